@@ -53,25 +53,13 @@ static bool is_held_by_several(const struct yk_plan *plan, int32_t layer)
 static void note_layers(const struct yk_plan *plan, const struct yk_model *model,
                         const struct yk_cluster *cluster, struct yk_text *notes)
 {
-    struct yk_text several = {0};
-    struct yk_text again = {0};
-    if (yk_export_text_add_layers(&several, plan, model, is_held_by_several) > 0) {
-        yk_export_text_note(
-            notes,
-            "%s: several ranks hold these and share the samples; a device_map has one "
-            "device for each module, that of the rank which takes most samples. Export "
-            "to fsdp or ddp instead.",
-            yk_text_chars(&several));
-    }
-    if (yk_export_text_add_layers(&again, plan, model, yk_data_parallel_is_recomputed) > 0) {
-        yk_export_text_note(notes,
-                            "%s: recomputed in the plan; a device_map cannot say so, "
-                            "gradient_checkpointing_enable() does for all blocks.",
-                            yk_text_chars(&again));
-    }
-    notes->failed |= several.failed || again.failed;
-    yk_text_free(&several);
-    yk_text_free(&again);
+    yk_export_text_note_layers(
+        notes, plan, model, is_held_by_several,
+        "several ranks hold these and share the samples; a device_map has one device for each "
+        "module, that of the rank which takes most samples. Export to fsdp or ddp instead.");
+    yk_export_text_note_layers(notes, plan, model, yk_data_parallel_is_recomputed,
+                               "recomputed in the plan; a device_map cannot say so, "
+                               "gradient_checkpointing_enable() does for all blocks.");
     for (int32_t i = 0; i < plan->layer_count; i++) {
         if (cluster->devices[find_device(plan, i)].is_cpu) {
             yk_export_text_note(notes,

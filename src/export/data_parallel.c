@@ -4,16 +4,23 @@
 
 #include <inttypes.h>
 
+bool yk_data_parallel_has_one_group(const struct yk_plan *plan)
+{
+    bool one = true;
+    for (int32_t i = 1; i < plan->layer_count; i++) {
+        one = one && plan->layers[i].group == plan->layers[0].group;
+    }
+    return one;
+}
+
 yk_status yk_data_parallel_group(const struct yk_plan *plan, const char *tool,
                                  const struct yk_plan_group **out)
 {
-    for (int32_t i = 1; i < plan->layer_count; i++) {
-        if (plan->layers[i].group != plan->layers[0].group) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%s trains every layer on all ranks, but this plan has layers in "
-                           "several groups; a placement can be exported to accelerate",
-                           tool);
-        }
+    if (!yk_data_parallel_has_one_group(plan)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s trains every layer on all ranks, but this plan has layers in several "
+                       "groups; a placement can be exported to accelerate",
+                       tool);
     }
     *out = &plan->groups[plan->layers[0].group];
     return YK_OK;

@@ -15,28 +15,6 @@ static const char imports[] =
     "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
     "from torch.nn.parallel import DistributedDataParallel\n\n";
 
-static const char apply[] =
-    "\n\ndef apply(model, device=None):\n"
-    "    \"\"\"The model, which is on its device, as a DistributedDataParallel.\"\"\"\n"
-    "    if dist.get_world_size() != RANKS:\n"
-    "        raise ValueError(f\"the plan is for {RANKS} ranks, not for "
-    "{dist.get_world_size()}\")\n"
-    "    torch.backends.cuda.matmul.allow_tf32 = TF32\n"
-    "    recompute(model, RECOMPUTED)\n"
-    "    model = DistributedDataParallel(\n"
-    "        model,\n"
-    "        device_ids=None if device is None else [device],\n"
-    "        bucket_cap_mb=BUCKET_MIB,\n"
-    "        gradient_as_bucket_view=True,\n"
-    "    )\n"
-    "    hooks = {\n"
-    "        torch.bfloat16: default_hooks.bf16_compress_hook,\n"
-    "        torch.float16: default_hooks.fp16_compress_hook,\n"
-    "    }\n"
-    "    if DTYPE is not None and dist.get_backend() == \"nccl\":\n"
-    "        model.register_comm_hook(None, hooks[DTYPE])\n"
-    "    return model\n";
-
 static const char kind[] = "    kind = next(model.parameters()).device.type\n";
 
 static const char passes[] =
@@ -64,7 +42,7 @@ static void add_recomputed(struct yk_text *out, const struct yk_plan *plan,
     yk_text_add(out, "]\n");
 }
 
-/* PyTorch takes whole numbers and fractions alike, but not 0, which would mean its usual size. */
+/* The bucket size in MiB may be a fraction; 0 would mean the default of PyTorch. */
 static void add_bucket(struct yk_text *out, const struct yk_plan *plan)
 {
     const double mebibyte = 1048576;
@@ -77,18 +55,11 @@ static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
                       const struct yk_cluster *cluster, const struct yk_plan_group *group,
                       struct yk_text *notes)
 {
-    struct yk_text layers = {0};
     yk_data_parallel_note_ranks(plan, cluster, group, notes);
-    if (yk_export_text_add_layers(&layers, plan, model, yk_data_parallel_is_sharded) > 0) {
-        yk_export_text_note(
-            notes,
-            "%s: planned in parts, but DDP keeps every layer whole on every rank, 16 "
-            "bytes a parameter; the plan's memory does not hold. Export to fsdp "
-            "instead.",
-            yk_text_chars(&layers));
-    }
-    notes->failed |= layers.failed;
-    yk_text_free(&layers);
+    yk_export_text_note_layers(notes, plan, model, yk_data_parallel_is_sharded,
+                               "planned in parts, but DDP keeps every layer whole on every rank, "
+                               "16 bytes a parameter; the "
+                               "plan's memory does not hold. Export to fsdp instead.");
     if (yk_python_type(plan->workload.precision)) {
         yk_export_text_note(notes,
                             "Parameters and gradients stay fp32 under autocast, 4 bytes a "
@@ -122,7 +93,7 @@ static yk_status write_ddp(const struct yk_plan *plan, const struct yk_model *mo
     add_bucket(out, plan);
     add_recomputed(out, plan, model);
     yk_python_add_sharing(out);
-    yk_text_add(out, apply);
+    yk_text_addf(out, "\n\n%s", yk_python_ddp_py);
     yk_python_add_step(out, kind, passes, clip);
     YK_TRY(yk_text_status(notes));
     return yk_text_status(out);

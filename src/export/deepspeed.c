@@ -171,17 +171,11 @@ static void note_strategies(const struct yk_plan *plan, const struct counts *cou
 static void note_others(const struct yk_plan *plan, const struct yk_model *model,
                         struct yk_text *notes)
 {
-    struct yk_text layers = {0};
     bool limits = false;
-    if (yk_export_text_add_layers(&layers, plan, model, yk_data_parallel_is_recomputed) > 0) {
-        yk_export_text_note(notes,
-                            "%s: recomputed in the plan; that is said in the model "
-                            "(gradient_checkpointing_enable() does it for all blocks), not in this "
-                            "file.",
-                            yk_text_chars(&layers));
-    }
-    notes->failed |= layers.failed;
-    yk_text_free(&layers);
+    yk_export_text_note_layers(notes, plan, model, yk_data_parallel_is_recomputed,
+                               "recomputed in the plan; that is said in the model "
+                               "(gradient_checkpointing_enable() does it for all blocks), not in "
+                               "this file.");
     for (int32_t i = 0; i < plan->rank_count; i++) {
         limits = limits || plan->ranks[i].limit_bytes > 0;
     }

@@ -1,22 +1,27 @@
 /*
- * Export: a plan as a file of another tool, by an exporter of one table.
+ * Export: writes a plan as a file of another tool. Every tool has an exporter, a row of one table.
  *
- * No tool says all that a plan says. An exporter writes what its tool can do and says in `notes`
- * what it cannot, at least one sentence, each a line; files that have comments carry the same
- * lines. A plan that a tool could only get wrong as a whole is refused.
+ * A tool cannot express everything in a plan. An exporter writes what the tool can do, and adds the
+ * rest to `notes`: one sentence per line, at least one. A file format with comments repeats these
+ * lines. A plan that the tool would run wrongly as a whole is an error.
  *
- * To add one: write src/export/NAME.c with `const struct yk_exporter yk_exporter_NAME`, and add
- * X(NAME) to YK_EXPORTERS below. ddp.c is a short one to begin with. Help, completion, the library
- * and the tests over random plans follow the table; run those with
- * `tools/build release && ctest --test-dir build/release -R '^export/'`.
+ * To add an exporter:
+ *   1. Write src/export/NAME.c with `const struct yk_exporter yk_exporter_NAME`. ddp.c is the
+ *      simplest one; Python code of its output is in python/ddp.py, which the build embeds.
+ *   2. Add ROW(NAME) to YK_EXPORTERS below. Help, shell completion, the library, and the tests over
+ *      random plans follow the table.
+ *   3. Add a command to tests/cli/cases/plan-export.case and record its output, with
+ *      `tests/cli/run-case --record build/release/yoke tests/cli/cases/plan-export.case`. Record
+ *      the cases that list all exporters (help, completion) again, too.
+ * To test it: `tools/build release && ctest --test-dir build/release -R '^export/'`.
  *
- * The room:
- *   export                                 the table
- *   accelerate, fsdp, ddp, deepspeed       what the ranks do
- *   torchrun, slurm                        how the ranks are started
- *   data_parallel, python, launch, text    what several of them share
+ * Files of this folder:
+ *   export                              the table
+ *   accelerate, fsdp, ddp, deepspeed    exporters of files that configure the ranks
+ *   torchrun, slurm                     exporters of scripts that start the ranks
+ *   data_parallel, python, python/, launch, text    parts that several exporters share
  *
- * Everything here is for any thread.
+ * All functions are thread-safe.
  */
 #ifndef YK_EXPORT_EXPORT_H
 #define YK_EXPORT_EXPORT_H
@@ -33,24 +38,22 @@
 
 struct yk_exporter {
     const char *name;     /* "fsdp" */
-    const char *summary;  /* what comes out, for lists */
-    const char *file;     /* what the file is usually called */
-    bool supports_groups; /* also plans whose layers are placed on several groups of ranks */
-    /* `plan` has been checked against `model`, which is described for its workload. */
+    const char *summary;  /* what it writes, for lists of exporters */
+    const char *file;     /* default file name */
+    bool supports_groups; /* accepts plans whose layers are on different groups of ranks */
+    /* `plan` has passed yk_plan_check(); `model` is made for the workload of the plan. */
     yk_status (*write)(const struct yk_plan *plan, const struct yk_model *model,
                        const struct yk_cluster *cluster, struct yk_text *out,
                        struct yk_text *notes);
 };
 
-/* clang-format off */
-#define YK_EXPORTERS(X)                                                                            \
-    X(accelerate)                                                                                  \
-    X(fsdp)                                                                                        \
-    X(ddp)                                                                                         \
-    X(deepspeed)                                                                                   \
-    X(torchrun)                                                                                    \
-    X(slurm)
-/* clang-format on */
+#define YK_EXPORTERS(ROW)                                                                          \
+    ROW(accelerate)                                                                                \
+    ROW(fsdp)                                                                                      \
+    ROW(ddp)                                                                                       \
+    ROW(deepspeed)                                                                                 \
+    ROW(torchrun)                                                                                  \
+    ROW(slurm)
 
 #define YK_EXPORTER(name) extern const struct yk_exporter yk_exporter_##name;
 YK_EXPORTERS(YK_EXPORTER)
@@ -59,11 +62,11 @@ YK_EXPORTERS(YK_EXPORTER)
 extern const struct yk_exporter *const yk_exporters[];
 extern const size_t yk_exporter_count;
 
-/* The exporter of that name; one that is none fails, offering the nearest. */
+/* Finds an exporter by its name. The error for an unknown name suggests the most similar one. */
 yk_status yk_export_find(const char *name, const struct yk_exporter **out) YK_MUST_USE;
 
-/* Adds a module map to `out` as a device_map.json, which `from_pretrained(device_map=…)` accepts
- * once it is loaded (json.load): one flat object, module name → device number, "cpu" or "disk". */
+/* Writes a module map as a device_map.json, one flat JSON object: module name → device number,
+ * "cpu" or "disk". `from_pretrained(device_map=json.load(file))` accepts it. */
 yk_status yk_export_accelerate(const struct yk_module_map *map, struct yk_text *out) YK_MUST_USE;
 
 #endif

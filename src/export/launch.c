@@ -3,16 +3,7 @@
 #include "export/data_parallel.h"
 #include "export/text.h"
 
-static bool has_one_group(const struct yk_plan *plan)
-{
-    bool one = true;
-    for (int32_t i = 1; i < plan->layer_count; i++) {
-        one = one && plan->layers[i].group == plan->layers[0].group;
-    }
-    return one;
-}
-
-static int32_t number_in_node(const struct yk_cluster *cluster, int32_t device)
+static int32_t index_in_node(const struct yk_cluster *cluster, int32_t device)
 {
     const struct yk_device *of = &cluster->devices[device];
     int32_t number = 0;
@@ -28,18 +19,18 @@ static void add_rank(struct yk_launch *launch, const struct yk_cluster *cluster,
     const int32_t rank = launch->rank_count++;
     const struct yk_device *of = &cluster->devices[device];
     int32_t node = 0;
-    while (node < launch->node_count && launch->nodes[node].name != of->node) {
+    while (node < launch->node_count && launch->nodes[node].number != of->node) {
         node++;
     }
     struct yk_launch_node *at = &launch->nodes[node];
     if (node == launch->node_count) {
         launch->node_count++;
-        *at = (struct yk_launch_node){.name = of->node, .first_rank = rank, .together = true};
+        *at = (struct yk_launch_node){.number = of->node, .first_rank = rank, .contiguous = true};
     }
-    at->together = at->together && rank == at->first_rank + at->rank_count;
+    at->contiguous = at->contiguous && rank == at->first_rank + at->rank_count;
     at->rank_count++;
     launch->ranks[rank] = (struct yk_launch_rank){
-        .device = of, .number = number_in_node(cluster, device), .node = node};
+        .device = of, .device_index = index_in_node(cluster, device), .node = node};
     launch->has_cpus = launch->has_cpus || of->is_cpu;
     launch->has_parts = launch->has_parts || (!of->is_cpu && of->part < 1);
 }
@@ -48,7 +39,7 @@ yk_status yk_launch_make(const struct yk_plan *plan, const struct yk_cluster *cl
                          struct yk_arena *arena, struct yk_launch *out)
 {
     const struct yk_plan_group *group =
-        has_one_group(plan) ? &plan->groups[plan->layers[0].group] : NULL;
+        yk_data_parallel_has_one_group(plan) ? &plan->groups[plan->layers[0].group] : NULL;
     const int32_t count = group ? group->member_count : plan->rank_count;
     *out = (struct yk_launch){0};
     YK_TRY_NEW(arena, out->ranks, count);

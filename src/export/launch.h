@@ -1,8 +1,8 @@
 /*
- * Launch: the processes of a plan, by rank and by node, as launchers start them.
+ * Launch: the processes of a plan by rank and by node, for exporters that write start scripts.
  *
- * A rank is the member's number in the one group that all layers are in, as in the files for
- * PyTorch; where layers are in several groups, it is the plan's.
+ * If all layers are in one group, the rank of a process is its index in that group, as in the files
+ * for PyTorch. Otherwise it is the rank in the plan.
  */
 #ifndef YK_EXPORT_LAUNCH_H
 #define YK_EXPORT_LAUNCH_H
@@ -15,30 +15,31 @@
 
 struct yk_launch_rank {
     const struct yk_device *device;
-    int32_t number; /* of the device among those of its kind (GPUs, CPUs) in its node */
-    int32_t node;   /* number in the launch's nodes */
+    int32_t device_index; /* index of the device among the GPUs, or among the CPUs, of its node */
+    int32_t node;         /* index in `nodes` of struct yk_launch */
 };
 
 struct yk_launch_node {
-    int32_t name; /* the cluster's number of it */
+    int32_t number; /* the node's number in the cluster */
     int32_t first_rank;
     int32_t rank_count;
-    bool together; /* its ranks are first_rank, first_rank + 1 … */
+    bool contiguous; /* its ranks are first_rank, first_rank + 1 … */
 };
 
 struct yk_launch {
     struct yk_launch_rank *ranks;
-    struct yk_launch_node *nodes; /* by their first rank */
+    struct yk_launch_node *nodes; /* sorted by first rank */
     int32_t rank_count;
     int32_t node_count;
     bool has_cpus;
-    bool has_parts; /* of devices */
+    bool has_parts; /* some ranks use a part of a GPU */
 };
 
+/* The result lives in the arena. */
 yk_status yk_launch_make(const struct yk_plan *plan, const struct yk_cluster *cluster,
                          struct yk_arena *arena, struct yk_launch *out) YK_MUST_USE;
 
-/* What no launcher says. */
+/* Notes what start scripts do not express. */
 void yk_launch_note(const struct yk_launch *launch, struct yk_text *notes);
 
 #endif

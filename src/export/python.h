@@ -1,6 +1,7 @@
 /*
- * Python: the parts that files for PyTorch have in common: the numbers of the plan, a sampler that
- * gives each rank its share, weights that keep the gradient of unequal shares right, and the step.
+ * Python: the parts of the generated Python files that DDP and FSDP share: constants from the plan,
+ * a sampler that gives each rank its share of the batch, loss weights that correct the gradient for
+ * unequal shares, and the training step.
  */
 #ifndef YK_EXPORT_PYTHON_H
 #define YK_EXPORT_PYTHON_H
@@ -9,27 +10,35 @@
 #include "cluster/cluster.h"
 #include "plan/plan.h"
 
-/* RANKS, BATCH, SHARES … */
+/* The files of export/python/, embedded by the build (tools/embed.cmake). They use the constants
+ * and imports that the exporters write before them. */
+extern const char yk_python_shared_py[];
+extern const char yk_python_ddp_py[];
+extern const char yk_python_fsdp_py[];
+
+/* Adds the constants: RANKS, BATCH, SHARES … */
 void yk_python_add_numbers(struct yk_text *out, const struct yk_plan *plan,
                            const struct yk_cluster *cluster, const struct yk_plan_group *group);
 
-/* samples(), Shares, loss_weights(), limit_memory(), recompute(). */
+/* Adds the functions of shared.py. */
 void yk_python_add_sharing(struct yk_text *out);
 
-/* step(): lines of its own that come `first`, those that take micro-batch `k` forward and backward
- * with its `weight`, and those that `clip`. */
+/* Adds the function step(). The arguments are lines of its body: `first` at the beginning, `passes`
+ * for forward and backward of micro-batch `k` with its loss weight `weight`, and `clip` for
+ * gradient clipping. */
 void yk_python_add_step(struct yk_text *out, const char *first, const char *passes,
                         const char *clip);
 
-/* "torch.bfloat16", or NULL where everything is 32 bit. */
+/* "torch.bfloat16", "torch.float16"; NULL for 32-bit precisions. */
 const char *yk_python_type(enum yk_precision precision);
 
+/* "True", "False". */
 const char *yk_python_truth(bool value);
 
-/* ["transformer.wte", "transformer.wpe"] */
+/* Adds a list of strings: ["transformer.wte", "transformer.wpe"]. */
 void yk_python_add_names(struct yk_text *out, const char *const *names, int32_t count);
 
-/* What the step does that the plan does not say, and what it needs. */
+/* Notes what step() assumes, and what the user must pass to it. */
 void yk_python_note_step(const struct yk_plan *plan, struct yk_text *notes);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Slurm: a batch script that starts yoke's ranks, or those of a PyTorch script. Nodes that are
- * asked for alike are one component; where they differ, it is a heterogeneous job, whose one srun
- * starts the ranks of all components.
+ * Slurm: a batch script that starts the ranks of yoke, or of a PyTorch script. Equal nodes are one
+ * component of the job. If nodes differ, the job is heterogeneous: several components, whose ranks
+ * one srun starts.
  */
 #include "export/export.h"
 #include "export/launch.h"
@@ -15,9 +15,9 @@ enum {
     MOST_NAME = 40
 };
 
-/* What is asked for at once: nodes that are alike, all their ranks of GPUs or all of CPUs. */
+/* A component of the job: equal nodes, with their GPU ranks or with their CPU ranks. */
 struct component {
-    struct yk_text request; /* "--ntasks-per-node=2 --gres=gpu:rtx3090:2" */
+    const char *request; /* " --ntasks-per-node=2 --gres=gpu:rtx3090:2" */
     int32_t nodes;
 };
 
@@ -52,11 +52,12 @@ static void add_types(struct yk_text *out, const struct yk_launch *launch, int32
     }
 }
 
-/* Adds the ranks of a node's GPUs or CPUs, to the last component if that is alike. */
+/* Adds the GPU ranks or the CPU ranks of a node, to the last component if that has equal nodes. */
 static yk_status add_component(struct components *components, const struct yk_launch *launch,
-                               int32_t node, bool cpus)
+                               int32_t node, bool cpus, struct yk_arena *arena)
 {
-    struct yk_text request = {0};
+    struct yk_text text = {0};
+    const char *request = NULL;
     int32_t tasks = 0;
     int32_t cores = 0;
     for (int32_t i = 0; i < launch->rank_count; i++) {
@@ -70,23 +71,18 @@ static yk_status add_component(struct components *components, const struct yk_la
     if (tasks == 0) {
         return YK_OK;
     }
-    yk_text_addf(&request, " --ntasks-per-node=%" PRId32, tasks);
+    yk_text_addf(&text, " --ntasks-per-node=%" PRId32, tasks);
     if (cpus && cores > 0) {
-        yk_text_addf(&request, " --cpus-per-task=%" PRId32, cores);
+        yk_text_addf(&text, " --cpus-per-task=%" PRId32, cores);
     }
     if (!cpus) {
-        add_types(&request, launch, node);
+        add_types(&text, launch, node);
     }
-    const yk_status status = yk_text_status(&request);
-    if (status != YK_OK) {
-        yk_text_free(&request);
-        return status;
-    }
+    YK_TRY(yk_text_move(&text, arena, &request));
     struct component *last =
         components->count > 0 ? &components->list[components->count - 1] : NULL;
-    if (last && strcmp(yk_text_chars(&last->request), yk_text_chars(&request)) == 0) {
+    if (last && strcmp(last->request, request) == 0) {
         last->nodes++;
-        yk_text_free(&request);
     } else {
         components->list[components->count++] = (struct component){request, 1};
     }
@@ -99,10 +95,10 @@ static yk_status list_components(const struct yk_launch *launch, struct yk_arena
     YK_TRY_NEW(arena, out->list, 2 * (int64_t)launch->node_count);
     YK_TRY_NEW(arena, out->order, launch->rank_count);
     for (int32_t i = 0; i < launch->node_count; i++) {
-        /* Rank 0, whose host all others are told, must be in the first component. */
+        /* MASTER_ADDR is the first host, so rank 0 must be in the first component. */
         const bool cpus = launch->ranks[launch->nodes[i].first_rank].device->is_cpu;
-        YK_TRY(add_component(out, launch, i, cpus));
-        YK_TRY(add_component(out, launch, i, !cpus));
+        YK_TRY(add_component(out, launch, i, cpus, arena));
+        YK_TRY(add_component(out, launch, i, !cpus, arena));
     }
     return YK_OK;
 }
@@ -251,21 +247,24 @@ static void add_components(struct yk_text *out, const struct components *compone
 {
     for (int32_t i = 0; i < components->count; i++) {
         yk_text_addf(out, "%s#SBATCH --nodes=%" PRId32 "%s\n", i > 0 ? "#SBATCH hetjob\n" : "",
-                     components->list[i].nodes, yk_text_chars(&components->list[i].request));
+                     components->list[i].nodes, components->list[i].request);
     }
 }
 
 /* Comments may come before the last #SBATCH line, commands may not. */
-static yk_status write_script(const struct yk_plan *plan, const struct yk_launch *launch,
-                              const struct components *components, bool ordered,
-                              struct yk_text *out, struct yk_text *notes)
+static yk_status write_script(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                              struct yk_arena *arena, struct yk_text *out, struct yk_text *notes)
 {
-    add_notes(launch, notes);
+    struct yk_launch launch = {0};
+    struct components components = {0};
+    YK_TRY(yk_launch_make(plan, cluster, arena, &launch));
+    YK_TRY(list_components(&launch, arena, &components));
+    add_notes(&launch, notes);
     yk_text_add(out, "#!/bin/bash\n");
     add_job_name(out, plan->model_source ? plan->model_source : "");
     /* A minute before the time is up: enough to save. What is printed after a restart is added. */
     yk_text_add(out, "#SBATCH --requeue --open-mode=append --signal=TERM@60\n");
-    add_components(out, components);
+    add_components(out, &components);
     yk_export_text_add_header(out, plan, notes);
     yk_text_add(out, "#\n# Use: sbatch job.sh --plan plan.json --data …   trains with yoke; RUN is "
                      "its folder\n"
@@ -273,8 +272,8 @@ static yk_status write_script(const struct yk_plan *plan, const struct yk_launch
                      "# TERM, also a minute before the time is up, makes ranks save and exit with "
                      "75: the job is queued again.\n"
                      "set -eu\n");
-    add_program(out, ordered);
-    add_srun(out, components, launch->has_cpus);
+    add_program(out, are_plan_ranks(&components, &launch, plan, cluster));
+    add_srun(out, &components, launch.has_cpus);
     YK_TRY(yk_text_status(notes));
     return yk_text_status(out);
 }
@@ -284,21 +283,8 @@ static yk_status write_slurm(const struct yk_plan *plan, const struct yk_model *
                              struct yk_text *notes)
 {
     (void)model;
-    struct yk_arena *arena = NULL;
-    struct yk_launch launch = {0};
-    struct components components = {0};
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = YK_OK;
-    YK_TRY_GOTO(yk_launch_make(plan, cluster, arena, &launch), done);
-    YK_TRY_GOTO(list_components(&launch, arena, &components), done);
-    status = write_script(plan, &launch, &components,
-                          are_plan_ranks(&components, &launch, plan, cluster), out, notes);
-done:
-    for (int32_t i = 0; i < components.count; i++) {
-        yk_text_free(&components.list[i].request);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_script(plan, cluster, arena, out, notes));
+    return YK_OK;
 }
 
 const struct yk_exporter yk_exporter_slurm = {

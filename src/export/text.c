@@ -73,9 +73,10 @@ void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
     }
 }
 
-int32_t yk_export_text_add_layers(struct yk_text *out, const struct yk_plan *plan,
-                                  const struct yk_model *model,
-                                  bool (*is_one)(const struct yk_plan *plan, int32_t layer))
+/* "layer 0 to layer 10, head". Returns how many layers there are. */
+static int32_t add_layers(struct yk_text *out, const struct yk_plan *plan,
+                          const struct yk_model *model,
+                          bool (*is_one)(const struct yk_plan *plan, int32_t layer))
 {
     int32_t count = 0;
     for (int32_t i = 0; i < plan->layer_count;) {
@@ -95,4 +96,17 @@ int32_t yk_export_text_add_layers(struct yk_text *out, const struct yk_plan *pla
         i = last + 1;
     }
     return count;
+}
+
+void yk_export_text_note_layers(struct yk_text *notes, const struct yk_plan *plan,
+                                const struct yk_model *model,
+                                bool (*is_one)(const struct yk_plan *plan, int32_t layer),
+                                const char *sentence)
+{
+    struct yk_text layers = {0};
+    if (add_layers(&layers, plan, model, is_one) > 0) {
+        yk_export_text_note(notes, "%s: %s", yk_text_chars(&layers), sentence);
+    }
+    notes->failed |= layers.failed;
+    yk_text_free(&layers);
 }

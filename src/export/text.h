@@ -1,4 +1,4 @@
-/* Words: names from files in the languages of other tools, and notes. */
+/* Export text: notes, comments, and the header of generated files. */
 #ifndef YK_EXPORT_TEXT_H
 #define YK_EXPORT_TEXT_H
 
@@ -9,20 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Adds a sentence to the notes as a line of its own. */
+/* Adds a sentence to the notes, as a line of its own. */
 void yk_export_text_note(struct yk_text *notes, const char *format, ...) YK_PRINTF(2, 3);
 
-/* As part of a comment: control characters, and bytes that are no UTF-8, become '?'. */
+/* Adds the note "LAYERS: SENTENCE" about the layers for which `is_one` returns true, such as "layer
+ * 0 to layer 10, head". Adds nothing if there is no such layer. */
+void yk_export_text_note_layers(struct yk_text *notes, const struct yk_plan *plan,
+                                const struct yk_model *model,
+                                bool (*is_one)(const struct yk_plan *plan, int32_t layer),
+                                const char *sentence);
+
+/* Adds text that is safe in a comment: control characters and invalid UTF-8 become '?'. */
 void yk_export_text_add_clean(struct yk_text *out, const char *text);
 
-/* "# gpt2 on 3xa30 @ 10GB/s: 12 samples of 1024 tokens a step in bf16", and the notes below it. */
+/* Adds comment lines: "# gpt2 on 3xa30 @ 10GB/s: 12 samples of 1024 tokens a step in bf16", and the
+ * notes. */
 void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
                                const struct yk_text *notes);
-
-/* "layer 0 to layer 10, head": the layers that `is_one` is true of, a run at a time. Their number
- * is returned. */
-int32_t yk_export_text_add_layers(struct yk_text *out, const struct yk_plan *plan,
-                                  const struct yk_model *model,
-                                  bool (*is_one)(const struct yk_plan *plan, int32_t layer));
 
 #endif

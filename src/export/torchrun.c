@@ -16,7 +16,7 @@ static bool is_even(const struct yk_launch *launch)
     bool even = !launch->has_cpus && !launch->has_parts;
     for (int32_t i = 0; i < launch->node_count; i++) {
         const struct yk_launch_node *node = &launch->nodes[i];
-        even = even && node->together && node->rank_count == launch->nodes[0].rank_count;
+        even = even && node->contiguous && node->rank_count == launch->nodes[0].rank_count;
     }
     return even;
 }
@@ -54,7 +54,8 @@ static void add_torchrun(struct yk_text *out, const struct yk_launch *launch, in
     const struct yk_launch_node *at = &launch->nodes[node];
     yk_text_add(out, "CUDA_VISIBLE_DEVICES=");
     for (int32_t i = 0; i < at->rank_count; i++) {
-        yk_text_addf(out, "%s%" PRId32, i > 0 ? "," : "", launch->ranks[at->first_rank + i].number);
+        yk_text_addf(out, "%s%" PRId32, i > 0 ? "," : "",
+                     launch->ranks[at->first_rank + i].device_index);
     }
     yk_text_addf(out,
                  " torchrun --nnodes=%" PRId32 " --nproc-per-node=%" PRId32 " --node-rank=%" PRId32
@@ -75,7 +76,7 @@ static void add_rank(struct yk_text *out, const struct yk_launch *launch, int32_
             yk_text_addf(out, " OMP_NUM_THREADS=%" PRId32, at->device->cores);
         }
     } else {
-        yk_text_addf(out, " CUDA_VISIBLE_DEVICES=%" PRId32, at->number);
+        yk_text_addf(out, " CUDA_VISIBLE_DEVICES=%" PRId32, at->device_index);
         if (at->device->part < 1) {
             yk_text_addf(out, " CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%.0f",
                          ceil(100 * at->device->part));
@@ -104,7 +105,7 @@ static void add_nodes(struct yk_text *out, const struct yk_launch *launch, bool 
     yk_text_add(out, launch->node_count > 1 ? "case \"$node\" in\n" : "");
     for (int32_t i = 0; i < launch->node_count; i++) {
         if (launch->node_count > 1) {
-            yk_text_addf(out, "%" PRId32 ") # ", launch->nodes[i].name);
+            yk_text_addf(out, "%" PRId32 ") # ", launch->nodes[i].number);
             add_device_names(out, launch, i);
             yk_text_add(out, "\n    ");
         } else {

@@ -1,7 +1,7 @@
 #include "report/plan/report.h"
 #include "export/export.h"
 #include "library/library.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 /* The record that pages and pictures are drawn from. */
 struct reporting {

@@ -50,7 +50,7 @@ static yk_status fail(struct yk_database *database)
 
 /* The file may come from anybody: nothing in it calls functions with side effects, or computes
  * values of any size. */
-static void distrust(sqlite3 *file)
+static void harden(sqlite3 *file)
 {
     sqlite3_db_config(file, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(file, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -73,7 +73,7 @@ yk_status yk_database_open(const char *path, bool make, struct yk_database **out
         goto failed;
     }
     sqlite3_busy_timeout(database->file, BUSY_MS);
-    distrust(database->file);
+    harden(database->file);
     *out = database;
     return YK_OK;
 failed:

@@ -11,15 +11,15 @@ struct importing {
     struct yk_profile_import_counts counts;
 };
 
-enum verdict {
+enum action {
     ADD,
     REPLACE,
     LEAVE,
 };
 
-/* What to do with a number that was measured then, where the query finds when the known one was. */
-static yk_status judge(struct importing *importing, struct yk_database_statement *query,
-                       int64_t measured_at, enum verdict *out)
+/* Decides what to do with an imported row. The query finds when the known row was measured. */
+static yk_status choose_action(struct importing *importing, struct yk_database_statement *query,
+                               int64_t measured_at, enum action *out)
 {
     bool found = false;
     const yk_status status = yk_database_step(query, &found);
@@ -46,7 +46,7 @@ static yk_status import_layer(void *argument, const struct yk_profile_layer_row 
 {
     struct importing *importing = argument;
     struct yk_database_statement *query = NULL;
-    enum verdict verdict = LEAVE;
+    enum action action = LEAVE;
     YK_TRY(check_time(importing, row->batch, row->measurement.value));
     YK_TRY(
         yk_profile_handle_query_layer(importing->profile,
@@ -54,30 +54,30 @@ static yk_status import_layer(void *argument, const struct yk_profile_layer_row 
                                       " AND batch = ?7 ORDER BY abs(part - ?2)",
                                       &row->layer, row->measurement.cpu, &query));
     yk_database_bind_integer(query, 7, row->batch);
-    YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
-    return verdict == LEAVE ? YK_OK : yk_profile_write_layer_row(importing->profile, row);
+    YK_TRY(choose_action(importing, query, row->measurement.measured_at, &action));
+    return action == LEAVE ? YK_OK : yk_profile_write_layer_row(importing->profile, row);
 }
 
 static yk_status import_link(void *argument, const struct yk_profile_link_row *row)
 {
     struct importing *importing = argument;
     struct yk_database_statement *query = NULL;
-    enum verdict verdict = LEAVE;
+    enum action action = LEAVE;
     YK_TRY(check_time(importing, row->bytes, row->measurement.value));
     YK_TRY(yk_profile_handle_query_link(importing->profile,
                                         "SELECT measured_at FROM links WHERE " YK_PROFILE_WHERE_LINK
                                         " AND bytes = ?5",
                                         &row->link, row->measurement.cpu, &query));
     yk_database_bind_integer(query, 5, row->bytes);
-    YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
-    return verdict == LEAVE ? YK_OK : yk_profile_write_link_row(importing->profile, row);
+    YK_TRY(choose_action(importing, query, row->measurement.measured_at, &action));
+    return action == LEAVE ? YK_OK : yk_profile_write_link_row(importing->profile, row);
 }
 
 static yk_status import_fact(void *argument, const struct yk_profile_fact_row *row)
 {
     struct importing *importing = argument;
     struct yk_database_statement *query = NULL;
-    enum verdict verdict = LEAVE;
+    enum action action = LEAVE;
     if (!isfinite(row->measurement.value)) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
                        row->fact.subject, row->fact.fact, row->measurement.value);
@@ -85,8 +85,8 @@ static yk_status import_fact(void *argument, const struct yk_profile_fact_row *r
     YK_TRY(yk_profile_handle_query_fact(
         importing->profile, "SELECT measured_at FROM facts WHERE " YK_PROFILE_WHERE_FACT,
         &row->fact, row->measurement.cpu, &query));
-    YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
-    return verdict == LEAVE ? YK_OK : yk_profile_write_fact_row(importing->profile, row);
+    YK_TRY(choose_action(importing, query, row->measurement.measured_at, &action));
+    return action == LEAVE ? YK_OK : yk_profile_write_fact_row(importing->profile, row);
 }
 
 static yk_status refuse_itself(const struct yk_profile *profile, const char *path)
@@ -102,9 +102,8 @@ static yk_status refuse_itself(const struct yk_profile *profile, const char *pat
 
 static yk_status import_rows(struct importing *importing, struct yk_profile *other)
 {
-    YK_TRY(yk_profile_visit_layers(other, import_layer, importing));
-    YK_TRY(yk_profile_visit_links(other, import_link, importing));
-    YK_TRY(yk_profile_visit_facts(other, import_fact, importing));
+    const struct yk_profile_visitor visitor = {importing, import_layer, import_link, import_fact};
+    YK_TRY(yk_profile_visit(other, &visitor));
     return yk_database_commit(importing->profile->database);
 }
 

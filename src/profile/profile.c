@@ -44,7 +44,8 @@ static bool begins_with_cpu(const char *text)
     return strncmp(text, "cpu", 3) == 0 && strchr(":- ", text[3]); /* or the end of the text */
 }
 
-const char *yk_profile_handle_cpu(const struct yk_profile *profile, const char *subject)
+/* The CPU of a device's or link's times: this machine's if a CPU is part of it, else "". */
+static const char *cpu_of(const struct yk_profile *profile, const char *subject)
 {
     const size_t devices = strcspn(subject, " ");
     for (size_t i = 0; i < devices; i++) {
@@ -138,7 +139,12 @@ yk_status yk_profile_commit(struct yk_profile *profile)
     return yk_database_commit(profile->database);
 }
 
-/* With the CPU, where there is one. */
+/* The order of rows in lists and visits. */
+#define LAYER_ORDER "device, cpu, part, shape, sequence, pass, batch"
+#define LINK_ORDER "link, cpu, collective, ranks, bytes"
+#define FACT_ORDER "subject, cpu, fact"
+
+/* The versions, with the CPU if there is one. */
 #define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
 
 static void add_value(struct yk_text *out, const struct yk_database_statement *query, int column)
@@ -183,17 +189,15 @@ yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
 {
     YK_TRY(each_row(profile,
                     "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
-                    "samples, " VERSIONS " FROM layers "
-                    "ORDER BY device, cpu, part, shape, sequence, pass, batch",
+                    "samples, " VERSIONS " FROM layers ORDER BY " LAYER_ORDER,
                     list_row, out));
-    YK_TRY(each_row(
-        profile,
-        "SELECT 'link', link, collective, ranks, bytes, seconds, spread, samples, " VERSIONS
-        " FROM links ORDER BY link, cpu, collective, ranks, bytes",
-        list_row, out));
+    YK_TRY(each_row(profile,
+                    "SELECT 'link', link, collective, ranks, bytes, seconds, spread, "
+                    "samples, " VERSIONS " FROM links ORDER BY " LINK_ORDER,
+                    list_row, out));
     return each_row(profile,
                     "SELECT 'fact', subject, fact, value, spread, samples, " VERSIONS
-                    " FROM facts ORDER BY subject, cpu, fact",
+                    " FROM facts ORDER BY " FACT_ORDER,
                     list_row, out);
 }
 
@@ -216,22 +220,26 @@ static yk_status read_point(const struct yk_profile *profile,
     return YK_OK;
 }
 
-/* Reads rows until there are no more; of several of one size, the first. */
+/* Reads all rows, and finalizes the query. Of several rows of one size, the first is used. */
 static yk_status read_points(struct yk_profile *profile, struct yk_database_statement *query,
                              struct yk_profile_curve *out)
 {
     int32_t count = 0;
     bool found = false;
-    YK_TRY(yk_database_step(query, &found));
-    while (found) {
-        YK_TRY(yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
-                             sizeof *profile->points));
-        YK_TRY(read_point(profile, query, &profile->points[count]));
-        count += count == 0 || profile->points[count].size > profile->points[count - 1].size;
-        YK_TRY(yk_database_step(query, &found));
+    yk_status status = yk_database_step(query, &found);
+    while (status == YK_OK && found) {
+        status = yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
+                               sizeof *profile->points);
+        YK_THEN(read_point(profile, query, &profile->points[count]));
+        count += status == YK_OK &&
+                 (count == 0 || profile->points[count].size > profile->points[count - 1].size);
+        YK_THEN(yk_database_step(query, &found));
     }
-    *out = (struct yk_profile_curve){profile->points, count};
-    return YK_OK;
+    yk_database_finalize(query);
+    if (status == YK_OK) {
+        *out = (struct yk_profile_curve){profile->points, count};
+    }
+    return status;
 }
 
 yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
@@ -242,10 +250,8 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
         profile,
         "SELECT batch, seconds, spread FROM layers WHERE " YK_PROFILE_WHERE_LAYER
         " ORDER BY batch, abs(part - ?2)",
-        layer, yk_profile_handle_cpu(profile, layer->device), &query));
-    const yk_status status = read_points(profile, query, out);
-    yk_database_finalize(query);
-    return status;
+        layer, cpu_of(profile, layer->device), &query));
+    return read_points(profile, query, out);
 }
 
 yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
@@ -260,7 +266,7 @@ yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, d
     yk_database_bind_text(query, 1, device);
     yk_database_bind_real(query, 2, part);
     yk_database_bind_real(query, 3, most);
-    yk_database_bind_text(query, 4, yk_profile_handle_cpu(profile, device));
+    yk_database_bind_text(query, 4, cpu_of(profile, device));
     const yk_status status = yk_database_step(query, &found);
     *out = found ? yk_database_column_real(query, 0) : NAN;
     yk_database_finalize(query);
@@ -297,10 +303,8 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
     YK_TRY(yk_profile_handle_query_link(
         profile,
         "SELECT bytes, seconds, spread FROM links WHERE " YK_PROFILE_WHERE_LINK " ORDER BY bytes",
-        link, yk_profile_handle_cpu(profile, link->link), &query));
-    const yk_status status = read_points(profile, query, out);
-    yk_database_finalize(query);
-    return status;
+        link, cpu_of(profile, link->link), &query));
+    return read_points(profile, query, out);
 }
 
 yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
@@ -309,9 +313,9 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     struct yk_database_statement *query = NULL;
     bool found = false;
     *out = NAN;
-    YK_TRY(yk_profile_handle_query_fact(
-        profile, "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT, fact,
-        yk_profile_handle_cpu(profile, fact->subject), &query));
+    YK_TRY(yk_profile_handle_query_fact(profile,
+                                        "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT,
+                                        fact, cpu_of(profile, fact->subject), &query));
     const yk_status status = yk_database_step(query, &found);
     const double value = found ? yk_database_column_real(query, 0) : NAN;
     yk_database_finalize(query);
@@ -336,10 +340,10 @@ yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profi
                                int64_t batch, const char *versions, bool *out)
 {
     struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_layer(
-        profile,
-        "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER " AND batch = ?7 AND versions = ?8",
-        layer, yk_profile_handle_cpu(profile, layer->device), &query));
+    YK_TRY(yk_profile_handle_query_layer(profile,
+                                         "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER
+                                         " AND batch = ?7 AND versions = ?8",
+                                         layer, cpu_of(profile, layer->device), &query));
     return has_size(query, 7, batch, versions, out);
 }
 
@@ -350,7 +354,7 @@ yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profil
     YK_TRY(yk_profile_handle_query_link(profile,
                                         "SELECT 1 FROM links WHERE " YK_PROFILE_WHERE_LINK
                                         " AND bytes = ?5 AND versions = ?6",
-                                        link, yk_profile_handle_cpu(profile, link->link), &query));
+                                        link, cpu_of(profile, link->link), &query));
     return has_size(query, 5, bytes, versions, out);
 }
 
@@ -361,7 +365,7 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
     *out = false;
     YK_TRY(yk_profile_handle_query_fact(
         profile, "SELECT 1 FROM facts WHERE " YK_PROFILE_WHERE_FACT " AND versions = ?4", fact,
-        yk_profile_handle_cpu(profile, fact->subject), &query));
+        cpu_of(profile, fact->subject), &query));
     yk_database_bind_text(query, 4, versions);
     return yk_database_step_once(query, out);
 }
@@ -378,7 +382,7 @@ yk_status yk_profile_find_sequences(struct yk_profile *profile,
         "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
         "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
         "AND cpu = ?6 AND sequence > 0",
-        layer, yk_profile_handle_cpu(profile, layer->device), &query));
+        layer, cpu_of(profile, layer->device), &query));
     const yk_status status = yk_database_step(query, &found);
     const int64_t below = found ? yk_database_column_integer(query, 0) : 0;
     const int64_t above = found ? yk_database_column_integer(query, 1) : 0;
@@ -414,17 +418,14 @@ static struct yk_profile_measurement measurement_of(const struct yk_database_sta
     };
 }
 
-struct visitor {
+struct visit {
     const struct yk_profile *profile;
-    void *argument;
-    yk_status (*layer)(void *argument, const struct yk_profile_layer_row *row);
-    yk_status (*link)(void *argument, const struct yk_profile_link_row *row);
-    yk_status (*fact)(void *argument, const struct yk_profile_fact_row *row);
+    const struct yk_profile_visitor *visitor;
 };
 
 static yk_status visit_layer(const struct yk_database_statement *query, void *argument)
 {
-    const struct visitor *visitor = argument;
+    const struct visit *visit = argument;
     const struct yk_profile_layer_row row = {
         .layer = {.device = yk_database_column_text(query, 0),
                   .part = yk_database_column_real(query, 1),
@@ -434,25 +435,12 @@ static yk_status visit_layer(const struct yk_database_statement *query, void *ar
         .batch = yk_database_column_integer(query, 5),
         .measurement = measurement_of(query, 6),
     };
-    return visitor->layer(visitor->argument, &row);
-}
-
-yk_status yk_profile_visit_layers(struct yk_profile *profile,
-                                  yk_status (*visit)(void *argument,
-                                                     const struct yk_profile_layer_row *row),
-                                  void *argument)
-{
-    struct visitor visitor = {.argument = argument, .layer = visit};
-    return each_row(profile,
-                    "SELECT device, part, shape, sequence, pass, batch, "
-                    "seconds, " MEASUREMENT ", cpu FROM layers "
-                    "ORDER BY device, cpu, part, shape, sequence, pass, batch",
-                    visit_layer, &visitor);
+    return visit->visitor->layer(visit->visitor->argument, &row);
 }
 
 static yk_status visit_link(const struct yk_database_statement *query, void *argument)
 {
-    const struct visitor *visitor = argument;
+    const struct visit *visit = argument;
     const int64_t ranks = yk_database_column_integer(query, 2);
     const struct yk_profile_link_row row = {
         .link = {.link = yk_database_column_text(query, 0),
@@ -463,45 +451,42 @@ static yk_status visit_link(const struct yk_database_statement *query, void *arg
     };
     if (ranks <= 0 || ranks > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %lld ranks cannot be",
-                       yk_database_path(visitor->profile->database), row.link.link,
-                       (long long)ranks);
+                       yk_database_path(visit->profile->database), row.link.link, (long long)ranks);
     }
-    return visitor->link(visitor->argument, &row);
-}
-
-yk_status yk_profile_visit_links(struct yk_profile *profile,
-                                 yk_status (*visit)(void *argument,
-                                                    const struct yk_profile_link_row *row),
-                                 void *argument)
-{
-    struct visitor visitor = {.profile = profile, .argument = argument, .link = visit};
-    return each_row(profile,
-                    "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
-                    ", cpu FROM links ORDER BY link, cpu, collective, ranks, bytes",
-                    visit_link, &visitor);
+    return visit->visitor->link(visit->visitor->argument, &row);
 }
 
 static yk_status visit_fact(const struct yk_database_statement *query, void *argument)
 {
-    const struct visitor *visitor = argument;
+    const struct visit *visit = argument;
     const struct yk_profile_fact_row row = {
         .fact = {.subject = yk_database_column_text(query, 0),
                  .fact = yk_database_column_text(query, 1)},
         .measurement = measurement_of(query, 2),
     };
-    return visitor->fact(visitor->argument, &row);
+    return visit->visitor->fact(visit->visitor->argument, &row);
 }
 
-yk_status yk_profile_visit_facts(struct yk_profile *profile,
-                                 yk_status (*visit)(void *argument,
-                                                    const struct yk_profile_fact_row *row),
-                                 void *argument)
+yk_status yk_profile_visit(struct yk_profile *profile, const struct yk_profile_visitor *visitor)
 {
-    struct visitor visitor = {.argument = argument, .fact = visit};
-    return each_row(profile,
-                    "SELECT subject, fact, value, " MEASUREMENT
-                    ", cpu FROM facts ORDER BY subject, cpu, fact",
-                    visit_fact, &visitor);
+    struct visit visit = {profile, visitor};
+    if (visitor->layer) {
+        YK_TRY(each_row(profile,
+                        "SELECT device, part, shape, sequence, pass, batch, seconds, " MEASUREMENT
+                        ", cpu FROM layers ORDER BY " LAYER_ORDER,
+                        visit_layer, &visit));
+    }
+    if (visitor->link) {
+        YK_TRY(each_row(profile,
+                        "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
+                        ", cpu FROM links ORDER BY " LINK_ORDER,
+                        visit_link, &visit));
+    }
+    return visitor->fact ? each_row(profile,
+                                    "SELECT subject, fact, value, " MEASUREMENT
+                                    ", cpu FROM facts ORDER BY " FACT_ORDER,
+                                    visit_fact, &visit)
+                         : YK_OK;
 }
 
 /* Binds the measurement from number `first` on, and runs the statement, which ends with that. */
@@ -575,7 +560,7 @@ static struct yk_profile_measurement complete(const struct yk_profile *profile, 
     made.max = fmax(made.max, made.value);
     made.measured_at = made.measured_at != 0 ? made.measured_at : (int64_t)time(NULL);
     made.host = made.host ? made.host : profile->host;
-    made.cpu = made.cpu ? made.cpu : yk_profile_handle_cpu(profile, subject);
+    made.cpu = made.cpu ? made.cpu : cpu_of(profile, subject);
     return made;
 }
 

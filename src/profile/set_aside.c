@@ -15,7 +15,7 @@ enum {
     MAX_TRIES = 10, /* of a file that others set aside, and damage, at the same time */
 };
 
-/* A page of the file may be damaged that no other question comes by. */
+/* Checks all pages: a damaged page may be one that no query reads. */
 static yk_status check_pages(struct yk_database *database)
 {
     struct yk_database_statement *query = NULL;
@@ -33,7 +33,8 @@ static yk_status check_pages(struct yk_database *database)
     return status;
 }
 
-/* Opens the profile; `broken` says whether a failure is the file's. */
+/* Opens the profile and checks it; `broken` says whether an error means that the file is damaged.
+ */
 static yk_status open_whole(const char *path, bool *broken, struct yk_profile **out)
 {
     struct yk_profile *profile = NULL;
@@ -50,7 +51,7 @@ static yk_status open_whole(const char *path, bool *broken, struct yk_profile **
     return YK_OK;
 }
 
-/* A name for the file that nothing has. */
+/* Finds an unused name for the damaged file. */
 static yk_status find_name(const char *path, struct yk_text *out)
 {
     for (int i = 1; i <= MAX_NAMES; i++) {
@@ -66,7 +67,7 @@ static yk_status find_name(const char *path, struct yk_text *out)
                    path, MAX_NAMES);
 }
 
-/* The journal of a transaction that was not finished belongs to the file: it goes with it. */
+/* Renames the file, and the journal of an unfinished transaction, which belongs to it. */
 static yk_status rename_with_journal(const char *path, const char *name)
 {
     struct yk_text journal = {0};
@@ -114,7 +115,7 @@ static bool is_same(int descriptor, const char *path)
  * nothing else can be the same file, and only who has its lock renames it: if it still has its
  * name, it is the damaged one, and not a new one that another process has begun there meanwhile.
  */
-static yk_status move(int descriptor, const char *path, struct yk_text *note)
+static yk_status rename_damaged(int descriptor, const char *path, struct yk_text *note)
 {
     struct yk_text reason = {0};
     yk_text_add(&reason, yk_status_message());
@@ -130,7 +131,7 @@ static yk_status move(int descriptor, const char *path, struct yk_text *note)
     return status;
 }
 
-/* Opens the profile, or sets it aside, so that there is reason to try again. */
+/* Opens the profile. If it is damaged, renames it and sets `again`. */
 static yk_status open_or_move(const char *path, struct yk_text *note, bool *again,
                               struct yk_profile **out)
 {
@@ -142,7 +143,7 @@ static yk_status open_or_move(const char *path, struct yk_text *note, bool *agai
     yk_status status = open_whole(path, again, out);
     if (descriptor >= 0) {
         if (*again) {
-            status = move(descriptor, path, note);
+            status = rename_damaged(descriptor, path, note);
         }
         close(descriptor);
     }

@@ -15,7 +15,7 @@ yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject
 {
     for (int narrow = 0; narrow < 2; narrow++) {
         yk_text_addf(out, "<div class=\"at-%s%s%s\">\n", narrow ? "narrow" : "wide",
-                     chart->style ? " " : "", chart->style ? chart->style : "");
+                     chart->css_class ? " " : "", chart->css_class ? chart->css_class : "");
         YK_TRY(chart->draw(subject, yk_page_frame(narrow ? YK_PAGE_NARROW : chart->width, out)));
         yk_text_add(out, "</div>\n");
     }
@@ -25,8 +25,8 @@ yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject
 static yk_status add_numbers(const struct yk_chart *chart, const void *subject, struct yk_text *out)
 {
     struct yk_text csv = {0};
-    const yk_status status = chart->csv(subject, &csv);
-    yk_page_add_numbers(chart->numbers, &csv, out);
+    const yk_status status = chart->write_csv(subject, &csv);
+    yk_page_add_numbers(chart->csv_name, &csv, out);
     yk_text_free(&csv);
     return status;
 }
@@ -34,11 +34,12 @@ static yk_status add_numbers(const struct yk_chart *chart, const void *subject, 
 static yk_status add_section(const struct yk_chart *chart, const void *subject, struct yk_text *out)
 {
     yk_page_begin_section(chart->title ? chart->title : chart->heading(subject), out);
-    YK_TRY(chart->add ? chart->add(subject, out) : yk_chart_add_picture(chart, subject, out));
+    YK_TRY(chart->add_html ? chart->add_html(subject, out)
+                           : yk_chart_add_picture(chart, subject, out));
     if (chart->note) {
         yk_text_addf(out, "<p class=\"note\">%s</p>\n", chart->note);
     }
-    if (chart->csv) {
+    if (chart->write_csv) {
         YK_TRY(add_numbers(chart, subject, out));
     }
     yk_page_end_section(out);
@@ -50,7 +51,7 @@ yk_status yk_chart_add_all(const struct yk_chart *const *charts, const void *sub
 {
     const char *row = "";
     for (; *charts; charts++) {
-        const char *next = (*charts)->row ? (*charts)->row : "";
+        const char *next = (*charts)->row_class ? (*charts)->row_class : "";
         if (!applies(*charts, subject)) {
             continue;
         }
@@ -81,8 +82,8 @@ static yk_status write_picture(const struct yk_chart *chart, const void *subject
     char name[64];
     snprintf(name, sizeof name, "%s.svg", chart->name);
     YK_TRY(open(argument, name, &text));
-    YK_TRY(chart->draw(subject,
-                       (struct yk_figure){.width = chart->file_width, .alone = true, .out = text}));
+    YK_TRY(chart->draw(
+        subject, (struct yk_figure){.width = chart->file_width, .standalone = true, .out = text}));
     return yk_text_status(text);
 }
 

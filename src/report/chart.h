@@ -1,8 +1,10 @@
 /*
- * Chart: one section of a page: a picture, a table, or HTML of its own, and its numbers. A page is
- * a list of charts; one file with such a record, and one row in its page's list (plan/charts.h,
- * run/charts.h), adds one. Every function gets the subject of the page: struct yk_equal_ranks_sets
- * of a plan, struct yk_run_page of a run. Records never change.
+ * Chart: one section of a page: a picture, a table, or its own HTML, with its numbers as CSV. A
+ * page is a list of charts. To add a chart, write one file with its record, and add one row to the
+ * list of the page (plan/charts.h, run/charts.h).
+ *
+ * The functions of a record get the subject of the page: struct yk_equal_ranks_sets for a plan,
+ * struct yk_run_page for a run. Records are constant.
  */
 #ifndef YK_REPORT_CHART_H
 #define YK_REPORT_CHART_H
@@ -11,46 +13,50 @@
 #include "report/figure.h"
 
 enum {
-    YK_CHART_HALF = 580 /* width of two charts in one row */
+    YK_CHART_HALF = 580 /* picture width in pixels where two charts share a row of the page */
 };
 
 struct yk_chart {
-    const char *name;  /* of the picture as a file, NAME.svg */
-    const char *title; /* of the section; NULL: what `heading` returns */
+    const char *name;  /* the picture's file is NAME.svg; NULL if `draw` is NULL */
+    const char *title; /* heading of the section; NULL: `heading` returns it */
     const char *(*heading)(const void *subject);
-    const char *row; /* class of the <div> that neighbours with the same share; NULL: alone */
-    bool (*applies)(const void *subject); /* NULL: always */
+    const char *row_class; /* consecutive charts with the same value share one <div> of this CSS
+                              class; NULL: the chart stands in a row of its own */
+    bool (*applies)(const void *subject); /* whether the page has this chart; NULL: always */
 
-    /* The picture at the frame's width; it sets its height itself. NULL: none. */
+    /* Draws the picture at the figure's width and sets its height. NULL: there is no picture. */
     yk_status (*draw)(const void *subject, struct yk_figure frame);
-    double width;      /* of the picture in a page, where that is wide */
-    double file_width; /* and in a file of its own */
-    const char *style; /* classes of the picture in a page: "full", "scrolled"; NULL: none */
+    double width;      /* picture width in a page on a wide screen, in pixels; the browser scales
+                          the picture down, and up to 680 pixels, or with the class "full" to the
+                          width of its section */
+    double file_width; /* picture width in its own file, in pixels */
+    const char *css_class; /* CSS classes of the picture in a page, of web/charts.css: "full" (see
+                              `width`), "scrolled" (a tall picture gets a scroll bar); NULL: none */
 
-    /* The section's HTML instead of the picture. NULL: the picture, for wide and narrow screens. */
-    yk_status (*add)(const void *subject, struct yk_text *out);
-    const char *note; /* a paragraph below; NULL: none */
+    /* Adds the section's HTML. NULL: the section shows the picture. */
+    yk_status (*add_html)(const void *subject, struct yk_text *out);
+    const char *note; /* HTML of a paragraph below; NULL: none */
 
-    const char *numbers; /* of the table of numbers, NUMBERS.csv; NULL: none */
-    yk_status (*csv)(const void *subject, struct yk_text *out);
+    const char *csv_name; /* the numbers' file is CSV_NAME.csv; NULL if `write_csv` is NULL */
+    yk_status (*write_csv)(const void *subject, struct yk_text *out); /* NULL: no numbers */
 };
 
-/* The sections of all charts that apply, in the order of the list, which a NULL ends. */
+/* Adds the sections of all charts that apply. `charts` ends with NULL. */
 yk_status yk_chart_add_all(const struct yk_chart *const *charts, const void *subject,
                            struct yk_text *out) YK_MUST_USE;
 
-/* The picture of a chart for wide and narrow screens, of which a page shows the one that suits. */
+/* Adds the chart's picture twice, for wide and for narrow screens; CSS shows one of them. */
 yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject,
                                struct yk_text *out) YK_MUST_USE;
 
-/* Gives the text for a picture as the file `name`, "bars.svg". */
+/* Returns in `out` the text that receives the picture file `name`, such as "bars.svg". */
 typedef yk_status (*yk_chart_open)(void *argument, const char *name, struct yk_text **out);
 
-/* An `open` for one picture: its argument is the text. */
+/* A yk_chart_open for a single picture: `argument` is the text. */
 yk_status yk_chart_open_text(void *argument, const char *name, struct yk_text **out);
 
-/* The picture of chart `name`, or of every chart, for NULL, that applies, each as an SVG that
- * stands alone in the text that `open` gives. */
+/* Writes pictures as standalone SVG files, each into the text that `open` returns: the picture of
+ * the chart called `name`, or with name NULL those of all charts that apply. */
 yk_status yk_chart_write(const struct yk_chart *const *charts, const char *name,
                          const void *subject, yk_chart_open open, void *argument) YK_MUST_USE;
 

@@ -20,7 +20,7 @@ void yk_figure_begin(const struct yk_figure *figure, const char *title)
                  "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" width=\"%.0f\" "
                  "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"",
                  figure->width, figure->height, figure->width, figure->height);
-    if (!figure->alone) {
+    if (!figure->standalone) {
         yk_text_add(out, " aria-label=\"");
         yk_text_add_xml(out, title);
         yk_text_add(out, "\">\n");
@@ -55,7 +55,8 @@ void yk_figure_cut_text(const struct yk_figure *figure, const char *kind, double
     yk_text_add(figure->out, "</text>\n");
 }
 
-/* The length in bytes of as many whole words of `text` as fit, at least one character. */
+/* The length in bytes of the longest run of whole words that fits; if no word fits, of characters.
+ */
 static size_t line_length(const char *text, double pixels)
 {
     const size_t columns = (size_t)fmax(1, pixels / yk_label_pixels("x"));

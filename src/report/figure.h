@@ -1,5 +1,10 @@
-/* Figure: what the pictures of a plan have in common: the frame of an SVG, letters and lines,
- * axes with round steps, a legend. */
+/*
+ * Figure: the parts that SVG pictures are made of: the <svg> element, text, lines, rectangles, axes
+ * with round ticks, legends. Coordinates are pixels from the top left.
+ *
+ * `kind` is always a list of CSS classes. Colours of data come from web/palette.css, everything
+ * else from web/figure.css: soft, small, tiny, strong, middle, end, ink, halo, grid, axis, track …
+ */
 #ifndef YK_REPORT_FIGURE_H
 #define YK_REPORT_FIGURE_H
 
@@ -10,67 +15,74 @@
 #include <stdint.h>
 
 enum {
-    YK_FIGURE_ALONE_WIDTH = 1180,
-    YK_FIGURE_HEADING = 36, /* height that the heading of a picture that stands alone takes */
+    YK_FIGURE_ALONE_WIDTH = 1180, /* width of a full-width picture */
+    YK_FIGURE_HEADING = 36,       /* height of the heading of a standalone picture */
 };
 
-/* Strong letters are wider than others: what part of them fits. */
+/* Bold letters are wider: text of class "strong" fits if its estimated width is at most this
+ * fraction of the space. */
 #define YK_FIGURE_STRONG 0.88
 
 struct yk_figure {
     double width;
     double height;
-    bool alone; /* a file of its own, with heading, style and paper; else a page has these */
+    bool standalone; /* an SVG file of its own, with heading, CSS and background; false: inside a
+                        page, which has these */
     struct yk_text *out;
 };
 
 void yk_figure_begin(const struct yk_figure *figure, const char *title);
 void yk_figure_end(const struct yk_figure *figure);
 
-/* `kind` is one or more classes of the style: soft, small, strong, middle, end, ink. */
+/* Text with its baseline at `y`. */
 void yk_figure_text(const struct yk_figure *figure, const char *kind, double x, double y,
                     const char *text);
 
-/* The same, cut to fit into `pixels`. */
+/* Text that is shortened, with an ellipsis, to at most `pixels`. */
 void yk_figure_cut_text(const struct yk_figure *figure, const char *kind, double x, double y,
                         const char *text, double pixels);
 
-/* The text on lines of at most `pixels`, the first at `y`; returns the height. Writes
- * nothing without `figure`. */
+/* Text broken into lines of at most `pixels`, the first baseline at `y`. Returns the height of all
+ * lines. With figure NULL it only measures. */
 double yk_figure_paragraph(const struct yk_figure *figure, const char *kind, double x, double y,
                            const char *text, double pixels);
 
 void yk_figure_line(const struct yk_figure *figure, const char *kind, double x1, double y1,
                     double x2, double y2);
 
-/* A rectangle without its end: what follows is its content, "</rect>" or more attributes. */
+/* Begins a <rect> and leaves its tag open: the caller adds more attributes, ">" and content, and
+ * closes it. */
 void yk_figure_begin_rect(const struct yk_figure *figure, const char *kind, double x, double y,
                           double width, double height);
 
-/* An axis from 0 with a tick at every step. */
+/* An axis that starts at 0 and has a tick at every multiple of `step`. */
 struct yk_figure_axis {
     double max;
     double step;
-    double scale; /* of the unit that all ticks have in common */
+    double scale; /* value of one `unit` */
     const char *unit;
 };
 
+/* An axis up to `max` with at most `parts` steps; `unit` is bytes or seconds. */
 struct yk_figure_axis yk_figure_axis_make(double max, enum yk_unit unit, int parts);
+
+/* The index of the last tick; the first is 0. */
 int32_t yk_figure_axis_last(const struct yk_figure_axis *axis);
 
-/* "0", "200ms". */
+/* The label of a tick: "0", "200ms". */
 void yk_figure_axis_label(const struct yk_figure_axis *axis, int32_t tick, char out[YK_UNITS_SIZE]);
 
-/* Grid lines and times from `left` to `right`, from `top` to `bottom`; the labels go above. */
+/* Draws a vertical grid line at every tick of a horizontal axis, with the tick's label above it. */
 void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,
                          double left, double right, double top, double bottom);
 
 struct yk_figure_legend_entry {
-    const char *kind; /* class of its colour */
+    const char *kind; /* CSS class that colours the swatch */
     const char *name;
 };
 
-/* Returns the height it takes; writes nothing without `figure`. */
+/* Draws a legend on as many lines as it needs. Returns its height. With figure NULL it only
+ * measures. */
 double yk_figure_legend(const struct yk_figure *figure,
                         const struct yk_figure_legend_entry *entries, int32_t count, double left,
                         double top, double right);

@@ -68,7 +68,7 @@ void yk_label_percent(double part, double whole, char out[YK_NUMBER_SIZE])
 
 void yk_label_unit(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
 {
-    /* What is left of a difference of times that are the same is nothing. */
+    /* A difference of equal times may leave a rounding error. */
     const bool nothing = fabs(value) < (unit == YK_UNIT_SECONDS ? 1e-12 : 1e-300);
     if (isfinite(value) && !nothing) {
         yk_units_format(value, unit, out);

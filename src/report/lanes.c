@@ -11,16 +11,16 @@
 
 enum {
     MAX_DRAWN = 6000,     /* bars in a picture */
-    MAX_WRITTEN = 300000, /* bars in a page's table */
+    MAX_WRITTEN = 300000, /* bars in a page's CSV */
     MAX_LINKS = 1500,
-    MANY_LINKS = 80, /* drawn fainter */
-    LEFT = 70,       /* of rows in groups with names */
+    MANY_LINKS = 80, /* more links are drawn fainter */
+    LEFT = 70,       /* where rows begin, if groups have names */
     RIGHT_MARGIN = 20,
     AXIS_HEIGHT = 22,
     NAME_HEIGHT = 20,
     GROUP_GAP = 8,
     MARKS_HEIGHT = 20,
-    WIDE = 560, /* from here on, marks have remarks */
+    WIDE = 560, /* minimum width for remarks of marks */
 };
 
 struct picture {
@@ -125,18 +125,7 @@ yk_status yk_lanes_from_trace(const struct yk_trace *trace, int32_t rank_count, 
     return YK_OK;
 }
 
-yk_status yk_lanes_keep_name(struct yk_text *text, struct yk_arena *arena, const char **out)
-{
-    yk_status status = yk_text_status(text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(text);
-    return status;
-}
-
-/* ---- runs ---- */
+/* ---- merging ---- */
 
 static bool joins(const struct yk_lanes_merge *merge, const struct yk_lanes_run *run,
                   const struct yk_lanes_bar *bar)
@@ -200,7 +189,7 @@ static int32_t main_kind(const struct yk_lanes_run *run)
     return best;
 }
 
-/* ---- where everything is ---- */
+/* ---- layout ---- */
 
 static double x_of(const struct picture *picture, double time)
 {
@@ -227,7 +216,7 @@ static double group_height(const struct picture *picture, const struct yk_lanes_
     return height;
 }
 
-/* From the top of a group with a name to that of its first bar; from the top of a row without. */
+/* The distance from the top of the group to its first bar. */
 static double first_bar(const struct picture *picture, const struct yk_lanes_group *group)
 {
     return group->name ? NAME_HEIGHT : (picture->row - picture->bar) / 2;
@@ -261,7 +250,7 @@ static struct picture lay_out(const struct yk_lanes *lanes, const struct yk_figu
         .figure = *frame,
         .left = named ? LEFT : 24,
         .right = frame->width - RIGHT_MARGIN,
-        .top = AXIS_HEIGHT + (frame->alone ? YK_FIGURE_HEADING : 0),
+        .top = AXIS_HEIGHT + (frame->standalone ? YK_FIGURE_HEADING : 0),
     };
     choose_heights(&picture);
     picture.bottom = picture.top;
@@ -274,7 +263,7 @@ static struct picture lay_out(const struct yk_lanes *lanes, const struct yk_figu
             }
         }
     }
-    /* Merged tasks have room for their number, merged ops show the kind of most of them. */
+    /* Merged tasks show how many they are, which needs space; merged ops show their main kind. */
     picture.merge = yk_lanes_merge_for(lanes, lanes->span / (picture.right - picture.left),
                                        lanes->tasks ? 120 : 4, MAX_DRAWN);
     return picture;
@@ -463,8 +452,8 @@ static void draw_links(const struct picture *picture)
     yk_text_add(picture->figure.out, "</g>\n");
 }
 
-/* A line at `time` and its name under it, no further right than `room`; returns the room that is
- * left beside the name. */
+/* Draws a line at `time` and its name under it, which ends at `room` at most. Returns where the
+ * next name may end. */
 static double draw_mark(const struct picture *picture, const char *kind, const char *class_name,
                         double time, const char *text, double room)
 {
@@ -569,7 +558,7 @@ static void add_timeline(const struct yk_lanes *lanes, struct yk_text *out)
     (void)yk_page_fill(yk_web_timeline_html, slots, sizeof slots / sizeof *slots, out);
 }
 
-/* The kinds of ops, as buttons that light them up. */
+/* Buttons that highlight the kinds of ops. */
 static void add_legend(const struct picture *picture, struct yk_text *out)
 {
     yk_text_add(out, "<div class=\"legend live\" role=\"group\" aria-label=\"Kinds of ops to "

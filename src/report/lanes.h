@@ -1,45 +1,67 @@
 /*
- * Lanes: bars over time in rows: the tasks of a schedule, the ops of a plan, of a run. Whoever has
- * them fills one record; it is drawn as an SVG here and on a canvas by web/lanes.js.
+ * Time chart: bars over time in rows, as in a Gantt chart: the tasks of a schedule, or the ops of a
+ * plan or a run. The caller fills a struct yk_lanes; this file draws it as an SVG, web/lanes.js
+ * draws the same bars on a canvas.
  *
- * The record points at what others own. One thread at a time.
+ * The record owns nothing. One thread at a time.
  */
 #ifndef YK_REPORT_LANES_H
 #define YK_REPORT_LANES_H
 
 #include "base/arena.h"
 #include "report/figure.h"
-#include "report/op_style.h"
 #include "trace/trace.h"
 
+/* ---- styles of ops (op_style.c) ---- */
+
+/* The style of an op is the kind of op (enum yk_op_kind), or "other". An op of style K has the CSS
+ * class op-K of web/palette.css. Every style also has a symbol, so that colour is not the only
+ * difference. */
 enum {
-    YK_LANES_TASK_COLOURS = 8 /* classes task-0 … task-7 */
+    YK_OP_STYLE_OTHER = 12, /* equals YK_OP_KIND_COUNT */
+    YK_OP_STYLE_COUNT,
+};
+
+/* The style of the op called `op`, found by the first word of the name; YK_OP_STYLE_OTHER if that
+ * is no kind of op. */
+int32_t yk_op_style_kind(const char *op);
+
+/* "forward", "all_gather" … "other". */
+const char *yk_op_style_name(int32_t kind);
+
+/* One or two characters, for bars that are too short for a name. */
+const char *yk_op_style_code(int32_t kind);
+
+/* ---- bars ---- */
+
+enum {
+    YK_LANES_TASK_COLOURS = 8 /* CSS classes task-0 … task-7 */
 };
 
 struct yk_lanes_bar {
     double start;
     double end;
-    double bytes; /* that it moves; 0: none */
+    double bytes; /* moved by the op; 0: none */
     const char *label;
-    int32_t kind;   /* of an op (op_style.h); the colour of a task */
-    int32_t number; /* of the task or event among all */
+    int32_t kind;   /* an op's style, or a task's colour */
+    int32_t number; /* index of the task or event in the schedule or trace */
 };
 
 struct yk_lanes_row {
-    const char *name;                /* the label at its left: "compute" */
-    const struct yk_lanes_bar *bars; /* by start, then by end */
+    const char *name;                /* label to the left of the row: "compute" */
+    const struct yk_lanes_bar *bars; /* sorted by start, then by end */
     int32_t count;
 };
 
 struct yk_lanes_group {
-    const char *name; /* what stands above its rows; NULL: nothing */
+    const char *name; /* heading above the rows; NULL: none */
     const struct yk_lanes_row *rows;
-    int32_t row_count; /* rows without bars are left out where the group has a name */
+    int32_t row_count; /* in a group with a name, rows without bars are not drawn */
 };
 
-/* Data on its way between two rows of the first group. */
+/* An arrow: data that moves from one row of the first group to another. */
 struct yk_lanes_link {
-    int32_t from;
+    int32_t from; /* index of the row */
     int32_t to;
     double start;
     double end;
@@ -47,64 +69,66 @@ struct yk_lanes_link {
 
 struct yk_lanes {
     const char *title;
-    bool tasks;           /* of a schedule, times without a unit; else ops, times in seconds */
-    const char *end_name; /* "step", "makespan" */
-    double span;          /* time across the width */
-    double end;           /* marked with a line; NAN: not */
-    double bound;         /* the least it could be, marked likewise; NAN: not known */
+    bool tasks;           /* bars are tasks, and times have no unit; false: bars are ops, and times
+                             are in seconds */
+    const char *end_name; /* name of the mark at `end`: "step", "makespan" */
+    double span;          /* time across the whole width, from 0 */
+    double end;           /* marked with a line; NAN: no mark */
+    double bound;         /* lower bound of `end`, marked with a line; NAN: unknown */
     const struct yk_lanes_group *groups;
     int32_t group_count;
     const struct yk_lanes_link *links;
     int32_t link_count;
 };
 
-/* Rows of the first `rank_count` ranks of a trace, (ranks, lanes), in the arena, with `shift_s`
- * added to all times; `out_end_s` is the end of the last event in them. */
+/* Makes one row for each lane of the first `rank_count` ranks of a trace: out (rank_count, lanes),
+ * in the arena. Adds `shift_s` to all times. `out_end_s` is the end of the last bar, at least 0. */
 yk_status yk_lanes_from_trace(const struct yk_trace *trace, int32_t rank_count, double shift_s,
                               struct yk_arena *arena, const struct yk_lanes_row **out,
                               double *out_end_s) YK_MUST_USE;
 
-/* Copies a text into the arena, as the name of a row or a group, and frees it. */
-yk_status yk_lanes_keep_name(struct yk_text *text, struct yk_arena *arena,
-                             const char **out) YK_MUST_USE;
+/* ---- merging short bars ---- */
 
-/* One bar, or several neighbours that are too short to be drawn apart. */
+/* One bar, or consecutive bars of a row that are too short to be drawn one by one. */
 struct yk_lanes_run {
     const struct yk_lanes_bar *first;
     double start;
     double end;
-    double busy; /* time that its bars take together */
-    double by_kind[YK_OP_STYLE_COUNT];
-    int32_t count;
+    double busy;                       /* sum of the lengths of the bars */
+    double by_kind[YK_OP_STYLE_COUNT]; /* the same sum for each kind */
+    int32_t count;                     /* bars */
 };
 
-/* Which neighbours become one: those under `min_length`, with less than that between them, up to
- * `max_length`. */
+/* Consecutive bars are merged if each is shorter than `min_length`, the gaps between them are
+ * shorter than that too, and the result is at most `max_length` long. */
 struct yk_lanes_merge {
     double min_length;
     double max_length;
 };
 
-/* The shortest `min_length` from the given one on, by doubling, that leaves at most `max` runs;
- * `max_length` is `factor` times that. */
+/* Doubles `min_length` until at most `max` merged bars are left; `max_length` is `factor` times
+ * `min_length`. */
 struct yk_lanes_merge yk_lanes_merge_for(const struct yk_lanes *lanes, double min_length,
                                          double factor, int64_t max);
 
-/* The next run of a row, of its bars from `*at` on, which moves on. */
+/* The merged bar that begins with bar `*at` of the row; `*at` advances to the bar after it. */
 struct yk_lanes_run yk_lanes_next_run(const struct yk_lanes_row *row,
                                       const struct yk_lanes_merge *merge, int32_t *at);
 
-/* The picture at the frame's width; it sets its height itself. */
+/* ---- output ---- */
+
+/* Draws the SVG at the width of `frame` and sets its height. */
 void yk_lanes_draw(const struct yk_lanes *lanes, struct yk_figure frame);
 
-/* The rows as a chart in a page: buttons that zoom, a legend of ops, a place for the script's
- * canvas with `label`, and the picture for where no script runs. */
+/* Adds the interactive chart to a page: zoom buttons, a legend of ops, a canvas with the ARIA label
+ * `label` for the script, and the SVG, which is shown if scripts are off. */
 void yk_lanes_add_chart(const struct yk_lanes *lanes, const char *label, struct yk_text *out);
 
-/* How many groups, from the first, have no more bars than a page should hold. */
+/* How many groups, counted from the first, fit into the CSV of a page. It is at least 1 if there is
+ * a group. */
 int32_t yk_lanes_count_written(const struct yk_lanes *lanes);
 
-/* As CSV: op,start_s,end_s,bytes. */
+/* Adds the CSV cells of a bar: op,start_s,end_s,bytes. */
 void yk_lanes_add_csv(const struct yk_lanes_bar *bar, struct yk_text *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/op_style.h"
+#include "report/lanes.h"
 
 #include "program/program.h"
 

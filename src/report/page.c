@@ -10,9 +10,7 @@ enum {
     LINES_IN_BLOCK = 200
 };
 
-/* Text between two parts of HTML. */
-static void add_between(const char *before, const char *text, const char *after,
-                        struct yk_text *out)
+void yk_page_add_text(const char *before, const char *text, const char *after, struct yk_text *out)
 {
     yk_text_add(out, before);
     yk_text_add_xml(out, text);
@@ -78,8 +76,8 @@ void yk_page_begin_figures(struct yk_text *out)
 
 void yk_page_add_figure(const char *name, const char *value, struct yk_text *out)
 {
-    add_between("<div><dt>", name, "</dt>", out);
-    add_between("<dd>", value, "</dd></div>\n", out);
+    yk_page_add_text("<div><dt>", name, "</dt>", out);
+    yk_page_add_text("<dd>", value, "</dd></div>\n", out);
 }
 
 void yk_page_end_figures(struct yk_text *out)
@@ -89,7 +87,7 @@ void yk_page_end_figures(struct yk_text *out)
 
 void yk_page_begin_section(const char *heading, struct yk_text *out)
 {
-    add_between("<section>\n<h2>", heading, "</h2>\n", out);
+    yk_page_add_text("<section>\n<h2>", heading, "</h2>\n", out);
 }
 
 void yk_page_end_section(struct yk_text *out)
@@ -99,7 +97,7 @@ void yk_page_end_section(struct yk_text *out)
 
 void yk_page_add_cell(const char *text, struct yk_text *out)
 {
-    add_between("<td>", text, "</td>", out);
+    yk_page_add_text("<td>", text, "</td>", out);
 }
 
 void yk_page_begin_table(const char *label, const struct yk_page_column *columns,
@@ -118,9 +116,7 @@ void yk_page_begin_table(const char *label, const struct yk_page_column *columns
 
 void yk_page_begin_row(const char *name, struct yk_text *out)
 {
-    yk_text_add(out, "<tr><th scope=\"row\">");
-    yk_text_add_xml(out, name);
-    yk_text_add(out, "</th>");
+    yk_page_add_text("<tr><th scope=\"row\">", name, "</th>", out);
 }
 
 void yk_page_add_unit(double value, enum yk_unit unit, struct yk_text *out)
@@ -149,7 +145,7 @@ void yk_page_end_table(struct yk_text *out)
     yk_text_add(out, "</tbody>\n</table></div>\n");
 }
 
-/* Lines in blocks: a browser lays out only those in sight. */
+/* Adds lines in blocks, so that a browser lays out only the visible blocks. */
 static void add_lines(const struct yk_text *lines, struct yk_text *out)
 {
     struct yk_text block = {0};
@@ -161,7 +157,7 @@ static void add_lines(const struct yk_text *lines, struct yk_text *out)
         }
         block.length = 0;
         yk_text_add_bytes(&block, lines->bytes + at, end - at);
-        add_between("<code>", yk_text_chars(&block), "</code>", out);
+        yk_page_add_text("<code>", yk_text_chars(&block), "</code>", out);
         at = end;
     }
     out->failed |= block.failed;

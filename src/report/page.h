@@ -1,10 +1,16 @@
 /*
- * The room: page (the HTML around every report), web/ (its scripts, styles and templates, embedded
- * by web.h), chart (sections of a page), lanes (bars over time), figure and plot (parts of an SVG),
- * op_style, label, csv; plan/, run/, schedule/, profile/: what each of them shows.
+ * Files of this folder:
+ *   page            the HTML around every report, and its tables
+ *   web, web/       scripts, styles and HTML templates, embedded by the build
+ *   chart           one section of a page
+ *   lanes           bars over time, as in a Gantt chart (op_style: how ops look)
+ *   figure, plot    parts of an SVG; curves in one
+ *   label, csv      short texts; tables of numbers
+ *   plan/, run/, schedule/, profile/    the report of each
  *
- * Page: one file that needs no other and no network, in light and dark, from a telephone's width
- * up. What is between begin and end is the report's own.
+ * Page: one HTML file that needs no other file and no network, in light and dark colours, for
+ * screens from the width of a phone up. The report adds its own HTML between yk_page_begin() and
+ * yk_page_end(). Text arguments are escaped for HTML unless a comment says otherwise.
  */
 #ifndef YK_REPORT_PAGE_H
 #define YK_REPORT_PAGE_H
@@ -13,27 +19,30 @@
 #include "report/figure.h"
 
 enum {
-    YK_PAGE_NARROW = 350 /* width of pictures for a telephone */
+    YK_PAGE_NARROW = 350 /* width of pictures for a phone, in pixels */
 };
 
-/* A {{name}} in a file of web/, and what takes its place. */
+/* The value of a placeholder {{name}} in a template of web/. */
 struct yk_page_slot {
     const char *name;
-    const char *value; /* escaped, unless it is markup */
-    bool markup;
+    const char *value;
+    bool markup; /* `value` is HTML and is not escaped */
 };
 
-/* Writes a part of web/ up to its first slot that is not among `slots`; returns what follows that
- * slot, the end where there is none. */
+/* Adds the template `part` up to the first placeholder that is not in `slots`. Returns the rest of
+ * the template after that placeholder, or its end. */
 const char *yk_page_fill(const char *part, const struct yk_page_slot *slots, size_t count,
                          struct yk_text *out);
 
-/* Everything up to and with the heading. `lead` is the sentence under the title; `styles` is CSS
- * besides that of every page, texts ended by a NULL. */
+/* Adds the page up to its heading. `lead` is the sentence under the title. `styles` are CSS texts
+ * besides those of every page; the list ends with NULL. */
 void yk_page_begin(const char *title, const char *lead, const char *const *styles,
                    struct yk_text *out);
 
-/* Headline figures stand side by side between these two. */
+/* Adds `before`, the escaped `text`, and `after`. `before` and `after` are HTML. */
+void yk_page_add_text(const char *before, const char *text, const char *after, struct yk_text *out);
+
+/* The headline numbers of a page. */
 void yk_page_begin_figures(struct yk_text *out);
 void yk_page_add_figure(const char *name, const char *value, struct yk_text *out);
 void yk_page_end_figures(struct yk_text *out);
@@ -42,32 +51,34 @@ void yk_page_begin_section(const char *heading, struct yk_text *out);
 void yk_page_end_section(struct yk_text *out);
 
 struct yk_page_column {
-    const char *name;
-    bool left; /* text, not numbers */
+    const char *name; /* HTML */
+    bool left;        /* aligned left, for text; false: aligned right, for numbers */
 };
 
-/* A table of `columns`, which one without a name ends; what is wider than the page can be scrolled
- * by keys, too. A row begins with its name and ends with </tr>. */
+/* Begins a table that can be scrolled sideways, by mouse and keyboard. `label` is HTML, its ARIA
+ * label. `columns` ends with an
+ * entry without a name. The caller closes each row with </tr>. */
 void yk_page_begin_table(const char *label, const struct yk_page_column *columns,
                          struct yk_text *out);
 void yk_page_begin_row(const char *name, struct yk_text *out);
 void yk_page_add_cell(const char *text, struct yk_text *out);
 void yk_page_add_unit(double value, enum yk_unit unit, struct yk_text *out);
 
-/* `part` of `whole`, as a length and as a percentage. */
+/* Adds a cell with `part` of `whole` as a bar and as a percentage. */
 void yk_page_add_meter(double part, double whole, struct yk_text *out);
 void yk_page_end_table(struct yk_text *out);
 
-/* The numbers of a picture: to read, and to download as the file `id`.csv. */
+/* Adds a CSV table, to read in the page and to download as the file ID.csv. */
 void yk_page_add_numbers(const char *id, const struct yk_text *csv, struct yk_text *out);
 
-/* A place for the rows of chart `id`, which a script fills (web/lanes.js). */
+/* Adds the canvas of chart `id`, which web/lanes.js fills; `label` is its ARIA label. */
 void yk_page_add_chart(const char *id, const char *label, struct yk_text *out);
 
-/* The frame of a picture in a page. */
+/* A figure for a picture inside a page. */
 struct yk_figure yk_page_frame(double width, struct yk_text *out);
 
-/* The rest of the page, with `scripts` run in it: texts that follow each other, ended by a NULL. */
+/* Adds the end of the page. `scripts` are JavaScript texts that run as one script, in their order;
+ * the list ends with NULL. */
 void yk_page_end(const char *const *scripts, struct yk_text *out);
 
 #endif

@@ -7,12 +7,12 @@
 
 enum {
     TICK_PIXELS = 70,  /* between ticks of x, at least */
-    POINTS_A_PIXEL = 4 /* more than that are thinned out */
+    POINTS_A_PIXEL = 4 /* with more points, some are left out */
 };
 
-/* Larger numbers mean that something went bad, and would flatten all others. */
+/* Larger numbers are errors; drawing them would make all other values look equal. */
 static const double MAX_VALUE = 1e15;
-/* Of its values, a range has at least this width: finer ticks would be equal. */
+/* Minimum width of a range, relative to its values: labels of finer ticks would be equal. */
 static const double MIN_WIDTH = 1e-9;
 
 bool yk_plot_holds(double value)
@@ -82,7 +82,7 @@ void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, in
     const double y_step = yk_label_step((plot->y.high - plot->y.low) / scale, parts) * scale;
     const int columns = (int)fmax(1, (plot->right - plot->left) / TICK_PIXELS);
     const double any_step = yk_label_step(plot->x.high - plot->x.low, columns);
-    const double x_step = plot->counts ? fmax(1, any_step) : any_step;
+    const double x_step = plot->integer_x ? fmax(1, any_step) : any_step;
     char number[YK_NUMBER_SIZE];
     char label[YK_NUMBER_SIZE + 8];
     for (int64_t k = (int64_t)ceil(plot->y.low / y_step); (double)k * y_step <= plot->y.high; k++) {

@@ -1,5 +1,5 @@
-/* Plot: curves over numbers: ranges that hold them, axes with round ticks, the curves themselves.
- * A plot is a figure (report/figure.h) with a rectangle in which x and y mean something. */
+/* Plot: curves in an SVG: a figure (figure.h) with a rectangle in which x and y are data
+ * coordinates, axes with round ticks, and curves. */
 #ifndef YK_REPORT_PLOT_H
 #define YK_REPORT_PLOT_H
 
@@ -9,46 +9,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Empty if low > high. */
 struct yk_plot_range {
     double low;
     double high;
 };
 
-/* Holds nothing. */
 struct yk_plot_range yk_plot_range_empty(void);
 
-/* Whether a chart can show `value`: it is a number, and so is what is computed of it. */
+/* Whether a plot can show `value`: it is a number of at most 1e15 in magnitude. */
 bool yk_plot_holds(double value);
 
-/* What a chart cannot show is left out. */
+/* Extends the range to `value`, if a plot can show it. */
 void yk_plot_range_include(struct yk_plot_range *range, double value);
 
-/* Adds `padding` times its width at both ends; what is empty or has no width gets some. */
+/* Adds `padding` times the range's width at both ends. An empty range becomes about 0 to 1, and a
+ * range of width 0 gets a positive width. */
 void yk_plot_range_widen(struct yk_plot_range *range, double padding);
 
 struct yk_plot {
     struct yk_figure figure;
-    double left;
+    double left; /* the rectangle, in pixels */
     double right;
     double top;
     double bottom;
-    struct yk_plot_range x;
-    struct yk_plot_range y;
-    bool counts; /* x is counted: ticks are whole numbers */
+    struct yk_plot_range x; /* data shown from left to right */
+    struct yk_plot_range y; /* data shown from bottom to top */
+    bool integer_x;         /* ticks of x are whole numbers */
 };
 
+/* The pixel coordinate of a data coordinate. */
 double yk_plot_x(const struct yk_plot *plot, double x);
 double yk_plot_y(const struct yk_plot *plot, double y);
 
-/* A number of an axis, large ones short: "40G". */
+/* Formats the number of a tick; large numbers are shortened: "40G". */
 void yk_plot_label(double value, char out[YK_NUMBER_SIZE]);
 
-/* Grid lines with at most `parts` gaps between them, ticks of x, and their labels; y counts in
- * `unit`, of which one is `scale`. */
+/* Draws both axes: grid lines at round values of y, at most `parts` steps, and ticks of x. Labels
+ * of y are in `unit`, whose value is `scale`. */
 void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int parts);
 
-/* A line through (x, y), with a gap where one cannot be shown. Of many points on one column of
- * pixels the first, lowest, highest and last are drawn: no peak is lost. */
+/* Draws a line through the points (x[i], y[i]), with a gap at points that a plot cannot show. Of
+ * many points on one pixel column, only the first, lowest, highest and last are drawn, so that
+ * every peak stays visible. */
 void yk_plot_curve(const struct yk_plot *plot, const char *kind, const double *x, const double *y,
                    int32_t count);
 

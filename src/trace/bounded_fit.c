@@ -267,8 +267,10 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double max,
         out->values[i] = scaled.length[i] > 0 ? search.z[i] / scaled.length[i] : 0;
         determined += scaled.length[i] > 0;
     }
-    out->spare = fit->rows - determined;
-    out->spread = out->spare > 0 ? sqrt(misfit(fit, out->values) / (double)out->spare) : INFINITY;
+    out->degrees_of_freedom = fit->rows - determined;
+    out->spread = out->degrees_of_freedom > 0
+                      ? sqrt(misfit(fit, out->values) / (double)out->degrees_of_freedom)
+                      : INFINITY;
     factor(&scaled, all, fit->count, RIDGE, out->lower);
 }
 
@@ -284,7 +286,7 @@ static double length_together(const struct yk_bounded_fit *fit, const double *we
     return sum;
 }
 
-/* How many standard errors hold 19 times of 20 where the spread is itself known from so many rows:
+/* Half the width of a 95 % confidence interval in standard errors, for `rows` degrees of freedom:
  * Student's t, expanded in 1/rows (Abramowitz and Stegun, 26.7.5). */
 static double errors_that_hold(int64_t rows)
 {
@@ -313,7 +315,7 @@ double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *solutio
     /* 1 where the others are in other rows, 0 where they make up this one. */
     const double own = 1 / (square * length_together(solution->fit, weights));
     if (own > MIN_OWN) {
-        *error = errors_that_hold(solution->spare) * solution->spread * sqrt(square);
+        *error = errors_that_hold(solution->degrees_of_freedom) * solution->spread * sqrt(square);
     }
     return value;
 }

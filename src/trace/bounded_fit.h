@@ -1,9 +1,9 @@
 /*
- * Bounded fit: least squares over a few unknowns, each from 0 to a maximum, out of sums that were
- * added up row by row.
+ * Bounded fit: linear least squares with a few unknowns, each between 0 and a maximum. Only sums
+ * over the rows are stored, not the rows.
  *
- * A row says that Σ part[i] · x[i] = value, and how much it weighs. A fit is a plain struct that
- * starts by yk_bounded_fit_begin(); one thread at a time.
+ * A row is an equation Σ parts[i] · x[i] = value with a weight. A fit is a plain struct,
+ * initialized by yk_bounded_fit_begin(). One thread at a time.
  */
 #ifndef YK_TRACE_BOUNDED_FIT_H
 #define YK_TRACE_BOUNDED_FIT_H
@@ -11,55 +11,56 @@
 #include <stdint.h>
 
 enum {
-    YK_BOUNDED_FIT_MAX = 34
+    YK_BOUNDED_FIT_MAX = 34 /* unknowns */
 };
 
+/* a: coefficients of a row, y: its value, w: its weight. */
 struct yk_bounded_fit {
     int32_t count;                                            /* unknowns */
-    int64_t rows;                                             /* added */
+    int64_t rows;                                             /* rows added */
     double products[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* (count, count) Σ w · a · aᵀ */
     double values[YK_BOUNDED_FIT_MAX];                        /* (count) Σ w · a · y */
     double square;                                            /* Σ w · y² */
     double weight;                                            /* Σ w */
-    double prior_products[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* (count, count) of priors */
-    double prior_values[YK_BOUNDED_FIT_MAX];                        /* (count) */
+    double prior_products[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* the same sums over priors */
+    double prior_values[YK_BOUNDED_FIT_MAX];
 };
 
-/* At most YK_BOUNDED_FIT_MAX unknowns. */
+/* `count` is at most YK_BOUNDED_FIT_MAX. */
 void yk_bounded_fit_begin(struct yk_bounded_fit *fit, int32_t count);
 void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double value,
                         double weight);
 
 /*
- * A prior, what is likely before any row is added: Σ part[i] · x[i] = value, give or take a
- * standard deviation d, weighs s²/d², where s is the spread of a row of weight 1. Rows outweigh it
- * as they add up; errors count it as known. It is no row, and does not show in the spread.
+ * Adds a prior: before any row, Σ parts[i] · x[i] is expected to be `value` with a standard
+ * deviation d. Its weight is s²/d², where s is the standard deviation of a row of weight 1. Errors
+ * of the solution count a prior as information; the residual deviation does not include it.
  */
 void yk_bounded_fit_add_prior(struct yk_bounded_fit *fit, const double *parts, double value,
                               double weight);
 void yk_bounded_fit_clear_priors(struct yk_bounded_fit *fit);
 
-/* What a fit comes to. */
 struct yk_bounded_fit_solution {
     int32_t count;
-    double values[YK_BOUNDED_FIT_MAX];  /* (count) the unknowns; 0 of those in no row */
-    double spread;                      /* of a row of weight 1 around them; INFINITY: too few */
-    int64_t spare;                      /* rows beyond the unknowns that are in any */
-    double lengths[YK_BOUNDED_FIT_MAX]; /* of the columns */
-    double lower[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* of their products, with length 1 */
+    double values[YK_BOUNDED_FIT_MAX]; /* (count) the unknowns; 0 for one that is in no row */
+    double spread; /* residual standard deviation of a row of weight 1; INFINITY: too few rows */
+    int64_t degrees_of_freedom;         /* rows minus unknowns that are in a row */
+    double lengths[YK_BOUNDED_FIT_MAX]; /* norms of the columns */
+    double lower[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* Cholesky factor of the products of the
+                                                              columns, scaled to norm 1 */
     const struct yk_bounded_fit *fit;
 };
 
-/* The unknowns from 0 to `max` (INFINITY: no end) that explain the rows best. The solution points
- * at the fit. */
+/* Finds the unknowns between 0 and `max` (INFINITY: no upper bound) with the least squared error.
+ * The solution points at the fit. */
 void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double max,
                           struct yk_bounded_fit_solution *out);
 
 /*
- * Σ weights[i] · x[i], the weights from 0 to 1 and together 1, and how far that may be off: 19
- * times of 20 by the fit without bounds (two standard errors, more where few rows tell the spread),
- * INFINITY where the rows leave it open (some of those that weigh anything are in no row, or all
- * but a sum of others are).
+ * Returns Σ weights[i] · x[i], where the weights are between 0 and 1 and add up to 1. `error` is
+ * half the width of its 95 % confidence interval, computed as if there were no bounds, with
+ * Student's t distribution. It is INFINITY if the rows do not determine the sum: an unknown with a
+ * weight is in no row, or its column is nearly a linear combination of others.
  */
 double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *solution,
                                    const double *weights, double *error);

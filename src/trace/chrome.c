@@ -1,4 +1,4 @@
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 #include "base/arena.h"
 #include "base/json.h"

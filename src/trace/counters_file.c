@@ -9,22 +9,20 @@
 
 static bool rows_have(const struct yk_counter_rows *rows, enum yk_counter counter)
 {
-    for (int32_t i = 0; i < rows->count; i++) {
-        if (isfinite(rows->all[i].values[counter])) {
-            return true;
-        }
+    bool found = false;
+    for (int32_t i = 0; i < rows->count && !found; i++) {
+        found = isfinite(rows->all[i].values[counter]);
     }
-    return false;
+    return found;
 }
 
 static bool series_has(const struct yk_counter_series *series, enum yk_counter counter)
 {
-    for (int32_t i = 0; i < series->count; i++) {
-        if (isfinite(series->readings[i].values[counter])) {
-            return true;
-        }
+    bool found = false;
+    for (int32_t i = 0; i < series->count && !found; i++) {
+        found = isfinite(series->readings[i].values[counter]);
     }
-    return false;
+    return found;
 }
 
 bool yk_counters_file_has(const struct yk_counter_rank *rank, enum yk_counter counter)
@@ -33,7 +31,7 @@ bool yk_counters_file_has(const struct yk_counter_rank *rank, enum yk_counter co
            series_has(&rank->step, counter) || series_has(&rank->run, counter);
 }
 
-/* Five digits: meters have no more. */
+/* Rounded to five digits: counters are no more precise. */
 static void write_value(struct yk_json_writer *json, const char *key, double value)
 {
     char digits[40];
@@ -133,13 +131,9 @@ static void write_ranks(const struct yk_counter_ranks *ranks, const char *key, b
 yk_status yk_counters_file_write(const struct yk_counter_ranks *ranks, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "counters");
+    yk_json_write_begin_document(&json, "counters");
     write_ranks(ranks, "ranks", true, &json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 void yk_counters_file_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out)
@@ -167,7 +161,7 @@ static void forget(double values[YK_COUNTER_COUNT])
     }
 }
 
-/* Counters are found by what files call them; their names, behind those of `own`. */
+/* An object may have the keys of counters, and `keys`. */
 static yk_status check_keys(const struct yk_json *node, const char *const *keys, size_t count)
 {
     const char *known[YK_COUNTER_COUNT + 4];

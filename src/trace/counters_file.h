@@ -1,5 +1,5 @@
 /*
- * Counters file: what the counters of a run's devices showed, as it is kept with the run:
+ * Counters file: the device counters of a run, as RUN/counters.json:
  *
  *   {"yoke": 1, "kind": "counters", "ranks": [
  *     {"rank": 0, "device": "h200", "source": "NVML GPM every 10 ms",
@@ -8,10 +8,11 @@
  *      "step": {"begin_s": [-0.004, …], "end_s": [0.006, …], "sm": [0.91, …]},
  *      "run": {the same}}]}
  *
- * `seconds` is for how long a phase or kind was seen. Readings of "step" are those around the step
- * that was traced, counted from its beginning; those of "run" are of the whole run, from its
- * beginning, several averaged into one where there were many. What a device has no counter for is
- * left out; what is not known for a row is null, here NAN.
+ * "phases" and "kinds" are averages over the phases of a step and over kinds of layers; "seconds"
+ * is the time that was measured of each. "step" has the readings around the traced step, with times
+ * relative to the start of that step. "run" has the readings of the whole run, with times relative
+ * to its start; a long run has averages of several readings. A counter that the device does not
+ * have is left out; an unknown value is null in the file and NAN in the structs.
  */
 #ifndef YK_TRACE_COUNTERS_FILE_H
 #define YK_TRACE_COUNTERS_FILE_H
@@ -25,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The averages of one phase or one kind of layer. */
 struct yk_counter_row {
     const char *name;
     double seconds;
@@ -37,14 +39,14 @@ struct yk_counter_rows {
 };
 
 struct yk_counter_series {
-    struct yk_counter_reading *readings; /* in order, none over another */
+    struct yk_counter_reading *readings; /* sorted by time, without overlap */
     int32_t count;
 };
 
-/* Of one rank. */
+/* The counters of one rank. */
 struct yk_counter_rank {
     const char *device;
-    const char *source; /* what was read, and why other counters were not */
+    const char *source; /* which counters were read how, and why others were not; "": unknown */
     struct yk_counter_rows phases;
     struct yk_counter_rows kinds; /* of layers */
     struct yk_counter_series step;
@@ -56,16 +58,16 @@ struct yk_counter_ranks {
     int32_t count;
 };
 
-/* Whether any row or reading has a number. */
+/* Whether the rank has any value of the counter. */
 bool yk_counters_file_has(const struct yk_counter_rank *rank, enum yk_counter counter);
 
 yk_status yk_counters_file_write(const struct yk_counter_ranks *ranks,
                                  struct yk_text *out) YK_MUST_USE;
 
-/* The list "ranks" alone, without lines. */
+/* Writes only the array "ranks", without "step" and "run", on one line. */
 void yk_counters_file_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out);
 
-/* `source`, the name the user knows the file by, begins every message. In the arena. */
+/* `source` is the file's name, for error messages. The result lives in the arena. */
 yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
                                 struct yk_arena *arena, struct yk_counter_ranks *out) YK_MUST_USE;
 

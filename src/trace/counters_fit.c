@@ -94,7 +94,7 @@ static yk_status divide(const struct yk_counter_span *spans, int32_t span_count,
     return YK_OK;
 }
 
-/* The first stretch that ends after a moment. */
+/* The first interval that ends after `at_s`. */
 static int32_t first_after(const struct timeline *timeline, double at_s)
 {
     int32_t low = 0;
@@ -139,9 +139,9 @@ static bool divide_reading(const struct yk_counter_reading *reading, double lag_
     return true;
 }
 
-/* Adds up how long each part was seen, and whether nothing was seen long enough to count. */
-static void see(const struct yk_counter_reading *readings, int32_t reading_count,
-                struct timeline *timeline)
+/* Sums the time of each part in all readings, and decides whether "nothing ran" is a part. */
+static void count_seconds(const struct yk_counter_reading *readings, int32_t reading_count,
+                          struct timeline *timeline)
 {
     double parts_s[YK_COUNTER_MAX_PARTS + 1];
     double all_s = 0;
@@ -167,7 +167,7 @@ static yk_status make_timeline(const struct yk_counter_reading *readings, int32_
     }
     *out = (struct timeline){.part_count = part_count, .ends_s = ends_s};
     YK_TRY(divide(spans, span_count, part_count, arena, out));
-    see(readings, reading_count, out);
+    count_seconds(readings, reading_count, out);
     return YK_OK;
 }
 
@@ -209,7 +209,8 @@ enum {
     MAX_ROUNDS = 6 /* until the spread and the priors agree */
 };
 
-/* The mean of the parts is the average reading, known so many times as well as readings tell it. */
+/* Weight of the prior that the mean of the parts is the average reading, relative to all readings.
+ */
 static const double MEAN_WEIGHT = 100;
 /* Rounding, of the values: no spread is less. */
 static const double MIN_SPREAD = 1e-6;
@@ -424,7 +425,7 @@ static const double MIN_F = 15;
 static const double MAX_OF_REACH = 0.95;
 
 enum {
-    LAG_READINGS = 2000, /* the latest so many tell of a lag */
+    LAG_READINGS = 2000, /* the lag is fitted to the latest readings */
     ROUGH_STEPS = 10,    /* on either side */
     FINE_STEPS = 4,
     FINER = 5, /* times as fine */
@@ -436,7 +437,7 @@ struct search {
     struct timeline timeline;
     struct yk_bounded_fit fit;
     struct yk_bounded_fit_solution solution;
-    int64_t spare; /* rows beyond the unknowns, at the last lag */
+    int64_t degrees_of_freedom; /* at the last lag */
 };
 
 /* Those that are averages over their reading. */
@@ -472,7 +473,7 @@ static double misfit_of(struct search *search, double lag_s, enum yk_counter cou
     if (!isfinite(spread)) {
         return 0;
     }
-    search->spare = search->solution.spare;
+    search->degrees_of_freedom = search->solution.degrees_of_freedom;
     return spread * spread * (double)fit->rows / variance;
 }
 
@@ -486,7 +487,7 @@ static double misfit(struct search *search, double lag_s)
     return left;
 }
 
-/* The best of so many lags on each side of `around_s`. */
+/* The best of `steps` lags on each side of `around_s`. */
 static double try_lags(struct search *search, double around_s, double step_s, int steps,
                        double *lowest)
 {
@@ -505,7 +506,7 @@ static double try_lags(struct search *search, double around_s, double step_s, in
 static double find(struct search *search, double max_s)
 {
     const double in_time = misfit(search, 0);
-    const double spare = (double)search->spare - 1;
+    const double spare = (double)search->degrees_of_freedom - 1;
     const double step_s = max_s / ROUGH_STEPS;
     double lowest = in_time;
     if (!(in_time > 0)) {
@@ -535,8 +536,8 @@ yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t
                               const struct yk_counter_span *spans, int32_t span_count,
                               int32_t part_count, double max_s, double *out_s)
 {
-    struct search *search = NULL;
     struct yk_arena *arena = NULL;
+    struct search *search = NULL;
     *out_s = 0;
     if (reading_count == 0 || !(max_s > 0)) {
         return YK_OK;
@@ -544,9 +545,7 @@ yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t
     YK_TRY(yk_arena_create(&arena));
     const yk_status status =
         begin_search(readings, reading_count, spans, span_count, part_count, arena, &search);
-    if (status == YK_OK) {
-        *out_s = find(search, max_s);
-    }
+    *out_s = status == YK_OK ? find(search, max_s) : 0;
     yk_arena_destroy(arena);
     return status;
 }

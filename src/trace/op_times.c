@@ -47,9 +47,7 @@ static void write_rank(const struct yk_op_times_rank *rank, struct yk_json_write
 yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "op times");
+    yk_json_write_begin_document(&json, "op times");
     yk_json_write_integer(&json, "steps", times->steps);
     yk_json_write_line(&json, 1);
     yk_json_write_begin_array(&json, "ranks");
@@ -57,9 +55,7 @@ yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out
         write_rank(&times->ranks[r], &json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 /* A number that must be there, not below 0. */

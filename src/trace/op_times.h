@@ -1,13 +1,11 @@
 /*
- * Op times: how long each op of a program took in steps of a run, as medians over steps, and how
- * much of that overlapped with other lanes: RUN/op-times.json.
+ * Op times: how long each op of a program took during a run: medians over steps, and the fraction
+ * of the time during which other lanes were busy. The file is RUN/op-times.json:
  *
  *   {"yoke": 1, "kind": "op times", "steps": 27,
  *    "ranks": [{"device": "cpu0", "share": 8, "versions": "OpenBLAS 0.3.29, …",
  *               "ops": [{"op": "forward layer 0", "seconds": 0.0011, "low_s": 0.001,
  *                        "high_s": 0.0012, "overlap": 0.4}, …]}, …]}
- *
- * A record lives in the arena it was made in.
  */
 #ifndef YK_TRACE_OP_TIMES_H
 #define YK_TRACE_OP_TIMES_H
@@ -21,31 +19,31 @@
 
 struct yk_op_times_op {
     const char *op;
-    double seconds; /* median: of computation from when it could begin, of a message from when all
-                       its ranks had come to it until it was over on all of them */
-    double low_s;   /* quartiles */
-    double high_s;
-    double overlap; /* part of the time: of computation, while data moved to or from its rank; of a
-                      message, while any of its ranks computed */
+    double seconds; /* median time: of computation, from the moment it could begin; of a message,
+                       from the arrival of its last rank until its end on all ranks */
+    double low_s;   /* lower quartile */
+    double high_s;  /* upper quartile */
+    double overlap; /* fraction of the time, 0 to 1: of computation, while data moved to or from its
+                       rank; of a message, while any of its ranks computed */
 };
 
 struct yk_op_times_rank {
     const char *device;
-    int64_t share;              /* samples that it took of a step */
-    const char *versions;       /* that its times depend on; "": not known */
+    int64_t share;              /* samples of a step */
+    const char *versions;       /* driver and libraries that the times depend on; "": unknown */
     struct yk_op_times_op *ops; /* in the order of the rank's program */
     int32_t op_count;
 };
 
 struct yk_op_times {
-    int64_t steps; /* that were looked at */
+    int64_t steps; /* steps that the medians are taken over */
     struct yk_op_times_rank *ranks;
     int32_t rank_count;
 };
 
 yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out) YK_MUST_USE;
 
-/* `source`, the name the user knows the file by, begins every message. */
+/* `source` is the file's name, for error messages. The result lives in the arena. */
 yk_status yk_op_times_read(const char *text, size_t length, const char *source,
                            struct yk_arena *arena, struct yk_op_times *out) YK_MUST_USE;
 

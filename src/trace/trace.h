@@ -1,15 +1,15 @@
 /*
- * Trace: what happened, or would happen, on every device and when: one record for predictions and
- * measurements. A trace owns copies of all names. One thread at a time.
+ * Trace: the events of a step: which op ran on which rank and lane, and when. Predictions and
+ * measurements have the same form. A trace owns copies of all names. One thread at a time.
  *
- * The room:
- *   trace            the record; merging the traces of ranks, each by its own clock
- *   chrome           a trace as Chrome trace events, written and read
- *   trace_bytes      a trace as bytes that ranks send each other
+ * Files of this folder:
+ *   trace            the record; merging the traces of several ranks
+ *   chrome           Chrome trace events, written and read
+ *   trace_bytes      serialization, for sending a trace to another rank
  *   trace_sum        compute, exposed and idle time of each rank
- *   trace_arrivals   when all ranks of a message had come to it
- *   op_times         medians of the ops of a run: op-times.json
- *   counters         readings of device counters; counters_fit divides them among the parts of a
+ *   trace_arrivals   when the last rank of a message arrived
+ *   op_times         median times of the ops of a run: op-times.json
+ *   counters         readings of device counters; counters_fit attributes them to the parts of a
  *                    step, by least squares (bounded_fit)
  *   counters_file    the counters of a run: counters.json
  */
@@ -30,6 +30,9 @@ enum yk_lane {
     YK_LANE_COUNT,
 };
 
+/* "compute", "comm", "copy". */
+const char *yk_trace_lane_name(enum yk_lane lane);
+
 struct yk_trace_event {
     int32_t rank;
     enum yk_lane lane;
@@ -39,7 +42,7 @@ struct yk_trace_event {
     double bytes; /* moved by the op; 0 for computation */
 };
 
-/* Data that one event produced and another, later one used. */
+/* Data that one event produced and a later event used. */
 struct yk_trace_flow {
     int32_t from_event;
     int32_t to_event;
@@ -50,7 +53,7 @@ struct yk_trace; /* opaque */
 yk_status yk_trace_create(struct yk_trace **out) YK_MUST_USE;
 void yk_trace_destroy(struct yk_trace *trace);
 
-/* Names a rank; ranks are numbered in the order they are added. */
+/* Adds a rank with the name of its device. Ranks are numbered from 0 in the order of the calls. */
 yk_status yk_trace_add_rank(struct yk_trace *trace, const char *device) YK_MUST_USE;
 
 /* `out` is the event's number, for flows; it may be NULL. */
@@ -67,28 +70,26 @@ struct yk_trace_flow yk_trace_flow_at(const struct yk_trace *trace, int32_t numb
 
 struct yk_trace_part {
     const struct yk_trace *trace;
-    double offset_s; /* what is added to its times, to have them by the clock of the whole */
+    double offset_s; /* added to its times, to convert them to the clock of the merged trace */
 };
 
-/* The ranks of the first part are the first, and so on; flows stay within their part. The caller
- * destroys the trace. */
+/* Concatenates traces: the ranks of the first part come first. Flows stay within their part. The
+ * caller destroys the result. */
 yk_status yk_trace_merge(const struct yk_trace_part *parts, int32_t count,
                          struct yk_trace **out) YK_MUST_USE;
 
-/* "compute", "comm", "copy". */
-const char *yk_trace_lane_name(enum yk_lane lane);
+/* ---- time of each rank (trace_sum.c, trace_arrivals.c) ---- */
 
 /*
- * Where the time of a step goes on every rank, by the definition of sim/rounds.h: its compute lane
- * computes; or it waits while data moves to or from the rank, which is exposed; or it waits for
- * anything else, which is idle. The three add up to the step.
+ * Where the time of a step goes on one rank. The definition is that of sim/rounds.h. At every
+ * moment the compute lane computes; or it waits while data moves to or from the rank (exposed); or
+ * it waits for something else (idle). The three add up to the length of the step.
  *
- * A trace shows one step of many that follow each other without a gap: what ends after the step's
- * end, or begins before its beginning, stands for the same op of the step before or after, and is
- * counted there. Data moves from the moment on at which all ranks of a message have come to it. A
- * simulated event begins there; a measured one begins when its own rank is ready, and waits. Ops of
- * one name on the comm lanes of several ranks are taken for one message, so are a "send" and a
- * "recv" that only two ranks have.
+ * A trace shows one of many consecutive steps. An event outside of the step stands for the same op
+ * of the step before or after, and is counted at that place in the step. Data of a message moves
+ * once all its ranks have arrived. A simulated event starts then; a measured event starts when its
+ * own rank is ready. Events of the same name on the comm lanes of several ranks are one message; so
+ * are a "send" and a "recv" of the same name on exactly two ranks.
  */
 struct yk_trace_sum {
     double compute_s;
@@ -96,28 +97,40 @@ struct yk_trace_sum {
     double idle_s;
 };
 
-/* The end of the last computation of any rank, or of the last op where none computes; 0 of a trace
- * without events. */
+/* The length of the step: the end of the last computation on any rank, or of the last event if
+ * there is no computation; 0 for an empty trace. */
 double yk_trace_sum_step_s(const struct yk_trace *trace);
 
-/* The start of the first event; 0 of a trace without events. */
+/* The start of the first event; 0 for an empty trace. */
 double yk_trace_sum_begin_s(const struct yk_trace *trace);
 
-/* Of every rank: `out` has room for them. `step_s` is finite; of one that is not above 0 all sums
- * are 0. */
+/* Fills `out`, one element for each rank. `step_s` is finite; if it is 0 or less, all times are 0.
+ */
 yk_status yk_trace_sum(const struct yk_trace *trace, double step_s,
                        struct yk_trace_sum *out) YK_MUST_USE;
 
-/* `out` (events): of an event on a comm lane, when all its ranks have come to it, if that is before
- * its end; of any other, its start. In the arena. */
+/* `out` has one element for each event, in the arena: for an event on a comm lane the time at which
+ * the last rank of its message arrived, if that is before the event's end; otherwise its start. */
 yk_status yk_trace_arrivals(const struct yk_trace *trace, struct yk_arena *arena,
                             double **out) YK_MUST_USE;
 
-/* A trace as bytes for another rank, added to `out`; times come back to the last bit. */
+/* ---- files and messages (chrome.c, trace_bytes.c) ---- */
+
+/* Writes Chrome trace events, the JSON that Perfetto and chrome://tracing open. A rank is a process
+ * (pid), a lane one of its threads (tid), a flow an arrow. */
+yk_status yk_chrome_write(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
+
+/* Reads what yk_chrome_write() wrote: ranks and events, times rounded to nanoseconds. Flows and
+ * other kinds of trace events are ignored. `source` is the file's name, for error messages. The
+ * caller destroys the trace. */
+yk_status yk_chrome_read(const char *text, size_t length, const char *source,
+                         struct yk_trace **out) YK_MUST_USE;
+
+/* Serializes a trace to bytes and adds them to `out`. Times keep every bit. */
 yk_status yk_trace_bytes_pack(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
 
-/* Bytes that were cut or changed on the way are refused; `source`, whose they are, begins the
- * message. The caller destroys the trace. */
+/* Deserializes a trace. Truncated or changed bytes are an error. `source` is the sender's name, for
+ * error messages. The caller destroys the trace. */
 yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *source,
                                 struct yk_trace **out) YK_MUST_USE;
 

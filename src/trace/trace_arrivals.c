@@ -11,7 +11,7 @@ struct end {
     bool paired;         /* it is a send or a recv */
     int32_t number;      /* of the event */
     int32_t before;      /* ops of this name that the rank had before */
-    bool alone;          /* one cannot tell which others it meets */
+    bool alone;          /* its other ends are unknown */
 };
 
 static struct end end_of(const struct yk_trace_event *event, int32_t number)

@@ -80,20 +80,22 @@ static yk_status look_at_fact(void *user, const struct yk_profile_fact_row *row)
 
 static void read_all(const char *path)
 {
-    struct rows layers = {0};
-    struct rows links = {0};
-    struct rows facts = {0};
+    struct rows rows[3] = {{0}}; /* layers, links, facts */
+    const struct yk_profile_visitor visitors[] = {{.argument = &rows[0], .layer = look_at_layer},
+                                                  {.argument = &rows[1], .link = look_at_link},
+                                                  {.argument = &rows[2], .fact = look_at_fact}};
     struct yk_text text = {0};
     struct yk_profile *profile = NULL;
     if (yk_profile_open(path, &profile) != YK_OK) {
         fuzz_expect(yk_status_message()[0] != '\0', "a refusal says why");
         return;
     }
-    layers.profile = links.profile = facts.profile = profile;
-    if (yk_profile_visit_layers(profile, look_at_layer, &layers) == YK_OK &&
-        yk_profile_visit_links(profile, look_at_link, &links) == YK_OK &&
-        yk_profile_visit_facts(profile, look_at_fact, &facts) == YK_OK &&
-        yk_profile_list(profile, &text) == YK_OK && layers.count + links.count + facts.count > 0) {
+    rows[0].profile = rows[1].profile = rows[2].profile = profile;
+    if (yk_profile_visit(profile, &visitors[0]) == YK_OK &&
+        yk_profile_visit(profile, &visitors[1]) == YK_OK &&
+        yk_profile_visit(profile, &visitors[2]) == YK_OK &&
+        yk_profile_list(profile, &text) == YK_OK &&
+        rows[0].count + rows[1].count + rows[2].count > 0) {
         fuzz_accept();
     }
     yk_text_free(&text);
@@ -119,8 +121,8 @@ static void import(const char *path)
         fuzz_expect(counts.added >= 0 && counts.replaced >= 0 && counts.left >= 0,
                     "rows can be counted");
         struct rows layers = {.profile = profile};
-        fuzz_expect(yk_profile_visit_layers(profile, look_at_layer, &layers) == YK_OK,
-                    "what was imported can be read");
+        const struct yk_profile_visitor visitor = {.argument = &layers, .layer = look_at_layer};
+        fuzz_expect(yk_profile_visit(profile, &visitor) == YK_OK, "what was imported can be read");
     }
     yk_profile_close(profile);
 }

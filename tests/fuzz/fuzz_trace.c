@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 
 #include "report/run/metrics.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 #include <string.h>
 

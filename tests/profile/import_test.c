@@ -102,7 +102,8 @@ static void a_number_comes_with_all_that_is_known_of_it(void **state)
     const struct yk_profile_import_counts counts = import_into(place->path, place->other);
     assert_counts(&counts, 1, 0, 0);
     assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_visit_facts(profile, see_fact, &found));
+    assert_ok(yk_profile_visit(profile,
+                               &(struct yk_profile_visitor){.argument = &found, .fact = see_fact}));
     yk_profile_close(profile);
     assert_true(found.value == 10 && found.spread == 0.5 && found.min == 8 && found.max == 13);
     assert_int_equal(found.samples, 77);

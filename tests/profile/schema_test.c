@@ -128,9 +128,8 @@ static yk_status see_fact(void *user, const struct yk_profile_fact_row *row)
 static struct visited see(struct yk_profile *profile)
 {
     struct visited visited = {0};
-    assert_ok(yk_profile_visit_layers(profile, see_layer, &visited));
-    assert_ok(yk_profile_visit_links(profile, see_link, &visited));
-    assert_ok(yk_profile_visit_facts(profile, see_fact, &visited));
+    const struct yk_profile_visitor visitor = {&visited, see_layer, see_link, see_fact};
+    assert_ok(yk_profile_visit(profile, &visitor));
     return visited;
 }
 
@@ -404,12 +403,12 @@ static void a_visitor_may_end_it(void **state)
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
     int count = 0;
+    const struct yk_profile_visitor visitor = {.argument = &count, .link = refuse_second};
     make_file(place->path,
               FORM_1 "INSERT INTO links VALUES ('a', 'send', 2, 8, 1, 0, 1, ''),"
                      "  ('b', 'send', 2, 8, 1, 0, 1, ''), ('c', 'send', 2, 8, 1, 0, 1, '');");
     assert_ok(yk_profile_open(place->path, &profile));
-    assert_fails(yk_profile_visit_links(profile, refuse_second, &count), YK_ERROR_NUMBERS,
-                 "enough");
+    assert_fails(yk_profile_visit(profile, &visitor), YK_ERROR_NUMBERS, "enough");
     assert_int_equal(count, 2);
     yk_profile_close(profile);
 }

@@ -39,14 +39,14 @@ static const char *heading(const void *subject)
 
 static const struct yk_chart picture = {.name = "one",
                                         .title = "One",
-                                        .row = "pair",
+                                        .row_class = "pair",
                                         .draw = draw,
                                         .width = 500,
                                         .file_width = 700,
-                                        .numbers = "ones",
-                                        .csv = write_csv};
+                                        .csv_name = "ones",
+                                        .write_csv = write_csv};
 static const struct yk_chart table = {
-    .heading = heading, .row = "pair", .add = add, .note = "Noted."};
+    .heading = heading, .row_class = "pair", .add_html = add, .note = "Noted."};
 static const struct yk_chart large = {
     .name = "large", .title = "Large alone", .applies = is_large, .draw = draw, .file_width = 300};
 static const struct yk_chart *const charts[] = {&picture, &table, &large, NULL};

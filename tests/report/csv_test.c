@@ -61,7 +61,7 @@ static void lanes_have_a_line_for_each_event(void **state)
     struct yk_equal_ranks_sets sets;
     struct yk_text text = {0};
     assert_ok(yk_equal_ranks_find(&fixture.report, fixture.arena, &sets));
-    assert_ok(yk_plan_chart_lanes.csv(&sets, &text));
+    assert_ok(yk_plan_chart_lanes.write_csv(&sets, &text));
     /* The head, and of each rank: 2 forward, 2 release, 2 backward, 1 update, 1 gather, 2 scatter,
      * 1 load. */
     assert_int_equal(markup_occurrences(text.bytes, "\n"), 1 + 2 * 11);
@@ -88,7 +88,7 @@ static void memory_has_a_line_for_each_moment(void **state)
     fixture.ranks[0].moment_count = 2;
     fixture.plan->ranks[0].limit_bytes = 100;
     assert_ok(yk_equal_ranks_find(&fixture.report, fixture.arena, &sets));
-    assert_ok(yk_plan_chart_memory.csv(&sets, &text));
+    assert_ok(yk_plan_chart_memory.write_csv(&sets, &text));
     assert_string_equal(text.bytes,
                         "ranks,device,limit_bytes,at_s,parameters_bytes,gathered_bytes,"
                         "gradients_bytes,optimizer_bytes,activations_bytes,buffers_bytes,"
@@ -116,7 +116,7 @@ static void what_is_no_number_is_empty(void **state)
     struct yk_text text = {0};
     const struct yk_plan_result result = {.tradeoffs = &tradeoff, .tradeoff_count = 1};
     const struct yk_equal_ranks_sets sets = {.result = &result};
-    assert_ok(yk_plan_chart_split.csv(&sets, &text));
+    assert_ok(yk_plan_chart_split.write_csv(&sets, &text));
     assert_string_equal(text.bytes, "mark,name,x,step_s\n"
                                     "curve,'-a,1,0.5\n"
                                     "curve,'-a,2,\n"
@@ -133,7 +133,7 @@ static void links_are_those_of_groups(void **state)
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_text text = {0};
     const struct yk_equal_ranks_sets sets = {.result = &fixture.report};
-    assert_ok(yk_plan_chart_cluster.csv(&sets, &text));
+    assert_ok(yk_plan_chart_cluster.write_csv(&sets, &text));
     assert_string_equal(text.bytes, "from,from_count,to,to_count,latency_s,bytes_per_s\n"
                                     "gpu0,5,gpu0,5,0.00001,32000000000\n"
                                     "gpu0,5,gpu5,3,0.00001,32000000000\n"

@@ -1,4 +1,4 @@
-#include "report/schedule/gantt_text.h"
+#include "report/schedule/gantt.h"
 #include "support/reports/example_schedule.h"
 
 #include <setjmp.h>

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "report/run/summary.h"
-#include "trace/chrome.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>

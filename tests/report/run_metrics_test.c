@@ -45,7 +45,7 @@ static void steps_and_evaluations_are_distinguished(void **state)
     assert_int_equal(metrics->steps[0].step, 1);
     assert_true(metrics->steps[0].loss == 4.5);
     assert_true(metrics->steps[0].norm == 1.8);
-    assert_true(metrics->steps[0].rate == 0.25);
+    assert_true(metrics->steps[0].lr == 0.25);
     assert_true(metrics->steps[0].seconds == 0.5);
     assert_true(metrics->steps[0].tokens_per_s == 73142);
     assert_false(metrics->steps[0].skipped);

@@ -105,7 +105,7 @@ static void what_is_missing_is_left_out(void **state)
     const struct yk_run_report_step step = {.step = 1,
                                             .loss = NAN,
                                             .norm = NAN,
-                                            .rate = 0.1,
+                                            .lr = 0.1,
                                             .seconds = NAN,
                                             .tokens_per_s = NAN,
                                             .skipped = true};

@@ -1,7 +1,6 @@
 /* Runs of several ranks: their figures, the words about them, their rows and their curves. */
 #include "report/run/ranks.h"
 
-#include "report/run/describe.h"
 #include "report/run/lanes.h"
 #include "support/reports/markup.h"
 #include "support/reports/page.h"

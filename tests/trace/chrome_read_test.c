@@ -1,4 +1,4 @@
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 #include "support/support.h"
 

@@ -13,7 +13,7 @@
 #include "job/counters.h"
 #include "job/outputs.h"
 #include "job/training/transport.h"
-#include "report/profile/describe.h"
+#include "report/profile/report.h"
 
 #include <ctype.h>
 #include <inttypes.h>

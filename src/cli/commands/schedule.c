@@ -3,7 +3,7 @@
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "report/schedule/gantt_text.h"
+#include "report/schedule/gantt.h"
 
 struct arguments {
     struct yk_schedule_request request;

@@ -5,7 +5,7 @@
 #include "job/planning/plan_job.h"
 #include "planner/planner.h"
 #include "program/program.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 static yk_status check(const struct yk_simulate_request *request)
 {

@@ -273,10 +273,9 @@ static yk_status copy_fact(void *user, const struct yk_profile_fact_row *row)
 
 static yk_status copy(struct yk_profile *from, struct yk_profile *to)
 {
+    const struct yk_profile_visitor visitor = {to, copy_layer, copy_link, copy_fact};
     YK_TRY(yk_profile_begin(to));
-    YK_TRY(yk_profile_visit_layers(from, copy_layer, to));
-    YK_TRY(yk_profile_visit_links(from, copy_link, to));
-    YK_TRY(yk_profile_visit_facts(from, copy_fact, to));
+    YK_TRY(yk_profile_visit(from, &visitor));
     return yk_profile_commit(to);
 }
 

@@ -5,7 +5,7 @@
 #include "job/profile_path.h"
 #include "job/profiling/profiling.h"
 #include "job/rank.h"
-#include "report/profile/json.h"
+#include "report/profile/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
 #include "report/plan/report.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 enum {
     CURVE_POINTS = 21

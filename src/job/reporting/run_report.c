@@ -9,7 +9,7 @@
 #include "report/label.h"
 #include "report/run/metrics.h"
 #include "report/run/report.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "job/reporting/run_report.h"
 #include "job/training/balance.h"
 #include "planner/planner.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 #include <string.h>
 

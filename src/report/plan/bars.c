@@ -92,7 +92,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         {"time-idle", "idle"},
     };
     struct picture picture = lay_out(sets, &frame);
-    double y = frame.alone ? YK_FIGURE_HEADING : 0;
+    double y = frame.standalone ? YK_FIGURE_HEADING : 0;
     const double legend = y + picture.row * sets->count + 4;
     picture.figure.height =
         legend + yk_figure_legend(NULL, entries, TIMES, picture.left, 0, picture.right) + 6;
@@ -138,10 +138,10 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 const struct yk_chart yk_plan_chart_bars = {
     .name = "bars",
     .title = "Compute, exposed, idle",
-    .row = "pair",
+    .row_class = "pair",
     .draw = draw,
     .width = YK_CHART_HALF,
     .file_width = 760,
-    .numbers = "times",
-    .csv = write_csv,
+    .csv_name = "times",
+    .write_csv = write_csv,
 };

@@ -1,6 +1,6 @@
-/* The charts of a plan's page, in its order; their subject is struct yk_equal_ranks_sets. A new one
- * is a file with its record (chart.h), yk_plan_chart_NAME, and one row here; bars.c is an example,
- * and tables.c has those that are tables. Colours are the classes of web/palette.css. */
+/* The charts of a plan's page, in the order of the page. Their subject is struct
+ * yk_equal_ranks_sets. A new chart is a file with a record yk_plan_chart_NAME (chart.h) and one row
+ * here; bars.c is a short example, tables.c has the charts that are tables. */
 #ifndef YK_REPORT_PLAN_CHARTS_H
 #define YK_REPORT_PLAN_CHARTS_H
 
@@ -24,7 +24,7 @@ YK_PLAN_CHARTS(YK_PLAN_CHART_DECLARE)
 #undef YK_PLAN_CHART_DECLARE
 
 enum {
-    YK_PLAN_CHARTS_NARROW = 480 /* a narrower picture has names above what they name */
+    YK_PLAN_CHARTS_NARROW = 480 /* below this width, a name stands above its bar, not left of it */
 };
 
 #endif

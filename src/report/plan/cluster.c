@@ -59,7 +59,7 @@ static yk_status name_group(const struct yk_cluster *cluster, struct yk_arena *a
     }
     struct yk_text text = {0};
     yk_text_addf(&text, "%s \xc3\x97%d", device->type ? device->type : device->name, group->count);
-    return yk_lanes_keep_name(&text, arena, &group->name);
+    return yk_text_move(&text, arena, &group->name);
 }
 
 /* The devices in the order of their nodes. */
@@ -110,7 +110,7 @@ static yk_status find_groups(const struct yk_plan_result *result, struct yk_aren
     return YK_OK;
 }
 
-/* The link between two groups, or between the devices of one; NULL when that has one device. */
+/* The link between two groups, or between the devices of one group; NULL if it has one device. */
 static const struct yk_link *link_of(const struct groups *groups, int32_t a, int32_t b)
 {
     const struct group *one = &groups->all[a];
@@ -125,7 +125,7 @@ static const struct yk_link *link_of(const struct groups *groups, int32_t a, int
 
 enum {
     MARGIN = 14,
-    TRUNK = 22, /* left of the nodes, where there are several */
+    TRUNK = 22, /* width of the wire left of several nodes */
     GAP = 14,
     MIN_BOX = 210,
     HEAD_HEIGHT = 26,
@@ -136,7 +136,7 @@ enum {
     CELL_HEIGHT = 20,
 };
 
-/* A node, or several in a row that look the same. */
+/* A node, or several consecutive nodes that look the same. */
 struct box {
     int32_t node;
     int32_t node_count;
@@ -144,7 +144,7 @@ struct box {
     int32_t group_count;
 };
 
-/* The least and the most of some links. */
+/* The slowest and the fastest of some links. */
 struct speeds {
     double low;
     double high;
@@ -170,7 +170,7 @@ static void include(struct speeds *speeds, const struct yk_link *link)
     }
 }
 
-/* Links within `node`, or all links within nodes for −1. */
+/* The links within `node`; -1: within any node. */
 static struct speeds speeds_inside(const struct groups *groups, int32_t node)
 {
     struct speeds speeds = {0};
@@ -225,7 +225,7 @@ static bool same_group(const struct groups *groups, int32_t a, int32_t b)
            (!left_link || left_link->bytes_per_s == right_link->bytes_per_s);
 }
 
-/* Nodes are drawn as one only where it makes no difference which of them is meant. */
+/* Nodes are drawn as one only if they are interchangeable. */
 static bool same_box(const struct picture *picture, const struct box *a, const struct box *b)
 {
     if (picture->between.low != picture->between.high || a->group_count != b->group_count) {
@@ -329,7 +329,8 @@ static void draw_box(const struct picture *picture, const struct box *box, doubl
     }
 }
 
-/* Nodes in rows, joined by a wire that begins in the margin. Returns where they end. */
+/* Draws nodes in rows, joined by a wire that begins in the margin. Returns the y of their end. With
+ * `measures` it draws nothing. */
 static double draw_nodes(const struct picture *picture, double y, bool measures)
 {
     const bool joined = picture->between.high > 0;
@@ -366,7 +367,7 @@ static bool has_matrix(const struct picture *picture)
             picture->between.low != picture->between.high);
 }
 
-/* Where links differ, the speed between any two groups. */
+/* A table with the speed between any two groups, drawn if links differ. */
 static void draw_matrix(const struct picture *picture, double y)
 {
     const struct groups *groups = picture->groups;
@@ -391,7 +392,7 @@ static void draw_matrix(const struct picture *picture, double y)
 static void draw(struct picture *picture)
 {
     const bool matrix = has_matrix(picture);
-    const double top = picture->figure.alone ? YK_FIGURE_HEADING : 2;
+    const double top = picture->figure.standalone ? YK_FIGURE_HEADING : 2;
     const double nodes = draw_nodes(picture, top, true);
     const char *assumption = picture->groups->cluster->assumption;
     const double room = picture->figure.width - 2.0 * MARGIN;
@@ -473,10 +474,10 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 const struct yk_chart yk_plan_chart_cluster = {
     .name = "cluster",
     .title = "Cluster",
-    .row = "pair",
+    .row_class = "pair",
     .draw = draw_cluster,
     .width = YK_CHART_HALF,
     .file_width = 760,
-    .numbers = "links",
-    .csv = write_csv,
+    .csv_name = "links",
+    .write_csv = write_csv,
 };

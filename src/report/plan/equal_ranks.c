@@ -8,7 +8,7 @@
  * round. */
 static const double ROUNDING = 1e-9;
 
-/* What sets are found with: the bars of every rank and lane, in order. */
+/* What the search for equal ranks compares. */
 struct search {
     const struct yk_plan_result *result;
     struct yk_arena *arena;
@@ -126,11 +126,11 @@ yk_status yk_equal_ranks_device_name(const struct yk_device *device, struct yk_a
     if (device->type && !strstr(device->name, device->type)) {
         yk_text_addf(&text, " %s", device->type);
     }
-    return yk_lanes_keep_name(&text, arena, out);
+    return yk_text_move(&text, arena, out);
 }
 
-/* "0 to 31, 40": the ranks whose set is `set`, as ranges. */
-static void add_numbers(const int32_t *set_of, int32_t ranks, int32_t set, struct yk_text *out)
+void yk_equal_ranks_add_numbers(const int32_t *set_of, int32_t ranks, int32_t set,
+                                struct yk_text *out)
 {
     for (int32_t r = 0; r < ranks; r++) {
         if (set_of[r] != set) {
@@ -151,16 +151,24 @@ static yk_status name_set(const struct search *search, const int32_t *set_of, in
     const struct yk_device *device = yk_equal_ranks_device(search->result, set->rank);
     struct yk_text numbers = {0};
     struct yk_text name = {0};
-    add_numbers(set_of, search->result->plan->rank_count, number, &numbers);
-    YK_TRY(yk_lanes_keep_name(&numbers, search->arena, &set->numbers));
+    yk_equal_ranks_add_numbers(set_of, search->result->plan->rank_count, number, &numbers);
+    YK_TRY(yk_text_move(&numbers, search->arena, &set->numbers));
     if (set->count == 1) {
         return yk_equal_ranks_device_name(device, search->arena, &set->name);
     }
     yk_text_addf(&name, "%s \xc3\x97%d", device->type ? device->type : device->name, set->count);
-    return yk_lanes_keep_name(&name, search->arena, &set->name);
+    return yk_text_move(&name, search->arena, &set->name);
 }
 
-/* Two sets of one name get their ranks added. */
+static yk_status add_numbers_to_name(struct yk_equal_ranks *set, const char *name,
+                                     struct yk_arena *arena)
+{
+    struct yk_text text = {0};
+    yk_text_addf(&text, "%s (%s)", name, set->numbers);
+    return yk_text_move(&text, arena, &set->name);
+}
+
+/* Adds the numbers of their ranks to the names of sets that share a name. */
 static yk_status distinguish(struct yk_equal_ranks *sets, int32_t count, struct yk_arena *arena)
 {
     for (int32_t f = 0; f < count; f++) {
@@ -168,16 +176,12 @@ static yk_status distinguish(struct yk_equal_ranks *sets, int32_t count, struct 
         bool twice = false;
         for (int32_t other = f + 1; other < count; other++) {
             if (strcmp(sets[other].name, name) == 0) {
-                struct yk_text text = {0};
-                yk_text_addf(&text, "%s (%s)", name, sets[other].numbers);
-                YK_TRY(yk_lanes_keep_name(&text, arena, &sets[other].name));
+                YK_TRY(add_numbers_to_name(&sets[other], name, arena));
                 twice = true;
             }
         }
         if (twice) {
-            struct yk_text text = {0};
-            yk_text_addf(&text, "%s (%s)", name, sets[f].numbers);
-            YK_TRY(yk_lanes_keep_name(&text, arena, &sets[f].name));
+            YK_TRY(add_numbers_to_name(&sets[f], name, arena));
         }
     }
     return YK_OK;
@@ -195,7 +199,7 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
     int32_t *set_of = NULL;
     int32_t count = 0;
     yk_text_addf(&text, "Ops over time: %s", result->title);
-    YK_TRY(yk_lanes_keep_name(&text, arena, &title));
+    YK_TRY(yk_text_move(&text, arena, &title));
     YK_TRY(yk_lanes_from_trace(result->trace, ranks, 0, arena, &search.lanes, &search.span_s));
     search.span_s = isfinite(result->step_s) ? fmax(result->step_s, search.span_s) : search.span_s;
     YK_TRY_NEW(arena, sets, ranks);

@@ -21,7 +21,7 @@ static yk_status add(const void *subject, struct yk_text *out)
     return YK_OK;
 }
 
-/* Of the sets that a page can hold. */
+/* Only the first sets, if a page cannot hold all of them. */
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
@@ -54,7 +54,7 @@ const struct yk_chart yk_plan_chart_lanes = {
     .title = "Where the time goes",
     .draw = draw,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
-    .numbers = "lanes",
-    .csv = write_csv,
+    .add_html = add,
+    .csv_name = "lanes",
+    .write_csv = write_csv,
 };

@@ -10,17 +10,17 @@
 /* ---- one device ---- */
 
 enum {
-    MAX_STILL = 6, /* pictures where no script runs */
+    MAX_STILL = 6, /* pictures that a page shows if scripts are off */
     LEFT = 70,
     RIGHT_MARGIN = 20,
     AXIS_HEIGHT = 22,
     PLOT_HEIGHT = 200,
 };
 
-/* Bytes of every kind from a column of pixels on. */
+/* What memory holds from a column of pixels on. */
 struct column {
     double x;
-    double bytes[YK_MEMORY_KIND_COUNT];
+    const double *bytes; /* (kinds) */
 };
 
 struct picture {
@@ -36,13 +36,19 @@ struct picture {
     int32_t column_count;
 };
 
+/* The sum over the first `kinds` kinds of memory. */
+static double sum_kinds(const double *bytes, int kinds)
+{
+    double sum = 0;
+    for (int k = 0; k < kinds; k++) {
+        sum += bytes[k];
+    }
+    return sum;
+}
+
 static double total_of(const double *bytes)
 {
-    double total = 0;
-    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
-        total += bytes[k];
-    }
-    return total;
+    return sum_kinds(bytes, YK_MEMORY_KIND_COUNT);
 }
 
 static double y_of(const struct picture *picture, double bytes)
@@ -50,17 +56,8 @@ static double y_of(const struct picture *picture, double bytes)
     return picture->bottom - bytes / picture->max_bytes * (picture->bottom - picture->top);
 }
 
-static void add_column(struct picture *picture, double x, const struct yk_memory_point *moment)
-{
-    struct column *column = &picture->columns[picture->column_count++];
-    column->x = x;
-    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
-        column->bytes[k] = moment->bytes[k];
-    }
-}
-
 /* Of the moments that fall on one pixel, the fullest is drawn on that pixel, and the last from
- * there on: no peak is lost, however short. */
+ * there on, so that even the shortest peak is visible. */
 static void sample_columns(struct picture *picture)
 {
     const struct yk_plan_result_rank *rank = picture->rank;
@@ -76,21 +73,14 @@ static void sample_columns(struct picture *picture)
             }
         }
         const double x = LEFT + rank->moments[i].at_s * pixels_per_s;
-        add_column(picture, x, &rank->moments[fullest]);
+        picture->columns[picture->column_count++] =
+            (struct column){x, rank->moments[fullest].bytes};
         if (fullest != next - 1) {
-            add_column(picture, fmin(x + 1, picture->right), &rank->moments[next - 1]);
+            picture->columns[picture->column_count++] =
+                (struct column){fmin(x + 1, picture->right), rank->moments[next - 1].bytes};
         }
         i = next;
     }
-}
-
-static double stacked(const struct column *column, int kinds)
-{
-    double total = 0;
-    for (int k = 0; k < kinds; k++) {
-        total += column->bytes[k];
-    }
-    return total;
 }
 
 static bool holds(const struct yk_plan_result_rank *rank, int kind)
@@ -109,14 +99,14 @@ static void draw_kind(const struct picture *picture, int kind)
     struct yk_text *out = picture->figure.out;
     yk_text_addf(out, "<path class=\"memory-%s\" d=\"M%.1f %.1f",
                  yk_memory_kind_name((enum yk_memory_kind)kind), picture->columns[0].x,
-                 y_of(picture, stacked(&picture->columns[0], kind + 1)));
+                 y_of(picture, sum_kinds(picture->columns[0].bytes, kind + 1)));
     for (int32_t i = 1; i < picture->column_count; i++) {
         yk_text_addf(out, "H%.1fV%.1f", picture->columns[i].x,
-                     y_of(picture, stacked(&picture->columns[i], kind + 1)));
+                     y_of(picture, sum_kinds(picture->columns[i].bytes, kind + 1)));
     }
     yk_text_addf(out, "H%.1f", picture->right);
     for (int32_t i = picture->column_count - 1; i >= 0; i--) {
-        yk_text_addf(out, "V%.1fH%.1f", y_of(picture, stacked(&picture->columns[i], kind)),
+        yk_text_addf(out, "V%.1fH%.1f", y_of(picture, sum_kinds(picture->columns[i].bytes, kind)),
                      picture->columns[i].x);
     }
     yk_text_add(out, "Z\"/>\n");
@@ -193,7 +183,7 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
         .limit_bytes = sets->result->plan->ranks[set->rank].limit_bytes,
         .span_s = sets->span_s > 0 ? sets->span_s : 1,
         .right = frame.width - RIGHT_MARGIN,
-        .top = AXIS_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0),
+        .top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0),
     };
     struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
     char classes[YK_MEMORY_KIND_COUNT][32];
@@ -232,8 +222,9 @@ static yk_status write_rank(struct yk_arena *arena, const struct yk_plan_result 
 {
     struct yk_equal_ranks_sets sets;
     YK_TRY(yk_equal_ranks_find(result, arena, &sets));
-    return draw_rank(arena, &sets, rank,
-                     (struct yk_figure){.width = YK_FIGURE_ALONE_WIDTH, .alone = true, .out = out});
+    return draw_rank(
+        arena, &sets, rank,
+        (struct yk_figure){.width = YK_FIGURE_ALONE_WIDTH, .standalone = true, .out = out});
 }
 
 yk_status yk_plan_memory_write(const struct yk_plan_result *result, int32_t rank,
@@ -252,9 +243,7 @@ yk_status yk_plan_memory_write(const struct yk_plan_result *result, int32_t rank
 static yk_status add_still_memory(const struct yk_equal_ranks_sets *sets, struct yk_text *out)
 {
     for (int32_t f = 0; f < sets->count && f < MAX_STILL; f++) {
-        yk_text_add(out, "<div class=\"still chart\">\n<h3>");
-        yk_text_add_xml(out, sets->all[f].name);
-        yk_text_add(out, "</h3>\n");
+        yk_page_add_text("<div class=\"still chart\">\n<h3>", sets->all[f].name, "</h3>\n", out);
         YK_TRY_IN_ARENA(
             arena, draw_in(arena, sets, &sets->all[f], yk_page_frame(YK_FIGURE_ALONE_WIDTH, out)));
         yk_text_add(out, "</div>\n");
@@ -262,7 +251,7 @@ static yk_status add_still_memory(const struct yk_equal_ranks_sets *sets, struct
     return YK_OK;
 }
 
-/* The fullest moment that is possible on every device, by kind, against its limit. */
+/* Adds the table of peak memory by device and kind, with the limits. */
 static void add_table(const struct yk_equal_ranks_sets *sets, struct yk_text *out)
 {
     struct yk_page_column columns[YK_MEMORY_KIND_COUNT + 5] = {{"device", false}};
@@ -346,7 +335,7 @@ const struct yk_chart yk_plan_chart_memory = {
     .title = "Memory over time",
     .draw = draw_first,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
-    .numbers = "memory",
-    .csv = write_csv,
+    .add_html = add,
+    .csv_name = "memory",
+    .write_csv = write_csv,
 };

@@ -10,13 +10,6 @@
 #define ROW(name) &yk_plan_chart_##name,
 static const struct yk_chart *const charts[] = {YK_PLAN_CHARTS(ROW) NULL};
 
-static void add_paragraph(const char *kind, const char *text, struct yk_text *out)
-{
-    yk_text_addf(out, "<p class=\"%s\">", kind);
-    yk_text_add_xml(out, text);
-    yk_text_add(out, "</p>\n");
-}
-
 static void add_figures(const struct yk_plan_result *result, struct yk_text *out)
 {
     char text[YK_NUMBER_SIZE + 16];
@@ -39,11 +32,9 @@ static void add_figures(const struct yk_plan_result *result, struct yk_text *out
              result->cluster->device_count);
     yk_page_add_figure("devices used", text, out);
     yk_page_end_figures(out);
-    yk_text_add(out, "<div class=\"binds\"><strong>What limits it</strong>\n<p>");
-    yk_text_add_xml(out, result->bottleneck);
-    yk_text_add(out, "</p>\n");
-    add_paragraph("note", result->source, out);
-    yk_text_add(out, "</div>\n");
+    yk_page_add_text("<div class=\"binds\"><strong>What limits it</strong>\n<p>",
+                     result->bottleneck, "</p>\n", out);
+    yk_page_add_text("<p class=\"note\">", result->source, "</p>\n</div>\n", out);
 }
 
 static yk_status write_page(const struct yk_plan_result *result, struct yk_arena *arena,

@@ -8,12 +8,11 @@
 
 static void add_text_cell(const char *text, struct yk_text *out)
 {
-    yk_text_add(out, "<td class=\"left\">");
-    yk_text_add_xml(out, text);
-    yk_text_add(out, "</td>");
+    yk_page_add_text("<td class=\"left\">", text, "</td>", out);
 }
 
-/* The shares, or else the parts, that a rank has in its groups, each number once. */
+/* Adds a cell with the shares of a rank in its groups, or its parts if `shares` is false. Equal
+ * consecutive numbers are listed once. */
 static void add_membership(const struct yk_plan *plan, int32_t rank, bool shares,
                            struct yk_text *out)
 {
@@ -85,7 +84,7 @@ static const char *name_of_rank(const struct yk_plan_result *result, int32_t ran
     return yk_equal_ranks_device(result, rank)->name;
 }
 
-/* The devices of a group: all, a few by name, or from the first to the last. */
+/* Adds a cell with the devices of a group: "all N", up to four names, or the first and the last. */
 static void add_group(const struct yk_plan_result *result, int32_t number, struct yk_text *out)
 {
     const struct yk_plan_group *group = &result->plan->groups[number];
@@ -195,9 +194,7 @@ static void add_ratio(double step_s, double plan_s, struct yk_text *out)
 
 static void add_remark(const char *text, struct yk_text *out)
 {
-    yk_text_add(out, "<td class=\"remark\">");
-    yk_text_add_xml(out, text ? text : "");
-    yk_text_add(out, "</td></tr>\n");
+    yk_page_add_text("<td class=\"remark\">", text ? text : "", "</td></tr>\n", out);
 }
 
 static yk_status add_alternatives(const void *subject, struct yk_text *out)
@@ -297,17 +294,17 @@ static bool has_leave_one_out(const void *subject)
     return sets->result->leave_one_out_count > 0;
 }
 
-const struct yk_chart yk_plan_chart_devices = {.title = "Devices", .add = add_devices};
-const struct yk_chart yk_plan_chart_layers = {.title = "Layers", .add = add_layers};
+const struct yk_chart yk_plan_chart_devices = {.title = "Devices", .add_html = add_devices};
+const struct yk_chart yk_plan_chart_layers = {.title = "Layers", .add_html = add_layers};
 const struct yk_chart yk_plan_chart_alternatives = {
     .title = "Other plans",
-    .row = "pair uneven",
+    .row_class = "pair uneven",
     .applies = has_alternatives,
-    .add = add_alternatives,
+    .add_html = add_alternatives,
 };
 const struct yk_chart yk_plan_chart_leave_one_out = {
     .title = "Leaving a device out",
-    .row = "pair uneven",
+    .row_class = "pair uneven",
     .applies = has_leave_one_out,
-    .add = add_leave_one_out,
+    .add_html = add_leave_one_out,
 };

@@ -18,9 +18,9 @@ enum {
     MAX_POINTS = 60 /* of a curve whose points are drawn */
 };
 
-/* Of the step: smaller differences are noise, and not blown up to fill the chart. */
+/* Minimum height of the y range, relative to the step: smaller differences are noise. */
 static const double MIN_RISE = 0.02;
-/* How many times the height of all curves the bound may be under them. */
+/* Maximum distance of the bound below the curves, in heights of the curves. */
 static const double MAX_DROP = 2;
 
 struct picture {
@@ -28,7 +28,7 @@ struct picture {
     const struct yk_plan_tradeoff *tradeoff;
 };
 
-/* A bound far below would make all curves flat: then it is written, not drawn. */
+/* A bound far below would make all curves flat: it is then a text, without a line. */
 static void include_bound(struct yk_plot_range *range, double bound_s)
 {
     if (range->low > range->high) {
@@ -165,7 +165,8 @@ static int32_t covered_points(const struct picture *picture, double left, double
     return count;
 }
 
-/* Words above or below a level, at its left or right end: where they cover least. */
+/* Draws a level with its label above or below it, left or right: where the label covers fewest
+ * points. */
 static void draw_level(const struct picture *picture, const char *kind, const char *name,
                        double seconds, bool may_be_above, bool may_be_below)
 {
@@ -224,7 +225,7 @@ static void draw_levels(const struct picture *picture)
     }
 }
 
-/* The same for lines, and for what is outside. */
+/* Like covered_points(), but levels count, too, and a text outside of the plot counts 100. */
 static int32_t covered(const struct picture *picture, double left, double right, double y)
 {
     const double levels[] = {picture->tradeoff->joint_s, picture->tradeoff->bound_s};
@@ -236,7 +237,7 @@ static int32_t covered(const struct picture *picture, double left, double right,
     return y > picture->plot.bottom - 4 || y < picture->plot.top + 10 ? count + 100 : count;
 }
 
-/* Where the text about the chosen point covers fewest points, near it. */
+/* The baseline near the chosen point at which a text covers fewest points. */
 static double place_text(const struct picture *picture, double left, double right, double y)
 {
     static const double offsets[] = {24, -16, 36, -32, 52};
@@ -272,7 +273,7 @@ static void draw_chosen(const struct picture *picture)
                    place_text(picture, middle - half, middle + half, y), text);
 }
 
-/* Returns its height; writes nothing when it only measures. */
+/* Returns the height. With `measures` it draws nothing. */
 static double draw_legend(const struct picture *picture, double top, bool measures)
 {
     const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
@@ -305,7 +306,7 @@ static void draw(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame
         .plot = {.figure = frame,
                  .left = LEFT,
                  .right = frame.width - RIGHT_MARGIN,
-                 .top = 8 + (frame.alone ? YK_FIGURE_HEADING : 0)},
+                 .top = 8 + (frame.standalone ? YK_FIGURE_HEADING : 0)},
         .tradeoff = tradeoff,
     };
     const double room = picture.plot.right - 14;
@@ -329,7 +330,7 @@ static void draw(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame
 
 yk_status yk_plan_tradeoff_write(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out)
 {
-    draw(tradeoff, (struct yk_figure){.width = FILE_WIDTH, .alone = true, .out = out});
+    draw(tradeoff, (struct yk_figure){.width = FILE_WIDTH, .standalone = true, .out = out});
     return yk_text_status(out);
 }
 
@@ -373,7 +374,7 @@ static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t n
     return &sets->result->tradeoffs[number];
 }
 
-#define TRADEOFF(number, chart, file, csv_name)                                                    \
+#define TRADEOFF(number, chart, svg_file, csv_file)                                                \
     static bool chart##_applies(const void *subject)                                               \
     {                                                                                              \
         return ((const struct yk_equal_ranks_sets *)subject)->result->tradeoff_count > (number);   \
@@ -393,15 +394,15 @@ static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t n
         return YK_OK;                                                                              \
     }                                                                                              \
     const struct yk_chart yk_plan_chart_##chart = {                                                \
-        .name = (file),                                                                            \
+        .name = (svg_file),                                                                        \
         .heading = chart##_heading,                                                                \
-        .row = "pair",                                                                             \
+        .row_class = "pair",                                                                       \
         .applies = chart##_applies,                                                                \
         .draw = chart##_draw,                                                                      \
         .width = YK_CHART_HALF,                                                                    \
         .file_width = FILE_WIDTH,                                                                  \
-        .numbers = (csv_name),                                                                     \
-        .csv = chart##_csv,                                                                        \
+        .csv_name = (csv_file),                                                                    \
+        .write_csv = chart##_csv,                                                                  \
     };
 
 TRADEOFF(0, split, "split", "trade-off-1")

@@ -1,4 +1,4 @@
-#include "report/profile/describe.h"
+#include "report/profile/report.h"
 
 #include "base/units.h"
 

@@ -1,6 +1,5 @@
 #include "report/label.h"
 #include "report/plot.h"
-#include "report/profile/describe.h"
 #include "report/profile/report.h"
 
 #include <inttypes.h>
@@ -22,13 +21,13 @@ struct series {
     int32_t count;
 };
 
-/* Longer bars than that would leave the picture: of the logarithm. */
+/* Maximum length of error bars, in decades. */
 static const double max_bar = 0.5;
-/* Decades that an axis shows at least; below `few` it has ticks at 2 and 5, too. */
+/* Minimum decades of an axis. With fewer than `few_decades`, it has ticks at 2 and 5, too. */
 static const double min_decades = 0.4;
 static const double few_decades = 2.5;
 
-/* Room for `max` points; starts with none. */
+/* An empty series for at most `max` points. */
 static yk_status make_series(int32_t max, struct yk_arena *arena, struct series *out)
 {
     struct series series = {0};
@@ -39,7 +38,7 @@ static yk_status make_series(int32_t max, struct yk_arena *arena, struct series 
     return YK_OK;
 }
 
-/* One more point; what is not positive cannot be shown. */
+/* Adds a point; a value that is not positive has no logarithm and is ignored. */
 static void add_point(struct series *series, double size, double value, double spread)
 {
     if (size > 0 && value > 0 && isfinite(size) && isfinite(value)) {
@@ -49,7 +48,7 @@ static void add_point(struct series *series, double size, double value, double s
     }
 }
 
-/* Half the bar of point `i` above and below it. */
+/* Length of the error bar above and below point `i`. */
 static double bar_above(const struct series *series, int32_t i)
 {
     return fmin(log10(1 + series->spreads[i]), max_bar);
@@ -60,7 +59,7 @@ static double bar_below(const struct series *series, int32_t i)
     return series->spreads[i] < 1 ? fmin(-log10(1 - series->spreads[i]), max_bar) : max_bar;
 }
 
-/* Ranges that hold the series with its bars, beside what they hold already. */
+/* Extends the ranges of the plot to the series with its error bars. */
 static void include_series(struct yk_plot *plot, const struct series *series)
 {
     for (int32_t i = 0; i < series->count; i++) {
@@ -92,7 +91,7 @@ static void draw_grid(const struct yk_plot *plot, enum yk_unit unit)
     }
 }
 
-/* Every size has a tick, and a label where there is room for it. */
+/* Every size has a tick; a label that would overlap another is left out. */
 static void draw_sizes(const struct yk_plot *plot, const struct series *series, bool bytes)
 {
     double end = -HUGE_VAL;
@@ -159,7 +158,7 @@ enum {
 
 static const char *const passes[PASSES] = {"forward", "backward", "update"};
 
-/* Forward and backward of every number of samples; the update, whatever the samples, once. */
+/* One series for each pass, over the batch size. */
 static yk_status collect(const struct yk_profile_report_layer *layer, struct yk_arena *arena,
                          struct series series[PASSES])
 {
@@ -223,7 +222,7 @@ yk_status yk_profile_figure_layer(const struct yk_profile_report_layer *layer,
     struct yk_plot plot = {
         .figure = {.width = LAYER_WIDTH,
                    .height = YK_FIGURE_HEADING + LAYER_HEIGHT + FOOT,
-                   .alone = true,
+                   .standalone = true,
                    .out = out},
         .left = LAYER_LEFT,
         .right = LAYER_WIDTH - RIGHT_MARGIN,
@@ -257,7 +256,7 @@ enum {
     HEADING = 58, /* of a row: its name, its knee, and the names of the charts */
     CHART_HEIGHT = 190,
     ROW_HEIGHT = HEADING + CHART_HEIGHT + 44,
-    FAR_OCTAVES = 6, /* as far behind the last size a knee is shown */
+    FAR_OCTAVES = 6, /* a knee further beyond the last size is not shown */
 };
 
 struct row {
@@ -295,10 +294,15 @@ static struct yk_plot chart_of(const struct row *row, bool second)
     return plot;
 }
 
-/* A level, its label under its left end, where bandwidth is far below and time above. */
-static void draw_level(const struct yk_plot *plot, double value, const char *text)
+/* A horizontal line at `value`, with its name and value below its left end, where no curve is. */
+static void draw_level(const struct yk_plot *plot, double value, enum yk_unit unit,
+                       const char *name)
 {
     const double y = yk_plot_y(plot, log10(value));
+    char amount[YK_UNITS_SIZE];
+    char text[YK_UNITS_SIZE + 12];
+    yk_units_format(value, unit, amount);
+    snprintf(text, sizeof text, "%s %s", name, amount);
     yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
     yk_figure_text(&plot->figure, "small halo", plot->left + 6, y + 14, text);
 }
@@ -309,7 +313,7 @@ static void draw_knee_line(const struct yk_plot *plot, double bytes)
     yk_figure_line(&plot->figure, "limit", x, plot->top, x, plot->bottom);
 }
 
-/* Its name goes to the right, where bandwidth is high, as long as there is room. */
+/* The name stands right of the knee, or left of it if it does not fit. */
 static void draw_knee(const struct yk_plot *plot, const struct yk_knee *knee)
 {
     const double x = yk_plot_x(plot, log2(knee->bytes));
@@ -333,11 +337,7 @@ static void draw_rates(const struct row *row)
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "bandwidth over each link");
     draw_axes(&plot, &row->rates, YK_UNIT_BYTES_PER_S, true);
     if (row->link->has_knee) {
-        char rate[YK_UNITS_SIZE];
-        char text[YK_UNITS_SIZE + 12];
-        yk_units_format(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, rate);
-        snprintf(text, sizeof text, "plateau %s", rate);
-        draw_level(&plot, knee->plateau_bytes_per_s, text);
+        draw_level(&plot, knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, "plateau");
     }
     if (shows_knee) {
         draw_knee_line(&plot, knee->bytes);
@@ -355,11 +355,7 @@ static void draw_times(const struct row *row)
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "time");
     draw_axes(&plot, &row->times, YK_UNIT_SECONDS, true);
     if (row->link->has_knee && knee->latency_s > 0) {
-        char time[YK_UNITS_SIZE];
-        char text[YK_UNITS_SIZE + 12];
-        yk_units_format(knee->latency_s, YK_UNIT_SECONDS, time);
-        snprintf(text, sizeof text, "latency %s", time);
-        draw_level(&plot, knee->latency_s, text);
+        draw_level(&plot, knee->latency_s, YK_UNIT_SECONDS, "latency");
     }
     if (row->link->has_knee && log2(knee->bytes) <= plot.x.high) {
         draw_knee_line(&plot, knee->bytes);
@@ -404,7 +400,7 @@ yk_status yk_profile_figure_link(const struct yk_profile_report *report, int32_t
     const struct yk_figure figure = {
         .width = YK_FIGURE_ALONE_WIDTH,
         .height = YK_FIGURE_HEADING + (end - first) * ROW_HEIGHT,
-        .alone = true,
+        .standalone = true,
         .out = out,
     };
     yk_figure_begin(&figure, name);

@@ -1,8 +1,6 @@
-#include "report/profile/json.h"
-
 #include "report/profile/report.h"
 
-/* Ends a row by all that is known of its measurement, whose value is called `value`. */
+/* Adds the measurement to a row, with its value under the key `value`, and ends the row. */
 static void end_row(const char *value, const struct yk_profile_measurement *measurement,
                     struct yk_json_writer *json)
 {

@@ -1,11 +1,7 @@
 #include "report/profile/report.h"
 
-#include "base/array.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-/* Rows that are read, in memory that grows; texts are the arena's. */
 struct reading {
     const struct yk_profile_report_request *request;
     struct yk_arena *arena;
@@ -14,6 +10,25 @@ struct reading {
     int32_t link_capacity;
     int32_t fact_capacity;
 };
+
+/* Makes `*array` hold one more element than `count`, in the arena. */
+static yk_status grow(struct reading *reading, void **array, int32_t *capacity, int32_t count,
+                      size_t size)
+{
+    if (count < *capacity) {
+        return YK_OK;
+    }
+    *capacity = 2 * *capacity + 64;
+    void *grown = yk_arena_allocate(reading->arena, (size_t)*capacity, size);
+    if (!grown) {
+        return yk_fail_out_of_memory();
+    }
+    if (count > 0) {
+        memcpy(grown, *array, (size_t)count * size);
+    }
+    *array = grown;
+    return YK_OK;
+}
 
 static yk_status copy_word(struct reading *reading, const char **word)
 {
@@ -29,7 +44,8 @@ static yk_status copy_measurement(struct reading *reading, struct yk_profile_mea
     return copy_word(reading, &row->host);
 }
 
-/* Whether the device of `length` characters is meant: by its whole name, or that before a colon. */
+/* Whether `wanted` selects the device, a name of `length` characters: it is the whole name, or the
+ * part before a colon. */
 static bool is_meant(const char *wanted, const char *device, size_t length)
 {
     const size_t whole = strlen(wanted);
@@ -41,7 +57,7 @@ static bool is_meant(const char *wanted, const char *device, size_t length)
            (whole == length || device[whole] == ':');
 }
 
-/* Whether the subject, a device or a link with two, has the device that is wanted. */
+/* Whether the subject, a device or a link of two devices, has the requested device. */
 static bool has_device(const struct yk_profile_report_request *request, const char *subject)
 {
     if (!request->device) {
@@ -77,8 +93,8 @@ static yk_status add_layer(void *user, const struct yk_profile_layer_row *row)
         (reading->request->sequence > 0 && reading->request->sequence != row->layer.sequence)) {
         return YK_OK;
     }
-    YK_TRY(yk_array_grow((void **)&report->layer_rows, &reading->layer_capacity,
-                         report->layer_row_count, sizeof *report->layer_rows));
+    YK_TRY(grow(reading, (void **)&report->layer_rows, &reading->layer_capacity,
+                report->layer_row_count, sizeof *report->layer_rows));
     struct yk_profile_layer_row *kept = &report->layer_rows[report->layer_row_count];
     *kept = *row;
     YK_TRY(copy_word(reading, &kept->layer.device));
@@ -97,8 +113,8 @@ static yk_status add_link(void *user, const struct yk_profile_link_row *row)
     if (!has_device(reading->request, row->link.link)) {
         return YK_OK;
     }
-    YK_TRY(yk_array_grow((void **)&report->link_rows, &reading->link_capacity,
-                         report->link_row_count, sizeof *report->link_rows));
+    YK_TRY(grow(reading, (void **)&report->link_rows, &reading->link_capacity,
+                report->link_row_count, sizeof *report->link_rows));
     struct yk_profile_link_row *kept = &report->link_rows[report->link_row_count];
     *kept = *row;
     YK_TRY(copy_word(reading, &kept->link.link));
@@ -116,8 +132,8 @@ static yk_status add_fact(void *user, const struct yk_profile_fact_row *row)
     if (!has_device(reading->request, row->fact.subject)) {
         return YK_OK;
     }
-    YK_TRY(yk_array_grow((void **)&report->facts, &reading->fact_capacity, report->fact_count,
-                         sizeof *report->facts));
+    YK_TRY(grow(reading, (void **)&report->facts, &reading->fact_capacity, report->fact_count,
+                sizeof *report->facts));
     struct yk_profile_fact_row *kept = &report->facts[report->fact_count];
     *kept = *row;
     YK_TRY(copy_word(reading, &kept->fact.subject));
@@ -141,7 +157,7 @@ static bool are_one_curve(const struct yk_profile_link_row *a, const struct yk_p
            strcmp(a->link.collective, b->link.collective) == 0 && a->link.ranks == b->link.ranks;
 }
 
-/* Rows of one sort follow each other. */
+/* Rows of one layer are consecutive. */
 static yk_status sort_layers(struct yk_profile_report *report, struct yk_arena *arena)
 {
     YK_TRY_NEW(arena, report->layers, report->layer_row_count + 1);
@@ -187,41 +203,14 @@ static yk_status sort_links(struct yk_profile_report *report, struct yk_arena *a
     return YK_OK;
 }
 
-/* Moves what has grown into the arena. */
-static yk_status move_to_arena(void **array, int32_t count, size_t size, struct yk_arena *arena)
-{
-    void *moved = yk_arena_allocate(arena, (size_t)count + 1, size);
-    if (moved && count > 0) {
-        memcpy(moved, *array, (size_t)count * size);
-    }
-    free(*array);
-    *array = moved;
-    return moved ? YK_OK : yk_fail_out_of_memory();
-}
-
-static yk_status move_all(struct yk_profile_report *report, struct yk_arena *arena)
-{
-    const yk_status layers = move_to_arena((void **)&report->layer_rows, report->layer_row_count,
-                                           sizeof *report->layer_rows, arena);
-    const yk_status links = move_to_arena((void **)&report->link_rows, report->link_row_count,
-                                          sizeof *report->link_rows, arena);
-    const yk_status facts =
-        move_to_arena((void **)&report->facts, report->fact_count, sizeof *report->facts, arena);
-    return layers != YK_OK ? layers : (links != YK_OK ? links : facts);
-}
-
 yk_status yk_profile_report_make(struct yk_profile *profile,
                                  const struct yk_profile_report_request *request,
                                  struct yk_arena *arena, struct yk_profile_report *out)
 {
     struct yk_profile_report report = {.path = request->path, .now = request->now};
     struct reading reading = {.request = request, .arena = arena, .report = &report};
-    yk_status status = yk_profile_visit_layers(profile, add_layer, &reading);
-    YK_THEN(yk_profile_visit_links(profile, add_link, &reading));
-    YK_THEN(yk_profile_visit_facts(profile, add_fact, &reading));
-    const yk_status moved = move_all(&report, arena);
-    YK_TRY(status);
-    YK_TRY(moved);
+    const struct yk_profile_visitor visitor = {&reading, add_layer, add_link, add_fact};
+    YK_TRY(yk_profile_visit(profile, &visitor));
     YK_TRY(sort_layers(&report, arena));
     YK_TRY(sort_links(&report, arena));
     *out = report;

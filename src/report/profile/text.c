@@ -1,7 +1,6 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "report/plot.h"
-#include "report/profile/describe.h"
 #include "report/profile/report.h"
 
 #include <inttypes.h>
@@ -16,11 +15,10 @@ enum {
     MAX_COLUMNS = 84,
     MIN_COLUMNS = 16,
     LABEL_COLUMNS = 11, /* before the axis */
-    KNEE_OCTAVES = 6,   /* as far behind the last size a knee is shown */
+    KNEE_OCTAVES = 6,   /* maximum distance of a knee beyond the last size */
 };
 
-/* Of the highest bandwidth: lower ones are left to the table, since a row stands for much already.
- */
+/* Points with a lower bandwidth, relative to the highest, are only in the table. */
 static const double min_part = 0.01;
 
 struct canvas {
@@ -144,7 +142,7 @@ static void write_rows(const struct canvas *canvas, struct yk_text *out)
     }
 }
 
-/* The sizes that there is room for, each under its point. */
+/* Labels of sizes, each under its point; a label that would overlap another is left out. */
 static void write_sizes(const struct yk_profile_report_link *link, const struct canvas *canvas,
                         struct yk_text *out)
 {
@@ -274,7 +272,7 @@ static void add_batch(const struct yk_profile_report_layer *layer, int64_t batch
     yk_table_add(table, "%" PRId64, runs);
 }
 
-/* Every number of samples that any pass was measured with, smallest first. */
+/* Adds a row for every batch size of the layer, smallest first. */
 static void add_sort(const struct yk_profile_report_layer *layer, struct yk_table *table)
 {
     int64_t last = INT64_MIN;
@@ -299,7 +297,7 @@ static bool are_on_one_device(const struct yk_profile_layer_row *a,
            strcmp(a->measurement.cpu, b->measurement.cpu) == 0;
 }
 
-/* The sorts from `first` to before `end`, which are one device's. */
+/* Adds the layers from `first` to before `end`, which belong to one device. */
 static yk_status add_device(const struct yk_profile_report *report, int32_t first, int32_t end,
                             struct yk_text *out)
 {

@@ -1,13 +1,25 @@
-/* The charts of a run's page, in its order; their subject is struct yk_run_page. A new one is a
- * file with its record (chart.h), yk_run_chart_NAME, and one row here. */
+/* The charts of a run's page, in the order of the page. Their subject is struct yk_run_page. A new
+ * chart is a file with a record yk_run_chart_NAME (chart.h) and one row here. */
 #ifndef YK_REPORT_RUN_CHARTS_H
 #define YK_REPORT_RUN_CHARTS_H
 
 #include "report/chart.h"
-#include "report/run/curves.h"
+#include "report/plot.h"
 #include "report/run/lanes.h"
 
-/* What a run's page is made of; all but the report in the arena. */
+/* Metrics over the steps of a run. All arrays have `count` elements, one for each step. */
+struct yk_run_curves {
+    int32_t count;
+    double *step;
+    double *loss;
+    double *smooth_loss; /* centred moving average; the window shrinks towards both ends */
+    double *norm;
+    double *lr;
+    double *tokens_per_s;
+    struct yk_plot_range steps; /* first to last step */
+};
+
+/* Everything the page shows. All of it except the report lives in the arena. */
 struct yk_run_page {
     const struct yk_run_report *report;
     struct yk_arena *arena;
@@ -15,7 +27,7 @@ struct yk_run_page {
     struct yk_run_lanes lanes;
     struct yk_run_curves curves;
     struct yk_run_kind kinds[YK_OP_STYLE_COUNT];
-    struct yk_run_difference *differences; /* the largest first */
+    struct yk_run_difference *differences; /* largest first */
     int32_t difference_count;
 };
 
@@ -35,5 +47,15 @@ struct yk_run_page {
 #define YK_RUN_CHART_DECLARE(name) extern const struct yk_chart yk_run_chart_##name;
 YK_RUN_CHARTS(YK_RUN_CHART_DECLARE)
 #undef YK_RUN_CHART_DECLARE
+
+yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena *arena,
+                             struct yk_run_curves *out) YK_MUST_USE;
+
+/* Adds the area in which web/steps.js shows the step under the pointer; nothing in a standalone
+ * picture. */
+void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label);
+
+/* Adds a note that the page's CSV has only every `stride`-th step; nothing if `stride` is 1. */
+void yk_run_curves_add_note(int32_t stride, struct yk_text *out);
 
 #endif

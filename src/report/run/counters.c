@@ -13,7 +13,7 @@ enum {
     LINES = 3 /* the most in one plot */
 };
 
-/* Counters that are drawn over each other, from 0 up to a most that they share. */
+/* Counters that are drawn in one plot, on one scale from 0 up. */
 struct plot {
     const char *title;
     int32_t count;
@@ -23,7 +23,7 @@ struct plot {
 /* ---- the picture ---- */
 
 enum {
-    LEFT = 70, /* as lanes, whose times these are */
+    LEFT = 70, /* as in lanes.c, so that the time axes are aligned */
     RIGHT_MARGIN = 20,
     AXIS_HEIGHT = 22,
     NAME_HEIGHT = 20,
@@ -70,7 +70,7 @@ static bool has_any(const struct yk_counter_series *line, const struct plot *plo
     return false;
 }
 
-/* The plot of that number that a line has anything for; NULL past the last. */
+/* The plot number `number` among those that have data; NULL: there are fewer. */
 static const struct plot *plot_at(const struct yk_counter_series *line, int32_t number)
 {
     for (int32_t p = 0; p < PLOT_COUNT; p++) {
@@ -81,7 +81,7 @@ static const struct plot *plot_at(const struct yk_counter_series *line, int32_t 
     return NULL;
 }
 
-/* What the top of a plot stands for. */
+/* The value at the top of a plot. */
 static double top_of(const struct yk_counter_series *line, const struct plot *plot)
 {
     double max = 0;
@@ -90,14 +90,14 @@ static double top_of(const struct yk_counter_series *line, const struct plot *pl
     }
     for (int32_t i = 0; i < line->count; i++) {
         for (int32_t c = 0; c < plot->count; c++) {
-            /* Of a number and what is none, fmax takes the number. */
+            /* fmax() ignores NAN. */
             max = fmax(max, line->readings[i].values[plot->counters[c]]);
         }
     }
     return max > 0 ? max : 1;
 }
 
-/* Whether a rank is shown, of all that have counters. */
+/* Whether the rank is one of those that the lanes show. */
 static bool is_shown(const struct yk_run_lanes *lanes, int32_t rank)
 {
     for (int32_t i = 0; i < lanes->lanes.group_count; i++) {
@@ -108,8 +108,7 @@ static bool is_shown(const struct yk_run_lanes *lanes, int32_t rank)
     return lanes->lanes.group_count == 0 && rank < YK_RUN_LANES_APART;
 }
 
-/* Whether any rank that is shown has readings of the step, and there is a step to draw them under.
- */
+/* Whether a rank that is shown has readings of the step, and the page has the lanes of the step. */
 static bool has_lines(const struct yk_run_report *report, const struct yk_run_lanes *lanes)
 {
     const struct yk_counter_ranks *ranks = report->counters;
@@ -138,7 +137,7 @@ static double x_of(const struct picture *picture, double at_s)
     return LEFT + within_s / picture->span_s * (picture->right - LEFT);
 }
 
-/* A reading is level from its beginning to its end. */
+/* Draws a step function: every reading is a horizontal line from its beginning to its end. */
 static void draw_line(const struct picture *picture, const struct yk_counter_series *line,
                       const struct plot *plot, int32_t number, double max, double top)
 {
@@ -181,7 +180,7 @@ static void draw_plot(const struct picture *picture, const struct yk_counter_ser
                    text);
 }
 
-/* Returns the height that a rank takes; draws nothing where `pass` is none. */
+/* Calls `pass` for every plot of a rank; NULL: nothing. Returns the height of the rank. */
 static double
 walk_rank(const struct picture *picture, const struct yk_counter_rank *rank, double top,
           void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
@@ -208,7 +207,7 @@ static void draw_track(const struct picture *picture, const struct yk_counter_se
     yk_text_add(picture->figure.out, "/>\n");
 }
 
-/* All ranks that are shown, from `top` on; returns where they end. */
+/* The same for all ranks that are shown, from `top` on. Returns the y of their end. */
 static double walk(const struct picture *picture, const struct yk_run_report *report,
                    const struct yk_run_lanes *lanes, double top,
                    void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
@@ -261,7 +260,7 @@ static bool has_parts(const struct picture *picture, const struct yk_run_report 
     return false;
 }
 
-/* Lines under the step, or over the whole run. */
+/* Draws the counters of the measured step, or of the whole run. */
 static void draw_counters(const struct yk_run_report *report, const struct yk_run_lanes *lanes,
                           bool whole_run, struct yk_figure frame)
 {
@@ -272,7 +271,7 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
         .shift_s = whole_run ? 0 : lanes->shift_s,
         .whole_run = whole_run,
     };
-    const double top = AXIS_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0);
+    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0);
     const double bottom = walk(&picture, report, lanes, top, NULL);
     const bool legend = has_parts(&picture, report);
     picture.figure.height = bottom + (legend ? LEGEND_HEIGHT : 4);
@@ -287,17 +286,6 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
         draw_legend(&picture, bottom - 2);
     }
     yk_figure_end(&picture.figure);
-}
-
-static bool is_of_cpu(enum yk_counter counter)
-{
-    return counter >= YK_COUNTER_CORES;
-}
-
-/* Both kinds of devices have these. */
-static bool is_of_both(enum yk_counter counter)
-{
-    return counter == YK_COUNTER_MEMORY;
 }
 
 /* ---- numbers ---- */
@@ -385,7 +373,8 @@ static void add_averages_csv(const struct yk_run_report *report, struct yk_text 
 
 /* ---- tables ---- */
 
-/* What is known, unless it is a way that nothing went. */
+/* Whether the table has a column for the counter: it has values, and a bandwidth is not always 0.
+ */
 static bool has_column(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
                        enum yk_counter counter)
 {
@@ -402,9 +391,7 @@ static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_c
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_row *row = &rows->all[i];
         char text[YK_NUMBER_SIZE];
-        yk_text_add(out, "<tr><th scope=\"row\">");
-        yk_text_add_xml(out, row->name);
-        yk_text_add(out, "</th>");
+        yk_page_begin_row(row->name, out);
         yk_label_percent(row->seconds, whole_s, text);
         yk_page_add_cell(text, out);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
@@ -438,15 +425,15 @@ static void add_table(const struct yk_counter_rank *rank, const struct yk_counte
     yk_text_add(out, "</tbody>\n</table></div>\n");
 }
 
-/* What a device of this sort could have shown, and did not. */
+/* Lists the counters that such devices have, but that could not be read. */
 static void add_missing(const struct yk_counter_rank *rank, struct yk_text *out)
 {
     const bool cpu = yk_counters_file_has(rank, YK_COUNTER_CORES);
     int32_t count = 0;
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const enum yk_counter counter = (enum yk_counter)c;
-        if (!yk_counters_file_has(rank, counter) &&
-            (is_of_cpu(counter) == cpu || is_of_both(counter))) {
+        const bool possible = (counter >= YK_COUNTER_CORES) == cpu || counter == YK_COUNTER_MEMORY;
+        if (possible && !yk_counters_file_has(rank, counter)) {
             yk_text_addf(out, "%s%s", count++ == 0 ? " Without a meter here: " : ", ",
                          yk_counter_name(counter));
         }
@@ -460,9 +447,7 @@ static void add_rank(const struct yk_counter_rank *rank, struct yk_text *out)
     for (int32_t i = 0; i < rank->phases.count; i++) {
         whole_s = fmax(whole_s, rank->phases.all[i].seconds);
     }
-    yk_text_add(out, "<h3>");
-    yk_text_add_xml(out, rank->device);
-    yk_text_add(out, "</h3>\n");
+    yk_page_add_text("<h3>", rank->device, "</h3>\n", out);
     add_table(rank, &rank->phases, "phase", whole_s, out);
     add_table(rank, &rank->kinds, "kind of layer", whole_s, out);
     yk_text_add(out, "<p class=\"note\">");
@@ -476,7 +461,6 @@ static void add_rank(const struct yk_counter_rank *rank, struct yk_text *out)
 
 static void add_legend(const struct yk_run_report *report, struct yk_text *out)
 {
-    static const enum yk_counter lines[] = {YK_COUNTER_SM, YK_COUNTER_TENSOR, YK_COUNTER_DRAM};
     bool known = false;
     for (int32_t r = 0; r < report->counters->count; r++) {
         known |= yk_counters_file_has(&report->counters->all[r], YK_COUNTER_SM);
@@ -485,7 +469,7 @@ static void add_legend(const struct yk_run_report *report, struct yk_text *out)
     yk_text_addf(out, "<ul class=\"legend%s\" hidden>\n", known ? " live" : "");
     for (int i = 0; i < LINES; i++) {
         yk_text_addf(out, "<li><i class=\"line-%d\" aria-hidden=\"true\"></i>%s</li>\n", i,
-                     yk_counter_name(lines[i]));
+                     yk_counter_name(plots[0].counters[i]));
     }
     yk_text_add(out, "</ul>\n");
 }
@@ -568,5 +552,5 @@ const struct yk_chart yk_run_chart_counters = {
     .applies = applies,
     .draw = draw,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
+    .add_html = add,
 };

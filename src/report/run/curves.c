@@ -1,9 +1,8 @@
-#include "report/run/curves.h"
+#include "report/run/charts.h"
 
 #include "report/csv.h"
 #include "report/label.h"
 #include "report/page.h"
-#include "report/run/charts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,8 +17,8 @@ enum {
     AXIS_HEIGHT = 24,
     LEGEND_HEIGHT = 20,
     SMALL_WIDTH = 460,
-    SMOOTHED_PART = 40, /* of the run that one side of the mean reaches */
-    MAX_STEPS = 100000, /* written into a page as numbers */
+    SMOOTHED_PART = 40, /* half the smoothing window is this fraction of the run: 1/40 */
+    MAX_STEPS = 100000, /* in the CSV of a page */
 };
 
 /* Near the ends it reaches less far, so that the first and the last are themselves: a mean over one
@@ -49,7 +48,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
 {
     struct yk_run_curves curves = {.count = report->step_count, .steps = yk_plot_range_empty()};
     double **arrays[] = {&curves.step, &curves.loss, &curves.smooth_loss,
-                         &curves.norm, &curves.rate, &curves.tokens_per_s};
+                         &curves.norm, &curves.lr,   &curves.tokens_per_s};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         YK_TRY_NEW(arena, *arrays[i], (int64_t)curves.count + 1);
     }
@@ -58,7 +57,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
         curves.step[i] = (double)step->step;
         curves.loss[i] = step->loss;
         curves.norm[i] = step->norm;
-        curves.rate[i] = step->rate;
+        curves.lr[i] = step->lr;
         curves.tokens_per_s[i] = step->tokens_per_s;
         yk_plot_range_include(&curves.steps, curves.step[i]);
     }
@@ -81,7 +80,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
 void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label)
 {
     struct yk_text *out = plot->figure.out;
-    if (plot->figure.alone) {
+    if (plot->figure.standalone) {
         return;
     }
     yk_figure_begin_rect(&plot->figure, "hover-area", plot->left, plot->top,
@@ -90,10 +89,9 @@ void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label)
     yk_text_add_number(out, plot->x.low);
     yk_text_add(out, "\" data-high=\"");
     yk_text_add_number(out, plot->x.high);
-    yk_text_add(out, "\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" "
-                     "aria-label=\"");
-    yk_text_add_xml(out, label);
-    yk_text_add(out, ". Arrow keys go from step to step.\"/>\n");
+    yk_page_add_text("\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" "
+                     "aria-label=\"",
+                     label, ". Arrow keys go from step to step.\"/>\n", out);
 }
 
 static void draw_evaluations(const struct yk_run_report *report, const struct yk_plot *plot)
@@ -141,9 +139,9 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
         .figure = frame,
         .left = LEFT,
         .right = frame.width - RIGHT_MARGIN,
-        .top = 10 + (frame.alone ? YK_FIGURE_HEADING : 0),
+        .top = 10 + (frame.standalone ? YK_FIGURE_HEADING : 0),
         .x = curves->steps,
-        .counts = true,
+        .integer_x = true,
         .y = yk_plot_range_empty(),
     };
     plot.bottom = plot.top + LOSS_HEIGHT;
@@ -167,7 +165,7 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
     return YK_OK;
 }
 
-/* A small chart of one of the arrays from 0 up; `title` is its name, `text` its value now. */
+/* Draws one of the arrays as a small chart; `text` is the last value. */
 static void draw_small(const struct yk_run_curves *curves, const double *values, const char *title,
                        const char *text, struct yk_figure frame)
 {
@@ -175,9 +173,9 @@ static void draw_small(const struct yk_run_curves *curves, const double *values,
         .figure = frame,
         .left = LEFT,
         .right = frame.width - RIGHT_MARGIN,
-        .top = TITLE_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0),
+        .top = TITLE_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0),
         .x = curves->steps,
-        .counts = true,
+        .integer_x = true,
         .y = {0, 0},
     };
     char label[96];
@@ -197,7 +195,7 @@ static void draw_small(const struct yk_run_curves *curves, const double *values,
     yk_figure_end(&plot.figure);
 }
 
-/* Every so many steps are written into a page as numbers. */
+/* The page's CSV has every stride-th step. */
 static int32_t stride_of(const struct yk_run_report *report)
 {
     return 1 + (report->step_count - 1) / MAX_STEPS;
@@ -206,7 +204,7 @@ static int32_t stride_of(const struct yk_run_report *report)
 static void add_step(const struct yk_run_report_step *step, double smooth_loss,
                      double evaluation_loss, struct yk_text *out)
 {
-    const double values[] = {evaluation_loss, step->norm, step->rate, step->seconds,
+    const double values[] = {evaluation_loss, step->norm, step->lr, step->seconds,
                              step->tokens_per_s};
     yk_csv_add_integer(out, step->step);
     yk_csv_add_number(out, step->loss);
@@ -280,18 +278,18 @@ static bool has_loss(const void *subject)
 const struct yk_chart yk_run_chart_loss = {
     .name = "loss",
     .title = "Loss",
-    .row = "pair uneven",
+    .row_class = "pair uneven",
     .applies = has_loss,
     .draw = draw_loss,
     .width = 700,
     .file_width = 760,
-    .style = "full",
-    .add = add_loss,
-    .numbers = "steps",
-    .csv = write_csv,
+    .css_class = "full",
+    .add_html = add_loss,
+    .csv_name = "steps",
+    .write_csv = write_csv,
 };
 
-/* "0.95", or nothing where there is no such number. */
+/* "0.95", or "" if the value is not finite. */
 static const char *short_number(double value, char out[YK_NUMBER_SIZE])
 {
     snprintf(out, YK_NUMBER_SIZE, "%.3g", value);
@@ -308,7 +306,7 @@ static void add_small(const struct yk_run_page *page, double width, struct yk_te
     draw_small(curves, curves->tokens_per_s, "tokens/s", isfinite(last->tokens_per_s) ? text : "",
                frame);
     draw_small(curves, curves->norm, "gradient norm", short_number(last->norm, text), frame);
-    draw_small(curves, curves->rate, "learning rate", short_number(last->rate, text), frame);
+    draw_small(curves, curves->lr, "learning rate", short_number(last->lr, text), frame);
 }
 
 static yk_status add_curves(const void *subject, struct yk_text *out)
@@ -329,7 +327,7 @@ static bool has_steps(const void *subject)
 
 const struct yk_chart yk_run_chart_curves = {
     .title = "Speed, gradients, rate",
-    .row = "pair uneven",
+    .row_class = "pair uneven",
     .applies = has_steps,
-    .add = add_curves,
+    .add_html = add_curves,
 };

@@ -1,17 +1,17 @@
-#include "report/run/describe.h"
+#include "report/run/ranks.h"
 
 #include "report/label.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A rank that computes for this part of the step keeps all others waiting, whatever they do. */
+/* If the slowest rank computes for this fraction of the step, computation bounds the step. */
 static const double BUSY = 0.7;
 
-/* What is measured is said to be as predicted within this part. */
+/* Relative error up to which a prediction is said to be right. */
 static const double ALIKE = 0.05;
 
-/* "cpu1 (rank 1)"; the device alone where there is one. */
+/* "cpu1 (rank 1)"; only the device if there is one rank. */
 static void add_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_text *out)
 {
     yk_text_add(out, ranks->ranks[rank].device);
@@ -33,7 +33,7 @@ static void add_part(double part_s, double step_s, struct yk_text *out)
     yk_text_addf(out, ", %.0f %% of the step", 100 * part_s / step_s);
 }
 
-/* The rank that waits longest for others, if that is worth a sentence. */
+/* Names the rank with the longest idle time, if that is more than a tenth of the step. */
 static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
                      double step_s, struct yk_text *out)
 {
@@ -133,7 +133,7 @@ static void add_comparison(const struct yk_run_report *report, const struct yk_r
     yk_text_add(out, "\n");
 }
 
-/* "8 / 8"; nothing where they are not known. */
+/* "8 / 8"; nothing if the shares are unknown. */
 static void add_shares(const double *shares, int32_t count, struct yk_text *out)
 {
     for (int32_t r = 0; r < count; r++) {

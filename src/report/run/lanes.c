@@ -10,26 +10,22 @@
 /* Traces in files are kept to the nanosecond. */
 static const double SAME_S = 1.5e-9;
 
-const char *yk_run_lanes_trace_name(int trace)
-{
-    return trace == YK_RUN_PREDICTED ? "predicted" : "measured";
-}
-
-/* Lanes of both traces, (ranks, lanes) each. */
-struct both {
+/* The lanes of both traces. */
+struct traces {
     const struct yk_run_ranks *ranks;
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT];
-    const struct yk_lanes_row *lanes[YK_RUN_TRACE_COUNT];
-    double end_s;   /* of the last event */
-    double shift_s; /* that has been added to their times */
+    const struct yk_lanes_row *lanes[YK_RUN_TRACE_COUNT]; /* (ranks, lanes) each */
+    double end_s;                                         /* of the last event */
+    double shift_s;                                       /* that has been added to their times */
     int32_t rank_count;
     int32_t *first_of; /* (ranks) the first that does the same */
     int32_t *shown;    /* (ranks) of such a first one: the rank that stands for all of them */
-    int32_t *alike;    /* (ranks) and how many they are */
+    int32_t *alike;    /* (ranks) of such a first one: how many ranks do the same */
 };
 
 /* The first op of either trace is at 0, unless it is later. */
-static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena, struct both *out)
+static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena,
+                      struct traces *out)
 {
     out->traces[YK_RUN_PREDICTED] = report->predicted;
     out->traces[YK_RUN_MEASURED] = report->measured;
@@ -66,7 +62,7 @@ static bool same_lane(const struct yk_lanes_row *a, const struct yk_lanes_row *b
     return true;
 }
 
-static bool same_rank(const struct both *both, int32_t a, int32_t b)
+static bool same_rank(const struct traces *both, int32_t a, int32_t b)
 {
     const struct yk_lanes_row *lanes = both->lanes[YK_RUN_PREDICTED];
     for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
@@ -77,7 +73,7 @@ static bool same_rank(const struct both *both, int32_t a, int32_t b)
     return true;
 }
 
-static yk_status merge(struct yk_arena *arena, struct both *both)
+static yk_status merge(struct yk_arena *arena, struct traces *both)
 {
     const bool merges = both->rank_count > YK_RUN_LANES_APART && both->lanes[YK_RUN_PREDICTED];
     YK_TRY_NEW(arena, both->first_of, (int64_t)both->rank_count + 1);
@@ -98,26 +94,7 @@ static yk_status merge(struct yk_arena *arena, struct both *both)
     return YK_OK;
 }
 
-/* "0 to 31, 40". */
-static yk_status number(const struct both *both, int32_t first, struct yk_arena *arena,
-                        const char **out)
-{
-    struct yk_text text = {0};
-    for (int32_t r = first; r < both->rank_count; r++) {
-        const int32_t from = r;
-        if (both->first_of[r] != first) {
-            continue;
-        }
-        while (r + 1 < both->rank_count && both->first_of[r + 1] == first) {
-            r++;
-        }
-        yk_text_addf(&text, from == r ? "%s%d" : "%s%d to %d", text.length > 0 ? ", " : "",
-                     (int)from, (int)r);
-    }
-    return yk_lanes_keep_name(&text, arena, out);
-}
-
-static yk_status name(const struct both *both, int32_t first, const char *numbers,
+static yk_status name(const struct traces *both, int32_t first, const char *numbers,
                       struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
@@ -127,10 +104,10 @@ static yk_status name(const struct both *both, int32_t first, const char *number
             &text, both->traces[YK_RUN_MEASURED] ? ", slowest of ranks %s" : ", as all of ranks %s",
             numbers);
     }
-    return yk_lanes_keep_name(&text, arena, out);
+    return yk_text_move(&text, arena, out);
 }
 
-static yk_status fill_lane(const struct both *both, int32_t first, int32_t lane,
+static yk_status fill_lane(const struct traces *both, int32_t first, int32_t lane,
                            struct yk_arena *arena, struct yk_run_lane *out)
 {
     const int32_t rank = both->shown[first];
@@ -144,12 +121,13 @@ static yk_status fill_lane(const struct both *both, int32_t first, int32_t lane,
         if (both->lanes[t]) {
             out->rows[t] = both->lanes[t][rank * YK_LANE_COUNT + lane];
         }
-        out->rows[t].name = yk_run_lanes_trace_name(t);
+        out->rows[t].name = t == YK_RUN_PREDICTED ? "predicted" : "measured";
     }
-    YK_TRY(number(both, first, arena, &out->numbers));
+    yk_equal_ranks_add_numbers(both->first_of, both->rank_count, first, &text);
+    YK_TRY(yk_text_move(&text, arena, &out->numbers));
     YK_TRY(name(both, first, out->numbers, arena, &out->device));
     yk_text_addf(&text, "%s, %s", out->device, out->lane);
-    return yk_lanes_keep_name(&text, arena, &out->name);
+    return yk_text_move(&text, arena, &out->name);
 }
 
 static yk_status list_groups(const struct yk_run_lane *all, int32_t count, struct yk_arena *arena,
@@ -167,7 +145,7 @@ static yk_status list_groups(const struct yk_run_lane *all, int32_t count, struc
 yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                             struct yk_arena *arena, struct yk_run_lanes *out)
 {
-    struct both both = {.ranks = ranks};
+    struct traces both = {.ranks = ranks};
     struct yk_run_lane *all = NULL;
     struct yk_text title = {0};
     int32_t count = 0;
@@ -190,7 +168,7 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
         .group_count = count,
     };
     yk_text_addf(&title, "Ops over time: %s", report->title);
-    YK_TRY(yk_lanes_keep_name(&title, arena, &out->lanes.title));
+    YK_TRY(yk_text_move(&title, arena, &out->lanes.title));
     return list_groups(all, count, arena, &out->lanes.groups);
 }
 
@@ -290,7 +268,7 @@ const struct yk_chart yk_run_chart_lanes = {
     .applies = applies,
     .draw = draw,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
-    .numbers = "lanes",
-    .csv = write_csv,
+    .add_html = add,
+    .csv_name = "lanes",
+    .write_csv = write_csv,
 };

@@ -1,16 +1,16 @@
 /*
- * Run lanes: the predicted and the measured step of a run, lane by lane, and their sums.
+ * Run lanes: the predicted and the measured step of a run as time charts, and the total time of
+ * each kind of op.
  *
- * A lane of a rank is a group of two rows, "predicted" and "measured"; lanes on which neither
- * has anything are left out. Where there are more than YK_RUN_LANES_APART ranks, those that were
- * predicted to do the same at the same times are one, and the one that computed longest stands for
- * them. Ranks may begin a step while others are still at the one before: times are counted from the
- * first op of either trace, if that is before the step. All in the arena they were made in.
+ * Every lane of every rank is a group of two rows, "predicted" and "measured". Lanes without events
+ * are left out. With more than YK_RUN_LANES_APART ranks, ranks with equal predictions are merged,
+ * and the group shows the one with the longest measured computation. A rank may begin a step while
+ * another still runs the step before, so the first op of either trace may have a negative time; all
+ * times are then shifted so that it begins at 0. Everything lives in the caller's arena.
  */
 #ifndef YK_REPORT_RUN_LANES_H
 #define YK_REPORT_RUN_LANES_H
 
-#include "report/op_style.h"
 #include "report/plan/equal_ranks.h"
 #include "report/run/ranks.h"
 
@@ -26,29 +26,26 @@ enum {
 
 /* One lane of one rank, with a row for each trace. */
 struct yk_run_lane {
-    int32_t rank;  /* the one that is shown */
-    int32_t count; /* of ranks that it stands for */
-    const char *lane;
-    const char *device;  /* the name of the rank's, and whom it stands for */
+    int32_t rank;        /* the rank that is shown */
+    int32_t count;       /* ranks merged into it */
+    const char *lane;    /* "compute" */
+    const char *device;  /* name of the rank's device, and the ranks it stands for */
     const char *name;    /* device and lane */
-    const char *numbers; /* of the ranks: "2", "0 to 31, 40" */
+    const char *numbers; /* the merged ranks: "2", "0 to 31, 40" */
     struct yk_lanes_row rows[YK_RUN_TRACE_COUNT];
 };
 
 struct yk_run_lanes {
     const struct yk_run_lane *all; /* one for each group of `lanes` */
     struct yk_lanes lanes;
-    double shift_s; /* that was added to the times of both traces */
-    bool merged;    /* some rank stands for others */
+    double shift_s; /* added to all times of both traces */
+    bool merged;    /* some ranks were merged */
 };
 
 yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                             struct yk_arena *arena, struct yk_run_lanes *out) YK_MUST_USE;
 
-/* "predicted", "measured". */
-const char *yk_run_lanes_trace_name(int trace);
-
-/* All ops of a kind on all ranks together. */
+/* The ops of one kind on all ranks, in each trace. */
 struct yk_run_kind {
     int32_t count[YK_RUN_TRACE_COUNT];
     double seconds[YK_RUN_TRACE_COUNT];

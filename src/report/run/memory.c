@@ -10,10 +10,11 @@ enum {
     NAME_HEIGHT = 20,
     BAR_HEIGHT = 28,
     MARK_HEIGHT = 18, /* above and below a bar, for its marks */
+    DEVICE_HEIGHT = NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6,
     AXIS_HEIGHT = 22,
 };
 
-/* A limit further out would make all bars short: then it is written, not drawn. */
+/* A limit of more than this many times the largest bar is a text, without a line. */
 static const double MAX_LIMIT = 2;
 
 struct picture {
@@ -22,7 +23,7 @@ struct picture {
     double max_bytes;
 };
 
-/* What a device would hold at its fullest moment, all kinds together. */
+/* Predicted peak memory of a device, all kinds together. */
 static double predicted_of(const struct yk_run_report_memory *memory)
 {
     double total = 0;
@@ -37,7 +38,7 @@ static double x_of(const struct picture *picture, double bytes)
     return MARGIN + bytes / picture->max_bytes * (picture->right - MARGIN);
 }
 
-/* Words about the place `x`, beside or under it and inside the picture. */
+/* Draws a line at `bytes` and its label, centred on the line if that stays inside the picture. */
 static void add_mark(const struct picture *picture, const char *kind, const char *name,
                      double bytes, double top, double bottom, double base)
 {
@@ -79,9 +80,8 @@ static void draw_stack(const struct picture *picture, const struct yk_run_report
     }
 }
 
-/* Returns the height it takes. */
-static double draw_device(const struct picture *picture, const struct yk_run_report_memory *memory,
-                          double y)
+static void draw_device(const struct picture *picture, const struct yk_run_report_memory *memory,
+                        double y)
 {
     const double top = y + NAME_HEIGHT + MARK_HEIGHT;
     const double bottom = top + BAR_HEIGHT;
@@ -103,7 +103,6 @@ static double draw_device(const struct picture *picture, const struct yk_run_rep
     if (isfinite(memory->measured_bytes)) {
         add_mark(picture, "step", "measured", memory->measured_bytes, top - 5, bottom + 5, top - 8);
     }
-    return NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6;
 }
 
 static double max_of(const struct yk_run_report *report)
@@ -154,18 +153,16 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
     char classes[YK_MEMORY_KIND_COUNT][32];
     const int32_t kinds = list_kinds(report, classes, entries);
-    const double device = NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6;
-    const double top = AXIS_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0);
-    const double bottom = top + device * report->memory_count;
+    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0);
+    const double bottom = top + DEVICE_HEIGHT * report->memory_count;
     const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);
     const struct yk_figure_axis axis = yk_figure_axis_make(picture.max_bytes, YK_UNIT_BYTES, parts);
-    double y = top;
     picture.figure.height =
         bottom + yk_figure_legend(NULL, entries, kinds, MARGIN, 0, picture.right) + 8;
     yk_figure_begin(&picture.figure, "Memory, as predicted and as measured");
     yk_figure_time_grid(&picture.figure, &axis, MARGIN, picture.right, top, bottom);
     for (int32_t i = 0; i < report->memory_count; i++) {
-        y += draw_device(&picture, &report->memory[i], y);
+        draw_device(&picture, &report->memory[i], top + DEVICE_HEIGHT * i);
     }
     yk_figure_legend(&picture.figure, entries, kinds, MARGIN, bottom + 2, picture.right);
     yk_figure_end(&picture.figure);
@@ -203,14 +200,14 @@ static bool applies(const void *subject)
 const struct yk_chart yk_run_chart_memory = {
     .name = "memory",
     .title = "Memory",
-    .row = "pair",
+    .row_class = "pair",
     .applies = applies,
     .draw = draw,
     .width = YK_CHART_HALF,
     .file_width = 760,
-    .style = "scrolled",
+    .css_class = "scrolled",
     .note = "The bar is the most that any way of running the plan can hold, by kind; what was "
             "measured is the whole process at its fullest, of a GPU all that was in use there.",
-    .numbers = "memory",
-    .csv = write_csv,
+    .csv_name = "memory",
+    .write_csv = write_csv,
 };

@@ -21,7 +21,7 @@ static double number_of(const struct yk_json *object, const char *key)
     return value;
 }
 
-/* A list of numbers, of which some may be null; none where it is missing. */
+/* Reads an array of numbers; null becomes NAN. A missing array is empty. */
 static yk_status read_list(const struct yk_json *line, const char *key, struct yk_arena *arena,
                            const double **out, int32_t *out_count)
 {
@@ -87,7 +87,7 @@ static yk_status read_line(const struct yk_json *line, struct yk_arena *arena,
         .step = (int64_t)step,
         .loss = number_of(line, "loss"),
         .norm = number_of(line, "norm"),
-        .rate = number_of(line, yk_json_get(line, "lr") ? "lr" : "rate"),
+        .lr = number_of(line, "lr"),
         .seconds = number_of(line, "seconds"),
         .tokens_per_s = number_of(line, "tokens_per_s"),
         .skipped = skipped,
@@ -104,8 +104,8 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The value that `part` of the others are below, between two where it falls between them. */
-static double part_of(const double *sorted, int32_t count, double part)
+/* The quantile `part`, interpolated linearly. */
+static double quantile_of(const double *sorted, int32_t count, double part)
 {
     const double place = part * (count - 1);
     const int32_t below = (int32_t)floor(place);
@@ -125,8 +125,8 @@ static yk_status find_spread(struct yk_run_metrics *metrics, struct yk_arena *ar
     }
     qsort(seconds, (size_t)count, sizeof *seconds, compare_doubles);
     metrics->median_step_s = count > 0 ? (seconds[(count - 1) / 2] + seconds[count / 2]) / 2 : NAN;
-    metrics->low_step_s = count > 0 ? part_of(seconds, count, 0.1) : NAN;
-    metrics->high_step_s = count > 0 ? part_of(seconds, count, 0.9) : NAN;
+    metrics->low_step_s = count > 0 ? quantile_of(seconds, count, 0.1) : NAN;
+    metrics->high_step_s = count > 0 ? quantile_of(seconds, count, 0.9) : NAN;
     return YK_OK;
 }
 

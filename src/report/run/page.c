@@ -1,7 +1,7 @@
 #include "report/page.h"
 #include "report/label.h"
 #include "report/run/charts.h"
-#include "report/run/describe.h"
+#include "report/run/ranks.h"
 #include "report/web.h"
 
 #include <math.h>
@@ -118,9 +118,7 @@ static void add_time_description(const struct yk_run_report *report,
         for (const char *line = text.bytes; *line; line += strcspn(line, "\n") + 1) {
             sentence.length = 0;
             yk_text_add_bytes(&sentence, line, strcspn(line, "\n"));
-            yk_text_add(out, "<p>");
-            yk_text_add_xml(out, yk_text_chars(&sentence));
-            yk_text_add(out, "</p>\n");
+            yk_page_add_text("<p>", yk_text_chars(&sentence), "</p>\n", out);
         }
         yk_text_add(out, "</div>\n");
     }

@@ -34,20 +34,23 @@ struct picture {
     int32_t count;
     int32_t coloured;
     double *seconds; /* (steps) of one rank */
-    double scale;    /* of the axis' unit */
-    const char *unit;
 };
+
+/* The most ranks that any step has. */
+static int32_t max_ranks(const struct yk_run_report *report)
+{
+    int32_t max = 0;
+    for (int32_t i = 0; i < report->step_count; i++) {
+        const int32_t count = report->steps[i].rank_count;
+        max = count > max ? count : max;
+    }
+    return max;
+}
 
 static bool applies(const void *subject)
 {
     const struct yk_run_page *page = subject;
-    const struct yk_run_report *report = page->report;
-    for (int32_t i = 0; i < report->step_count; i++) {
-        if (report->steps[i].rank_count > 0) {
-            return true;
-        }
-    }
-    return false;
+    return max_ranks(page->report) > 0;
 }
 
 static double seconds_of(const struct yk_run_report_step *step, int32_t rank)
@@ -112,10 +115,7 @@ static double slowness_of(const struct picture *picture, int32_t rank)
 static yk_status choose(struct picture *picture, struct yk_arena *arena)
 {
     const struct yk_run_report *report = picture->report;
-    for (int32_t i = 0; i < report->step_count; i++) {
-        const int32_t count = report->steps[i].rank_count;
-        picture->count = count > picture->count ? count : picture->count;
-    }
+    picture->count = max_ranks(report);
     YK_TRY_NEW(arena, picture->drawn, (int64_t)picture->count + 1);
     YK_TRY_NEW(arena, picture->seconds, (int64_t)report->step_count + 1);
     for (int32_t r = 0; r < picture->count; r++) {
@@ -130,13 +130,8 @@ static yk_status choose(struct picture *picture, struct yk_arena *arena)
 
 static void find_range(struct picture *picture)
 {
-    static const struct {
-        double scale;
-        const char *name;
-    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
     const struct yk_run_report *report = picture->report;
     struct yk_plot_range *y = &picture->plot.y;
-    int u = 0;
     for (int32_t r = 0; r < picture->count; r++) {
         for (int32_t i = 0; i < report->step_count; i++) {
             yk_plot_range_include(y, seconds_of(&report->steps[i], r));
@@ -146,11 +141,6 @@ static void find_range(struct picture *picture)
         }
     }
     y->high = y->high > 0 ? y->high * 1.06 : 1;
-    while (u < 2 && y->high < units[u].scale) {
-        u++;
-    }
-    picture->scale = units[u].scale;
-    picture->unit = units[u].name;
 }
 
 static void name_class(const char *kind, int32_t place, int32_t coloured, char out[32])
@@ -278,9 +268,9 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         .plot = {.figure = frame,
                  .left = LEFT,
                  .right = frame.width - RIGHT_MARGIN,
-                 .top = TOP + (frame.alone ? YK_FIGURE_HEADING : 0),
+                 .top = TOP + (frame.standalone ? YK_FIGURE_HEADING : 0),
                  .x = curves->steps,
-                 .counts = true,
+                 .integer_x = true,
                  .y = {0, 0}},
     };
     struct yk_plot *plot = &picture.plot;
@@ -289,7 +279,8 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     find_range(&picture);
     plot->figure.height = plot->bottom + 38 + draw_legend(&picture, NULL, 0) + 4;
     yk_figure_begin(&plot->figure, "Computation of every rank by step");
-    yk_plot_axes(plot, picture.scale, picture.unit, 5);
+    const struct yk_figure_axis axis = yk_figure_axis_make(plot->y.high, YK_UNIT_SECONDS, 1);
+    yk_plot_axes(plot, axis.scale, axis.unit, 5);
     yk_figure_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "step");
     if (picture.count > picture.coloured) {
         draw_others(&picture, false);
@@ -308,18 +299,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     return yk_text_status(frame.out);
 }
 
-/* The most ranks that any step has. */
-static int32_t max_ranks(const struct yk_run_report *report)
-{
-    int32_t columns = 0;
-    for (int32_t i = 0; i < report->step_count; i++) {
-        const int32_t count = report->steps[i].rank_count;
-        columns = count > columns ? count : columns;
-    }
-    return columns;
-}
-
-/* Every so many steps are written into a page as numbers. */
+/* The page's CSV has every stride-th step. */
 static int32_t stride_of(const struct yk_run_report *report)
 {
     const int64_t numbers = (int64_t)report->step_count * max_ranks(report);
@@ -344,7 +324,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
         }
         yk_csv_add_integer(out, step->step);
         for (int32_t r = 0; r < columns; r++) {
-            yk_csv_add_seconds(out, r < step->rank_count ? step->ranks_s[r] : NAN);
+            yk_csv_add_seconds(out, seconds_of(step, r));
         }
         yk_csv_end_row(out);
     }
@@ -375,7 +355,7 @@ const struct yk_chart yk_run_chart_rank_curves = {
     .applies = applies,
     .draw = draw,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
-    .numbers = "rank-steps",
-    .csv = write_csv,
+    .add_html = add,
+    .csv_name = "rank-steps",
+    .write_csv = write_csv,
 };

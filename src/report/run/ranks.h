@@ -1,7 +1,7 @@
 /*
- * Run ranks: what is known about every rank of a run, from the numbers of its report and from sums
- * over its traces; and the ops whose measured and predicted times differ most. Results are in the
- * caller's arena.
+ * Run ranks: the predicted and measured times of every rank of a run, from its traces, or from the
+ * report where there is no trace; the ops whose measured and predicted times differ most; and
+ * sentences about them. Results live in the caller's arena.
  */
 #ifndef YK_REPORT_RUN_RANKS_H
 #define YK_REPORT_RUN_RANKS_H
@@ -10,21 +10,21 @@
 #include "report/run/report.h"
 
 struct yk_run_ranks {
-    struct yk_run_rank *ranks; /* each with a device */
+    struct yk_run_rank *ranks; /* `device` is never NULL */
     int32_t count;
-    double predicted_step_s; /* what the times of a rank add up to; NAN: not known */
-    double measured_step_s;  /* the same, of the last step */
+    double predicted_step_s; /* compute + exposed + idle time of a rank; NAN: unknown */
+    double measured_step_s;  /* the same for the last step of the run */
 };
 
-/* Times are those of the traces, where there are any. */
 yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena *arena,
                             struct yk_run_ranks *out) YK_MUST_USE;
 
-/* The rank that computes longest, as measured, or else as predicted; −1: not known. */
+/* The rank that computes longest, by measured times, or by predicted times if none were measured;
+ * -1: unknown. */
 int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks);
 
-/* All ops of one name, on the rank where measurement and prediction differ most. Communication is
- * counted only while data moves, without waiting for other ranks. */
+/* All ops of one name, on the rank where measured and predicted time differ most. The time of a
+ * message is counted from the arrival of its last rank. */
 struct yk_run_difference {
     const char *op;
     int32_t rank;
@@ -32,9 +32,14 @@ struct yk_run_difference {
     double measured_s;
 };
 
-/* The largest differences, largest first, at most `max`; none unless there are both traces. */
+/* The `max` largest differences, largest first; none if a trace is missing. */
 yk_status yk_run_ranks_find_differences(const struct yk_run_report *report, int32_t max,
                                         struct yk_arena *arena, struct yk_run_difference **out,
                                         int32_t *out_count) YK_MUST_USE;
+
+/* Says where the time of a step goes, and how far that is from the prediction: plain text, one
+ * sentence or two per line; nothing if nothing is known. */
+void yk_run_describe_time(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                          struct yk_text *out);
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * Run summary: the figures of a run's ranks in its summary.json, and the reading of that file.
+ * Run summary: writes the ranks of a run's summary.json, and reads that file.
  *
  *   "ranks": [{"rank": 0, "device": "cpu0", "share": 8, "compute_s": 0.041, "exposed_s": 0.002,
  *              "idle_s": 0.001, "peak_bytes": 41943040, "predicted_compute_s": 0.04,
  *              "predicted_exposed_s": 0.002, "predicted_idle_s": 0, "predicted_peak_bytes":
  *              40000000, "limit_bytes": 67108864}, …]
  *
- * Of the rest of the file, "peak_bytes" and "predicted_step_s" are read. Members are left out, or
- * null, where they are not known; others are for others to read.
+ * Besides "ranks", the reader takes "peak_bytes", "device_bytes" and "predicted_step_s", and
+ * ignores all other members. An unknown number is missing or null in the file, and NAN in the
+ * structs.
  */
 #ifndef YK_REPORT_RUN_SUMMARY_H
 #define YK_REPORT_RUN_SUMMARY_H
@@ -20,32 +21,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NAN is what is not known. */
 struct yk_run_rank {
-    const char *device;            /* NULL: not known */
+    const char *device;            /* NULL: unknown */
     double share;                  /* samples of the batch */
-    struct yk_trace_sum predicted; /* of one step */
+    struct yk_trace_sum predicted; /* times in one step */
     struct yk_trace_sum measured;
-    double predicted_bytes; /* that no way of running the plan exceeds */
-    double measured_bytes;  /* at the fullest moment */
+    double predicted_bytes; /* upper bound of the peak memory */
+    double measured_bytes;  /* peak memory */
     double limit_bytes;
 };
 
-/* Of which nothing is known. */
+/* A rank with all figures unknown. */
 struct yk_run_rank yk_run_summary_unknown_rank(void);
 
 struct yk_run_summary {
-    double peak_bytes; /* of the process that wrote it; NAN: not known */
+    double peak_bytes; /* peak memory of the process, or of the device if it has its own memory */
     double predicted_step_s;
     struct yk_run_rank *ranks;
     int32_t rank_count;
 };
 
-/* The value of "ranks", a list. */
+/* Writes the JSON array that is the value of "ranks". */
 void yk_run_summary_write_ranks(const struct yk_run_rank *ranks, int32_t count,
                                 struct yk_text *out);
 
-/* `source`, the name the user knows the file by, begins every message. In the arena. */
+/* `source` is the file's name, for error messages. The result lives in the arena. */
 yk_status yk_run_summary_read(const char *text, size_t length, const char *source,
                               struct yk_arena *arena, struct yk_run_summary *out) YK_MUST_USE;
 

@@ -11,19 +11,18 @@
 /* What is not known, or would be a ratio to nothing. */
 static const char *const NOTHING = "\xe2\x80\x93";
 
-static void add_seconds(double seconds, struct yk_text *out)
+/* Three cells: what was predicted, what was measured, and their ratio. */
+static void add_comparison(double predicted, double measured, enum yk_unit unit,
+                           struct yk_text *out)
 {
+    const double ratio = measured / predicted;
     char text[YK_UNITS_SIZE];
-    yk_label_unit(seconds, YK_UNIT_SECONDS, text);
-    yk_page_add_cell(isfinite(seconds) ? text : NOTHING, out);
-}
-
-static void add_ratio(double measured_s, double predicted_s, struct yk_text *out)
-{
-    char text[YK_NUMBER_SIZE];
-    snprintf(text, sizeof text, measured_s < 100 * predicted_s ? "%.2f" : "%.0f",
-             measured_s / predicted_s);
-    yk_page_add_cell(predicted_s > 0 && isfinite(measured_s / predicted_s) ? text : NOTHING, out);
+    yk_label_unit(predicted, unit, text);
+    yk_page_add_cell(isfinite(predicted) ? text : NOTHING, out);
+    yk_label_unit(measured, unit, text);
+    yk_page_add_cell(isfinite(measured) ? text : NOTHING, out);
+    snprintf(text, sizeof text, measured < 100 * predicted ? "%.2f" : "%.0f", ratio);
+    yk_page_add_cell(predicted > 0 && isfinite(ratio) ? text : NOTHING, out);
 }
 
 static void add_kind(int32_t number, const struct yk_run_kind *kind, bool predicted, bool measured,
@@ -37,18 +36,14 @@ static void add_kind(int32_t number, const struct yk_run_kind *kind, bool predic
     yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>%s</th>",
                  name, name);
     yk_page_add_cell(count, out);
-    add_seconds(predicted_s, out);
-    add_seconds(measured_s, out);
-    add_ratio(measured_s, predicted_s, out);
+    add_comparison(predicted_s, measured_s, YK_UNIT_SECONDS, out);
     yk_text_add(out, "</tr>\n");
 }
 
 static void add_total(const char *name, double predicted_s, double measured_s, struct yk_text *out)
 {
     yk_text_addf(out, "<tr class=\"total\"><th scope=\"row\">%s</th><td></td>", name);
-    add_seconds(predicted_s, out);
-    add_seconds(measured_s, out);
-    add_ratio(measured_s, predicted_s, out);
+    add_comparison(predicted_s, measured_s, YK_UNIT_SECONDS, out);
     yk_text_add(out, "</tr>\n");
 }
 
@@ -100,27 +95,12 @@ static bool has_lanes(const void *subject)
 
 const struct yk_chart yk_run_chart_kinds = {
     .title = "Kinds of ops",
-    .row = "pair",
+    .row_class = "pair",
     .applies = has_lanes,
-    .add = add_kinds,
-    .numbers = "kinds",
-    .csv = write_kinds_csv,
+    .add_html = add_kinds,
+    .csv_name = "kinds",
+    .write_csv = write_kinds_csv,
 };
-
-/* "cpu1", with its number where names alone may be ambiguous. */
-static void begin_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_text *out)
-{
-    yk_text_addf(out, "<tr><th scope=\"row\"><span class=\"rank\">%d</span>", (int)rank);
-    yk_text_add_xml(out, ranks->ranks[rank].device);
-    yk_text_add(out, "</th>");
-}
-
-static void add_bytes(double bytes, struct yk_text *out)
-{
-    char text[YK_UNITS_SIZE];
-    yk_label_unit(bytes, YK_UNIT_BYTES, text);
-    yk_page_add_cell(isfinite(bytes) ? text : NOTHING, out);
-}
 
 static void add_share(double share, struct yk_text *out)
 {
@@ -165,16 +145,13 @@ static yk_status add_ranks(const void *subject, struct yk_text *out)
             {rank->predicted.exposed_s, rank->measured.exposed_s},
             {rank->predicted.idle_s, rank->measured.idle_s},
         };
-        begin_rank(ranks, r, out);
+        yk_text_addf(out, "<tr><th scope=\"row\"><span class=\"rank\">%d", (int)r);
+        yk_page_add_text("</span>", rank->device, "</th>", out);
         add_share(rank->share, out);
         for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-            add_seconds(times[i][0], out);
-            add_seconds(times[i][1], out);
-            add_ratio(times[i][1], times[i][0], out);
+            add_comparison(times[i][0], times[i][1], YK_UNIT_SECONDS, out);
         }
-        add_bytes(rank->predicted_bytes, out);
-        add_bytes(rank->measured_bytes, out);
-        add_ratio(rank->measured_bytes, rank->predicted_bytes, out);
+        add_comparison(rank->predicted_bytes, rank->measured_bytes, YK_UNIT_BYTES, out);
         yk_text_add(out, "</tr>\n");
     }
     yk_text_add(out, "</tbody>\n</table></div>\n");
@@ -222,9 +199,9 @@ static bool has_ranks(const void *subject)
 const struct yk_chart yk_run_chart_ranks = {
     .title = "Ranks",
     .applies = has_ranks,
-    .add = add_ranks,
-    .numbers = "ranks",
-    .csv = write_ranks_csv,
+    .add_html = add_ranks,
+    .csv_name = "ranks",
+    .write_csv = write_ranks_csv,
 };
 
 static yk_status add_differences(const void *subject, struct yk_text *out)
@@ -240,12 +217,9 @@ static yk_status add_differences(const void *subject, struct yk_text *out)
         yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>",
                      yk_op_style_name(yk_op_style_kind(difference->op)));
         yk_text_add_xml(out, difference->op);
-        yk_text_add(out, "</th><td class=\"left\">");
-        yk_text_add_xml(out, ranks->ranks[difference->rank].device);
-        yk_text_add(out, "</td>");
-        add_seconds(difference->predicted_s, out);
-        add_seconds(difference->measured_s, out);
-        add_ratio(difference->measured_s, difference->predicted_s, out);
+        yk_page_add_text("</th><td class=\"left\">", ranks->ranks[difference->rank].device, "</td>",
+                         out);
+        add_comparison(difference->predicted_s, difference->measured_s, YK_UNIT_SECONDS, out);
         yk_text_add(out, "</tr>\n");
     }
     yk_text_add(out, "</tbody>\n</table>\n</div>\n");
@@ -283,11 +257,11 @@ static bool has_differences(const void *subject)
 
 const struct yk_chart yk_run_chart_differences = {
     .title = "Ops that differ most",
-    .row = "pair",
+    .row_class = "pair",
     .applies = has_differences,
-    .add = add_differences,
-    .numbers = "differences",
-    .csv = write_differences_csv,
+    .add_html = add_differences,
+    .csv_name = "differences",
+    .write_csv = write_differences_csv,
 };
 
 static yk_status add_options(const void *subject, struct yk_text *out)
@@ -296,17 +270,14 @@ static yk_status add_options(const void *subject, struct yk_text *out)
     const struct yk_run_report *report = page->report;
     yk_text_add(out, "<div class=\"wide options\">\n<table>\n<tbody>\n");
     for (int32_t i = 0; i < report->option_count; i++) {
-        yk_text_add(out, "<tr><th scope=\"row\">");
-        yk_text_add_xml(out, report->options[i].name);
-        yk_text_add(out, "</th>");
+        yk_page_begin_row(report->options[i].name, out);
         yk_page_add_cell(report->options[i].value, out);
         yk_text_add(out, "</tr>\n");
     }
     yk_text_add(out, "</tbody>\n</table>\n</div>\n");
     if (report->checkpoint) {
-        yk_text_add(out, "<p class=\"note\">Newest checkpoint: ");
-        yk_text_add_xml(out, report->checkpoint);
-        yk_text_add(out, "</p>\n");
+        yk_page_add_text("<p class=\"note\">Newest checkpoint: ", report->checkpoint, "</p>\n",
+                         out);
     }
     return YK_OK;
 }
@@ -319,17 +290,16 @@ static bool has_options(const void *subject)
 
 const struct yk_chart yk_run_chart_options = {
     .title = "Settings",
-    .row = "pair",
+    .row_class = "pair",
     .applies = has_options,
-    .add = add_options,
+    .add_html = add_options,
 };
 
 static yk_status add_sample(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page *page = subject;
-    yk_text_add(out, "<pre class=\"sample\" tabindex=\"0\">");
-    yk_text_add_xml(out, page->report->sample);
-    yk_text_add(out, "</pre>\n");
+    yk_page_add_text("<pre class=\"sample\" tabindex=\"0\">", page->report->sample, "</pre>\n",
+                     out);
     return YK_OK;
 }
 
@@ -343,7 +313,7 @@ static bool has_sample(const void *subject)
 
 const struct yk_chart yk_run_chart_sample = {
     .title = "What it writes",
-    .row = "pair",
+    .row_class = "pair",
     .applies = has_sample,
-    .add = add_sample,
+    .add_html = add_sample,
 };

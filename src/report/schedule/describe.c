@@ -1,4 +1,4 @@
-#include "report/schedule/describe.h"
+#include "report/schedule/report.h"
 
 #include "report/label.h"
 #include "sched/schedule.h"

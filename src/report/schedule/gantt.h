@@ -1,20 +1,36 @@
-/* Gantt: the tasks of a schedule as lanes, a row for each device, with the data that moves between
- * devices. In the arena it was made in. */
+/* Gantt: a schedule as a Gantt chart, one row per device: as a time chart (gantt.c) or as
+ * characters for a terminal (gantt_text.c). */
 #ifndef YK_REPORT_SCHEDULE_GANTT_H
 #define YK_REPORT_SCHEDULE_GANTT_H
 
+#include "base/status.h"
+#include "base/text.h"
 #include "report/lanes.h"
 #include "sched/schedule.h"
 
+#include <stdbool.h>
+
 struct yk_gantt_options {
     const char *title;
-    int64_t lower_bound;  /* ticks; marked when positive */
-    const int32_t *kinds; /* (n) tasks of one number have one colour; NULL: by group */
-    double span;          /* time across the width, in the graph's unit, if longer than the
-                             schedule: for pictures that are compared */
+    int64_t lower_bound;  /* of the makespan, in ticks; 0: no mark */
+    const int32_t *kinds; /* (tasks) tasks with equal numbers have the same colour; NULL: the number
+                             is the task's group */
+    double span;          /* time across the width, in the graph's unit; 0, or less than the
+                             makespan: the makespan */
 };
 
+/* The time chart lives in the arena. */
 yk_status yk_gantt_make(struct yk_schedule *schedule, const struct yk_gantt_options *options,
                         struct yk_arena *arena, struct yk_lanes *out) YK_MUST_USE;
+
+struct yk_gantt_text_options {
+    int width;   /* columns of the terminal */
+    bool colour; /* terminal colour codes; false: brackets separate the tasks */
+};
+
+/* Control characters in names become question marks. */
+yk_status yk_gantt_text_write(struct yk_schedule *schedule,
+                              const struct yk_gantt_text_options *options,
+                              struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/schedule/gantt_text.h"
+#include "report/schedule/gantt.h"
 
 #include "base/arena.h"
 #include "base/control.h"
@@ -21,8 +21,8 @@ struct row {
     bool colour;
     const int32_t *tasks; /* of the device, by start */
     int32_t count;
-    struct span *spans; /* room for one for each column */
-    double *busy;       /* room for one for each column */
+    struct span *spans; /* (columns) */
+    double *busy;       /* (columns) fraction of each that is busy */
 };
 
 /* Tasks shorter than a column push their neighbours aside. Further than this, the picture would lie
@@ -180,7 +180,7 @@ static void write_busy(struct row *row, struct yk_text *out)
 }
 
 /* Writes the row without trailing spaces. True when it shows how busy the device is and not its
- * tasks, because they have no room. */
+ * tasks, because there are too many. */
 static bool write_row(struct row *row, struct yk_text *out)
 {
     const bool crowded = !spread(row);

@@ -2,7 +2,6 @@
 #include "base/json_write.h"
 #include "base/units.h"
 #include "report/label.h"
-#include "report/schedule/describe.h"
 #include "report/schedule/gantt.h"
 #include "report/schedule/report.h"
 #include "report/web.h"
@@ -20,12 +19,6 @@ enum {
 static bool is_detailed(const struct yk_graph *graph)
 {
     return graph->task_count <= MAX_TASKS && graph->edge_count <= MAX_EDGES;
-}
-
-static void add_time(struct yk_json_writer *json, const char *key, const struct yk_graph *graph,
-                     int64_t ticks)
-{
-    yk_json_write_number(json, key, yk_graph_time(graph, ticks));
 }
 
 static void add_device_names(const struct yk_graph *graph, struct yk_json_writer *json)
@@ -88,8 +81,9 @@ static void add_inputs(const struct yk_schedule *schedule, int32_t task,
             yk_graph_delay(graph, edge, schedule->devices[edge->from], schedule->devices[task]);
         yk_json_write_begin_array(json, NULL);
         yk_json_write_integer(json, NULL, edge->from);
-        add_time(json, NULL, graph, schedule->finishes[edge->from] + delay);
-        add_time(json, NULL, graph, delay);
+        yk_json_write_number(json, NULL,
+                             yk_graph_time(graph, schedule->finishes[edge->from] + delay));
+        yk_json_write_number(json, NULL, yk_graph_time(graph, delay));
         yk_json_write_end_array(json);
     }
     yk_json_write_end_array(json);
@@ -222,9 +216,7 @@ static void add_device(const struct yk_schedule *schedule, int32_t device,
 {
     const struct yk_graph *graph = schedule->graph;
     char text[YK_NUMBER_SIZE];
-    yk_text_add(out, "<tr><th scope=\"row\">");
-    yk_text_add_xml(out, graph->devices[device].name);
-    yk_text_add(out, "</th>");
+    yk_page_begin_row(graph->devices[device].name, out);
     yk_label_count(figures->tasks, text);
     yk_page_add_cell(text, out);
     yk_label_time(graph, figures->busy, text);

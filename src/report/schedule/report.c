@@ -4,9 +4,8 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "report/label.h"
-#include "report/schedule/describe.h"
 #include "report/schedule/gantt.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 enum {
     SVG_WIDTH = 1200
@@ -215,21 +214,14 @@ yk_status yk_schedule_report_chrome(const struct yk_schedule_report *report, str
 static yk_status draw(const struct yk_schedule_report *report, struct yk_arena *arena,
                       struct yk_text *out)
 {
+    struct yk_gantt_options options = {.lower_bound = report->lower_bound, .kinds = report->kinds};
     struct yk_text title = {0};
     struct yk_lanes lanes;
     yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);
-    const struct yk_gantt_options options = {
-        .title = yk_text_chars(&title),
-        .lower_bound = report->lower_bound,
-        .kinds = report->kinds,
-    };
-    const yk_status status = yk_gantt_make(report->schedule, &options, arena, &lanes);
-    if (status == YK_OK) {
-        yk_lanes_draw(&lanes, (struct yk_figure){.width = SVG_WIDTH, .alone = true, .out = out});
-        out->failed |= title.failed;
-    }
-    yk_text_free(&title);
-    return status == YK_OK ? yk_text_status(out) : status;
+    YK_TRY(yk_text_move(&title, arena, &options.title));
+    YK_TRY(yk_gantt_make(report->schedule, &options, arena, &lanes));
+    yk_lanes_draw(&lanes, (struct yk_figure){.width = SVG_WIDTH, .standalone = true, .out = out});
+    return yk_text_status(out);
 }
 
 yk_status yk_schedule_report_svg(const struct yk_schedule_report *report, struct yk_text *out)

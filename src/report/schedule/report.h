@@ -1,10 +1,11 @@
 /*
- * Schedule report: everything `yoke schedule` can say about a schedule besides the drawings:
- * a table for each device, JSON, a self-contained HTML page, and a trace.
+ * Schedule report: the output of `yoke schedule` except the chart for the terminal (gantt.h): a
+ * table of devices, JSON, an HTML page, an SVG file, and a trace.
  */
 #ifndef YK_REPORT_SCHEDULE_REPORT_H
 #define YK_REPORT_SCHEDULE_REPORT_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "sched/schedule.h"
@@ -12,27 +13,53 @@
 
 struct yk_schedule_report {
     struct yk_schedule *schedule;
-    const char *algorithm;
-    const char *source;   /* the name the user knows the graph by */
-    int64_t lower_bound;  /* ticks */
-    const int32_t *kinds; /* (n) tasks of one number have one colour; NULL: by group */
+    const char *algorithm; /* name of the scheduler */
+    const char *source;    /* name of the graph's file */
+    int64_t lower_bound;   /* of the makespan, in ticks */
+    const int32_t *kinds; /* (tasks) tasks with equal numbers have the same colour; NULL: the number
+                             is the task's group */
 };
 
-/* Makespan, bound and gap in a sentence, then a table of devices: tasks, busy, idle, peak memory.
- */
+/* A sentence with makespan, lower bound and gap, then a table of devices: tasks, busy and idle
+ * time, peak memory. */
 yk_status yk_schedule_report_summary(const struct yk_schedule_report *report,
                                      struct yk_text *out) YK_MUST_USE;
 yk_status yk_schedule_report_json(const struct yk_schedule_report *report,
                                   struct yk_text *out) YK_MUST_USE;
 yk_status yk_schedule_report_page(const struct yk_schedule_report *report,
                                   struct yk_text *out) YK_MUST_USE;
+
+/* The Gantt chart as an SVG file. */
+yk_status yk_schedule_report_svg(const struct yk_schedule_report *report,
+                                 struct yk_text *out) YK_MUST_USE;
+
+/* The trace has a rank for every device, an event for every task, and a flow for every transfer.
+ * One unit of the graph's time is one second. The caller destroys it. */
 yk_status yk_schedule_report_trace(const struct yk_schedule_report *report,
                                    struct yk_trace **out) YK_MUST_USE;
 
-/* The Gantt chart as an SVG file, and the trace in Chrome's form. */
-yk_status yk_schedule_report_svg(const struct yk_schedule_report *report,
-                                 struct yk_text *out) YK_MUST_USE;
+/* The same trace as Chrome trace events. */
 yk_status yk_schedule_report_chrome(const struct yk_schedule_report *report,
                                     struct yk_text *out) YK_MUST_USE;
+
+/* ---- phrases and figures (describe.c) ---- */
+
+/* How far the makespan is from the lower bound: "at most 19.4% longer than the shortest possible".
+ */
+void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out);
+
+/* Why `task` does not start earlier: "waits for data of 4 from P2, which arrives at 27". */
+void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
+                               const struct yk_wait *wait, struct yk_text *out);
+
+struct yk_schedule_device_figures {
+    int32_t tasks;
+    int64_t busy;       /* ticks */
+    int64_t peak_bytes; /* 0 if no device of the graph has a memory limit */
+};
+
+/* One entry for each device, in the arena. */
+yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
+                                       struct yk_schedule_device_figures **out) YK_MUST_USE;
 
 #endif

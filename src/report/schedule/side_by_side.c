@@ -9,15 +9,11 @@ static void add_row(const struct yk_side_by_side *page, int32_t number, struct y
 {
     const struct yk_side_by_side_row *row = &page->rows[number];
     yk_text_add(out, number == page->winner ? "<tr class=\"winner\">" : "<tr>");
-    yk_text_add(out, "<th scope=\"row\">");
-    yk_text_add_xml(out, row->name);
-    yk_text_add(out, "</th>");
+    yk_page_add_text("<th scope=\"row\">", row->name, "</th>", out);
     for (int32_t c = 0; c < page->column_count; c++) {
         yk_page_add_cell(row->cells[c], out);
     }
-    yk_text_add(out, "<td class=\"remark\">");
-    yk_text_add_xml(out, row->remark ? row->remark : "");
-    yk_text_add(out, "</td></tr>\n");
+    yk_page_add_text("<td class=\"remark\">", row->remark ? row->remark : "", "</td></tr>\n", out);
 }
 
 static void add_table(const struct yk_side_by_side *page, struct yk_text *out)
@@ -25,9 +21,7 @@ static void add_table(const struct yk_side_by_side *page, struct yk_text *out)
     yk_page_begin_section("Side by side", out);
     yk_text_add(out, "<div class=\"wide\"><table>\n<thead><tr><th></th>");
     for (int32_t c = 0; c < page->column_count; c++) {
-        yk_text_add(out, "<th>");
-        yk_text_add_xml(out, page->columns[c]);
-        yk_text_add(out, "</th>");
+        yk_page_add_text("<th>", page->columns[c], "</th>", out);
     }
     yk_text_add(out, "<th></th></tr></thead>\n<tbody>\n");
     for (int32_t i = 0; i < page->row_count; i++) {
@@ -35,9 +29,7 @@ static void add_table(const struct yk_side_by_side *page, struct yk_text *out)
     }
     yk_text_add(out, "</tbody></table></div>\n");
     for (int32_t i = 0; i < page->note_count; i++) {
-        yk_text_add(out, "<p class=\"note\">");
-        yk_text_add_xml(out, page->notes[i]);
-        yk_text_add(out, "</p>\n");
+        yk_page_add_text("<p class=\"note\">", page->notes[i], "</p>\n", out);
     }
     yk_page_end_section(out);
 }

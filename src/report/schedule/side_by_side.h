@@ -1,6 +1,7 @@
 /*
- * Side by side: a page with several schedules of one work: a table of figures, and a Gantt
- * chart of each. Nothing here knows what the work is.
+ * Comparison page: a page that compares several schedules of the same work: a table with a row
+ * for each, and a Gantt chart of each. All charts have the same time scale. The caller decides what
+ * the columns mean. The records own nothing.
  */
 #ifndef YK_REPORT_SCHEDULE_SIDE_BY_SIDE_H
 #define YK_REPORT_SCHEDULE_SIDE_BY_SIDE_H
@@ -13,21 +14,22 @@
 
 struct yk_side_by_side_row {
     const char *name;
-    const char *const *cells;     /* one for each column */
-    const char *remark;           /* a sentence about it, or NULL */
-    struct yk_schedule *schedule; /* drawn; NULL when there is none */
-    int64_t lower_bound;          /* ticks, 0 for none */
-    const int32_t *kinds;         /* (n) tasks of one number have one colour; NULL: by group */
+    const char *const *cells;     /* (column_count) */
+    const char *remark;           /* a sentence; NULL: none */
+    struct yk_schedule *schedule; /* NULL: there is none, and no chart */
+    int64_t lower_bound;          /* of the makespan, in ticks; 0: unknown */
+    const int32_t *kinds; /* (tasks) tasks with equal numbers have the same colour; NULL: the
+                             number is the task's group */
 };
 
 struct yk_side_by_side {
     const char *title;
-    const char *lead;
-    const char *const *columns; /* titles, besides that of the name */
+    const char *lead;           /* the sentence under the title */
+    const char *const *columns; /* (column_count) titles; the column of names has none */
     int32_t column_count;
     const struct yk_side_by_side_row *rows;
     int32_t row_count;
-    int32_t winner; /* the row that is set off, or -1 */
+    int32_t winner; /* index of the highlighted row; -1: none */
     const char *const *notes;
     int32_t note_count;
 };

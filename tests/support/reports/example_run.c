@@ -67,7 +67,7 @@ static void add_steps(struct fixture_run *fixture, const struct fixture_run_opti
             .step = i + 1,
             .loss = 4 - 2.0 * (i + 1) / options->steps,
             .norm = 1,
-            .rate = (i + 1) / 1000.0,
+            .lr = (i + 1) / 1000.0,
             .seconds = 0.01,
             .tokens_per_s = 6400,
         };
