@@ -130,6 +130,12 @@ const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *nam
 /* The bytes that a parameter takes in the weights. */
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
 
+/* The bytes of a layer's trained parameters, or of their gradients. */
+static inline size_t yk_net_trained_bytes(const struct yk_net *net, int32_t layer)
+{
+    return (size_t)(net->layers[layer].trained * yk_precision_bytes(net->workload.precision));
+}
+
 /* What adapters are scaled by. */
 static inline float yk_net_adapter_scale(const struct yk_net *net)
 {

@@ -147,7 +147,7 @@ yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_run_
     struct yk_json_writer json = begin_line(&text, step->step);
     yk_json_write_number(&json, "loss", step->loss);
     yk_json_write_number(&json, "norm", step->norm);
-    yk_json_write_number(&json, "lr", step->rate);
+    yk_json_write_number(&json, "lr", step->lr);
     yk_json_write_number(&json, "seconds", step->seconds);
     yk_json_write_number(&json, "tokens_per_s", step->tokens_per_s);
     if (step->loss_scale != 1) {

@@ -20,7 +20,7 @@ enum {
 
 /* A step that has begun and not ended. */
 struct pending_step {
-    double rate;
+    double lr;
     double scale;
     int64_t present;
 };
@@ -272,7 +272,7 @@ static void report_step(struct running *running, const struct yk_step_result *re
         .steps = run->options.steps,
         .loss = result->loss,
         .norm = result->norm,
-        .rate = pending->rate,
+        .lr = pending->lr,
         .seconds = result->seconds,
         .tokens_per_s = (double)pending->present / result->seconds,
         .loss_scale = pending->scale,
@@ -305,7 +305,7 @@ static yk_status begin_step(struct running *running)
     const int64_t number = run->state.step + running->pending_count;
     const struct yk_step step = {
         .batch = running->now,
-        .rate = yk_lr_schedule_at(&run->options.lr_schedule, number),
+        .lr = yk_lr_schedule_at(&run->options.lr_schedule, number),
         .updates = run->state.updates,
         .loss_scale = run->state.scaler.scale,
         .clip = run->options.clip,
@@ -313,7 +313,7 @@ static yk_status begin_step(struct running *running)
     bool skipped = false;
     YK_TRY(yk_executor_begin_step(running->executor, &step, running->next));
     running->pending[running->pending_count++] =
-        (struct pending_step){step.rate, step.loss_scale, step.batch->present};
+        (struct pending_step){step.lr, step.loss_scale, step.batch->present};
     run->state.samples += step.batch->units;
     running->now = running->next;
     YK_TRY(next_batch(running, &running->next));

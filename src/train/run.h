@@ -37,7 +37,7 @@ struct yk_run_step {
     int64_t steps;
     double loss;
     double norm;
-    double rate;
+    double lr;
     double seconds;
     double tokens_per_s;
     double loss_scale; /* 1 unless in half precision */

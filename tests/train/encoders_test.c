@@ -74,7 +74,7 @@ static void train_steps(struct trainer *trainer, bool decodes, struct trained *o
             .targets = targets,
         };
         out->losses[s] = trainer_step_on(trainer, &whole,
-                                         (struct yk_step){.rate = 3e-3, .updates = s, .clip = 1})
+                                         (struct yk_step){.lr = 3e-3, .updates = s, .clip = 1})
                              .loss;
     }
 }

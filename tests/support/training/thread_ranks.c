@@ -218,7 +218,7 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(yk_executor_create(
         request->program, rank->store, &request->optimizer,
         &(struct yk_executor_options){
-            .ranks = work, .wide = request->wide, .spare_samples = spare_samples(rank->crew)},
+            .ranks = work, .reduce_in_fp32 = request->wide, .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
     yk_batches_find_shares(plan, rank->ranks.rank, cuts);
@@ -279,7 +279,7 @@ static yk_status train(struct rank *rank)
         next_unit += next->units;
         const struct yk_step step = {
             .batch = now,
-            .rate = request->rate,
+            .lr = request->rate,
             .updates = s,
             .loss_scale = 1,
             .clip = request->program->plan->clip ? request->clip : 0,
