@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "train/checkpoint/manifest.h"
-#include "train/checkpoint/state.h"
+#include "train/checkpoint/folder.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
-#include "train/checkpoint/tensors.h"
+#include "train/checkpoint/folder.h"
 
-#include "base/text.h"
 #include "nn/store/range.h"
 #include "nn/weights/tensor.h"
 #include "tensors/safetensors_writer.h"
@@ -17,14 +16,14 @@ enum kind {
 };
 
 static const char *const prefixes[KINDS] = {"master.", "moment1.", "moment2."};
-static const enum yk_state_tensor numbers_of[KINDS] = {YK_STATE_WEIGHTS, YK_STATE_MOMENT1,
-                                                       YK_STATE_MOMENT2};
+static const enum yk_state_tensor state_of[KINDS] = {YK_STATE_WEIGHTS, YK_STATE_MOMENT1,
+                                                     YK_STATE_MOMENT2};
 
 enum {
     CHUNK_BYTES = 1 << 22
 };
 
-/* Where a parameter's numbers of this kind are; NULL where it has none. */
+/* The state of a parameter on the device; NULL: there is none of this kind. */
 static float *find_state(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, enum kind kind)
 {
@@ -33,7 +32,7 @@ static float *find_state(const struct yk_store *store, int32_t layer,
     return parameter->trained && arrays[kind] ? arrays[kind] + parameter->first : NULL;
 }
 
-/* What a walk does with each parameter; `name` is that of its tensor. */
+/* What is done with each parameter. `name` is the name of its tensor. */
 struct visit {
     const struct yk_store *store;
     struct yk_safetensors_writer *writer;
@@ -97,13 +96,8 @@ static yk_status write_state(const struct visit *visit, int32_t layer,
                    : YK_OK;
 }
 
-/* Whether the store wants numbers of this kind: weights always. */
-static bool wants(const struct yk_store *store, int32_t layer, enum kind kind)
-{
-    return yk_store_has_state(store, layer, numbers_of[kind]);
-}
-
-/* What is kept of a parameter: its weights are whole where only its state is in parts. */
+/* Reads the part of a parameter that the store keeps. Weights are whole unless the layer is fully
+ * sharded. */
 static yk_status read_kept(const struct visit *visit, int32_t layer,
                            const struct yk_parameter *parameter, enum kind kind,
                            const struct yk_tensor_location *place)
@@ -115,20 +109,20 @@ static yk_status read_kept(const struct visit *visit, int32_t layer,
         if (whole ||
             yk_partition_range(partition, b, visit->store->net, layer, parameter, &range)) {
             YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->room));
-            YK_TRY(yk_store_write_range(visit->store, layer, parameter, numbers_of[kind], range,
+            YK_TRY(yk_store_write_range(visit->store, layer, parameter, state_of[kind], range,
                                         visit->room));
         }
     }
     return YK_OK;
 }
 
-/* A checkpoint of 16-bit training has master copies, whatever the store has: they are the weights
- * to go on with. */
+/* A checkpoint of 16-bit training has master weights. They are loaded even if the store keeps no
+ * master copy, because they are more precise than the weights. */
 static yk_status read_state(const struct visit *visit, int32_t layer,
                             const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
     const struct yk_tensor_location *place = yk_tensor_set_find(visit->set, name);
-    if (!wants(visit->store, layer, kind) || (!place && kind == MASTER)) {
+    if (!yk_store_has_state(visit->store, layer, state_of[kind]) || (!place && kind == MASTER)) {
         return YK_OK;
     }
     if (!place) {
@@ -198,7 +192,7 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
     return YK_OK;
 }
 
-/* One walk declares the tensors, the other adds their bytes. */
+/* The first walk declares the tensors, the second writes their data. */
 static yk_status save(struct visit declare, struct visit write, const char *path)
 {
     struct yk_safetensors_writer *writer = NULL;
