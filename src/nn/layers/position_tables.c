@@ -15,7 +15,7 @@ static bool is_sinusoidal(const struct yk_model_config *config)
     return config->architecture->position_table && !config->architecture->learned_positions;
 }
 
-/* That of the embedding's table: fp32 next to NF4. */
+/* The precision of the embedding table: fp32 if blocks are NF4. */
 static enum yk_precision sinusoidal_precision(const struct yk_net *net)
 {
     return net->layers[0].precision;
@@ -32,9 +32,9 @@ void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct 
         is_sinusoidal(config) ? yk_carve(carver, longest * config->width, size) : NULL;
 }
 
-/* Llama 3 stretches slow rotations: wavelengths longer than rope_positions / rope_low by the
- * whole factor, those shorter than rope_positions / rope_high not at all, and between the two a
- * mixture that is linear in the number of rotations. */
+/* Llama 3 scales long wavelengths: those longer than rope_positions / rope_low by the whole factor,
+ * those shorter than rope_positions / rope_high not at all. In between, the scaling is linear in
+ * the number of rotations. */
 static double stretch(const struct yk_model_config *config, double frequency)
 {
     if (config->rope_factor == 0) {
@@ -53,7 +53,7 @@ void yk_position_tables_rotary(const struct yk_model_config *config, int64_t lon
         const double power = 2 * (double)i / (double)config->head_size;
         const double frequency = stretch(config, pow(config->rope_theta, -power));
         for (int64_t t = 0; t < longest; t++) {
-            /* The frameworks take the angle in fp32. */
+            /* PyTorch computes the angle in fp32. */
             const float angle = (float)t * (float)frequency;
             out[(t * half + i) * 2] = cosf(angle);
             out[(t * half + i) * 2 + 1] = sinf(angle);
@@ -90,7 +90,7 @@ static yk_status fill_rotary(const struct yk_store *store, int64_t longest, floa
     return status;
 }
 
-/* Made in fp32 and rounded on the device. */
+/* Rounds an fp32 table on the device. */
 static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, const float *made,
                                   void *sinusoidal)
 {
