@@ -133,6 +133,12 @@ const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *nam
 /* The bytes of a parameter in the weights. */
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
 
+/* Whether the precision of the training has 16 bits. */
+static inline bool yk_net_is_half(const struct yk_net *net)
+{
+    return yk_precision_bytes(net->workload.precision) == 2;
+}
+
 /* The bytes of a layer's trained parameters, or of their gradients. */
 static inline size_t yk_net_trained_bytes(const struct yk_net *net, int32_t layer)
 {

@@ -1,4 +1,5 @@
-/* How parameters start: from numbers that depend on the seed and a parameter's name alone. */
+/* Initialises parameters with random numbers that depend only on the seed and the parameter's name.
+ */
 #include "base/hash.h"
 #include "base/random.h"
 #include "nn/store/store.h"
@@ -14,19 +15,18 @@ static double draw_normal(struct yk_random *random)
     return radius * cos(2 * M_PI * yk_random_uniform(random));
 }
 
-/* As many numbers are drawn when a parameter need not be exact: a prime, so that the rows of a
- * matrix are not each other's copies. */
+/* The size of the pool for repeated numbers. It is a prime, so that the rows of a matrix differ. */
 enum {
     POOL = 1048573
 };
 
-/* Numbers of a spread of 1 that rough parameters are cut from, each from a place of its own; drawn
- * when first asked for. */
+/* Pools of random numbers with spread 1, drawn at first use. Each parameter starts at another place
+ * of the pool. */
 struct pools {
     uint64_t seed;
     float *normal;
     float *uniform;
-    float *scaled; /* (POOL) of the parameter at hand */
+    float *scaled; /* (POOL) for the current parameter */
 };
 
 static double draw_one(struct yk_random *random, enum yk_parameter_init init)
@@ -41,7 +41,6 @@ static double draw_one(struct yk_random *random, enum yk_parameter_init init)
     }
 }
 
-/* What a number that is drawn, or fixed, is multiplied by. */
 static double scale_of(const struct yk_parameter *parameter)
 {
     return parameter->init == YK_INIT_NORMAL || parameter->init == YK_INIT_UNIFORM
@@ -71,7 +70,7 @@ static yk_status init_exactly(const struct yk_store *store, int32_t layer,
     return status;
 }
 
-/* The numbers drawn for `init`, NULL without memory for them. */
+/* Draws a pool of numbers; NULL: out of memory. */
 static float *draw_pool(uint64_t seed, enum yk_parameter_init init)
 {
     struct yk_random random = yk_random_from_seed(seed ^ (uint64_t)init);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Bytes of an element of the array. */
 static int64_t element_bytes(const struct yk_store *store, const struct yk_parameter *parameter,
                              enum yk_store_array array)
 {
@@ -91,8 +90,8 @@ static enum yk_store_array array_holding(enum yk_state_tensor which)
                                        : YK_STORE_ARRAY_MOMENT2;
 }
 
-/* Numbers that are stored in 16 bits are converted on the host. */
-static yk_status through_half(const struct yk_store *store, int32_t layer,
+/* Reads or writes 16-bit weights, converting them on the host. */
+static yk_status convert_half(const struct yk_store *store, int32_t layer,
                               const struct yk_parameter *parameter, struct yk_parameter_range range,
                               const float *from, float *to)
 {
@@ -115,11 +114,6 @@ static yk_status through_half(const struct yk_store *store, int32_t layer,
     return status;
 }
 
-static bool is_half(const struct yk_store *store)
-{
-    return yk_precision_bytes(store->net->workload.precision) == 2;
-}
-
 yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
                               struct yk_parameter_range range, void *out)
@@ -130,8 +124,9 @@ yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
     if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
         return read_array(store, layer, parameter, array_holding(which), range, out);
     }
-    return is_half(store) ? through_half(store, layer, parameter, range, NULL, out)
-                          : read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, out);
+    return yk_net_is_half(store->net)
+               ? convert_half(store, layer, parameter, range, NULL, out)
+               : read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, out);
 }
 
 yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
@@ -147,7 +142,7 @@ yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
     if (which != YK_STATE_WEIGHTS) {
         return YK_OK;
     }
-    return is_half(store)
-               ? through_half(store, layer, parameter, range, values, NULL)
+    return yk_net_is_half(store->net)
+               ? convert_half(store, layer, parameter, range, values, NULL)
                : write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, values);
 }

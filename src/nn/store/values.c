@@ -1,14 +1,9 @@
-/* A store's numbers, between the host and the device. */
+/* Reads and writes whole parameters of a store, and finds values that are not finite. */
 #include "nn/store/range.h"
 
 #include <math.h>
 
-static bool is_half(const struct yk_net *net)
-{
-    return yk_precision_bytes(net->workload.precision) == 2;
-}
-
-/* On the device, for a parameter as fp32. */
+/* Allocates device memory for a parameter in fp32. */
 static yk_status allocate_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
                                void **out)
 {
@@ -25,12 +20,12 @@ static bool has_master(const struct yk_store *store, int32_t layer,
 static bool is_plain_fp32(const struct yk_store *store, const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_FP32 ||
-           (parameter->format == YK_PARAMETER_PLAIN && !is_half(store->net));
+           (parameter->format == YK_PARAMETER_PLAIN && !yk_net_is_half(store->net));
 }
 
-/* Converts the parameter to fp32 in `to`. */
-static void widen(const struct yk_store *store, int32_t layer, const struct yk_parameter *parameter,
-                  void *to)
+/* Converts a stored parameter to fp32. */
+static void convert_to_fp32(const struct yk_store *store, int32_t layer,
+                            const struct yk_parameter *parameter, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
     void *at = store->layers[layer].weights + parameter->offset;
@@ -63,14 +58,13 @@ yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
         return yk_engine_copy(engine, out, store->layers[layer].weights + parameter->offset, bytes);
     }
     YK_TRY(allocate_fp32(store, parameter, &room));
-    widen(store, layer, parameter, room);
+    convert_to_fp32(store, layer, parameter, room);
     const yk_status status = yk_engine_copy(engine, out, room, bytes);
     engine->backend->free(engine->device, room);
     return status;
 }
 
-/* Copies a parameter from where all of it is, in the form it is stored in; or, of a trained one,
- * its master numbers. */
+/* Copies the kept part of a parameter from `from`, which holds all of it in the array's format. */
 static void copy_kept(const struct yk_store *store, int32_t layer,
                       const struct yk_parameter *parameter, enum yk_store_array array,
                       const void *from)
@@ -80,9 +74,9 @@ static void copy_kept(const struct yk_store *store, int32_t layer,
     (void)yk_store_copy_range(store, layer, parameter, array, all, (void *)(uintptr_t)from, false);
 }
 
-/* From fp32 in `from` to how the parameter is stored, at `to`. */
-static void narrow(const struct yk_store *store, const struct yk_parameter *parameter,
-                   const void *from, void *to)
+/* Converts fp32 to the format in which the parameter is stored. */
+static void convert_from_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
+                              const void *from, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
     if (parameter->format == YK_PARAMETER_NF4) {
@@ -101,8 +95,7 @@ static void narrow(const struct yk_store *store, const struct yk_parameter *para
     }
 }
 
-/* Copies `given` numbers to `room`, and repeats them until `count` are there: what has been
- * written is doubled on the device. */
+/* Copies `given` numbers to `room` and repeats them up to `count`, by doubling on the device. */
 static void copy_repeated(const struct yk_engine *engine, const float *numbers, int64_t given,
                           int64_t count, float *room)
 {
@@ -115,8 +108,8 @@ static void copy_repeated(const struct yk_engine *engine, const float *numbers, 
     }
 }
 
-/* Stores a parameter from fp32 in `room`. `stored` is for all of it as it is stored, where only
- * a part of it is kept. */
+/* Stores a parameter from fp32 in `room`. `stored` is memory for the whole parameter in its stored
+ * format, if the store keeps only a part; else NULL. */
 static void write_stored(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *room, void *stored)
 {
@@ -127,14 +120,14 @@ static void write_stored(const struct yk_store *store, int32_t layer,
     if (has_master(store, layer, parameter)) {
         copy_kept(store, layer, parameter, YK_STORE_ARRAY_MASTER, room);
     }
-    narrow(store, parameter, room,
-           stored ? stored : store->layers[layer].weights + parameter->offset);
+    convert_from_fp32(store, parameter, room,
+                      stored ? stored : store->layers[layer].weights + parameter->offset);
     if (stored) {
         copy_kept(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, stored);
     }
 }
 
-/* Through fp32 on the device, and, where only a part is kept, through the whole of it as stored. */
+/* Converts and stores a parameter on the device. */
 static yk_status convert(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
@@ -181,8 +174,8 @@ yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t l
 
 /* ---- values that are not finite ---- */
 
-/* Whether numbers on the device are all finite: their squares then add up to a finite sum, since
- * those of fp32 cannot overflow a double. */
+/* Whether all numbers are finite. Their sum of squares is then finite, because squares of fp32
+ * numbers cannot overflow a double. */
 static yk_status are_finite(const struct yk_store *store, const void *numbers, int64_t count,
                             enum yk_precision type, double *room, bool *out)
 {
@@ -198,7 +191,7 @@ static yk_status are_finite(const struct yk_store *store, const void *numbers, i
     return YK_OK;
 }
 
-/* What is kept of a parameter among numbers that are kept in part. */
+/* Checks the kept part of a parameter. */
 static yk_status check_part(const struct yk_store *store, int32_t layer,
                             const struct yk_parameter *parameter, const char *part, double *room,
                             bool *out)
@@ -216,7 +209,7 @@ static yk_status check_part(const struct yk_store *store, int32_t layer,
     return YK_OK;
 }
 
-/* Frozen weights that are kept in part do not change: they are passed over. */
+/* Sharded frozen weights are not checked, because they never change. */
 static yk_status check_one(const struct yk_store *store, int32_t layer,
                            const struct yk_parameter *parameter, bool gradient, double *room,
                            bool *out)

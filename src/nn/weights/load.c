@@ -1,4 +1,4 @@
-/* Reading a model's weights: whose names differ, what may be missing, and what is left over. */
+/* Loads a model's weights: alternative names, optional tensors, and tensors that are not used. */
 #include "base/log.h"
 #include "base/text.h"
 #include "nn/store/range.h"
@@ -13,12 +13,12 @@
 
 enum {
     MAX_NAMES = 4,  /* of one parameter */
-    LISTED = 3,     /* names of tensors that are not used */
+    LISTED = 3,     /* maximum names of unused tensors in the note */
     CHUNK = 1 << 12 /* numbers compared at a time */
 };
 
-/* The name below the model's own module: GPT-2 was published without it, as is any model that was
- * saved without its head. NULL where there is none. */
+/* The name without the prefix of the base model: GPT-2 was published without it, and models saved
+ * without a head lack it. NULL: the name has no such prefix. */
 static const char *short_name(const char *name)
 {
     static const char *const prefixes[] = {"transformer.", "model.", "bert."};
@@ -38,7 +38,7 @@ static bool ends_in(const char *name, const char *suffix)
     return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
 }
 
-/* BERT was published with the norms of TensorFlow. NULL where there was no other name. */
+/* The TensorFlow name of a norm's parameter, with which BERT was published. NULL: there is none. */
 static yk_status older_name(const char *name, struct yk_arena *arena, const char **out)
 {
     static const struct {
@@ -60,7 +60,7 @@ static yk_status older_name(const char *name, struct yk_arena *arena, const char
     return YK_OK;
 }
 
-/* Names a parameter may have in a file: its own first; NULL after the last. */
+/* The names that a parameter may have in a file, its own first; NULL after the last. */
 static yk_status list_names(const struct yk_parameter *parameter, struct yk_arena *arena,
                             const char *out[MAX_NAMES])
 {
@@ -78,8 +78,8 @@ static yk_status list_names(const struct yk_parameter *parameter, struct yk_aren
     return YK_OK;
 }
 
-/* Copy `number` of a parameter that the net has once and the framework under several names; NULL
- * past the last. */
+/* The name of copy `number` of a tied parameter, which Hugging Face stores under several names;
+ * NULL after the last. */
 static const char *copy_name(const struct yk_net *net, const char *parameter, int32_t number)
 {
     static const struct {
@@ -104,7 +104,7 @@ static const char *copy_name(const struct yk_net *net, const char *parameter, in
     return NULL;
 }
 
-/* Constants that the framework used to save with the weights. */
+/* Constants that older versions of transformers saved with the weights. */
 static bool is_buffer(const char *name)
 {
     static const char *const suffixes[] = {
@@ -119,8 +119,8 @@ static bool is_buffer(const char *name)
     return false;
 }
 
-/* Where a parameter is: under its own name or an older one, else as a copy of a tied tensor; NULL
- * where it may be missing. */
+/* Finds a parameter under one of its names, or a copy of a tied parameter. NULL: an optional
+ * parameter is missing. */
 static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
                       const struct yk_parameter *parameter, struct yk_arena *arena,
                       const struct yk_tensor_location **out)
@@ -138,7 +138,7 @@ static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
     return *out || parameter->optional ? YK_OK : yk_tensor_set_require(set, parameter->name, out);
 }
 
-/* Such a number would spread to everything in the first step. */
+/* A non-finite number would spread to all weights in the first step. */
 static yk_status check_finite(const struct yk_tensor_location *place, const float *numbers,
                               struct yk_parameter_range range)
 {
@@ -152,7 +152,7 @@ static yk_status check_finite(const struct yk_tensor_location *place, const floa
     return YK_OK;
 }
 
-/* They are trained as one tensor: a copy that differs would be lost. */
+/* Tied tensors are trained as one, so a copy that differs would be lost. */
 static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_parameter *parameter,
                             const struct yk_tensor_location *place,
                             const struct yk_tensor_location *copy)
@@ -188,7 +188,7 @@ static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_s
     return YK_OK;
 }
 
-/* Of a trained parameter that is kept in part, that part alone is read. */
+/* Reads only the kept part of a sharded trained parameter. */
 static yk_status load_numbers(struct yk_store *store, const struct yk_tensor_location *place,
                               int32_t layer, const struct yk_parameter *parameter, float *room)
 {
@@ -215,7 +215,7 @@ static yk_status load_parameter(struct yk_store *store, const struct yk_tensor_s
 {
     const struct yk_tensor_location *place = NULL;
     YK_TRY(find(store->net, set, parameter, arena, &place));
-    if (!place) { /* as it starts: at 0 */
+    if (!place) { /* its initial value is 0 */
         memset(room, 0, (size_t)parameter->count * sizeof *room);
         return yk_store_write_values(store, layer, parameter, room);
     }
@@ -272,7 +272,7 @@ static yk_status add_names(const struct yk_net *net, const struct yk_parameter *
     return YK_OK;
 }
 
-/* Every name under which a parameter may be kept, in order. */
+/* Every name that any parameter may have, sorted. */
 static yk_status list_all_names(const struct yk_net *net, struct yk_arena *arena, struct names *out)
 {
     *out = (struct names){.room = 8}; /* copies */

@@ -1,4 +1,4 @@
-/* Writing a model's weights: one file, or several with an index, and the config. */
+/* Saves a model's weights, as one file or several with an index, and its config. */
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -20,13 +20,13 @@ enum {
     NAME_SIZE = 64
 };
 
-/* A walk through the parameters that are saved, in the order of files. */
+/* An iteration over the parameters that are saved, in the order of files. */
 struct walk {
     const struct yk_net *net;
     uint64_t max_bytes;
     struct yk_net_cursor at;
-    int32_t file;     /* that it is in, from 0 */
-    uint64_t in_file; /* bytes so far */
+    int32_t file;     /* current file, from 0 */
+    uint64_t in_file; /* bytes of the current file so far */
     uint64_t total;
 };
 
@@ -40,7 +40,7 @@ struct save {
     float *room;
 };
 
-/* The projection and part that have this weight; false where none has it and an adapter. */
+/* Finds the projection and part of a weight. False: it belongs to no projection with an adapter. */
 static bool find_projection(const struct yk_net_layer *layer, int32_t parameter,
                             const struct yk_projection **out, int32_t *part)
 {
@@ -56,8 +56,8 @@ static bool find_projection(const struct yk_net_layer *layer, int32_t parameter,
     return false;
 }
 
-/* weights (rows, columns) += scale · left (rows, rank) · right (rank, columns); `left` is read with
- * its own strides, since one of the halves lies the other way round. */
+/* weights (rows, columns) += scale · left (rows, rank) · right (rank, columns). `left` has explicit
+ * strides, because it may be transposed. */
 static void add_product(float *weights, int64_t rows, int64_t columns, int64_t rank, float scale,
                         const float *left, int64_t left_row, int64_t left_column,
                         const float *right)
@@ -83,15 +83,7 @@ static void transpose(const float *from, int64_t rows, int64_t columns, float *t
     }
 }
 
-static yk_status read_halves(const struct yk_store *store, int32_t layer,
-                             const struct yk_parameter *a, const struct yk_parameter *b,
-                             float *a_numbers, float *b_numbers)
-{
-    YK_TRY(yk_store_read_values(store, layer, a, a_numbers));
-    return yk_store_read_values(store, layer, b, b_numbers);
-}
-
-/* Adds alpha / rank · B·A to the parameter's `numbers`; nothing where it has no adapter. */
+/* Adds alpha / rank · B·A to the `numbers` of a parameter that has an adapter. */
 static yk_status merge(const struct yk_store *store, int32_t layer, int32_t parameter,
                        float *numbers)
 {
@@ -113,7 +105,8 @@ static yk_status merge(const struct yk_store *store, int32_t layer, int32_t para
         return yk_fail_out_of_memory();
     }
     float *b_numbers = halves + a->count;
-    const yk_status status = read_halves(store, layer, a, b, halves, b_numbers);
+    yk_status status = yk_store_read_values(store, layer, a, halves);
+    YK_THEN(yk_store_read_values(store, layer, b, b_numbers));
     if (status == YK_OK && projection->transposed) {
         float *transposed = b_numbers + b->count; /* (rank, out) */
         transpose(b_numbers, out, rank, transposed);
@@ -130,8 +123,8 @@ static struct walk start_walk(const struct save *save)
     return (struct walk){.net = save->store->net, .max_bytes = save->max_bytes};
 }
 
-/* The next parameter, with the file it belongs to; NULL past the last. A file is closed when the
- * next tensor would make it too large; one that is too large by itself has a file of its own. */
+/* The next parameter; NULL after the last. A new file begins when the parameter would make the
+ * current file too large. */
 static const struct yk_parameter *next(struct walk *walk)
 {
     do {
@@ -252,7 +245,7 @@ static yk_status write_text(const char *folder, const char *name, const struct y
     return status;
 }
 
-/* An older file of weights would be mistaken for these. */
+/* Removes an older file, which would be read in place of the new ones. */
 static yk_status remove_stale(const char *folder, const char *name)
 {
     struct yk_text path = {0};
