@@ -26,7 +26,7 @@ static const struct yk_config_field fields[] = {
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
 };
 
 static const char ENCODER_ONLY[] = "BERT is known only as an encoder";

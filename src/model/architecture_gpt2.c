@@ -24,7 +24,7 @@ static const struct yk_config_field fields[] = {
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
 };
 
 static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);

@@ -26,14 +26,14 @@ static const struct yk_config_field fields[] = {
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", false),
-    YK_FLAG(linear_bias, "attention_bias", false),
-    YK_FLAG(inner_bias, "mlp_bias", false),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", false),
+    YK_CONFIG_FLAG(linear_bias, "attention_bias", false),
+    YK_CONFIG_FLAG(inner_bias, "mlp_bias", false),
 };
 
 /* Mistral's linears have no biases; the keys are ignored. */
 static const struct yk_config_flag mistral_flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", false),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", false),
 };
 
 static const struct yk_config_field_table llama_table = YK_FIELD_TABLE(fields, flags);

@@ -34,9 +34,9 @@ static const double DEFAULT_SPREAD = 0.02;
 static const double EPSILON = 1e-5; /* the default of PyTorch; the config has no key for it */
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", true),
-    YK_FLAG(shared, "share_encoder_decoder_embeddings", true),
-    YK_FLAG(scaled_embedding, "scale_embedding", false),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG(shared, "share_encoder_decoder_embeddings", true),
+    YK_CONFIG_FLAG(scaled_embedding, "scale_embedding", false),
 };
 
 static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);

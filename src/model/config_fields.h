@@ -48,7 +48,7 @@ struct yk_config_field_table {
     {                                                                                              \
         {__VA_ARGS__}, what, preset, YK_CONFIG_OFFSET(member)                                      \
     }
-#define YK_FLAG(member, key, preset)                                                               \
+#define YK_CONFIG_FLAG(member, key, preset)                                                        \
     {                                                                                              \
         key, preset, YK_CONFIG_OFFSET(member)                                                      \
     }

@@ -54,9 +54,9 @@ struct update {
     const struct yk_gradient_norm *gradient_norm;
 };
 
-static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, const struct arrays *arrays, int64_t count,
-                         const struct update *update)
+static void update_adamw(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         const struct arrays *arrays, int64_t count, const struct update *update)
 {
     const double t = (double)update->updates + 1;
     store->engine.backend->adamw(lane, &(struct yk_adamw_op){
@@ -78,7 +78,7 @@ static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_s
                                        });
 }
 
-static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_store *store,
+static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_parameter_store *store,
                        struct yk_backend_lane *lane, const struct arrays *arrays, int64_t count,
                        const struct update *update)
 {
@@ -98,10 +98,10 @@ static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_sto
 }
 
 /* Updates the parameters `first` to `end` of the layer that the span contains. */
-static void update_range(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer,
-                         const struct yk_partition_span *span, int64_t first, int64_t end,
-                         const struct update *update)
+static void update_range(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         int32_t layer, const struct yk_partition_span *span, int64_t first,
+                         int64_t end, const struct update *update)
 {
     struct yk_partition_span part;
     if (!yk_partition_span_intersect(span, first, end - first, &part)) {
@@ -116,8 +116,9 @@ static void update_range(const struct yk_optimizer *optimizer, const struct yk_s
     }
 }
 
-void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer, double lr, int64_t updates,
+void yk_optimizer_update(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         int32_t layer, double lr, int64_t updates,
                          const struct yk_gradient_norm *gradient_norm)
 {
     const struct yk_net_layer *of = &store->net->layers[layer];

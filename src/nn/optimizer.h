@@ -22,8 +22,9 @@ bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
 
 /* Enqueues the update of a layer's own parameters. `updates` is the number of earlier updates.
  * `gradient_norm` is on the device; NULL: no clipping and no skipping. */
-void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer, double lr, int64_t updates,
+void yk_optimizer_update(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         int32_t layer, double lr, int64_t updates,
                          const struct yk_gradient_norm *gradient_norm);
 
 #endif

@@ -53,7 +53,7 @@ static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_
 }
 
 /* How many units fit into the borrowed memory at once, or −1 if none fits. */
-static int64_t fit_units(const struct yk_store *store, const struct yk_sampler *sampler,
+static int64_t fit_units(const struct yk_parameter_store *store, const struct yk_sampler *sampler,
                          int64_t max, const struct yk_run_memory *loan)
 {
     for (int64_t units = max; units > 0; units /= 2) {
@@ -65,7 +65,7 @@ static int64_t fit_units(const struct yk_store *store, const struct yk_sampler *
     return -1;
 }
 
-yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler,
+yk_status yk_run_evaluate(struct yk_parameter_store *store, const struct yk_sampler *sampler,
                           const struct yk_run_evaluation *evaluation, double *out_loss,
                           int64_t *out_tokens)
 {

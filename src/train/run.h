@@ -76,7 +76,7 @@ struct yk_run_options {
 
 struct yk_run {
     const struct yk_program *program;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     struct yk_executor_options executor; /* also determines the ranks of the run */
     const struct yk_sampler *samples;
     const struct yk_sampler *evaluation; /* sequential; NULL: no evaluation */
@@ -130,7 +130,7 @@ struct yk_run_evaluation {
 };
 
 /* Computes the mean loss over a sequential sampler on this rank alone. */
-yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler,
+yk_status yk_run_evaluate(struct yk_parameter_store *store, const struct yk_sampler *sampler,
                           const struct yk_run_evaluation *evaluation, double *out_loss,
                           int64_t *out_tokens) YK_MUST_USE;
 

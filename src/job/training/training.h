@@ -36,7 +36,7 @@ struct yk_training {
     struct yk_op_times *op_times; /* what ops took, on rank 0; NULL: not known */
 
     struct yk_engine engine;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     struct yk_text options_json;
     struct yk_run run;
     struct yk_run_rank *ranks;         /* (ranks) what was measured, on rank 0; NULL before */

@@ -10,7 +10,7 @@ enum {
 };
 
 struct yk_forward {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_forward_shape max;
     struct yk_batch_shape source; /* of the last run */
     struct yk_batch_shape target; /* of a decoder */
@@ -111,7 +111,7 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     carve_layers(forward, carver);
 }
 
-size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *max)
+size_t yk_forward_bytes(const struct yk_parameter_store *store, const struct yk_forward_shape *max)
 {
     struct yk_forward forward = {.store = store, .max = *max};
     struct yk_carver carver = {0};
@@ -134,8 +134,9 @@ static void choose_slots(struct yk_forward *forward)
     }
 }
 
-yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *max,
-                               void *memory, struct yk_forward **out)
+yk_status yk_forward_create_in(const struct yk_parameter_store *store,
+                               const struct yk_forward_shape *max, void *memory,
+                               struct yk_forward **out)
 {
     struct yk_forward *forward = calloc(1, sizeof *forward);
     int32_t *slots = calloc((size_t)store->net->layer_count, sizeof *slots);
@@ -158,8 +159,8 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
     return YK_OK;
 }
 
-yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *max,
-                            struct yk_forward **out)
+yk_status yk_forward_create(const struct yk_parameter_store *store,
+                            const struct yk_forward_shape *max, struct yk_forward **out)
 {
     const struct yk_engine *engine = &store->engine;
     void *memory = NULL;

@@ -25,12 +25,14 @@ struct yk_forward_shape {
 };
 
 /* The store must outlive the inference. */
-yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *max,
+yk_status yk_forward_create(const struct yk_parameter_store *store,
+                            const struct yk_forward_shape *max,
                             struct yk_forward **out) YK_MUST_USE;
 /* Uses the caller's device memory, which must have yk_forward_bytes() bytes. */
-yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *max,
-                               void *memory, struct yk_forward **out) YK_MUST_USE;
-size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *max);
+yk_status yk_forward_create_in(const struct yk_parameter_store *store,
+                               const struct yk_forward_shape *max, void *memory,
+                               struct yk_forward **out) YK_MUST_USE;
+size_t yk_forward_bytes(const struct yk_parameter_store *store, const struct yk_forward_shape *max);
 void yk_forward_destroy(struct yk_forward *forward);
 
 /* Runs tokens (samples, sequence) through a net without an encoder, and waits. */

@@ -21,7 +21,7 @@ struct yk_batch_shape {
 
 struct yk_pass {
     const struct yk_net *net;
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_backend_lane *lane;
     int32_t layer;
     struct yk_batch_shape batch;

@@ -76,7 +76,7 @@ void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t
     }
 }
 
-static yk_status fill_rotary(const struct yk_store *store, int64_t longest, float *rotary)
+static yk_status fill_rotary(const struct yk_parameter_store *store, int64_t longest, float *rotary)
 {
     const struct yk_model_config *config = store->net->config;
     const size_t count = (size_t)(longest * config->head_size);
@@ -91,8 +91,8 @@ static yk_status fill_rotary(const struct yk_store *store, int64_t longest, floa
 }
 
 /* Rounds an fp32 table on the device. */
-static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, const float *made,
-                                  void *sinusoidal)
+static yk_status round_sinusoidal(const struct yk_parameter_store *store, int64_t count,
+                                  const float *made, void *sinusoidal)
 {
     const struct yk_engine *engine = &store->engine;
     void *wide = NULL;
@@ -112,7 +112,8 @@ static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, c
     return status;
 }
 
-static yk_status fill_sinusoidal(const struct yk_store *store, int64_t longest, void *sinusoidal)
+static yk_status fill_sinusoidal(const struct yk_parameter_store *store, int64_t longest,
+                                 void *sinusoidal)
 {
     const struct yk_model_config *config = store->net->config;
     const int64_t count = longest * config->width;
@@ -126,7 +127,7 @@ static yk_status fill_sinusoidal(const struct yk_store *store, int64_t longest, 
     return status;
 }
 
-yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
+yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_t longest,
                                   const struct yk_position_tables *position_tables)
 {
     if (position_tables->rotary) {

@@ -21,7 +21,7 @@ void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct 
                               struct yk_position_tables *out);
 
 /* Fills the tables and waits for the device. */
-yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
+yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_t longest,
                                   const struct yk_position_tables *position_tables) YK_MUST_USE;
 
 /* Compute a table on the host: (longest, head_size / 2, 2) cosines and sines. */

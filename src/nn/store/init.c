@@ -53,7 +53,7 @@ static uint64_t name_hash(const struct yk_parameter *parameter)
     return yk_hash_bytes(parameter->name, strlen(parameter->name));
 }
 
-static yk_status init_exactly(const struct yk_store *store, int32_t layer,
+static yk_status init_exactly(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, uint64_t seed)
 {
     struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
@@ -81,7 +81,7 @@ static float *draw_pool(uint64_t seed, enum yk_parameter_init init)
     return pool;
 }
 
-static yk_status init_from_pool(const struct yk_store *store, int32_t layer,
+static yk_status init_from_pool(const struct yk_parameter_store *store, int32_t layer,
                                 const struct yk_parameter *parameter, struct pools *pools)
 {
     float **pool = parameter->init == YK_INIT_NORMAL ? &pools->normal : &pools->uniform;
@@ -99,7 +99,7 @@ static yk_status init_from_pool(const struct yk_store *store, int32_t layer,
     return yk_store_write_repeated_values(store, layer, parameter, pools->scaled, given);
 }
 
-static yk_status init_one(const struct yk_store *store, int32_t layer,
+static yk_status init_one(const struct yk_parameter_store *store, int32_t layer,
                           const struct yk_parameter *parameter, enum yk_store_init which,
                           struct pools *pools)
 {
@@ -113,7 +113,7 @@ static yk_status init_one(const struct yk_store *store, int32_t layer,
     return yk_store_write_repeated_values(store, layer, parameter, &number, 1);
 }
 
-static yk_status init_all(const struct yk_store *store, enum yk_store_init which,
+static yk_status init_all(const struct yk_parameter_store *store, enum yk_store_init which,
                           struct pools *pools)
 {
     for (struct yk_net_cursor at = {0}; yk_net_next(store->net, &at);) {
@@ -125,7 +125,7 @@ static yk_status init_all(const struct yk_store *store, enum yk_store_init which
     return YK_OK;
 }
 
-yk_status yk_store_init(struct yk_store *store, uint64_t seed, enum yk_store_init which)
+yk_status yk_store_init(struct yk_parameter_store *store, uint64_t seed, enum yk_store_init which)
 {
     struct pools pools = {.seed = seed, .scaled = calloc(POOL, sizeof(float))};
     const yk_status status =

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int64_t element_bytes(const struct yk_store *store, const struct yk_parameter *parameter,
-                             enum yk_store_array array)
+static int64_t element_bytes(const struct yk_parameter_store *store,
+                             const struct yk_parameter *parameter, enum yk_store_array array)
 {
     return !parameter->trained               ? 1
            : array == YK_STORE_ARRAY_WEIGHTS ? yk_precision_bytes(store->net->workload.precision)
@@ -27,7 +27,7 @@ static char *array_of(const struct yk_store_layer *kept, const struct yk_paramet
     return parameter->trained ? kept->part : kept->part + kept->frozen_at;
 }
 
-int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
+int64_t yk_store_copy_range(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_store_array array,
                             struct yk_parameter_range range, void *other, bool reading)
 {
@@ -54,7 +54,7 @@ int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
     return copied;
 }
 
-static yk_status read_array(const struct yk_store *store, int32_t layer,
+static yk_status read_array(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_store_array array,
                             struct yk_parameter_range range, void *out)
 {
@@ -71,7 +71,7 @@ static yk_status read_array(const struct yk_store *store, int32_t layer,
     return YK_OK;
 }
 
-static yk_status write_array(const struct yk_store *store, int32_t layer,
+static yk_status write_array(const struct yk_parameter_store *store, int32_t layer,
                              const struct yk_parameter *parameter, enum yk_store_array array,
                              struct yk_parameter_range range, const void *from)
 {
@@ -91,7 +91,7 @@ static enum yk_store_array array_holding(enum yk_state_tensor which)
 }
 
 /* Reads or writes 16-bit weights, converting them on the host. */
-static yk_status convert_half(const struct yk_store *store, int32_t layer,
+static yk_status convert_half(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, struct yk_parameter_range range,
                               const float *from, float *to)
 {
@@ -114,7 +114,7 @@ static yk_status convert_half(const struct yk_store *store, int32_t layer,
     return status;
 }
 
-yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
+yk_status yk_store_read_range(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
                               struct yk_parameter_range range, void *out)
 {
@@ -129,7 +129,7 @@ yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
                : read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, out);
 }
 
-yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_range(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
                                struct yk_parameter_range range, const void *values)
 {

@@ -26,15 +26,15 @@ enum yk_store_array {
 /* Enqueues copies of the kept part of a range, between an array of the store and `other`, which
  * holds the whole range on the host or the device. `reading`: from the store. Returns the number of
  * elements. */
-int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
+int64_t yk_store_copy_range(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_store_array array,
                             struct yk_parameter_range range, void *other, bool reading);
 
 /* `which` is ignored for a frozen parameter. */
-yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
+yk_status yk_store_read_range(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
                               struct yk_parameter_range range, void *out) YK_MUST_USE;
-yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_range(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
                                struct yk_parameter_range range, const void *values) YK_MUST_USE;
 

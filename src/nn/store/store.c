@@ -18,7 +18,7 @@ static int64_t find_spans(const struct yk_partition *partition, int64_t count,
     return at;
 }
 
-static yk_status find_kept(const struct yk_store *store, int32_t number)
+static yk_status find_kept(const struct yk_parameter_store *store, int32_t number)
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_store_layer *kept = &store->layers[number];
@@ -48,7 +48,8 @@ static int64_t frozen_kept(const struct yk_store_layer *kept)
     return last->at + last->count;
 }
 
-static void carve_weights(const struct yk_store *store, int32_t number, struct yk_carver *carver)
+static void carve_weights(const struct yk_parameter_store *store, int32_t number,
+                          struct yk_carver *carver)
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_store_layer *kept = &store->layers[number];
@@ -66,13 +67,14 @@ static void carve_weights(const struct yk_store *store, int32_t number, struct y
     (void)yk_carve(carver, frozen_kept(kept), 1);
 }
 
-static bool is_trained(const struct yk_store *store, int32_t layer)
+static bool is_trained(const struct yk_parameter_store *store, int32_t layer)
 {
     return store->optimizer != YK_OPTIMIZER_NONE && store->net->layers[layer].trained > 0 &&
            store->layers[layer].partition.kind != YK_PARTITION_ABSENT;
 }
 
-static void carve_gradients(const struct yk_store *store, int32_t layer, struct yk_carver *carver)
+static void carve_gradients(const struct yk_parameter_store *store, int32_t layer,
+                            struct yk_carver *carver)
 {
     const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
     struct yk_store_layer *kept = &store->layers[layer];
@@ -83,7 +85,8 @@ static void carve_gradients(const struct yk_store *store, int32_t layer, struct 
     }
 }
 
-static void carve_state(const struct yk_store *store, int32_t layer, struct yk_carver *carver)
+static void carve_state(const struct yk_parameter_store *store, int32_t layer,
+                        struct yk_carver *carver)
 {
     struct yk_store_layer *kept = &store->layers[layer];
     kept->moment1 = yk_carve(carver, kept->kept, sizeof(float));
@@ -92,7 +95,8 @@ static void carve_state(const struct yk_store *store, int32_t layer, struct yk_c
     kept->master = yk_net_is_half(store->net) ? yk_carve(carver, kept->kept, sizeof(float)) : NULL;
 }
 
-static void carve_all(struct yk_store *store, const int32_t *order, struct yk_carver *carver)
+static void carve_all(struct yk_parameter_store *store, const int32_t *order,
+                      struct yk_carver *carver)
 {
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         carve_weights(store, l, carver);
@@ -108,7 +112,7 @@ static void carve_all(struct yk_store *store, const int32_t *order, struct yk_ca
     }
 }
 
-static yk_status set_up(struct yk_store *store, const struct yk_store_layout *layout)
+static yk_status set_up(struct yk_parameter_store *store, const struct yk_store_layout *layout)
 {
     const int32_t *order = layout ? layout->order : NULL;
     struct yk_carver carver = {0};
@@ -129,9 +133,9 @@ static yk_status set_up(struct yk_store *store, const struct yk_store_layout *la
 
 yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
                           enum yk_optimizer_kind optimizer, const struct yk_store_layout *layout,
-                          struct yk_store **out)
+                          struct yk_parameter_store **out)
 {
-    struct yk_store *store = NULL;
+    struct yk_parameter_store *store = NULL;
     YK_TRY_NEW_OWNER(store);
     store->engine = *engine;
     store->net = net;
@@ -145,7 +149,7 @@ yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engi
     return YK_OK;
 }
 
-void yk_store_destroy(struct yk_store *store)
+void yk_store_destroy(struct yk_parameter_store *store)
 {
     if (store) {
         if (store->memory) {
@@ -155,7 +159,8 @@ void yk_store_destroy(struct yk_store *store)
     }
 }
 
-bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which)
+bool yk_store_has_state(const struct yk_parameter_store *store, int32_t layer,
+                        enum yk_state_tensor which)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
     switch (which) {

@@ -54,7 +54,7 @@ struct yk_store_layer {
     size_t frozen_at;                       /* byte offset in `part` */
 };
 
-struct yk_store {
+struct yk_parameter_store {
     struct yk_arena *arena; /* host memory */
     struct yk_engine engine;
     const struct yk_net *net;
@@ -72,8 +72,8 @@ struct yk_store_layout {
 
 yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
                           enum yk_optimizer_kind optimizer, const struct yk_store_layout *layout,
-                          struct yk_store **out) YK_MUST_USE;
-void yk_store_destroy(struct yk_store *store);
+                          struct yk_parameter_store **out) YK_MUST_USE;
+void yk_store_destroy(struct yk_parameter_store *store);
 
 enum yk_state_tensor {
     YK_STATE_WEIGHTS, /* the master copy if there is one */
@@ -83,20 +83,21 @@ enum yk_state_tensor {
 };
 
 /* Whether the store keeps this tensor of the layer. */
-bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which);
+bool yk_store_has_state(const struct yk_parameter_store *store, int32_t layer,
+                        enum yk_state_tensor which);
 
 /* Reads or writes a whole parameter as fp32 (count) on the host: the master copy if there is one,
  * and NF4 dequantised. Waits for the device. The layer must be whole for reading; writing a sharded
  * layer writes the part that the store keeps. */
-yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_read_values(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, float *out) YK_MUST_USE;
-yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_values(const struct yk_parameter_store *store, int32_t layer,
                                 const struct yk_parameter *parameter,
                                 const float *numbers) YK_MUST_USE;
 
 /* Writes a parameter whose numbers repeat after the first `given` ones (at least 1). Only these are
  * copied to the device. */
-yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_repeated_values(const struct yk_parameter_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given) YK_MUST_USE;
 
@@ -109,12 +110,12 @@ enum yk_store_init {
 };
 
 /* Initialises parameters. The values depend only on the seed and the parameter's name. */
-yk_status yk_store_init(struct yk_store *store, uint64_t seed,
+yk_status yk_store_init(struct yk_parameter_store *store, uint64_t seed,
                         enum yk_store_init which) YK_MUST_USE;
 
 /* Finds a parameter whose weights are not finite, or else one whose gradient is not finite. `name`
  * is NULL if there is none. `what` is "weights" or "gradient". */
-yk_status yk_store_find_nonfinite_values(const struct yk_store *store, const char **name,
+yk_status yk_store_find_nonfinite_values(const struct yk_parameter_store *store, const char **name,
                                          const char **what) YK_MUST_USE;
 
 #endif

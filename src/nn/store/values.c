@@ -4,27 +4,28 @@
 #include <math.h>
 
 /* Allocates device memory for a parameter in fp32. */
-static yk_status allocate_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
-                               void **out)
+static yk_status allocate_fp32(const struct yk_parameter_store *store,
+                               const struct yk_parameter *parameter, void **out)
 {
     return store->engine.backend->allocate(store->engine.device,
                                            (size_t)parameter->count * sizeof(float), out);
 }
 
-static bool has_master(const struct yk_store *store, int32_t layer,
+static bool has_master(const struct yk_parameter_store *store, int32_t layer,
                        const struct yk_parameter *parameter)
 {
     return parameter->trained && store->layers[layer].master;
 }
 
-static bool is_plain_fp32(const struct yk_store *store, const struct yk_parameter *parameter)
+static bool is_plain_fp32(const struct yk_parameter_store *store,
+                          const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_FP32 ||
            (parameter->format == YK_PARAMETER_PLAIN && !yk_net_is_half(store->net));
 }
 
 /* Converts a stored parameter to fp32. */
-static void convert_to_fp32(const struct yk_store *store, int32_t layer,
+static void convert_to_fp32(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
@@ -45,7 +46,7 @@ static void convert_to_fp32(const struct yk_store *store, int32_t layer,
     }
 }
 
-yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_read_values(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, float *out)
 {
     const struct yk_engine *engine = &store->engine;
@@ -65,7 +66,7 @@ yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
 }
 
 /* Copies the kept part of a parameter from `from`, which holds all of it in the array's format. */
-static void copy_kept(const struct yk_store *store, int32_t layer,
+static void copy_kept(const struct yk_parameter_store *store, int32_t layer,
                       const struct yk_parameter *parameter, enum yk_store_array array,
                       const void *from)
 {
@@ -75,8 +76,8 @@ static void copy_kept(const struct yk_store *store, int32_t layer,
 }
 
 /* Converts fp32 to the format in which the parameter is stored. */
-static void convert_from_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
-                              const void *from, void *to)
+static void convert_from_fp32(const struct yk_parameter_store *store,
+                              const struct yk_parameter *parameter, const void *from, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
     if (parameter->format == YK_PARAMETER_NF4) {
@@ -110,7 +111,7 @@ static void copy_repeated(const struct yk_engine *engine, const float *numbers, 
 
 /* Stores a parameter from fp32 in `room`. `stored` is memory for the whole parameter in its stored
  * format, if the store keeps only a part; else NULL. */
-static void write_stored(const struct yk_store *store, int32_t layer,
+static void write_stored(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *room, void *stored)
 {
     if (is_plain_fp32(store, parameter)) {
@@ -128,7 +129,7 @@ static void write_stored(const struct yk_store *store, int32_t layer,
 }
 
 /* Converts and stores a parameter on the device. */
-static yk_status convert(const struct yk_store *store, int32_t layer,
+static yk_status convert(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
     const struct yk_engine *engine = &store->engine;
@@ -150,7 +151,7 @@ static yk_status convert(const struct yk_store *store, int32_t layer,
     return status;
 }
 
-yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_values(const struct yk_parameter_store *store, int32_t layer,
                                 const struct yk_parameter *parameter, const float *numbers)
 {
     if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
@@ -163,7 +164,7 @@ yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
     return store->engine.backend->lane_synchronize(store->engine.lane);
 }
 
-yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_repeated_values(const struct yk_parameter_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given)
 {
@@ -176,8 +177,8 @@ yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t l
 
 /* Whether all numbers are finite. Their sum of squares is then finite, because squares of fp32
  * numbers cannot overflow a double. */
-static yk_status are_finite(const struct yk_store *store, const void *numbers, int64_t count,
-                            enum yk_precision type, double *room, bool *out)
+static yk_status are_finite(const struct yk_parameter_store *store, const void *numbers,
+                            int64_t count, enum yk_precision type, double *room, bool *out)
 {
     double sum = 0;
     store->engine.backend->sum_squares(store->engine.lane, &(struct yk_sum_squares_op){
@@ -192,7 +193,7 @@ static yk_status are_finite(const struct yk_store *store, const void *numbers, i
 }
 
 /* Checks the kept part of a parameter. */
-static yk_status check_part(const struct yk_store *store, int32_t layer,
+static yk_status check_part(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, const char *part, double *room,
                             bool *out)
 {
@@ -210,7 +211,7 @@ static yk_status check_part(const struct yk_store *store, int32_t layer,
 }
 
 /* Sharded frozen weights are not checked, because they never change. */
-static yk_status check_one(const struct yk_store *store, int32_t layer,
+static yk_status check_one(const struct yk_parameter_store *store, int32_t layer,
                            const struct yk_parameter *parameter, bool gradient, double *room,
                            bool *out)
 {
@@ -240,7 +241,7 @@ static yk_status check_one(const struct yk_store *store, int32_t layer,
     return YK_OK;
 }
 
-static yk_status find_nonfinite(const struct yk_store *store, bool gradient, double *room,
+static yk_status find_nonfinite(const struct yk_parameter_store *store, bool gradient, double *room,
                                 const char **name)
 {
     for (struct yk_net_cursor at = {0}; !*name && yk_net_next(store->net, &at);) {
@@ -251,7 +252,7 @@ static yk_status find_nonfinite(const struct yk_store *store, bool gradient, dou
     return YK_OK;
 }
 
-yk_status yk_store_find_nonfinite_values(const struct yk_store *store, const char **name,
+yk_status yk_store_find_nonfinite_values(const struct yk_parameter_store *store, const char **name,
                                          const char **what)
 {
     const struct yk_engine *engine = &store->engine;

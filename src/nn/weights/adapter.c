@@ -46,7 +46,8 @@ static yk_status check_targets(const struct yk_net *net, const struct yk_tensor_
     return YK_OK;
 }
 
-static yk_status load_tensors(struct yk_store *store, const struct yk_tensor_set *set, float *room)
+static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_tensor_set *set,
+                              float *room)
 {
     const struct yk_net *net = store->net;
     YK_TRY(check_targets(net, set));
@@ -68,7 +69,7 @@ static yk_status load_tensors(struct yk_store *store, const struct yk_tensor_set
     return YK_OK;
 }
 
-yk_status yk_adapter_load(struct yk_store *store, const char *folder)
+yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder)
 {
     struct yk_arena *arena = NULL;
     const char *path = NULL;
@@ -86,7 +87,8 @@ yk_status yk_adapter_load(struct yk_store *store, const char *folder)
     return status;
 }
 
-static yk_status write_tensors(const struct yk_store *store, struct yk_safetensors_writer *writer)
+static yk_status write_tensors(const struct yk_parameter_store *store,
+                               struct yk_safetensors_writer *writer)
 {
     const struct yk_net *net = store->net;
     YK_TRY(yk_safetensors_writer_metadata(writer, "format", "pt"));
@@ -106,7 +108,7 @@ static yk_status write_tensors(const struct yk_store *store, struct yk_safetenso
     return yk_safetensors_writer_finish(writer, NULL);
 }
 
-static yk_status save_tensors(const struct yk_store *store, const char *path)
+static yk_status save_tensors(const struct yk_parameter_store *store, const char *path)
 {
     struct yk_safetensors_writer *writer = NULL;
     YK_TRY(yk_safetensors_writer_create(path, &writer));
@@ -115,7 +117,7 @@ static yk_status save_tensors(const struct yk_store *store, const char *path)
     return status;
 }
 
-static yk_status save(const struct yk_store *store, const char *folder, const char *base,
+static yk_status save(const struct yk_parameter_store *store, const char *folder, const char *base,
                       struct yk_arena *arena)
 {
     struct yk_text text = {0};
@@ -130,7 +132,8 @@ static yk_status save(const struct yk_store *store, const char *folder, const ch
     return status;
 }
 
-yk_status yk_adapter_save(const struct yk_store *store, const char *folder, const char *base)
+yk_status yk_adapter_save(const struct yk_parameter_store *store, const char *folder,
+                          const char *base)
 {
     if (store->net->workload.lora_rank == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s has no adapter that could be saved",

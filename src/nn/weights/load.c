@@ -189,8 +189,9 @@ static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_s
 }
 
 /* Reads only the kept part of a sharded trained parameter. */
-static yk_status load_numbers(struct yk_store *store, const struct yk_tensor_location *place,
-                              int32_t layer, const struct yk_parameter *parameter, float *room)
+static yk_status load_numbers(struct yk_parameter_store *store,
+                              const struct yk_tensor_location *place, int32_t layer,
+                              const struct yk_parameter *parameter, float *room)
 {
     const struct yk_partition *partition = &store->layers[layer].partition;
     struct yk_parameter_range range = {0, parameter->count};
@@ -209,7 +210,7 @@ static yk_status load_numbers(struct yk_store *store, const struct yk_tensor_loc
     return YK_OK;
 }
 
-static yk_status load_parameter(struct yk_store *store, const struct yk_tensor_set *set,
+static yk_status load_parameter(struct yk_parameter_store *store, const struct yk_tensor_set *set,
                                 int32_t layer, const struct yk_parameter *parameter,
                                 struct yk_arena *arena, float *room)
 {
@@ -227,7 +228,7 @@ static yk_status load_parameter(struct yk_store *store, const struct yk_tensor_s
     return load_numbers(store, place, layer, parameter, room);
 }
 
-static yk_status load_parameters(struct yk_store *store, const struct yk_tensor_set *set,
+static yk_status load_parameters(struct yk_parameter_store *store, const struct yk_tensor_set *set,
                                  struct yk_arena *arena, float *room)
 {
     const struct yk_net *net = store->net;
@@ -314,7 +315,7 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
     return status;
 }
 
-yk_status yk_weights_load(struct yk_store *store, const char *path)
+yk_status yk_weights_load(struct yk_parameter_store *store, const char *path)
 {
     struct yk_tensor_set *set = NULL;
     struct yk_arena *arena = NULL; /* names */

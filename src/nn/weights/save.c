@@ -31,7 +31,7 @@ struct walk {
 };
 
 struct save {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     const char *folder;
     uint64_t max_bytes;
     bool merged;
@@ -84,7 +84,7 @@ static void transpose(const float *from, int64_t rows, int64_t columns, float *t
 }
 
 /* Adds alpha / rank · B·A to the `numbers` of a parameter that has an adapter. */
-static yk_status merge(const struct yk_store *store, int32_t layer, int32_t parameter,
+static yk_status merge(const struct yk_parameter_store *store, int32_t layer, int32_t parameter,
                        float *numbers)
 {
     const struct yk_net *net = store->net;
@@ -158,7 +158,7 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
                                  const struct yk_parameter *parameter,
                                  struct yk_safetensors_writer *writer)
 {
-    const struct yk_store *store = save->store;
+    const struct yk_parameter_store *store = save->store;
     const struct yk_net *net = store->net;
     if (parameter->format != YK_PARAMETER_NF4 && !save->merged) {
         return yk_weights_add_device_tensor(
@@ -280,8 +280,8 @@ static yk_status write_config(const struct save *save)
     return status;
 }
 
-yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t max_bytes,
-                          bool merged)
+yk_status yk_weights_save(const struct yk_parameter_store *store, const char *folder,
+                          uint64_t max_bytes, bool merged)
 {
     struct save save = {.store = store, .folder = folder, .max_bytes = max_bytes, .merged = merged};
     struct walk walk = start_walk(&save);

@@ -18,20 +18,20 @@
  * not have are listed in a note. Copies of a tied tensor, such as a tied head, may be missing; if
  * present, they must be equal.
  */
-yk_status yk_weights_load(struct yk_store *store, const char *path) YK_MUST_USE;
+yk_status yk_weights_load(struct yk_parameter_store *store, const char *path) YK_MUST_USE;
 
 /*
  * Saves the model into the existing `folder`: config.json, and model.safetensors in the precision
  * of the training, or several files of at most `max_bytes` with an index (0: one file). `merged`:
  * adapters are added to the weights; else they are left out.
  */
-yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t max_bytes,
-                          bool merged) YK_MUST_USE;
+yk_status yk_weights_save(const struct yk_parameter_store *store, const char *folder,
+                          uint64_t max_bytes, bool merged) YK_MUST_USE;
 
 /* Loads the adapter in `folder`. Its rank, alpha and modules must equal those of the net. */
-yk_status yk_adapter_load(struct yk_store *store, const char *folder) YK_MUST_USE;
+yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder) YK_MUST_USE;
 /* Saves the adapter. `base` is the name or path of the base model; may be NULL. */
-yk_status yk_adapter_save(const struct yk_store *store, const char *folder,
+yk_status yk_adapter_save(const struct yk_parameter_store *store, const char *folder,
                           const char *base) YK_MUST_USE;
 
 #endif

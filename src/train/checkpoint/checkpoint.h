@@ -48,7 +48,7 @@ struct yk_checkpoint_state {
 
 /* What is saved. */
 struct yk_checkpoint_content {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_checkpoint_state state;
     const struct yk_tokenizer *tokenizer; /* or NULL */
     const char *options_json;             /* a JSON object */
@@ -105,10 +105,10 @@ void yk_checkpoint_close(struct yk_checkpoint *checkpoint);
  * of an adapter's base model; NULL: the path in the checkpoint. Each rank loads by itself and may
  * fail alone. */
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
-                             struct yk_store *store) YK_MUST_USE;
+                             struct yk_parameter_store *store) YK_MUST_USE;
 
 /* Loads only the parameters of a model, without adapters and optimizer state: from a file or folder
  * in Hugging Face format (nn/weights/weights.h), or from a checkpoint. */
-yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store) YK_MUST_USE;
+yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *store) YK_MUST_USE;
 
 #endif

@@ -76,15 +76,16 @@ yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_a
 
 /* optimizer.safetensors: the optimizer state as fp32. Loading also rounds master weights to the
  * weights of the store. */
-yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_store *store,
+yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
                                                const char *path) YK_MUST_USE;
-yk_status yk_checkpoint_load_optimizer_tensors(struct yk_store *store,
+yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store,
                                                const char *path) YK_MUST_USE;
 
 /* frozen.safetensors: the bytes of frozen NF4 weights. Quantising the dequantised weights again
  * would not give the same bytes. */
-yk_status yk_checkpoint_save_frozen_tensors(const struct yk_store *store,
+yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
                                             const char *path) YK_MUST_USE;
-yk_status yk_checkpoint_load_frozen_tensors(struct yk_store *store, const char *path) YK_MUST_USE;
+yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store,
+                                            const char *path) YK_MUST_USE;
 
 #endif

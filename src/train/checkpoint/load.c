@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
-                                      struct yk_store *store)
+                                      struct yk_parameter_store *store)
 {
     const struct yk_shard_load what = {
         .precision = checkpoint->workload.precision, .model = true, .rounded = true};
@@ -19,7 +19,7 @@ static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
     return status;
 }
 
-yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store)
+yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *store)
 {
     struct yk_checkpoint *checkpoint = NULL;
     if (yk_checkpoint_folder_has_weights(path) || !yk_folder_has(path, YK_CHECKPOINT_MANIFEST)) {
@@ -34,7 +34,7 @@ yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store)
 
 /* Loads the model's weights from the checkpoint, or from the base model of its adapter. */
 static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char *base,
-                              struct yk_store *store)
+                              struct yk_parameter_store *store)
 {
     const char *elsewhere = base ? base : checkpoint->base_model;
     if (yk_checkpoint_folder_has_weights(checkpoint->path)) {
@@ -58,8 +58,8 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
 }
 
 static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *name,
-                           yk_status (*load)(struct yk_store *store, const char *path),
-                           struct yk_store *store)
+                           yk_status (*load)(struct yk_parameter_store *store, const char *path),
+                           struct yk_parameter_store *store)
 {
     struct yk_text path = {0};
     yk_status status = yk_checkpoint_folder_join(checkpoint->path, name, &path);
@@ -69,14 +69,15 @@ static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *n
 }
 
 /* The optimizer state is of no use if only one of checkpoint and store has adapters. */
-static bool wants_state(const struct yk_checkpoint *checkpoint, const struct yk_store *store)
+static bool wants_state(const struct yk_checkpoint *checkpoint,
+                        const struct yk_parameter_store *store)
 {
     const bool adapted = checkpoint->workload.lora_rank > 0;
     return store->optimizer != YK_OPTIMIZER_NONE && adapted == (store->net->workload.lora_rank > 0);
 }
 
 static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *base,
-                            struct yk_store *store)
+                            struct yk_parameter_store *store)
 {
     YK_TRY(load_weights(checkpoint, base, store));
     if (store->net->workload.nf4 && yk_folder_has(checkpoint->path, YK_CHECKPOINT_FROZEN)) {
@@ -94,7 +95,7 @@ static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *
 }
 
 static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char *base,
-                             struct yk_store *store)
+                             struct yk_parameter_store *store)
 {
     const bool adapted = checkpoint->workload.lora_rank > 0;
     struct yk_shard_set *set = NULL;
@@ -115,7 +116,7 @@ static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char 
 }
 
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
-                             struct yk_store *store)
+                             struct yk_parameter_store *store)
 {
     if (checkpoint->workload.lora_rank > 0 && store->net->workload.lora_rank == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s has an adapter, but the model was made without one",

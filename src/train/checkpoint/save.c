@@ -74,7 +74,8 @@ static yk_status write_config(const struct yk_net *net, const struct places *pla
 
 static yk_status save_tensors(const struct yk_checkpoint_content *content,
                               const struct places *places, const char *name,
-                              yk_status (*save)(const struct yk_store *store, const char *path))
+                              yk_status (*save)(const struct yk_parameter_store *store,
+                                                const char *path))
 {
     const char *path = NULL;
     YK_TRY(yk_folder_path(places->partial, name, places->arena, &path));
@@ -345,7 +346,7 @@ enum {
 };
 
 /* The number of moments of the optimizer. A rank may store the moments of some layers only. */
-static uint64_t moments_of(const struct yk_store *store)
+static uint64_t moments_of(const struct yk_parameter_store *store)
 {
     bool first = false;
     bool second = false;

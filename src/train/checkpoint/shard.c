@@ -122,7 +122,7 @@ enum {
 
 /* A walk over all slices; `visit` is called for each. */
 struct walk {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     const struct yk_partition *saves; /* (L) */
     struct yk_safetensors_writer *writer;
     char *chunk;          /* (CHUNK_BYTES) */
@@ -207,7 +207,7 @@ static yk_status write_all(struct walk *walk, bool frozen, struct yk_safetensors
     return yk_safetensors_writer_finish(walk->writer, out);
 }
 
-yk_status yk_shard_write(const struct yk_store *store, const struct yk_partition *saves,
+yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
                          bool frozen, const char *path, struct yk_safetensors_written *out)
 {
     struct yk_text name = {0};

@@ -88,7 +88,7 @@ static inline int64_t yk_shard_element_bytes(enum yk_shard_kind kind)
 
 /* Writes and syncs the part `saves` (L) of each layer, which the store must keep: weights and
  * optimizer state of trained parameters, and frozen parameters if `frozen` is true. */
-yk_status yk_shard_write(const struct yk_store *store, const struct yk_partition *saves,
+yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
                          bool frozen, const char *path,
                          struct yk_safetensors_written *out) YK_MUST_USE;
 

@@ -14,7 +14,7 @@ enum {
 struct load {
     const struct yk_shard_set *set;
     const struct yk_shard_load *what;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     void *chunk; /* (CHUNK_BYTES) */
 };
 
@@ -228,7 +228,7 @@ static yk_status load_all(const struct load *load)
 }
 
 yk_status yk_shard_load(const struct yk_shard_set *set, const struct yk_shard_load *what,
-                        struct yk_store *store)
+                        struct yk_parameter_store *store)
 {
     const struct load load = {
         .set = set,

@@ -51,6 +51,6 @@ struct yk_shard_load {
 
 /* Loads the part of every parameter that the store keeps, and reads nothing else. */
 yk_status yk_shard_load(const struct yk_shard_set *set, const struct yk_shard_load *what,
-                        struct yk_store *store) YK_MUST_USE;
+                        struct yk_parameter_store *store) YK_MUST_USE;
 
 #endif

@@ -24,7 +24,7 @@ enum {
 };
 
 /* The state of a parameter on the device; NULL: there is none of this kind. */
-static float *find_state(const struct yk_store *store, int32_t layer,
+static float *find_state(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, enum kind kind)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
@@ -34,7 +34,7 @@ static float *find_state(const struct yk_store *store, int32_t layer,
 
 /* What is done with each parameter. `name` is the name of its tensor. */
 struct visit {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_safetensors_writer *writer;
     const struct yk_tensor_set *set;
     float *room;
@@ -217,13 +217,14 @@ static yk_status load(struct visit read, const char *path)
     return status;
 }
 
-yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_store *store, const char *path)
+yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
+                                               const char *path)
 {
     return save((struct visit){.store = store, .state = declare_state},
                 (struct visit){.store = store, .state = write_state}, path);
 }
 
-yk_status yk_checkpoint_load_optimizer_tensors(struct yk_store *store, const char *path)
+yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *room = NULL;
     YK_TRY(yk_weights_allocate_tensor(store->net, &room));
@@ -233,13 +234,14 @@ yk_status yk_checkpoint_load_optimizer_tensors(struct yk_store *store, const cha
     return status;
 }
 
-yk_status yk_checkpoint_save_frozen_tensors(const struct yk_store *store, const char *path)
+yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
+                                            const char *path)
 {
     return save((struct visit){.store = store, .frozen = declare_frozen},
                 (struct visit){.store = store, .frozen = write_frozen}, path);
 }
 
-yk_status yk_checkpoint_load_frozen_tensors(struct yk_store *store, const char *path)
+yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *room = malloc(CHUNK_BYTES);
     if (!room) {

@@ -6,7 +6,7 @@ struct creation {
     const struct yk_collectives_request *request;
     const struct yk_program *program;
     const struct yk_plan *plan;
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_arena *arena;
     struct yk_collectives *out;
     int64_t width; /* bytes of a trained parameter */

@@ -37,7 +37,7 @@ struct yk_collectives {
 struct yk_collectives_request {
     const struct yk_program *program;
     const struct yk_ranks *ranks;
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     const struct yk_buffers *buffers;
     char *memory;        /* allocation that the buffers' offsets refer to */
     bool reduce_in_fp32; /* 16-bit gradients are summed as fp32 */

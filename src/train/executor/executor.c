@@ -199,7 +199,7 @@ static yk_status set_up(struct yk_executor *executor)
                                    &executor->batches.position_tables);
 }
 
-yk_status yk_executor_create(const struct yk_program *program, struct yk_store *store,
+yk_status yk_executor_create(const struct yk_program *program, struct yk_parameter_store *store,
                              const struct yk_optimizer *optimizer,
                              const struct yk_executor_options *options, struct yk_executor **out)
 {

@@ -113,7 +113,7 @@ struct yk_executor_options {
 };
 
 /* The program, store, optimizer and ranks must outlive the executor. */
-yk_status yk_executor_create(const struct yk_program *program, struct yk_store *store,
+yk_status yk_executor_create(const struct yk_program *program, struct yk_parameter_store *store,
                              const struct yk_optimizer *optimizer,
                              const struct yk_executor_options *options,
                              struct yk_executor **out) YK_MUST_USE;

@@ -83,7 +83,7 @@ struct yk_executor {
     const struct yk_program_rank *list; /* the ops of this rank */
     const struct yk_facts *facts;
     struct yk_rank_view *view;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     const struct yk_optimizer *optimizer;
     const struct yk_backend *backend;
     struct yk_executor_options options;

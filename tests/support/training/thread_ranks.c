@@ -138,7 +138,7 @@ struct rank {
     struct yk_ranks ranks;
     struct yk_ranks staged;
     struct yk_arena *arena;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     struct yk_executor *executor;
     struct yk_batches *batches;
 };
@@ -217,8 +217,9 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(open_work(rank, &work));
     YK_TRY(yk_executor_create(
         request->program, rank->store, &request->optimizer,
-        &(struct yk_executor_options){
-            .ranks = work, .reduce_in_fp32 = request->wide, .spare_samples = spare_samples(rank->crew)},
+        &(struct yk_executor_options){.ranks = work,
+                                      .reduce_in_fp32 = request->wide,
+                                      .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
     yk_batches_find_shares(plan, rank->ranks.rank, cuts);
