@@ -219,7 +219,7 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static double median(double *numbers, int32_t count)
+double yk_round_durations_median(double *numbers, int64_t count)
 {
     qsort(numbers, (size_t)count, sizeof *numbers, compare);
     return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
@@ -240,10 +240,11 @@ static yk_status summarise(const struct merge *merge, int32_t number, int32_t co
     for (int32_t i = 0; i < out->op_count && status == YK_OK; i++) {
         double *seconds = rank->seconds + (int64_t)i * merge->rounds;
         struct yk_op_times_op *op = &out->ops[i];
-        op->seconds = median(seconds, count);
+        op->seconds = yk_round_durations_median(seconds, count);
         op->low_s = seconds[count / 4];
         op->high_s = seconds[count - 1 - count / 4];
-        op->overlap = median(rank->overlapped + (int64_t)i * merge->rounds, count);
+        op->overlap =
+            yk_round_durations_median(rank->overlapped + (int64_t)i * merge->rounds, count);
         name.length = 0;
         yk_op_describe(program, &rank->list->ops[i], &name);
         status = yk_text_status(&name);

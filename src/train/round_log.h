@@ -61,4 +61,7 @@ yk_status yk_round_durations(const struct yk_program *program,
                              const struct yk_rank_rounds *rank_rounds, struct yk_arena *arena,
                              struct yk_op_times *out) YK_MUST_USE;
 
+/* Sorts `numbers` and returns their median. */
+double yk_round_durations_median(double *numbers, int64_t count);
+
 #endif

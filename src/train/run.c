@@ -185,24 +185,11 @@ static yk_status open_steps(struct running *running)
     return create_times(running);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
-static double find_median(double *seconds, int64_t count)
-{
-    qsort(seconds, (size_t)count, sizeof *seconds, compare);
-    return (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
-}
-
 /* Sets the run's median step time and frees everything. */
 static void close_steps(struct running *running)
 {
     if (running->count > 0) {
-        running->run->median_step_s = find_median(running->seconds, running->count);
+        running->run->median_step_s = yk_round_durations_median(running->seconds, running->count);
     }
     yk_metrics_close(running->metrics);
     yk_batches_destroy(running->batches);

@@ -42,12 +42,10 @@ static void check_trained(const struct small_store *whole, const struct yk_param
                                        (struct yk_parameter_range){first, count}, numbers + first));
         first += count;
     }
-    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
-        if (yk_partition_range(partition, b, whole->net, layer, parameter, &range)) {
-            assert_ok(yk_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
-            assert_memory_equal(kept, numbers + range.first,
-                                (size_t)range.count * sizeof numbers[0]);
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(partition, whole->net, layer, parameter, &b, &range);) {
+        assert_ok(yk_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
+        assert_memory_equal(kept, numbers + range.first, (size_t)range.count * sizeof numbers[0]);
     }
 }
 

@@ -340,10 +340,10 @@ static void bert_backward(const struct yk_pass *pass)
 {
     const int64_t rows = yk_pass_rows(pass);
     struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver room = {.base = pass->workspace};
+    struct yk_carver workspace = {.base = pass->workspace};
     const struct saved saved = carve_saved(pass->net, pass->layer, rows, &carver);
     const struct logits io = bert_logits_of(pass, &saved);
-    void *gradient = carve_gradient(pass->net, pass->layer, rows, &room);
+    void *gradient = carve_gradient(pass->net, pass->layer, rows, &workspace);
     backward_logits(pass, &io, gradient);
     yk_norm_backward(pass, &saved.norm, saved.active, gradient, NULL, gradient);
     activation_backward(pass, &saved, gradient);

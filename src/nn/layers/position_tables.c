@@ -76,20 +76,6 @@ void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t
     }
 }
 
-static yk_status fill_rotary(const struct yk_parameter_store *store, int64_t longest, float *rotary)
-{
-    const struct yk_model_config *config = store->net->config;
-    const size_t count = (size_t)(longest * config->head_size);
-    float *made = calloc(count, sizeof *made);
-    if (!made) {
-        return yk_fail_out_of_memory();
-    }
-    yk_position_tables_rotary(config, longest, made);
-    const yk_status status = yk_engine_copy(&store->engine, rotary, made, count * sizeof *made);
-    free(made);
-    return status;
-}
-
 /* Rounds an fp32 table on the device. */
 static yk_status round_sinusoidal(const struct yk_parameter_store *store, int64_t count,
                                   const float *made, void *sinusoidal)
@@ -112,28 +98,35 @@ static yk_status round_sinusoidal(const struct yk_parameter_store *store, int64_
     return status;
 }
 
-static yk_status fill_sinusoidal(const struct yk_parameter_store *store, int64_t longest,
-                                 void *sinusoidal)
+/* Computes a table of `count` numbers on the host and copies it to the device. */
+static yk_status fill_table(const struct yk_parameter_store *store,
+                            void (*compute_table)(const struct yk_model_config *config,
+                                                  int64_t longest, float *out),
+                            int64_t longest, int64_t count, void *to)
 {
-    const struct yk_model_config *config = store->net->config;
-    const int64_t count = longest * config->width;
-    float *made = calloc((size_t)count, sizeof *made);
-    if (!made) {
+    float *table = calloc((size_t)count, sizeof *table);
+    if (!table) {
         return yk_fail_out_of_memory();
     }
-    yk_position_tables_sinusoidal(config, longest, made);
-    const yk_status status = round_sinusoidal(store, count, made, sinusoidal);
-    free(made);
+    compute_table(store->net->config, longest, table);
+    const yk_status status =
+        compute_table == yk_position_tables_rotary
+            ? yk_engine_copy(&store->engine, to, table, (size_t)count * sizeof *table)
+            : round_sinusoidal(store, count, table, to);
+    free(table);
     return status;
 }
 
 yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_t longest,
                                   const struct yk_position_tables *position_tables)
 {
+    const struct yk_model_config *config = store->net->config;
     if (position_tables->rotary) {
-        YK_TRY(fill_rotary(store, longest, position_tables->rotary));
+        YK_TRY(fill_table(store, yk_position_tables_rotary, longest, longest * config->head_size,
+                          position_tables->rotary));
     }
     return position_tables->sinusoidal
-               ? fill_sinusoidal(store, longest, position_tables->sinusoidal)
+               ? fill_table(store, yk_position_tables_sinusoidal, longest, longest * config->width,
+                            position_tables->sinusoidal)
                : YK_OK;
 }

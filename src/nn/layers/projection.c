@@ -55,10 +55,10 @@ void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struc
                : NULL;
 }
 
-/* The weights of all parts, dequantised into `room` if they are NF4. `begins`: it is the first
+/* The weights of all parts, dequantised into `scratch` if they are NF4. `begins`: it is the first
  * projection of the layer in this pass. */
-static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins, void *room,
-                              enum yk_precision *type)
+static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins,
+                              void *scratch, enum yk_precision *type)
 {
     const struct yk_net_layer *layer = layer_of(pass);
     const struct yk_projection *projection = &layer->projections[number];
@@ -67,7 +67,7 @@ static const void *weights_of(const struct yk_pass *pass, int32_t number, bool b
     if (first->format != YK_PARAMETER_NF4) {
         return yk_pass_weights(pass, projection->weight);
     }
-    char *place = (char *)room +
+    char *place = (char *)scratch +
                   (number % 2 ? dequantised_size(layer, false) : 0) * yk_precision_bytes(*type);
     int64_t done = 0;
     for (int32_t i = 0; i < projection->parts; i++) {

@@ -83,13 +83,10 @@ static inline bool yk_partition_span_intersect(const struct yk_partition_span *s
 struct yk_parameter_range yk_partition_parameter(const struct yk_net *net, int32_t layer,
                                                  const struct yk_parameter *parameter);
 
-/* The elements of a parameter that block `block` of a partition keeps. For
- * YK_PARTITION_SHARDED_STATE, it is the part of the optimizer state. False: none. */
-bool yk_partition_range(const struct yk_partition *partition, int32_t block,
-                        const struct yk_net *net, int32_t layer,
-                        const struct yk_parameter *parameter, struct yk_parameter_range *out);
-
-/* The number of blocks for yk_partition_range(). */
-int32_t yk_partition_range_count(const struct yk_partition *partition);
+/* Iterates over the ranges of a parameter that a partition keeps. For YK_PARTITION_SHARDED_STATE,
+ * they are the part of the optimizer state. `*block` starts as 0. False: there are no more. */
+bool yk_partition_next_range(const struct yk_partition *partition, const struct yk_net *net,
+                             int32_t layer, const struct yk_parameter *parameter, int32_t *block,
+                             struct yk_parameter_range *out);
 
 #endif

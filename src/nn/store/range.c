@@ -96,21 +96,21 @@ static yk_status convert_half(const struct yk_parameter_store *store, int32_t la
                               const float *from, float *to)
 {
     const enum yk_precision precision = store->net->workload.precision;
-    uint16_t *room = malloc((size_t)(range.count + 1) * sizeof *room);
-    if (!room) {
+    uint16_t *scratch = malloc((size_t)(range.count + 1) * sizeof *scratch);
+    if (!scratch) {
         return yk_fail_out_of_memory();
     }
     yk_status status = YK_OK;
     if (from) {
-        yk_cpu_numbers_store(precision, from, range.count, room, 0);
-        status = write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, room);
+        yk_cpu_numbers_store(precision, from, range.count, scratch, 0);
+        status = write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, scratch);
     } else {
-        status = read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, room);
+        status = read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, scratch);
         if (status == YK_OK) {
-            yk_cpu_numbers_load(precision, room, 0, range.count, to);
+            yk_cpu_numbers_load(precision, scratch, 0, range.count, to);
         }
     }
-    free(room);
+    free(scratch);
     return status;
 }
 

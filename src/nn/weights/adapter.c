@@ -47,7 +47,7 @@ static yk_status check_targets(const struct yk_net *net, const struct yk_tensor_
 }
 
 static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_tensor_set *set,
-                              float *room)
+                              float *scratch)
 {
     const struct yk_net *net = store->net;
     YK_TRY(check_targets(net, set));
@@ -63,8 +63,8 @@ static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_
                            yk_tensor_set_path(set), parameter->name);
         }
         YK_TRY(yk_weights_check_tensor(place, parameter));
-        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
-        YK_TRY(yk_store_write_values(store, at.layer, parameter, room));
+        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
+        YK_TRY(yk_store_write_values(store, at.layer, parameter, scratch));
     }
     return YK_OK;
 }
@@ -74,14 +74,14 @@ yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder)
     struct yk_arena *arena = NULL;
     const char *path = NULL;
     struct yk_tensor_set *set = NULL;
-    float *room = NULL;
+    float *scratch = NULL;
     YK_TRY(check_config(store->net, folder));
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_folder_path(folder, TENSORS, arena, &path);
     YK_THEN(yk_tensor_set_open(path, &set));
-    YK_THEN(yk_weights_allocate_tensor(store->net, &room));
-    YK_THEN(load_tensors(store, set, room));
-    free(room);
+    YK_THEN(yk_weights_allocate_tensor(store->net, &scratch));
+    YK_THEN(load_tensors(store, set, scratch));
+    free(scratch);
     yk_tensor_set_close(set);
     yk_arena_destroy(arena);
     return status;

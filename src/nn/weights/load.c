@@ -191,50 +191,49 @@ static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_s
 /* Reads only the kept part of a sharded trained parameter. */
 static yk_status load_numbers(struct yk_parameter_store *store,
                               const struct yk_tensor_location *place, int32_t layer,
-                              const struct yk_parameter *parameter, float *room)
+                              const struct yk_parameter *parameter, float *scratch)
 {
     const struct yk_partition *partition = &store->layers[layer].partition;
     struct yk_parameter_range range = {0, parameter->count};
     if (partition->kind != YK_PARTITION_FULLY_SHARDED || !parameter->trained) {
-        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
-        YK_TRY(check_finite(place, room, range));
-        return yk_store_write_values(store, layer, parameter, room);
+        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
+        YK_TRY(check_finite(place, scratch, range));
+        return yk_store_write_values(store, layer, parameter, scratch);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
-        if (yk_partition_range(partition, b, store->net, layer, parameter, &range)) {
-            YK_TRY(yk_weights_read_tensor(place, range.first, range.count, room));
-            YK_TRY(check_finite(place, room, range));
-            YK_TRY(yk_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range, room));
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(partition, store->net, layer, parameter, &b, &range);) {
+        YK_TRY(yk_weights_read_tensor(place, range.first, range.count, scratch));
+        YK_TRY(check_finite(place, scratch, range));
+        YK_TRY(yk_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range, scratch));
     }
     return YK_OK;
 }
 
 static yk_status load_parameter(struct yk_parameter_store *store, const struct yk_tensor_set *set,
                                 int32_t layer, const struct yk_parameter *parameter,
-                                struct yk_arena *arena, float *room)
+                                struct yk_arena *arena, float *scratch)
 {
     const struct yk_tensor_location *place = NULL;
     YK_TRY(find(store->net, set, parameter, arena, &place));
     if (!place) { /* its initial value is 0 */
-        memset(room, 0, (size_t)parameter->count * sizeof *room);
-        return yk_store_write_values(store, layer, parameter, room);
+        memset(scratch, 0, (size_t)parameter->count * sizeof *scratch);
+        return yk_store_write_values(store, layer, parameter, scratch);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
     if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
     YK_TRY(check_copies(store->net, set, parameter, place));
-    return load_numbers(store, place, layer, parameter, room);
+    return load_numbers(store, place, layer, parameter, scratch);
 }
 
 static yk_status load_parameters(struct yk_parameter_store *store, const struct yk_tensor_set *set,
-                                 struct yk_arena *arena, float *room)
+                                 struct yk_arena *arena, float *scratch)
 {
     const struct yk_net *net = store->net;
     for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
         if (!at.parameter->adapter) {
-            YK_TRY(load_parameter(store, set, at.layer, at.parameter, arena, room));
+            YK_TRY(load_parameter(store, set, at.layer, at.parameter, arena, scratch));
         }
     }
     return YK_OK;
@@ -248,12 +247,12 @@ static int by_name(const void *a, const void *b)
 struct names {
     const char **items;
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 static void add_name(struct names *names, const char *name)
 {
-    if (names->count < names->room) {
+    if (names->count < names->capacity) {
         names->items[names->count++] = name;
     }
 }
@@ -276,11 +275,11 @@ static yk_status add_names(const struct yk_net *net, const struct yk_parameter *
 /* Every name that any parameter may have, sorted. */
 static yk_status list_all_names(const struct yk_net *net, struct yk_arena *arena, struct names *out)
 {
-    *out = (struct names){.room = 8}; /* copies */
+    *out = (struct names){.capacity = 8}; /* copies of tied parameters */
     for (int32_t l = 0; l < net->layer_count; l++) {
-        out->room += MAX_NAMES * (size_t)net->layers[l].parameter_count;
+        out->capacity += MAX_NAMES * (size_t)net->layers[l].parameter_count;
     }
-    YK_TRY_NEW(arena, out->items, out->room);
+    YK_TRY_NEW(arena, out->items, out->capacity);
     for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
         YK_TRY(add_names(net, at.parameter, arena, out));
     }
@@ -319,14 +318,14 @@ yk_status yk_weights_load(struct yk_parameter_store *store, const char *path)
 {
     struct yk_tensor_set *set = NULL;
     struct yk_arena *arena = NULL; /* names */
-    float *room = NULL;
+    float *scratch = NULL;
     YK_TRY(yk_tensor_set_open(path, &set));
-    yk_status status = yk_weights_allocate_tensor(store->net, &room);
+    yk_status status = yk_weights_allocate_tensor(store->net, &scratch);
     YK_THEN(yk_arena_create(&arena));
-    YK_THEN(load_parameters(store, set, arena, room));
+    YK_THEN(load_parameters(store, set, arena, scratch));
     YK_THEN(note_others(set, store->net, arena));
     yk_arena_destroy(arena);
-    free(room);
+    free(scratch);
     yk_tensor_set_close(set);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Saves a model's weights, as one file or several with an index, and its config. */
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/config.h"
@@ -31,13 +32,14 @@ struct walk {
 };
 
 struct save {
+    struct yk_arena *arena; /* paths */
     const struct yk_parameter_store *store;
     const char *folder;
     uint64_t max_bytes;
     bool merged;
     int32_t files;
     uint64_t total;
-    float *room;
+    float *scratch;
 };
 
 /* Finds the projection and part of a weight. False: it belongs to no projection with an adapter. */
@@ -165,11 +167,11 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
             writer, &store->engine, store->layers[walk->at.layer].weights + parameter->offset,
             yk_net_parameter_bytes(net, parameter));
     }
-    YK_TRY(yk_store_read_values(store, walk->at.layer, parameter, save->room));
+    YK_TRY(yk_store_read_values(store, walk->at.layer, parameter, save->scratch));
     if (save->merged) {
-        YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->room));
+        YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->scratch));
     }
-    return yk_weights_add_tensor(writer, save->room, parameter->count,
+    return yk_weights_add_tensor(writer, save->scratch, parameter->count,
                                  yk_weights_tensor_precision(net, parameter));
 }
 
@@ -195,17 +197,13 @@ static yk_status fill_file(const struct save *save, int32_t file,
 static yk_status write_file(const struct save *save, int32_t file)
 {
     char name[NAME_SIZE];
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_safetensors_writer *writer = NULL;
     name_file(save, file, name);
-    yk_text_addf(&path, "%s/%s", save->folder, name);
-    yk_status status = yk_text_status(&path);
-    YK_THEN(yk_safetensors_writer_create(path.bytes, &writer));
-    if (status == YK_OK) {
-        status = fill_file(save, file, writer);
-        yk_safetensors_writer_destroy(writer);
-    }
-    yk_text_free(&path);
+    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    YK_TRY(yk_safetensors_writer_create(path, &writer));
+    const yk_status status = fill_file(save, file, writer);
+    yk_safetensors_writer_destroy(writer);
     return status;
 }
 
@@ -235,39 +233,33 @@ static void list_index(const struct save *save, struct yk_text *out)
     yk_text_add(out, "\n");
 }
 
-static yk_status write_text(const char *folder, const char *name, const struct yk_text *text)
+static yk_status write_text(const struct save *save, const char *name, const struct yk_text *text)
 {
-    struct yk_text path = {0};
-    yk_text_addf(&path, "%s/%s", folder, name);
-    yk_status status = yk_text_status(&path);
-    YK_THEN(yk_file_write_nofollow(path.bytes, text));
-    yk_text_free(&path);
-    return status;
+    const char *path = NULL;
+    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    return yk_file_write_nofollow(path, text);
 }
 
 /* Removes an older file, which would be read in place of the new ones. */
-static yk_status remove_stale(const char *folder, const char *name)
+static yk_status remove_stale(const struct save *save, const char *name)
 {
-    struct yk_text path = {0};
-    yk_text_addf(&path, "%s/%s", folder, name);
-    yk_status status = yk_text_status(&path);
-    if (status == YK_OK && unlink(path.bytes) != 0 && errno != ENOENT) {
-        status = yk_fail(YK_ERROR_SYSTEM, "cannot remove %s: %s", path.bytes, strerror(errno));
-    }
-    yk_text_free(&path);
-    return status;
+    const char *path = NULL;
+    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    return unlink(path) == 0 || errno == ENOENT
+               ? YK_OK
+               : yk_fail(YK_ERROR_SYSTEM, "cannot remove %s: %s", path, strerror(errno));
 }
 
 static yk_status write_index(const struct save *save)
 {
     if (save->files == 1) {
-        return remove_stale(save->folder, INDEX);
+        return remove_stale(save, INDEX);
     }
     struct yk_text text = {0};
     list_index(save, &text);
-    yk_status status = write_text(save->folder, INDEX, &text);
+    const yk_status status = write_text(save, INDEX, &text);
     yk_text_free(&text);
-    return status == YK_OK ? remove_stale(save->folder, ONE_FILE) : status;
+    return status == YK_OK ? remove_stale(save, ONE_FILE) : status;
 }
 
 static yk_status write_config(const struct save *save)
@@ -275,7 +267,7 @@ static yk_status write_config(const struct save *save)
     const struct yk_net *net = save->store->net;
     struct yk_text text = {0};
     yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
-    YK_THEN(write_text(save->folder, "config.json", &text));
+    YK_THEN(write_text(save, "config.json", &text));
     yk_text_free(&text);
     return status;
 }
@@ -289,13 +281,14 @@ yk_status yk_weights_save(const struct yk_parameter_store *store, const char *fo
     }
     save.files = walk.file + 1;
     save.total = walk.total;
-    YK_TRY(write_config(&save));
-    YK_TRY(yk_weights_allocate_tensor(store->net, &save.room));
-    yk_status status = YK_OK;
+    YK_TRY(yk_arena_create(&save.arena));
+    yk_status status = write_config(&save);
+    YK_THEN(yk_weights_allocate_tensor(store->net, &save.scratch));
     for (int32_t file = 0; status == YK_OK && file < save.files; file++) {
         status = write_file(&save, file);
     }
     YK_THEN(write_index(&save));
-    free(save.room);
+    free(save.scratch);
+    yk_arena_destroy(save.arena);
     return status;
 }

@@ -37,26 +37,25 @@ void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
     }
 }
 
-static yk_status read_file(const char *folder, const char *name, struct yk_text *path,
-                           struct yk_text *out)
+static yk_status read_file(const char *folder, const char *name, struct yk_arena *arena,
+                           const char **path, struct yk_text *out)
 {
-    YK_TRY(yk_checkpoint_folder_join(folder, name, path));
-    return yk_file_read(path->bytes, out);
+    YK_TRY(yk_folder_path(folder, name, arena, path));
+    return yk_file_read(*path, out);
 }
 
 /* Reads config.json. The config gets the name `model`. */
 static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folder,
                              const char *model)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
     const struct yk_model_config *read = NULL;
     struct yk_model_config *config = NULL;
-    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
-    YK_THEN(yk_model_config_read(yk_text_chars(&text), text.length, path.bytes, checkpoint->arena,
-                                 &read));
+    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, checkpoint->arena, &path, &text);
+    YK_THEN(
+        yk_model_config_read(yk_text_chars(&text), text.length, path, checkpoint->arena, &read));
     yk_text_free(&text);
-    yk_text_free(&path);
     YK_TRY(status);
     YK_TRY_NEW(checkpoint->arena, config, 1);
     *config = *read;
@@ -67,29 +66,27 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
 
 static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
-    yk_status status = read_file(checkpoint->path, YK_CHECKPOINT_STATE, &path, &text);
+    yk_status status =
+        read_file(checkpoint->path, YK_CHECKPOINT_STATE, checkpoint->arena, &path, &text);
     if (status == YK_OK) {
         status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
                                           checkpoint, model);
-        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status;
     }
     yk_text_free(&text);
-    yk_text_free(&path);
     return status;
 }
 
 static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *folder,
                                 const char *name)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
-    yk_status status = read_file(folder, name, &path, &text);
-    YK_THEN(
-        yk_tokenizer_read(yk_text_chars(&text), text.length, path.bytes, &checkpoint->tokenizer));
+    yk_status status = read_file(folder, name, checkpoint->arena, &path, &text);
+    YK_THEN(yk_tokenizer_read(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
     yk_text_free(&text);
-    yk_text_free(&path);
     return status;
 }
 
@@ -129,26 +126,25 @@ static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source 
                : YK_OK;
 }
 
-/* The dtype of the weights, which becomes the precision of the training. */
-static yk_status read_dtype(const char *folder, enum yk_precision *out)
+/* Sets the precision of the training to the dtype of the weights. */
+static yk_status read_dtype(struct yk_checkpoint *checkpoint, const char *folder)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
     struct yk_json *root = NULL;
-    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
+    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, checkpoint->arena, &path, &text);
     YK_THEN(yk_json_parse(yk_text_chars(&text), text.length, &root));
     if (status == YK_OK) {
         const struct yk_json *newer = yk_json_get(root, "dtype");
         const char *name = yk_json_string(newer ? newer : yk_json_get(root, "torch_dtype"));
         if (name && strcmp(name, "bfloat16") == 0) {
-            *out = YK_PRECISION_BF16;
+            checkpoint->workload.precision = YK_PRECISION_BF16;
         } else if (name && strcmp(name, "float16") == 0) {
-            *out = YK_PRECISION_FP16;
+            checkpoint->workload.precision = YK_PRECISION_FP16;
         }
         yk_json_destroy(root);
     }
     yk_text_free(&text);
-    yk_text_free(&path);
     return status;
 }
 
@@ -156,7 +152,7 @@ static yk_status read_dtype(const char *folder, enum yk_precision *out)
 static yk_status open_model(struct yk_checkpoint *checkpoint, const char *folder)
 {
     YK_TRY(read_config(checkpoint, folder, folder));
-    return read_dtype(folder, &checkpoint->workload.precision);
+    return read_dtype(checkpoint, folder);
 }
 
 /* Opens an adapter. The config of its base model is in the adapter's folder, in the folder that the

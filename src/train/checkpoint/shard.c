@@ -174,10 +174,9 @@ static yk_status walk_parameter(const struct walk *walk, int32_t layer,
 {
     const struct yk_partition *saved = &walk->saves[layer];
     struct yk_parameter_range range;
-    for (int32_t b = 0; b < yk_partition_range_count(saved); b++) {
-        if (yk_partition_range(saved, b, walk->store->net, layer, parameter, &range)) {
-            YK_TRY(walk->visit(walk, layer, parameter, kind, range));
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(saved, walk->store->net, layer, parameter, &b, &range);) {
+        YK_TRY(walk->visit(walk, layer, parameter, kind, range));
     }
     return YK_OK;
 }

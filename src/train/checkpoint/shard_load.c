@@ -97,10 +97,9 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
     if (whole) {
         return load_range(load, layer, parameter, kind, range);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
-        if (yk_partition_range(partition, b, load->store->net, layer, parameter, &range)) {
-            YK_TRY(load_range(load, layer, parameter, kind, range));
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(partition, load->store->net, layer, parameter, &b, &range);) {
+        YK_TRY(load_range(load, layer, parameter, kind, range));
     }
     return YK_OK;
 }
