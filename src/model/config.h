@@ -49,7 +49,7 @@ struct yk_model_config {
     int64_t encoder_inner;
     bool tied;        /* the head shares the embedding's weights */
     bool shared;      /* encoder and decoder share one embedding */
-    bool relu;        /* the activation of the feed-forward is ReLU; else see below */
+    bool relu;        /* the activation of the feed-forward is ReLU; else see gelu_erf and silu */
     bool linear_bias; /* the linears of attention have biases (always in GPT-2 and BERT) */
     bool inner_bias;  /* the linears of the feed-forward have biases */
     bool pooler;      /* BERT: a linear over the first token's output */
@@ -64,16 +64,15 @@ struct yk_model_config {
     bool drops_stream;     /* embeddings and residual branches have dropout; Llama has it only in
                               attention */
     struct yk_config_token_ids ids;
-    double norm_epsilon;    /* added to variances */
-    double spread;          /* standard deviation of the initial weights */
-    double rope_theta;      /* base of rotary positions; 0: positions are not rotary */
-    double rope_factor;     /* Llama 3's scaling of long wavelengths; 0: none */
-    double rope_low;        /* wavelengths above rope_positions / rope_low are scaled */
-    double rope_high;       /* wavelengths below rope_positions / rope_high are not scaled */
-    int64_t rope_positions; /* maximum sequence length of the original training */
-    int64_t window;         /* sliding window of attention in tokens; 0: none */
-    const char
-        *not_trained; /* an unsupported option of the file, which prevents training; or NULL */
+    double norm_epsilon;     /* added to variances */
+    double spread;           /* standard deviation of the initial weights */
+    double rope_theta;       /* base of rotary positions; 0: positions are not rotary */
+    double rope_factor;      /* Llama 3's scaling of long wavelengths; 0: none */
+    double rope_low;         /* wavelengths above rope_positions / rope_low are scaled */
+    double rope_high;        /* wavelengths below rope_positions / rope_high are not scaled */
+    int64_t rope_positions;  /* maximum sequence length of the original training */
+    int64_t window;          /* sliding window of attention in tokens; 0: none */
+    const char *not_trained; /* option that prevents training; NULL: none */
 };
 
 /* The vocabulary of the head. */

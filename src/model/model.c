@@ -8,7 +8,7 @@
 
 enum {
     MAX_LORA_RANK = 1 << 20,
-    OUTER_LAYERS = 4, /* maximum number of layers besides blocks: embeddings, norm, head … */
+    OUTER_LAYERS = 4, /* maximum number of layers that are not blocks: embeddings, norm, head … */
 };
 
 /* Below this bound, sums of bytes over layers do not overflow int64_t. */

@@ -1,5 +1,6 @@
 /* Loads a model's weights: alternative names, optional tensors, and tensors that are not used. */
 #include "base/log.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "nn/store/range.h"
 #include "nn/weights/tensor.h"
@@ -239,68 +240,38 @@ static yk_status load_parameters(struct yk_parameter_store *store, const struct 
     return YK_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-struct names {
-    const char **items;
-    size_t count;
-    size_t capacity;
-};
-
-static void add_name(struct names *names, const char *name)
-{
-    if (names->count < names->capacity) {
-        names->items[names->count++] = name;
-    }
-}
-
+/* Adds every name that a parameter may have. */
 static yk_status add_names(const struct yk_net *net, const struct yk_parameter *parameter,
-                           struct yk_arena *arena, struct names *out)
+                           struct yk_arena *arena, struct yk_names *out)
 {
     const char *own[MAX_NAMES];
     const char *copy = NULL;
+    bool added = false;
+    int32_t number = 0;
     YK_TRY(list_names(parameter, arena, own));
     for (int32_t i = 0; i < MAX_NAMES && own[i]; i++) {
-        add_name(out, own[i]);
+        YK_TRY(yk_names_add(out, own[i], &added, &number));
     }
     for (int32_t i = 0; (copy = copy_name(net, parameter->name, i)); i++) {
-        add_name(out, copy);
+        YK_TRY(yk_names_add(out, copy, &added, &number));
     }
     return YK_OK;
 }
 
-/* Every name that any parameter may have, sorted. */
-static yk_status list_all_names(const struct yk_net *net, struct yk_arena *arena, struct names *out)
-{
-    *out = (struct names){.capacity = 8}; /* copies of tied parameters */
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        out->capacity += MAX_NAMES * (size_t)net->layers[l].parameter_count;
-    }
-    YK_TRY_NEW(arena, out->items, out->capacity);
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
-        YK_TRY(add_names(net, at.parameter, arena, out));
-    }
-    qsort(out->items, out->count, sizeof *out->items, by_name);
-    return YK_OK;
-}
-
+/* Logs a note about the tensors that belong to no parameter of the net. */
 static yk_status note_others(const struct yk_tensor_set *set, const struct yk_net *net,
                              struct yk_arena *arena)
 {
-    struct names names;
+    struct yk_names *names = NULL;
     struct yk_text listed = {0};
     int32_t others = 0;
-    YK_TRY(list_all_names(net, arena, &names));
-    for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
+    yk_status status = yk_names_create(&names);
+    for (struct yk_net_cursor at = {0}; status == YK_OK && yk_net_next(net, &at);) {
+        status = add_names(net, at.parameter, arena, names);
+    }
+    for (int32_t i = 0; status == YK_OK && i < yk_tensor_set_count(set); i++) {
         const char *name = yk_tensor_set_at(set, i)->entry->name;
-        if (is_buffer(name) ||
-            bsearch(&name, names.items, names.count, sizeof *names.items, by_name)) {
-            continue;
-        }
-        if (others++ < LISTED) {
+        if (!is_buffer(name) && yk_names_find(names, name) < 0 && others++ < LISTED) {
             yk_text_addf(&listed, "%s%s", listed.length > 0 ? ", " : "", name);
         }
     }
@@ -309,8 +280,9 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
                yk_tensor_set_path(set), others, yk_text_chars(&listed),
                others > LISTED ? " …" : "");
     }
-    const yk_status status = yk_text_status(&listed);
+    YK_THEN(yk_text_status(&listed));
     yk_text_free(&listed);
+    yk_names_destroy(names);
     return status;
 }
 

@@ -50,7 +50,7 @@ struct yk_checkpoint_state {
 struct yk_checkpoint_content {
     const struct yk_parameter_store *store;
     struct yk_checkpoint_state state;
-    const struct yk_tokenizer *tokenizer; /* or NULL */
+    const struct yk_tokenizer *tokenizer; /* may be NULL */
     const char *options_json;             /* a JSON object */
     const char *base_model;               /* of adapters; NULL: unknown, or no adapters */
     const struct yk_ranks *ranks;         /* ranks that save together; NULL: one rank */
@@ -84,7 +84,7 @@ struct yk_checkpoint {
     double lora_alpha;
     const char *base_model;
     struct yk_checkpoint_state state;
-    struct yk_tokenizer *tokenizer; /* or NULL */
+    struct yk_tokenizer *tokenizer; /* NULL: none, or not supported */
     const char *options_json;       /* NULL: a folder in Hugging Face format */
     int32_t shards;                 /* number of shards; 0: one rank saved it */
 };
