@@ -30,7 +30,7 @@ struct yk_loaded_model {
     const struct yk_model *model;
     struct yk_engine engine;
     struct yk_net *net;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
 };
 
 yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,

@@ -1,8 +1,7 @@
 /*
- * Architecture: a family of transformers, as an entry of one table. To add one: write
+ * Architecture: a family of transformers, as an entry of one table. To add one, write
  * src/model/architecture_NAME.c with its `const struct yk_architecture`, declare it here and add it
- * to the table in architecture.c. Reading a config.json, describing the layers and listing the
- * modules follow the table.
+ * to the table in architecture.c.
  */
 #ifndef YK_MODEL_ARCHITECTURE_H
 #define YK_MODEL_ARCHITECTURE_H
@@ -14,15 +13,16 @@
 
 struct yk_architecture {
     const char *name;               /* "gpt2", "llama", "bert", "transformer" */
-    const char *const *model_types; /* "model_type" of config.json; ended by NULL */
-    const char *const *classes;     /* "architectures" of config.json; ended by NULL */
-    bool learned_positions;         /* sequences cannot be longer than `positions` */
-    bool position_table;            /* `positions` rows are kept, learned or computed */
-    /* Fills all but `name` and `architecture` from a config.json; the caller checks the sizes. */
-    yk_status (*read)(const struct yk_json *json, struct yk_model_config *config);
+    const char *const *model_types; /* values of "model_type" in config.json; ends with NULL */
+    const char *const *classes;     /* values of "architectures"; ends with NULL */
+    bool learned_positions;         /* a sequence has at most `positions` tokens */
+    bool position_table;            /* has a table of `positions` rows, learned or computed */
+    /* Sets all members but `name` and `architecture` from a config.json. The caller checks that
+     * the sizes do not overflow. */
+    yk_status (*read_config)(const struct yk_json *json, struct yk_model_config *config);
     /* Adds every layer and edge of the model. */
-    void (*describe)(struct yk_model_builder *model);
-    /* Adds every Hugging Face module, in the order the framework lists them. */
+    void (*add_layers)(struct yk_model_builder *model);
+    /* Adds every Hugging Face module, in the order of named_modules(). */
     void (*list_modules)(const struct yk_model_config *config, struct yk_modules *modules);
 };
 

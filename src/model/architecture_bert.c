@@ -1,5 +1,5 @@
 /*
- * BERT (Devlin et al. 2019): post-norm blocks that attend in both directions, learned positions and
+ * BERT (Devlin et al. 2019): post-norm blocks with bidirectional attention, learned positions and
  * segments, then a pooler over the first token, a head for masked tokens, or both.
  */
 #include "model/architecture.h"
@@ -8,12 +8,12 @@
 #include <string.h>
 
 enum {
-    USUAL_SEGMENTS = 2,
-    SENTENCE_CLASSES = 2, /* does the second sentence follow the first */
+    DEFAULT_SEGMENTS = 2,
+    SENTENCE_CLASSES = 2, /* next sentence prediction */
 };
 
-static const double USUAL_EPSILON = 1e-12;
-static const double USUAL_SPREAD = 0.02;
+static const double DEFAULT_EPSILON = 1e-12;
+static const double DEFAULT_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
     YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
@@ -22,18 +22,18 @@ static const struct yk_config_field fields[] = {
     YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
     YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
     YK_FIELD(positions, YK_FIELD_REQUIRED, "the number of positions", "max_position_embeddings"),
-    YK_FIELD(token_types, USUAL_SEGMENTS, "the number of segments", "type_vocab_size"),
+    YK_FIELD(token_types, DEFAULT_SEGMENTS, "the number of segments", "type_vocab_size"),
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
 };
 
 static const char ENCODER_ONLY[] = "BERT is known only as an encoder";
 
 static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);
 
-/* Sizes do not depend on these. */
+/* Reads what does not change sizes. */
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
 {
     static const char key[] = "position_embedding_type";
@@ -44,9 +44,9 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     if (positions && !yk_json_is_null(positions) && !absolute) {
         config->not_trained = "its position_embedding_type";
     }
-    YK_TRY(
-        yk_config_fields_read_number(json, "layer_norm_eps", USUAL_EPSILON, &config->norm_epsilon));
-    return yk_config_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread);
+    YK_TRY(yk_config_fields_read_number(json, "layer_norm_eps", DEFAULT_EPSILON,
+                                        &config->norm_epsilon));
+    return yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD, &config->spread);
 }
 
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
@@ -71,7 +71,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     return YK_OK;
 }
 
-/* The framework's names have this in front where the encoder is a part of a larger model. */
+/* Whether module names have the prefix "bert.": the encoder is a part of a larger model. */
 static bool is_inside(const struct yk_model_config *config)
 {
     return config->masked_head;
@@ -121,7 +121,7 @@ static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
     yk_layer_add_shape(&layer, " C%lld", (long long)C);
     yk_layer_add_linear(&layer, &(struct yk_layer_linear){"pool", B, C, C, 1, .bias = true});
     yk_layer_add_activation(&layer, YK_ACTIVATION_TANH, B, C);
-    layer.keeps_input = false; /* but a copy of one token of each sample */
+    layer.keeps_input = false; /* it saves a copy of one token of each sample */
     const int32_t pooler =
         yk_model_builder_add_layer(model, &layer, "pooler", modules, YK_LAYER_NONE);
     yk_model_builder_add_edge(model, last, pooler, B * model->workload.sequence);
@@ -148,7 +148,7 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
     yk_layer_add_linear(&layer, &(struct yk_layer_linear){"logits", rows, C, V, 1, .bias = true,
                                                           .tied = config->tied, .in_place = true});
     yk_layer_add_loss(&layer, rows, V);
-    if (!config->tied) { /* predictions.bias: the product then has its own, decoder.bias */
+    if (!config->tied) { /* predictions.bias: the untied product has decoder.bias */
         yk_layer_add_unused(&layer, V);
     }
     if (pooler != YK_LAYER_NONE) {
@@ -164,7 +164,7 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
     }
 }
 
-static void describe(struct yk_model_builder *model)
+static void add_layers(struct yk_model_builder *model)
 {
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence;
@@ -180,7 +180,7 @@ static void describe(struct yk_model_builder *model)
     }
 }
 
-/* Returns the tokens' embedding. */
+/* Returns the number of the token embedding. */
 static int32_t list_embeddings(const struct yk_model_config *config, struct yk_modules *modules)
 {
     yk_modules_open(modules, "embeddings");
@@ -199,7 +199,7 @@ static int32_t list_embeddings(const struct yk_model_config *config, struct yk_m
     return tokens;
 }
 
-/* A linear back to the model's width, with the norm over the sum that follows it. */
+/* A linear to the model's width, and the norm after the residual sum. */
 static void list_output(const struct yk_model_config *config, struct yk_modules *modules,
                         int64_t in)
 {
@@ -230,7 +230,7 @@ static void list_block(const struct yk_model_config *config, struct yk_modules *
     list_output(config, modules, config->inner);
 }
 
-/* The encoder with its embeddings, and its pooler; returns the tokens' embedding. */
+/* The encoder with its embeddings and its pooler. Returns the number of the token embedding. */
 static int32_t list_encoder(const struct yk_model_config *config, struct yk_modules *modules)
 {
     const int32_t tokens = list_embeddings(config, modules);
@@ -293,7 +293,7 @@ const struct yk_architecture yk_architecture_bert = {
     .classes = classes,
     .learned_positions = true,
     .position_table = true,
-    .read = read_config,
-    .describe = describe,
+    .read_config = read_config,
+    .add_layers = add_layers,
     .list_modules = list_modules,
 };

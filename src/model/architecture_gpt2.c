@@ -1,17 +1,17 @@
 /*
- * GPT-2 (Radford et al. 2019), and minGPT, which differs by an untied head: pre-norm blocks,
- * learned positions, one linear for queries, keys and values.
+ * GPT-2 (Radford et al. 2019), and minGPT, whose head is untied: pre-norm blocks, learned
+ * positions, one linear for queries, keys and values.
  */
 #include "model/architecture.h"
 #include "model/config_fields.h"
 
 enum {
-    BYTE_PAIRS = 50257, /* the vocabulary of GPT-2, */
-    LAST_PAIR = 50256,  /* whose last one both begins and ends a text */
+    GPT2_VOCABULARY = 50257,
+    GPT2_END_OF_TEXT = 50256, /* begins and ends a text */
 };
 
-static const double USUAL_EPSILON = 1e-5;
-static const double USUAL_SPREAD = 0.02;
+static const double DEFAULT_EPSILON = 1e-5;
+static const double DEFAULT_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
     YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
@@ -24,12 +24,13 @@ static const struct yk_config_field fields[] = {
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
 };
 
 static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);
 
-/* Sizes do not depend on these; what cannot be computed with can be planned for all the same. */
+/* Reads what does not change sizes. A model with an unknown option can be planned, but not trained.
+ */
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
 {
     bool scaled = true;
@@ -41,17 +42,17 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     if (!scaled || scaled_by_layer) {
         config->not_trained = "its way to scale attention";
     }
-    YK_TRY(yk_config_fields_read_number(json, "layer_norm_epsilon", USUAL_EPSILON,
+    YK_TRY(yk_config_fields_read_number(json, "layer_norm_epsilon", DEFAULT_EPSILON,
                                         &config->norm_epsilon));
-    return yk_config_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread);
+    return yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD, &config->spread);
 }
 
 static yk_status read_ids(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_config_fields_read_token_ids(json, config));
-    if (config->vocabulary == BYTE_PAIRS) {
-        config->ids.begin = config->ids.begin < 0 ? LAST_PAIR : config->ids.begin;
-        config->ids.end = config->ids.end < 0 ? LAST_PAIR : config->ids.end;
+    if (config->vocabulary == GPT2_VOCABULARY) {
+        config->ids.begin = config->ids.begin < 0 ? GPT2_END_OF_TEXT : config->ids.begin;
+        config->ids.end = config->ids.end < 0 ? GPT2_END_OF_TEXT : config->ids.end;
     }
     return YK_OK;
 }
@@ -103,7 +104,7 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
 }
 
-static void describe(struct yk_model_builder *model)
+static void add_layers(struct yk_model_builder *model)
 {
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder layer;
@@ -114,7 +115,7 @@ static void describe(struct yk_model_builder *model)
     yk_model_builder_add_norm_and_head(model, YK_NORM_LAYER, last, embed, "transformer.ln_f");
 }
 
-/* Causal masks are not listed: the framework no longer keeps them as buffers. */
+/* Causal masks are not listed, because transformers no longer stores them as buffers. */
 static void list_block(const struct yk_model_config *config, struct yk_modules *modules)
 {
     const int64_t width = config->width;
@@ -161,7 +162,7 @@ const struct yk_architecture yk_architecture_gpt2 = {
     .classes = classes,
     .learned_positions = true,
     .position_table = true,
-    .read = read_config,
-    .describe = describe,
+    .read_config = read_config,
+    .add_layers = add_layers,
     .list_modules = list_modules,
 };

@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-    USUAL_POSITIONS = 2048, /* what the framework assumes; nothing is counted by it */
+    DEFAULT_POSITIONS = 2048, /* as in transformers; no size depends on it */
     MAX_POSITIONS = 1 << 30,
-    MISTRALS_USUAL_KV_HEADS = 8, /* where the key is missing; null is the number of heads */
+    MISTRAL_DEFAULT_KV_HEADS = 8, /* if the key is missing; null means the number of heads */
 };
 
 static const struct yk_config_field fields[] = {
@@ -22,28 +22,28 @@ static const struct yk_config_field fields[] = {
     YK_FIELD(kv_heads, YK_FIELD_DERIVED, "the number of heads of keys and values",
              "num_key_value_heads"),
     YK_FIELD(head_size, YK_FIELD_DERIVED, "the size of a head", "head_dim"),
-    YK_FIELD(positions, USUAL_POSITIONS, "the longest sequence", "max_position_embeddings"),
+    YK_FIELD(positions, DEFAULT_POSITIONS, "the longest sequence", "max_position_embeddings"),
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", false),
-    YK_FLAG(linear_bias, "attention_bias", false),
-    YK_FLAG(inner_bias, "mlp_bias", false),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", false),
+    YK_CONFIG_FLAG(linear_bias, "attention_bias", false),
+    YK_CONFIG_FLAG(inner_bias, "mlp_bias", false),
 };
 
-/* Mistral's linears have no biases, whatever the file says. */
+/* Mistral's linears have no biases; the keys are ignored. */
 static const struct yk_config_flag mistral_flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", false),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", false),
 };
 
 static const struct yk_config_field_table llama_table = YK_FIELD_TABLE(fields, flags);
 static const struct yk_config_field_table mistral_table = YK_FIELD_TABLE(fields, mistral_flags);
 
-static const double USUAL_EPSILON = 1e-6;
-static const double USUAL_SPREAD = 0.02;
-static const double USUAL_THETA = 1e4;
+static const double DEFAULT_EPSILON = 1e-6;
+static const double DEFAULT_SPREAD = 0.02;
+static const double DEFAULT_THETA = 1e4;
 
-/* Llama 3's scaling: the other kinds cannot be computed with yet. */
+/* Reads Llama 3's scaling. Other kinds cannot be trained. */
 static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_config *config)
 {
     const char *newer = yk_json_string(yk_json_get(scaling, "rope_type"));
@@ -69,25 +69,26 @@ static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_con
     return YK_OK;
 }
 
-/* "rope_theta" and "rope_scaling", or "rope_parameters", which has both. */
+/* Reads "rope_theta" and "rope_scaling", or "rope_parameters", which contains both. */
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
 {
     const struct yk_json *both = yk_json_get(json, "rope_parameters");
     const struct yk_json *scaling = both ? both : yk_json_get(json, "rope_scaling");
     const char *activation = yk_json_string(yk_json_get(json, "hidden_act"));
     double theta = 0;
-    YK_TRY(yk_config_fields_read_number(json, "rope_theta", USUAL_THETA, &theta));
+    YK_TRY(yk_config_fields_read_number(json, "rope_theta", DEFAULT_THETA, &theta));
     YK_TRY(yk_config_fields_read_number(both, "rope_theta", theta, &config->rope_theta));
     YK_TRY(
-        yk_config_fields_read_number(json, "rms_norm_eps", USUAL_EPSILON, &config->norm_epsilon));
-    YK_TRY(yk_config_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread));
+        yk_config_fields_read_number(json, "rms_norm_eps", DEFAULT_EPSILON, &config->norm_epsilon));
+    YK_TRY(
+        yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD, &config->spread));
     if (activation && strcmp(activation, "silu") != 0) {
         config->not_trained = "its hidden_act";
     }
     return read_scaling(scaling, config);
 }
 
-/* Mistral's alone; null is no window. */
+/* Only Mistral has a window; null means none. */
 static yk_status read_window(const struct yk_json *json, bool mistral,
                              struct yk_model_config *config)
 {
@@ -122,7 +123,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     }
     if (config->kv_heads == 0) {
         const bool missing = !yk_json_get(json, "num_key_value_heads");
-        config->kv_heads = mistral && missing ? MISTRALS_USUAL_KV_HEADS : config->heads;
+        config->kv_heads = mistral && missing ? MISTRAL_DEFAULT_KV_HEADS : config->heads;
     }
     return yk_config_fields_check_divides(table, json, config, YK_CONFIG_OFFSET(kv_heads),
                                           YK_CONFIG_OFFSET(heads));
@@ -181,7 +182,7 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     yk_layer_add_residual(layer, rows, C);
 }
 
-static void describe(struct yk_model_builder *model)
+static void add_layers(struct yk_model_builder *model)
 {
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder layer;
@@ -243,7 +244,7 @@ const struct yk_architecture yk_architecture_llama = {
     .name = "llama",
     .model_types = model_types,
     .classes = classes,
-    .read = read_config,
-    .describe = describe,
+    .read_config = read_config,
+    .add_layers = add_layers,
     .list_modules = list_modules,
 };

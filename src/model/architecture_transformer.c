@@ -1,7 +1,7 @@
 /*
- * The Transformer (Vaswani et al. 2017) with encoder and decoder, which Marian implements:
+ * The Transformer (Vaswani et al. 2017) with encoder and decoder, as Marian implements it:
  * post-norm blocks, sinusoidal positions, ReLU, GELU or SiLU. Every block of the decoder reads the
- * encoder's output, so the layers are no chain.
+ * encoder's output, so the layers do not form a chain.
  */
 #include "model/architecture.h"
 #include "model/config_fields.h"
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 enum {
-    USUAL_POSITIONS = 1024 /* what the framework assumes; no layer is counted by it */
+    DEFAULT_POSITIONS = 1024 /* as in transformers; no size depends on it */
 };
 
 static const struct yk_config_field fields[] = {
@@ -27,21 +27,21 @@ static const struct yk_config_field fields[] = {
              "encoder_attention_heads", "num_attention_heads"),
     YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of the decoder's heads",
              "decoder_attention_heads"),
-    YK_FIELD(positions, USUAL_POSITIONS, "the longest sequence", "max_position_embeddings"),
+    YK_FIELD(positions, DEFAULT_POSITIONS, "the longest sequence", "max_position_embeddings"),
 };
 
-static const double USUAL_SPREAD = 0.02;
-static const double EPSILON = 1e-5; /* no key: what the framework gives a norm that says nothing */
+static const double DEFAULT_SPREAD = 0.02;
+static const double EPSILON = 1e-5; /* the default of PyTorch; the config has no key for it */
 
 static const struct yk_config_flag flags[] = {
-    YK_FLAG(tied, "tie_word_embeddings", true),
-    YK_FLAG(shared, "share_encoder_decoder_embeddings", true),
-    YK_FLAG(scaled_embedding, "scale_embedding", false),
+    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG(shared, "share_encoder_decoder_embeddings", true),
+    YK_CONFIG_FLAG(scaled_embedding, "scale_embedding", false),
 };
 
 static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);
 
-/* The framework makes such a model, but cannot compute its loss. */
+/* transformers can create a model with other vocabularies, but cannot compute its loss. */
 static yk_status check_vocabularies(const struct yk_model_config *config)
 {
     const int64_t target = yk_model_config_target_vocabulary(config);
@@ -54,13 +54,13 @@ static yk_status check_vocabularies(const struct yk_model_config *config)
                    target, config->vocabulary);
 }
 
-/* Sizes do not depend on these. The last four are marian-nn's, for models that the framework makes
- * but does not compute as they were meant. */
+/* Reads what does not change sizes. The switches are options of marian-nn that transformers
+ * ignores: with other values it would compute a different model. */
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
 {
     static const struct {
         const char *key;
-        bool known; /* what it must be, and is where it is missing */
+        bool known; /* the supported value, and the default */
         const char *what;
     } switches[] = {
         {"static_position_embeddings", true, "its learned positions"},
@@ -76,7 +76,7 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
         config->not_trained = value == switches[i].known ? config->not_trained : switches[i].what;
     }
     config->norm_epsilon = EPSILON;
-    return yk_config_fields_read_number(json, "init_std", USUAL_SPREAD, &config->spread);
+    return yk_config_fields_read_number(json, "init_std", DEFAULT_SPREAD, &config->spread);
 }
 
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
@@ -98,7 +98,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     return YK_OK;
 }
 
-/* True where one table serves as both embeddings, and as the head's weights. */
+/* Whether both embeddings and the head share one table. */
 static bool has_one_table(const struct yk_model_config *config)
 {
     return config->shared && config->tied;
@@ -112,7 +112,7 @@ static int32_t add_source_embed(struct yk_model_builder *model)
         "model.shared", "model.encoder.embed_tokens", "model.encoder.embed_positions"};
     const struct yk_model_config *config = model->config;
     const int64_t weights = config->vocabulary * config->width;
-    const bool idle = config->shared && !config->tied; /* then model.shared is kept unused */
+    const bool idle = config->shared && !config->tied; /* model.shared exists but is unused */
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "embed", 0, &layer);
     yk_layer_add_shape(&layer, " V%lld C%lld sinusoids%s", (long long)config->vocabulary,
@@ -142,7 +142,7 @@ static int32_t add_target_embed(struct yk_model_builder *model, int32_t source_e
                                       tied ? source_embed : YK_LAYER_NONE);
 }
 
-/* Attention to the encoder's output, which gives keys and values, the sum and its norm. */
+/* Cross-attention to the encoder's output, the residual sum and its norm. */
 static void build_cross_attention(struct yk_layer_builder *layer,
                                   const struct yk_layer_attention *attention)
 {
@@ -197,11 +197,11 @@ static void build_decoder_block(const struct yk_model_builder *model,
     build_cross_attention(layer, &cross);
     yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
     yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
-    /* The gradients of the encoder's keys and values have room of their own. */
+    /* The gradients of the encoder's keys and values have a buffer of their own. */
     layer->transient_bytes += 2 * memory * config->width * yk_precision_bytes(layer->precision);
 }
 
-static void describe(struct yk_model_builder *model)
+static void add_layers(struct yk_model_builder *model)
 {
     const struct yk_model_config *config = model->config;
     const int64_t source_rows = model->workload.batch * model->workload.sequence;
@@ -224,7 +224,7 @@ static void describe(struct yk_model_builder *model)
                               config->shared ? source_embed : target_embed);
 }
 
-/* The framework lists Marian's classes as splittable, one and all. */
+/* In transformers, none of Marian's classes is unsplittable. */
 
 static void list_attention(const struct yk_model_config *config, struct yk_modules *modules,
                            const char *name)
@@ -263,8 +263,8 @@ static void list_decoder_block(const struct yk_model_config *config, struct yk_m
     list_feed_forward(modules, config->width, config->inner);
 }
 
-/* An encoder or decoder; returns its embedding, which is tied to `shared` unless that is NONE.
- * Positions are fixed sinusoids, which the framework keeps as parameters all the same. */
+/* An encoder or decoder. Returns its embedding, which is tied to `shared` unless that is NONE.
+ * transformers stores the fixed sinusoidal positions as parameters. */
 static int32_t list_stack(const struct yk_model_config *config, struct yk_modules *modules,
                           bool decoder, int32_t shared)
 {
@@ -283,7 +283,7 @@ static int32_t list_stack(const struct yk_model_config *config, struct yk_module
     return tokens;
 }
 
-/* Without tied weights the framework keeps even the shared embedding three times. */
+/* Without tied weights, transformers stores even the shared embedding three times. */
 static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
 {
     const int64_t predicted = yk_model_config_target_vocabulary(config);
@@ -311,7 +311,7 @@ const struct yk_architecture yk_architecture_transformer = {
     .model_types = model_types,
     .classes = classes,
     .position_table = true,
-    .read = read_config,
-    .describe = describe,
+    .read_config = read_config,
+    .add_layers = add_layers,
     .list_modules = list_modules,
 };

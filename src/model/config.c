@@ -46,7 +46,7 @@ static yk_status fail_unknown(const char *class, const char *type)
     return status;
 }
 
-/* A class that is not known has a head of its own, so its type does not help. */
+/* An unknown class may have another head, so its model_type is not used. */
 static yk_status find_architecture(const struct yk_json *json, const struct yk_architecture **out)
 {
     const struct yk_json *list = yk_json_get(json, "architectures");
@@ -76,7 +76,7 @@ static yk_status find_architecture(const struct yk_json *json, const struct yk_a
     return fail_unknown(class, type);
 }
 
-/* Sizes were checked one by one; together they must not make more than can be counted. */
+/* Checks that the number of parameters does not overflow. */
 static yk_status check_sizes(const struct yk_model_config *config)
 {
     const double width = (double)config->width;
@@ -108,7 +108,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
         return yk_fail(YK_ERROR_INPUT, "a config.json is an object, not %s", yk_json_kind(json));
     }
     YK_TRY(find_architecture(json, &config->architecture));
-    YK_TRY(config->architecture->read(json, config));
+    YK_TRY(config->architecture->read_config(json, config));
     return check_sizes(config);
 }
 
@@ -144,7 +144,7 @@ bool yk_model_config_builtin(size_t number, const char **name, const char **summ
     return true;
 }
 
-/* The next character that distinguishes names, in lower case: case and "-_." do not. */
+/* The next letter in lower case. Names are compared without case and without "-_.". */
 static char next_letter(const char **word)
 {
     while (**word && strchr("-_.", **word)) {
@@ -218,7 +218,7 @@ static bool ends_in(const char *word, const char *suffix)
     return length >= wanted && strcmp(word + length - wanted, suffix) == 0;
 }
 
-/* "meta-llama/Meta-Llama-3-8B": an owner and a name, as models are published. */
+/* Finds a built-in model by a published name: "meta-llama/Meta-Llama-3-8B". */
 static const struct yk_model_config *find_published(const char *word)
 {
     const char *slash = strchr(word, '/');
@@ -236,7 +236,7 @@ static yk_status read_file(const char *path, struct yk_arena *arena,
     return status;
 }
 
-/* A model's folder, as Hugging Face keeps one, is known by its config.json. */
+/* Reads a file, or the config.json of a folder. */
 static yk_status read_path(const char *path, struct yk_arena *arena,
                            const struct yk_model_config **out)
 {

@@ -9,7 +9,7 @@
 
 static const double MAX_SIZE = 0x1p40;
 
-/* The member of the last key that is there, and that key; or the first key and NULL. */
+/* Finds the value of the last key that is present, and that key; or NULL and the first key. */
 static const struct yk_json *find(const struct yk_config_field *field, const struct yk_json *json,
                                   const char **key)
 {
@@ -96,8 +96,7 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
     static const char *const exact[] = {"gelu", "gelu_python", NULL};
     static const char *const by_tanh[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL};
     static const char *const silu[] = {"silu", "swish", NULL};
-    YK_TRY(
-        yk_config_fields_read_match(json, key, "relu", &config->relu)); /* a string, if anything */
+    YK_TRY(yk_config_fields_read_match(json, key, "relu", &config->relu)); /* checks the type */
     const char *found = yk_json_string(yk_json_get(json, key));
     const char *name = found ? found : preset;
     config->gelu_erf = is_among(name, exact);
@@ -108,7 +107,7 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
     return YK_OK;
 }
 
-/* A number, or of a list the first; −1 unless it is below `bound`. */
+/* Reads a number, or the first number of a list; −1 unless it is below `bound`. */
 static yk_status read_id(const struct yk_json *json, const char *key, int64_t bound, int64_t *out)
 {
     const struct yk_json *node = yk_json_get(json, key);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* With a point or an exponent in any case: to the framework 8 and 8.0 differ. */
+/* Writes a number with a point or an exponent, because 8 is an int in Python. */
 static void write_number(struct yk_json_writer *json, const char *key, double value)
 {
     char digits[YK_NUMBER_SIZE];
@@ -55,7 +55,7 @@ static void write_class(struct yk_json_writer *json, const char *name)
     yk_json_write_end_array(json);
 }
 
-/* Members that Llama and BERT have, where they stand in the order of names. */
+/* Keys of Llama and BERT that are adjacent in alphabetical order. */
 static void write_sizes(struct yk_json_writer *json, const struct yk_model_config *config)
 {
     yk_json_write_integer(json, "hidden_size", config->width);
@@ -136,7 +136,7 @@ static void write_bert(const struct yk_model_config *config, struct yk_json_writ
     yk_json_write_integer(json, "type_vocab_size", config->token_types);
 }
 
-/* The framework would force its own last token on a translation that is cut off: none here. */
+/* forced_eos_token_id is null: transformers would append its default token to a cut translation. */
 static void write_transformer(const struct yk_model_config *config, struct yk_json_writer *json)
 {
     write_activation(json, "activation_function", config);

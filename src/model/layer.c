@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Vector operations an element. They are counted roughly, since the time of such work is that of
- * its bytes: sums and products one each, a root, an exponential or a division one each, too. */
+/* Vector operations per element. Rough counts, because memory traffic determines the time of these
+ * kernels: an addition, product, root, exponential or division counts as one. */
 enum {
     LAYER_NORM_OPERATIONS = 8,
     RMS_NORM_OPERATIONS = 4,
     ROTARY_OPERATIONS = 3,
     LOSS_OPERATIONS = 6,
-    BACKWARD_FACTOR = 2, /* norms and activations: what it was, and its derivative */
+    BACKWARD_FACTOR = 2, /* norms and activations: recompute the value, and its derivative */
 };
 
 enum {
@@ -20,10 +20,9 @@ enum {
     TOKEN_BYTES = 4,
 };
 
-/* Flash attention: scores and values are a product each; backward computes the scores again and
- * then the gradients of values, probabilities, queries and keys. 2 operations an element of a head.
- * MFU does not count the scores that are computed again.
- */
+/* Flash attention, with 2 operations per element of a head and product: forward has the products of
+ * scores and values. Backward recomputes the scores, and computes the gradients of values,
+ * probabilities, queries and keys. MFU does not count the recomputed scores. */
 enum {
     ATTENTION_FORWARD = 2 * 2,
     ATTENTION_BACKWARD = 2 * 5,
@@ -45,13 +44,13 @@ static bool is_quantised(const struct yk_layer_builder *builder)
     return builder->role == YK_LAYER_BLOCK && builder->workload->nf4;
 }
 
-/* Whether the layer's own weights are trained, not only adapters. */
+/* Whether the layer's own weights are trained; else only adapters are. */
 static bool trains(const struct yk_layer_builder *builder)
 {
     return builder->workload->lora_rank == 0;
 }
 
-/* A frozen layer with nothing trained below it has no backward at all, and keeps nothing for it. */
+/* A frozen embedding has no backward pass and saves nothing. */
 static bool has_backward(const struct yk_layer_builder *builder)
 {
     return builder->role != YK_LAYER_EMBEDDING || trains(builder);
@@ -63,7 +62,7 @@ static void add(struct yk_layer_works *works, struct yk_work work)
     works->items[works->count++] = work;
 }
 
-/* Attention is counted where it is added. */
+/* Attention is counted in yk_layer_add_attention(). */
 static void count_products(struct yk_layer_builder *builder, const struct yk_work *work)
 {
     const double operations = work->class == YK_WORK_MATRIX ? work->operations : 0;
@@ -117,14 +116,14 @@ static void keep(struct yk_layer_builder *builder, int64_t numbers)
     keep_bytes(builder, numbers * item_bytes(builder));
 }
 
-/* The input of a part, which the first part has from the layer before. */
+/* Saves the input of a part. The input of the first part is the layer's input. */
 static void keep_input(struct yk_layer_builder *builder, int64_t numbers, bool first)
 {
     keep(builder, numbers);
     builder->keeps_input = builder->keeps_input || (first && builder->input_bytes > 0);
 }
 
-/* Gradients of a part's output and input live only while it runs. */
+/* Counts the gradients of a part's output and input, which exist only during the part. */
 static void hold(struct yk_layer_builder *builder, int64_t numbers)
 {
     const int64_t bytes = numbers * item_bytes(builder);
@@ -133,7 +132,7 @@ static void hold(struct yk_layer_builder *builder, int64_t numbers)
     }
 }
 
-/* The layer's own parameters, of which `weights` may be kept as NF4. */
+/* Counts parameters. Of a block, `weights` may be NF4; `others` may not. */
 static void count_parameters(struct yk_layer_builder *builder, int64_t weights, int64_t others)
 {
     builder->parameters += weights + others;
@@ -171,8 +170,8 @@ void yk_layer_add_shape(struct yk_layer_builder *builder, const char *format, ..
     va_end(arguments);
 }
 
-/* Those of a product are dequantised while the product before still takes its own: there is room
- * for two. */
+/* The weights of a product are dequantised while the previous product still uses its own, so there
+ * are two buffers. */
 static void hold_dequantised(struct yk_layer_builder *builder, int64_t weights)
 {
     const int64_t bytes = weights * item_bytes(builder);
@@ -195,7 +194,7 @@ static void add_dequantise(struct yk_layer_builder *builder, const struct yk_lay
     add_backward(builder, work);
 }
 
-/* (rows, in) × (in, r) for each part, then (rows, r) × (r, out); backward twice that. */
+/* (rows, in) × (in, r) for each part, then (rows, r) × (r, out). Backward does twice that. */
 static void add_adapter(struct yk_layer_builder *builder, const struct yk_layer_linear *linear)
 {
     const int64_t rank = builder->workload->lora_rank;
@@ -247,7 +246,7 @@ void yk_layer_add_linear(struct yk_layer_builder *builder, const struct yk_layer
         const double numbers = rows * (double)linear->out;
         add_backward(builder, vector_work("bias", numbers, numbers * size, 1));
     }
-    if (trained) { /* the gradients of its input and of its weights */
+    if (trained) { /* gradients of the input and of the weights */
         work.operations *= 2;
         work.bytes *= 2;
         work.launches *= 2;
@@ -319,7 +318,8 @@ void yk_layer_add_activation(struct yk_layer_builder *builder, enum yk_activatio
     static const struct {
         int operations;
         int inputs;
-        int kept; /* numbers an element; ReLU needs its output alone, which the next part keeps */
+        int kept; /* saved numbers per element; ReLU needs only its output, which the next part
+                     saves */
     } kinds[] = {
         [YK_ACTIVATION_GELU] = {8, 1, 1},
         [YK_ACTIVATION_RELU] = {1, 1, 0},
@@ -376,7 +376,7 @@ void yk_layer_add_embedding(struct yk_layer_builder *builder, int64_t rows, int6
     count_parameters(builder, 0, parameters);
     add_forward(builder, vector_work("embed", numbers * (double)(tables - 1),
                                      numbers * size * (double)(tables + 1), 1));
-    /* Rows of the tables' gradients are read, added to and written. */
+    /* Rows of the tables' gradients are read, increased and written. */
     add_backward(builder, vector_work("embed", numbers * (double)tables,
                                       numbers * size * (double)(2 * tables + 1), 1));
     keep_bytes(builder, TOKEN_BYTES * rows);

@@ -8,11 +8,10 @@
 
 enum {
     MAX_LORA_RANK = 1 << 20,
-    OUTER_LAYERS = 4, /* that no architecture exceeds besides its blocks: embeds, norm, head … */
+    OUTER_LAYERS = 4, /* maximum number of layers that are not blocks: embeddings, norm, head … */
 };
 
-/* Bytes and parameters are counted in int64_t; below this bound, sums over layers do not overflow.
- */
+/* Below this bound, sums of bytes over layers do not overflow int64_t. */
 static const double MAX_BYTES = 0x1p60;
 
 static yk_status check_sequence(const struct yk_model_config *config,
@@ -57,7 +56,7 @@ static yk_status check_adapters(const struct yk_workload *workload)
     return YK_OK;
 }
 
-/* Generous bounds, in floating point so that they cannot overflow themselves. */
+/* Upper bounds, in floating point, which cannot overflow. */
 static yk_status check_size(const struct yk_model_config *config,
                             const struct yk_workload *workload)
 {
@@ -123,13 +122,13 @@ yk_status yk_model_describe(const struct yk_model_config *config,
     if (config->encoder_layers > 0 && workload->target_sequence == 0) {
         builder.workload.target_sequence = workload->sequence;
     }
-    /* A decoder's blocks have two edges each: from the block before and from the encoder. */
+    /* Each block of a decoder has two edges: from the previous block and from the encoder. */
     const int64_t blocks = config->layers + config->encoder_layers + OUTER_LAYERS;
     struct yk_model *model = NULL;
     YK_TRY_NEW(arena, model, 1);
     YK_TRY_NEW(arena, builder.layers, blocks);
     YK_TRY_NEW(arena, builder.edges, 2 * blocks);
-    config->architecture->describe(&builder);
+    config->architecture->add_layers(&builder);
     YK_TRY(finish(&builder, model));
     *out = model;
     return YK_OK;
@@ -177,14 +176,13 @@ struct yk_model_sizes {
     struct yk_arena *arena;
     const struct yk_model_config *config;
     struct yk_workload workload;
-    const struct yk_model **models; /* (batch + 1, 2), NULL where nobody asked yet */
+    const struct yk_model **models; /* (batch + 1, 2); NULL: not computed yet */
 };
 
 static yk_status start(struct yk_model_sizes *sizes)
 {
     const struct yk_model *whole = NULL;
-    YK_TRY(yk_arena_create(&sizes->arena));
-    /* Refuses what cannot be before room is taken for as many samples as it says. */
+    /* Checks the workload before memory is allocated for its batch. */
     YK_TRY(yk_model_describe(sizes->config, &sizes->workload, sizes->arena, &whole));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(sizes->arena, sizes->models, 2 * (sizes->workload.batch + 1));
@@ -195,10 +193,8 @@ static yk_status start(struct yk_model_sizes *sizes)
 yk_status yk_model_sizes_create(const struct yk_model_config *config,
                                 const struct yk_workload *workload, struct yk_model_sizes **out)
 {
-    struct yk_model_sizes *sizes = calloc(1, sizeof *sizes);
-    if (!sizes) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_model_sizes *sizes = NULL;
+    YK_TRY_NEW_OWNER(sizes);
     sizes->config = config;
     sizes->workload = *workload;
     sizes->workload.recompute = false;
@@ -215,7 +211,6 @@ void yk_model_sizes_destroy(struct yk_model_sizes *sizes)
 {
     if (sizes) {
         yk_arena_destroy(sizes->arena);
-        free(sizes);
     }
 }
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* AdamW: both moments (3 + 4), their corrections (2), root, sum and quotient (3), decay and step
- * (3). Gradient, master weight and two moments are read, the last three and the weight written:
- * 2 + 4 + 4 + 4 and 4 + 4 + 4 + 2 bytes in 16 bit, 4 × 4 and 3 × 4 in fp32, where the weight is its
- * own master. */
+/* AdamW per parameter. Operations: moments (3 + 4), their corrections (2), root, sum and quotient
+ * (3), decay and step (3). Bytes: it reads gradient, master weight and two moments, and writes the
+ * last three and the weight: 2 + 4 + 4 + 4 and 4 + 4 + 4 + 2 in 16 bit, 4 × 4 and 3 × 4 in fp32,
+ * where the weight is its own master. */
 enum {
     ADAMW_OPERATIONS = 15,
     ADAMW_BYTES = 28,
@@ -73,7 +73,7 @@ static struct yk_work_list forward_of(struct yk_model_builder *model,
     return (struct yk_work_list){items, builder->forward.count};
 }
 
-/* Last part first; where a block recomputes, its forward works come before. */
+/* The last part comes first. With recomputation, the forward kernels precede it. */
 static struct yk_work_list backward_of(struct yk_model_builder *model,
                                        const struct yk_layer_builder *builder, bool recompute)
 {
@@ -108,7 +108,7 @@ static struct yk_work_list update_of(struct yk_model_builder *model,
     return (struct yk_work_list){items, 1};
 }
 
-/* The shape with all that the workload changes about the layer. */
+/* The shape with the properties that come from the workload. */
 static const char *shape_of(struct yk_model_builder *model, const struct yk_layer_builder *builder,
                             bool recompute)
 {
@@ -124,7 +124,7 @@ static const char *shape_of(struct yk_model_builder *model, const struct yk_laye
                 yk_precision_name(builder->precision));
 }
 
-/* All but the name and the modules. */
+/* Sets everything but the name and the modules. */
 static struct yk_layer finish(struct yk_model_builder *model,
                               const struct yk_layer_builder *builder)
 {
@@ -190,7 +190,7 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
                                     const char *name, const char *module, int32_t after,
                                     int64_t rows)
 {
-    const struct yk_layer block = finish(model, builder); /* equal blocks share their works */
+    const struct yk_layer block = finish(model, builder); /* all blocks share its kernels */
     int32_t last = after;
     for (int64_t i = 0; i < count && !model->failed; i++) {
         const char *own_module = text(model, "%s.%lld", module, (long long)i);

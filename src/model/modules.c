@@ -18,7 +18,7 @@ struct yk_modules_growth {
     bool failed;
 };
 
-/* Space for one more element: arenas do not free, so at worst half of what is allocated is used. */
+/* Makes space for one more element. The old array stays in the arena. */
 static void *grow(struct yk_modules_growth *growth, void *array, int32_t count, int32_t *capacity,
                   size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Work: one operation of a device, by what it takes: arithmetic operations, bytes to and from the
- * device's memory, launches. How long that is, only the cost room knows.
+ * Kernel work: what one kernel of a layer needs: arithmetic operations, memory traffic and
+ * launches. src/cost converts it to seconds.
  */
 #ifndef YK_MODEL_WORK_H
 #define YK_MODEL_WORK_H
@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 enum yk_work_class {
-    YK_WORK_MATRIX,    /* a matrix product: (m, k) times (k, n) is 2mkn operations */
-    YK_WORK_ATTENTION, /* flash attention: scores and values never leave the chip */
-    YK_WORK_VECTOR,    /* everything else: norms, activations, softmax, optimizer, dequantise */
+    YK_WORK_MATRIX,    /* a matrix product: (m, k) × (k, n) has 2mkn operations */
+    YK_WORK_ATTENTION, /* flash attention: the scores are not written to memory */
+    YK_WORK_VECTOR,    /* all others: norms, activations, softmax, optimizer, dequantisation */
     YK_WORK_CLASS_COUNT,
 };
 
 struct yk_work {
     const char *name; /* "qkv", "attention", "loss" …; constant */
     enum yk_work_class class;
-    enum yk_precision precision; /* that the operations are done in */
+    enum yk_precision precision; /* of the operations */
     double operations;
-    double bytes;     /* read and written once each */
-    int32_t launches; /* kernels */
-    bool narrow;      /* numbers of 16 bits are what is read and written */
+    double bytes;     /* read from and written to memory */
+    int32_t launches; /* kernel launches */
+    bool narrow;      /* memory holds 16-bit numbers */
 };
 
 struct yk_work_list {
@@ -33,17 +33,17 @@ struct yk_work_list {
 };
 
 /*
- * Operations that MFU (model FLOPS utilisation) counts, as PaLM (Chowdhery et al. 2022, appendix B)
- * does: products with weights and of attention, 2 for a multiply-add; forward, for the gradient of
- * inputs and for the gradient of weights, each where it is done: not the last of frozen weights,
- * and of a table that rows are looked up in none. Nothing for what is computed again.
+ * The operations that MFU (model FLOPS utilisation) counts, as in PaLM (Chowdhery et al. 2022,
+ * appendix B): matrix products with weights and of attention, with 2 operations per multiply-add,
+ * for the forward pass, the gradients of inputs, and the gradients of trained weights. Embedding
+ * lookups and recomputation count 0.
  */
 struct yk_flops {
-    double formula; /* attention as 12 × heads × head size × context for every token */
-    double exact;   /* attention by the pairs of positions that are looked at */
+    double formula; /* attention counts 12 × heads × head size × context per token */
+    double exact;   /* attention counts the pairs of positions it computes */
 };
 
-/* The operations of all items of one class. */
+/* The sum of the operations of one class. */
 static inline double yk_work_operations(const struct yk_work_list *list, enum yk_work_class class)
 {
     double sum = 0;

@@ -1,5 +1,7 @@
-/* Carve: cuts one allocation into aligned parts. With no memory at all it only counts, so that
- * the same lines say how much is needed and where everything is. */
+/*
+ * Bump allocator: divides one allocation into aligned arrays. With `base` NULL it only counts, so
+ * that the same code computes the size of an allocation and the addresses in it.
+ */
 #ifndef YK_NN_CARVE_H
 #define YK_NN_CARVE_H
 
@@ -9,11 +11,11 @@
 #include <stdint.h>
 
 struct yk_carver {
-    char *base; /* NULL: count only */
-    size_t used;
+    char *base;  /* NULL: only count */
+    size_t used; /* bytes */
 };
 
-/* `count` elements of `size` bytes, aligned as a device's memory is. */
+/* Allocates `count` elements of `size` bytes, aligned for the device. NULL if it only counts. */
 static inline void *yk_carve(struct yk_carver *carver, int64_t count, size_t size)
 {
     const size_t at = carver->used;

@@ -1,4 +1,4 @@
-/* Learning rate schedule: the learning rate of each step. Plain values; the functions are pure. */
+/* Learning rate schedule: the learning rate of each step. Pure functions. */
 #ifndef YK_NN_LR_SCHEDULE_H
 #define YK_NN_LR_SCHEDULE_H
 
@@ -6,23 +6,24 @@
 #include <stdint.h>
 
 enum yk_lr_schedule_kind {
-    YK_LR_SCHEDULE_CONSTANT, /* after the warm-up */
-    YK_LR_SCHEDULE_COSINE,   /* down to `min_lr` at the last step */
+    YK_LR_SCHEDULE_CONSTANT, /* max_lr after the warm-up */
+    YK_LR_SCHEDULE_COSINE,   /* from max_lr down to min_lr at the last step */
     YK_LR_SCHEDULE_INVERSE_ROOT,
 };
 
-/* Steps are numbered from 0; docs/training.md has the formulas. */
+/* docs/training.md has the formulas. */
 struct yk_lr_schedule {
     enum yk_lr_schedule_kind kind;
     double max_lr;
     double min_lr;
-    int64_t warmup;
+    int64_t warmup; /* in steps */
     int64_t steps;
 };
 
+/* The learning rate of step `step`, counted from 0. */
 double yk_lr_schedule_at(const struct yk_lr_schedule *schedule, int64_t step);
 
-/* By "constant", "cosine" or "inverse-root"; false: there is none of that name. */
+/* Finds a kind by its name: "constant", "cosine" or "inverse-root". False: the name is unknown. */
 bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out);
 
 #endif

@@ -22,7 +22,7 @@ size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_paramete
     }
 }
 
-/* Trained ones that decay, trained ones that do not, frozen ones. */
+/* The order in the allocation: trained with weight decay, trained without, frozen. */
 static int32_t class_of(const struct yk_parameter *parameter)
 {
     if (!parameter->trained) {
@@ -31,7 +31,7 @@ static int32_t class_of(const struct yk_parameter *parameter)
     return parameter->decayed ? 0 : 1;
 }
 
-/* Frozen fp32 after 16-bit numbers must be aligned. */
+/* Frozen fp32 parameters may follow 16-bit ones. */
 static size_t align(size_t offset)
 {
     return (offset + FP32_BYTES - 1) / FP32_BYTES * FP32_BYTES;
@@ -101,12 +101,13 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
 }
 
 /*
- * What a layer is sent comes from the latest layer that sends to it; what an earlier one sends
- * besides is looked at: the encoder's output. The tokens that are read second are the decoder's.
+ * The input of a layer is the output of the latest layer that sends to it. If an earlier layer also
+ * sends to it, that output is its memory: the encoder's output. The second layer that reads tokens
+ * belongs to the decoder.
  */
 static void connect(struct yk_net *net, const struct yk_model *model)
 {
-    bool reads = false; /* some layer before it reads tokens */
+    bool reads = false; /* an earlier layer reads tokens */
     for (int32_t l = 0; l < net->layer_count; l++) {
         struct yk_net_layer *layer = &net->layers[l];
         layer->input = -1;
@@ -137,7 +138,6 @@ static yk_status fill(struct yk_net *net, const struct yk_model *model)
 yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *options,
                         struct yk_net **out)
 {
-    struct yk_arena *arena = NULL;
     struct yk_net *net = NULL;
     if (model->config->not_trained) {
         return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: %s is not known",
@@ -150,18 +150,13 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
                        "up to that many can: --seq %lld",
                        model->config->name, (long long)window, (long long)window);
     }
-    YK_TRY(yk_arena_create(&arena));
-    net = yk_arena_allocate(arena, 1, sizeof *net);
-    yk_status status = net ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        *net = (struct yk_net){.arena = arena,
-                               .config = model->config,
-                               .workload = model->workload,
-                               .options = *options};
-        status = fill(net, model);
-    }
+    YK_TRY_NEW_OWNER(net);
+    net->config = model->config;
+    net->workload = model->workload;
+    net->options = *options;
+    const yk_status status = fill(net, model);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_net_destroy(net);
         return status;
     }
     *out = net;

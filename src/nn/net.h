@@ -1,19 +1,20 @@
 /*
- * Net: a model made runnable: its layers with their parameters, and the options of passes through
- * them. A net holds no numbers; those are in a store. It owns what it points to, except config,
- * which must outlive it, and never changes once made.
+ * Net: a model that can be executed: its layers, their parameters, and the options of passes. The
+ * values of the parameters are in a store. A net owns everything it points to except the config,
+ * which must outlive it. It never changes after creation.
  *
- * The room nn:
- *   net, parameter_list, carve      nets of layers; a layer's parameters; memory cut into parts
- *   layers/                         forward and backward of each kind of layer, and what they share
- *   store/                          weights, gradients and optimizer state on a device
- *   weights/                        Hugging Face's files of models, PEFT's of adapters
- *   inference/                      forward passes alone, sampling, beam search
+ * The folder nn:
+ *   net, parameter_list   nets of layers; the parameters of a layer
+ *   carve                 divides one allocation into arrays
+ *   layers/               forward and backward of each kind of layer, and what they share
+ *   store/                weights, gradients and optimizer state on a device
+ *   weights/              reads and writes models (Hugging Face) and adapters (PEFT)
+ *   inference/            forward passes without training, sampling, beam search
  *   optimizer, lr_schedule, loss_scaler
  *
- * All of a layer's weights are one allocation. First come the trained ones, those with weight decay
- * before the others; gradients and optimizer state are laid out in the same order, without gaps, so
- * that a part of a layer is a range of numbers. Frozen ones follow.
+ * All weights of a layer are in one allocation: first the trained parameters, those with weight
+ * decay before those without, then the frozen ones. Gradients and optimizer state have the same
+ * order, without gaps, so that a part of a layer is a range of elements.
  */
 #ifndef YK_NN_NET_H
 #define YK_NN_NET_H
@@ -29,36 +30,36 @@
 struct yk_layer_kind;
 
 enum yk_parameter_format {
-    YK_PARAMETER_PLAIN, /* in the precision of the training */
-    YK_PARAMETER_FP32,  /* fp32: next to NF4 */
+    YK_PARAMETER_PLAIN, /* the precision of the training */
+    YK_PARAMETER_FP32,  /* in models whose blocks are NF4 */
     YK_PARAMETER_NF4,
 };
 
 enum yk_parameter_init {
     YK_INIT_ZERO,
     YK_INIT_ONE,
-    YK_INIT_NORMAL,  /* of mean 0 and standard deviation `spread` */
+    YK_INIT_NORMAL,  /* mean 0, standard deviation `spread` */
     YK_INIT_UNIFORM, /* from −spread to spread */
 };
 
 struct yk_parameter {
     const char *name; /* "transformer.h.0.attn.c_attn.weight" */
     int32_t rank;     /* 1 or 2 */
-    int64_t shape[2]; /* as in the file */
-    int64_t count;
+    int64_t shape[2]; /* as in a file of weights */
+    int64_t count;    /* numbers */
     enum yk_parameter_format format;
     bool trained;
-    bool decayed;
-    bool adapter;  /* saved with the adapter, not with the model */
-    bool optional; /* a file may lack it: it is then as it starts */
+    bool decayed;  /* has weight decay */
+    bool adapter;  /* belongs to a LoRA adapter, not to the model */
+    bool optional; /* a file may lack it; it then keeps its initial value */
     enum yk_parameter_init init;
     double spread;
-    size_t offset; /* in the layer's weights, bytes */
-    int64_t first; /* of a trained one: its first number in the layer's gradients and state */
+    size_t offset; /* bytes from the start of the layer's weights */
+    int64_t first; /* if trained: its first element in the layer's gradients and state */
 };
 
 struct yk_net_options {
-    double dropout; /* of embeddings, attention and what is added to the residual stream */
+    double dropout; /* probability, for embeddings, attention and residual branches */
     double label_smoothing;
     double lora_alpha; /* adapters are scaled by alpha / rank; 0: by 1 */
     uint64_t seed;     /* of dropout */
@@ -66,71 +67,85 @@ struct yk_net_options {
 
 enum {
     YK_PROJECTION_PARTS = 3,
-    YK_LAYER_PROJECTIONS = 7, /* of a decoder */
+    YK_LAYER_PROJECTIONS = 7, /* maximum: a decoder block */
 };
 
-/* A product with weights: one linear of the model, or several that take the same input and lie side
- * by side in the output, such as queries, keys and values. */
+/* A matrix product with weights: one linear of the model, or several with the same input whose
+ * outputs are concatenated, such as queries, keys and values. Each of them is a part. */
 struct yk_projection {
     int64_t in;
-    int64_t out; /* of all parts */
+    int64_t out; /* of all parts together */
     int32_t parts;
     int64_t part_out[YK_PROJECTION_PARTS];
-    bool transposed; /* weights are stored as (in, out), as GPT-2 has them; else as (out, in) */
-    int32_t weight;  /* the first part's, among the layer's parameters; the others follow it */
-    int32_t bias;    /* −1: none, here and below */
-    int32_t a;       /* of the adapter: (rank, in) */
-    int32_t b;       /* (part_out, rank) */
+    bool transposed; /* weights are stored as (in, out), as in GPT-2; else as (out, in) */
+    /* Parameter numbers in the layer, of the first part; the other parts follow. −1: none. */
+    int32_t weight;
+    int32_t bias;
+    int32_t a; /* LoRA A, (rank, in) */
+    int32_t b; /* LoRA B, (part_out, rank) */
 };
 
 struct yk_net_layer {
     const struct yk_layer_kind *kind;
-    const char *name; /* the model's: "layer 3" */
+    const char *name; /* as in the model: "layer 3" */
     struct yk_parameter *parameters;
     int32_t parameter_count;
     struct yk_projection projections[YK_LAYER_PROJECTIONS];
     int32_t projection_count;
-    enum yk_precision precision; /* of what its products are stored in: fp32 outside the blocks of
-                                    an NF4 model */
-    int32_t leader;              /* the layer whose weights it uses too, or itself */
-    int32_t input;               /* the layer whose output it is sent; −1: it reads tokens */
-    int32_t memory;              /* the one whose output it looks at besides; −1: none */
-    bool decodes;                /* its stream is that of the decoder of an encoder–decoder */
-    size_t weight_bytes;         /* of its own */
-    int64_t trained;             /* numbers */
-    int64_t decayed;             /* the first of them */
+    enum yk_precision precision; /* of the outputs of its products: fp32 outside the blocks of an
+                                    NF4 model */
+    int32_t leader;              /* the layer that owns the weights it shares; else itself */
+    int32_t input;               /* the layer whose output is its input; −1: it reads tokens */
+    int32_t memory;              /* the layer whose output it cross-attends to; −1: none */
+    bool decodes;                /* it belongs to the decoder of an encoder–decoder */
+    size_t weight_bytes;         /* of its own parameters */
+    int64_t trained;             /* numbers of its trained parameters */
+    int64_t decayed;             /* the first of these have weight decay */
 };
 
 struct yk_net {
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_workload workload; /* its batch does not count */
+    struct yk_workload workload; /* its batch is not used */
     struct yk_net_options options;
     int32_t layer_count;
-    struct yk_net_layer *layers; /* those of the model, in its order */
+    struct yk_net_layer *layers; /* in the order of the model */
 };
 
-/* Fails where a layer's kind cannot be trained. */
+/* Fails if the model cannot be trained. */
 yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *options,
                         struct yk_net **out) YK_MUST_USE;
 void yk_net_destroy(struct yk_net *net);
 
-/* The parameters of all layers in their order: for (struct yk_net_cursor at = {0}; yk_net_next(net,
- * &at);). False past the last. */
+/* Iterates over the parameters of all layers:
+ *   for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) … at.parameter … */
 struct yk_net_cursor {
     int32_t layer;
-    int32_t next; /* in the layer */
+    int32_t next; /* number of the next parameter in the layer */
     const struct yk_parameter *parameter;
 };
+/* False: there are no more parameters. */
 bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at);
 
-/* The parameter of that name, or NULL; `layer` may be NULL. */
+/* The parameter with that name, or NULL. `*layer` is set to its layer; `layer` may be NULL. */
 const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer);
 
-/* The bytes that a parameter takes in the weights. */
+/* The bytes of a parameter in the weights. */
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
 
-/* What adapters are scaled by. */
+/* Whether the precision of the training has 16 bits. */
+static inline bool yk_net_is_half(const struct yk_net *net)
+{
+    return yk_precision_bytes(net->workload.precision) == 2;
+}
+
+/* The bytes of a layer's trained parameters, or of their gradients. */
+static inline size_t yk_net_trained_bytes(const struct yk_net *net, int32_t layer)
+{
+    return (size_t)(net->layers[layer].trained * yk_precision_bytes(net->workload.precision));
+}
+
+/* The factor of the adapters' output. */
 static inline float yk_net_adapter_scale(const struct yk_net *net)
 {
     const double alpha = net->options.lora_alpha;

@@ -16,8 +16,7 @@ bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out)
     return false;
 }
 
-/* Where numbers of a layer and their state are: `first` is their number in the layer, `at` that in
- * what is kept of it. */
+/* Addresses of consecutive parameters of a layer and of their state. */
 struct arrays {
     char *weights;
     char *gradients;
@@ -26,6 +25,7 @@ struct arrays {
     float *moment2;
 };
 
+/* `first` is the number of the first parameter in the layer, `at` its number in the kept part. */
 static struct arrays find_arrays(const struct yk_store_layer *kept, int64_t width, int64_t first,
                                  int64_t at)
 {
@@ -39,24 +39,24 @@ static struct arrays find_arrays(const struct yk_store_layer *kept, int64_t widt
     };
 }
 
-/* 1 − beta^t of the beta that moments are made with, rounded to fp32: of the exact one, 0.999 would
- * leave the second moment and its correction 1.3e-5 apart. */
+/* 1 − beta^t with beta rounded to fp32, as the kernels use it. With the exact 0.999 the correction
+ * of the second moment would be off by 1.3e-5. */
 static float bias_correction(double beta, double t)
 {
     return (float)(1 - pow((double)(float)beta, t));
 }
 
-/* One step of the optimizer on numbers that decay alike. */
+/* One update of parameters with equal weight decay. */
 struct update {
-    double rate;
+    double lr;
     int64_t updates;
     double decay;
     const struct yk_gradient_norm *gradient_norm;
 };
 
-static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, const struct arrays *arrays, int64_t count,
-                         const struct update *update)
+static void update_adamw(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         const struct arrays *arrays, int64_t count, const struct update *update)
 {
     const double t = (double)update->updates + 1;
     store->engine.backend->adamw(lane, &(struct yk_adamw_op){
@@ -67,7 +67,7 @@ static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_s
                                            .moment1 = arrays->moment1,
                                            .moment2 = arrays->moment2,
                                            .type = store->net->workload.precision,
-                                           .lr = (float)update->rate,
+                                           .lr = (float)update->lr,
                                            .beta1 = (float)optimizer->beta1,
                                            .beta2 = (float)optimizer->beta2,
                                            .epsilon = (float)optimizer->epsilon,
@@ -78,7 +78,7 @@ static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_s
                                        });
 }
 
-static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_store *store,
+static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_parameter_store *store,
                        struct yk_backend_lane *lane, const struct arrays *arrays, int64_t count,
                        const struct update *update)
 {
@@ -89,7 +89,7 @@ static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_sto
                                          .gradients = arrays->gradients,
                                          .velocity = arrays->moment1,
                                          .type = store->net->workload.precision,
-                                         .lr = (float)update->rate,
+                                         .lr = (float)update->lr,
                                          .weight_decay = (float)update->decay,
                                          .momentum = (float)optimizer->momentum,
                                          .first = update->updates == 0,
@@ -97,11 +97,11 @@ static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_sto
                                      });
 }
 
-/* The numbers of a span from `first` up to `end` of the layer, as far as it has them. */
-static void update_range(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer,
-                         const struct yk_partition_span *span, int64_t first, int64_t end,
-                         const struct update *update)
+/* Updates the parameters `first` to `end` of the layer that the span contains. */
+static void update_range(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         int32_t layer, const struct yk_partition_span *span, int64_t first,
+                         int64_t end, const struct update *update)
 {
     struct yk_partition_span part;
     if (!yk_partition_span_intersect(span, first, end - first, &part)) {
@@ -116,14 +116,15 @@ static void update_range(const struct yk_optimizer *optimizer, const struct yk_s
     }
 }
 
-void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
+void yk_optimizer_update(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         int32_t layer, double lr, int64_t updates,
                          const struct yk_gradient_norm *gradient_norm)
 {
     const struct yk_net_layer *of = &store->net->layers[layer];
     const struct yk_store_layer *kept = &store->layers[layer];
-    const struct update decayed = {rate, updates, optimizer->decay, gradient_norm};
-    const struct update plain = {rate, updates, 0, gradient_norm};
+    const struct update decayed = {lr, updates, optimizer->decay, gradient_norm};
+    const struct update plain = {lr, updates, 0, gradient_norm};
     for (int32_t i = 0; i < kept->span_count; i++) {
         const struct yk_partition_span *span = &kept->spans[i];
         update_range(optimizer, store, lane, layer, span, 0, of->decayed, &decayed);

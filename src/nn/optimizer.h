@@ -1,4 +1,4 @@
-/* Optimizer: how gradients become new weights, by AdamW or SGD. */
+/* Optimizer: updates weights from their gradients, by AdamW or SGD with momentum. */
 #ifndef YK_NN_OPTIMIZER_H
 #define YK_NN_OPTIMIZER_H
 
@@ -13,17 +13,18 @@ struct yk_optimizer {
     double beta1;
     double beta2;
     double epsilon;
-    double decay; /* of parameters with two dimensions */
+    double decay; /* weight decay of parameters with two dimensions; others have none */
     double momentum;
 };
 
-/* By "adamw" or "sgd"; false: there is none of that name. */
+/* Finds a kind by its name: "adamw" or "sgd". False: the name is unknown. */
 bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
 
-/* Enqueues the update of a layer's own parameters. `updates` is how many were made before; `norm`
- * is on the device, or NULL. */
-void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
-                         const struct yk_gradient_norm *norm);
+/* Enqueues the update of a layer's own parameters. `updates` is the number of earlier updates.
+ * `gradient_norm` is on the device; NULL: no clipping and no skipping. */
+void yk_optimizer_update(const struct yk_optimizer *optimizer,
+                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                         int32_t layer, double lr, int64_t updates,
+                         const struct yk_gradient_norm *gradient_norm);
 
 #endif

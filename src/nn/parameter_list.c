@@ -31,7 +31,7 @@ static bool trains_all(const struct yk_parameter_list *parameters)
     return parameters->workload->lora_rank == 0;
 }
 
-/* What is neither a block's linear nor an adapter: fp32 next to NF4. */
+/* The format of parameters outside the linears of blocks. */
 static enum yk_parameter_format outer_format(const struct yk_parameter_list *parameters)
 {
     return parameters->workload->nf4 ? YK_PARAMETER_FP32 : YK_PARAMETER_PLAIN;
@@ -114,7 +114,8 @@ static void add_weights(struct yk_parameter_list *parameters, const char *module
         });
 }
 
-/* PEFT's names. A starts as a linear of PyTorch does, B at 0, so that adapters start as nothing. */
+/* Names as in PEFT. A is initialised as a linear of PyTorch, B is 0, so that an adapter initially
+ * adds 0. */
 static void add_adapter(struct yk_parameter_list *parameters, const char *module,
                         const struct yk_projection_spec *spec, int32_t part, char which)
 {
@@ -135,9 +136,10 @@ static void add_adapter(struct yk_parameter_list *parameters, const char *module
         });
 }
 
-void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, const char *module,
-                                      const struct yk_projection_spec *spec)
+static void add_projection(struct yk_parameter_list *parameters,
+                           const struct yk_projection_spec *spec)
 {
+    const char *module = parameters->modules[0];
     assert(parameters->projection_count < YK_LAYER_PROJECTIONS);
     struct yk_projection *projection = &parameters->projections[parameters->projection_count++];
     *projection = (struct yk_projection){.in = spec->in, .transposed = spec->transposed};
@@ -148,7 +150,7 @@ void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, cons
     }
     projection->parts = parts;
     const bool adapted = parameters->block && parameters->workload->lora_rank > 0;
-    /* By role, so that the parts of one role lie side by side. */
+    /* Weights of all parts first, so that they are contiguous; then biases, A and B. */
     projection->weight = parameters->count;
     for (int32_t i = 0; i < parts; i++) {
         add_weights(parameters, module, spec, i);
@@ -166,5 +168,13 @@ void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, cons
     projection->b = adapted ? parameters->count : -1;
     for (int32_t i = 0; adapted && i < parts; i++) {
         add_adapter(parameters, module, spec, i, 'B');
+    }
+}
+
+void yk_parameter_list_add_projections(struct yk_parameter_list *parameters,
+                                       const struct yk_projection_spec *specs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add_projection(parameters, &specs[i]);
     }
 }

@@ -1,8 +1,12 @@
 #include "train/batches.h"
 
+#include "base/arena.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 struct yk_batches {
+    struct yk_arena *arena;
     const struct yk_sampler *sampler;
     struct yk_engine engine;
     void *memory;
@@ -32,7 +36,7 @@ void yk_batches_find_shares(const struct yk_plan *plan, int32_t rank, struct yk_
     }
 }
 
-/* True when a rank reads what it takes itself, and nothing else. */
+/* Whether a rank reads only its own samples. */
 static bool reads_own(const struct yk_sampler *sampler)
 {
     return sampler->even && sampler->slice_rows == 0;
@@ -43,7 +47,7 @@ static int64_t units_of(const struct yk_batches *batches, int32_t slice)
     return batches->sampler->slice_rows > 0 ? 1 : batches->shares[slice].all;
 }
 
-/* Tokens of either side that are read for a slice. */
+/* The tokens, of source or target, that are read for a slice. */
 static int64_t rows_of(const struct yk_batches *batches, int32_t slice)
 {
     const struct yk_sampler *sampler = batches->sampler;
@@ -51,25 +55,20 @@ static int64_t rows_of(const struct yk_batches *batches, int32_t slice)
                               : yk_sampler_rows(sampler, batches->shares[slice].all);
 }
 
-/* Numbers of a slice: tokens, lengths, targets, and what a decoder reads. A slice has no more
- * samples than tokens. */
+/* The int32_t numbers of a slice: tokens, lengths, targets, and the decoder's tokens. A slice never
+ * has more samples than tokens. */
 static int64_t slice_numbers(const struct yk_sampler *sampler, int64_t rows)
 {
     return rows * (sampler->target_sequence > 0 ? 4 : 3);
 }
 
-static void lay_out(const struct yk_batches *batches, struct yk_batch_slice *slice, int64_t rows,
-                    int32_t **numbers)
-{
-    slice->memory = *numbers;
-    slice->rows = rows;
-    *numbers += slice_numbers(batches->sampler, rows);
-}
-
-static yk_status fill(struct yk_batches *batches, int32_t slice_count)
+static yk_status allocate(struct yk_batches *batches, int32_t slice_count,
+                          const struct yk_batch_share *shares)
 {
     const struct yk_engine *engine = &batches->engine;
     int64_t numbers = 0;
+    YK_TRY_NEW(batches->arena, batches->shares, slice_count);
+    memcpy(batches->shares, shares, (size_t)slice_count * sizeof *shares);
     for (int32_t m = 0; m < slice_count; m++) {
         numbers += slice_numbers(batches->sampler, rows_of(batches, m));
     }
@@ -80,12 +79,11 @@ static yk_status fill(struct yk_batches *batches, int32_t slice_count)
     for (int i = 0; i < YK_BATCHES_PREFETCH; i++) {
         struct yk_batch *batch = &batches->batches[i];
         batch->slice_count = slice_count;
-        batch->slices = calloc((size_t)slice_count, sizeof *batch->slices);
-        if (!batch->slices) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_NEW(batches->arena, batch->slices, slice_count);
         for (int32_t m = 0; m < slice_count; m++) {
-            lay_out(batches, &batch->slices[m], rows_of(batches, m), &free_numbers);
+            batch->slices[m].memory = free_numbers;
+            batch->slices[m].rows = rows_of(batches, m);
+            free_numbers += slice_numbers(batches->sampler, batch->slices[m].rows);
         }
     }
     return YK_OK;
@@ -95,18 +93,11 @@ yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_en
                             int32_t slice_count, const struct yk_batch_share *shares,
                             struct yk_batches **out)
 {
-    struct yk_batches *batches = calloc(1, sizeof *batches);
-    struct yk_batch_share *kept = calloc((size_t)slice_count, sizeof *kept);
-    if (!batches || !kept) {
-        free(batches);
-        free(kept);
-        return yk_fail_out_of_memory();
-    }
-    *batches = (struct yk_batches){.sampler = sampler, .engine = *engine, .shares = kept};
-    for (int32_t m = 0; m < slice_count; m++) {
-        kept[m] = shares[m];
-    }
-    const yk_status status = fill(batches, slice_count);
+    struct yk_batches *batches = NULL;
+    YK_TRY_NEW_OWNER(batches);
+    batches->sampler = sampler;
+    batches->engine = *engine;
+    const yk_status status = allocate(batches, slice_count, shares);
     if (status != YK_OK) {
         yk_batches_destroy(batches);
         return status;
@@ -133,15 +124,11 @@ void yk_batches_destroy(struct yk_batches *batches)
 {
     if (batches) {
         batches->engine.backend->free_host(batches->engine.device, batches->memory);
-        for (int i = 0; i < YK_BATCHES_PREFETCH; i++) {
-            free(batches->batches[i].slices);
-        }
-        free(batches->shares);
-        free(batches);
+        yk_arena_destroy(batches->arena);
     }
 }
 
-static void point(const struct yk_batches *batches, struct yk_batch_slice *slice)
+static void reset_slice(const struct yk_batches *batches, struct yk_batch_slice *slice)
 {
     struct yk_slice *own = &slice->own;
     *own = (struct yk_slice){
@@ -153,8 +140,8 @@ static void point(const struct yk_batches *batches, struct yk_batch_slice *slice
     };
 }
 
-/* The samples of `slice`, which has all of the micro-batch, from the rank's first on. */
-static void share(struct yk_batch_slice *slice, const struct yk_batch_share *planned)
+/* Reduces a slice that holds the whole micro-batch to the rank's share. */
+static void select_share(struct yk_batch_slice *slice, const struct yk_batch_share *planned)
 {
     struct yk_slice *own = &slice->own;
     const int64_t begin = yk_batch_slice_at(slice, planned->first);
@@ -169,7 +156,7 @@ static void share(struct yk_batch_slice *slice, const struct yk_batch_share *pla
     own->target_tokens = own->target_tokens ? own->target_tokens + begin * target : NULL;
 }
 
-/* Only what the rank takes itself is read; how much the others take is known. */
+/* Reads the rank's own samples. The number of the other ranks' targets is known. */
 static yk_status read_own(struct yk_batches *batches, int64_t first, int32_t number,
                           struct yk_batch_slice *slice)
 {
@@ -182,7 +169,7 @@ static yk_status read_own(struct yk_batches *batches, int64_t first, int32_t num
     return YK_OK;
 }
 
-/* `left` units are there from `first` on. */
+/* Reads the whole micro-batch: units from `first` on, of which `left` remain. */
 static yk_status read_all(struct yk_batches *batches, int64_t first, int64_t left, int32_t number,
                           struct yk_batch_slice *slice)
 {
@@ -191,7 +178,7 @@ static yk_status read_all(struct yk_batches *batches, int64_t first, int64_t lef
     YK_TRY(yk_sampler_fetch(batches->sampler, first, units < left ? units : left, &slice->own));
     slice->all = slice->own.samples;
     slice->planned = batches->sampler->slice_rows > 0 ? planned->all : 0;
-    share(slice, planned);
+    select_share(slice, planned);
     return YK_OK;
 }
 
@@ -205,7 +192,7 @@ yk_status yk_batches_next(struct yk_batches *batches, int64_t first, int64_t end
     for (int32_t m = 0; m < batch->slice_count; m++) {
         struct yk_batch_slice *slice = &batch->slices[m];
         const int64_t at = first + batch->units;
-        point(batches, slice);
+        reset_slice(batches, slice);
         slice->all = 0;
         slice->first = 0;
         slice->planned = 0;

@@ -1,33 +1,43 @@
-/* Evaluation: the mean loss over a sampler that goes through its data in order. */
+/* Evaluation: computes the mean loss over a sequential sampler. */
 #include "base/clock.h"
 #include "nn/inference/forward.h"
 #include "train/batches.h"
 #include "train/run.h"
 
-static yk_status run_loss(struct yk_forward *forward, const struct yk_run_evaluation *evaluation,
-                          const struct yk_slice *slice, double *out)
+/* What computes the loss of a batch: a forward pass on this rank, or all ranks together. */
+struct evaluator {
+    struct yk_forward *forward; /* NULL: `executor` */
+    const struct yk_run_evaluation *evaluation;
+    struct yk_executor *executor;
+};
+
+static yk_status evaluate_batch(const struct evaluator *evaluator, const struct yk_batch *batch,
+                                double *out_loss)
 {
+    if (!evaluator->forward) {
+        return yk_executor_evaluate_step(evaluator->executor, batch, out_loss);
+    }
     const double began_s = yk_clock_now_s();
-    YK_TRY(yk_forward_loss(forward, slice, out));
-    if (evaluation->ran) {
-        evaluation->ran(evaluation->user, began_s, yk_clock_now_s());
+    YK_TRY(yk_forward_loss(evaluator->forward, &batch->slices[0].own, out_loss));
+    if (evaluator->evaluation->ran) {
+        evaluator->evaluation->ran(evaluator->evaluation->user, began_s, yk_clock_now_s());
     }
     return YK_OK;
 }
 
-static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches,
-                          const struct yk_run_evaluation *evaluation, int64_t units,
-                          int64_t at_once, double *out_loss, int64_t *out_tokens)
+static yk_status evaluate(const struct evaluator *evaluator, struct yk_batches *batches,
+                          int64_t units, double *out_loss, int64_t *out_tokens)
 {
     double sum = 0;
     int64_t counted = 0;
-    for (int64_t done = 0; done < units; done += at_once) {
+    for (int64_t done = 0; done < units;) {
         const struct yk_batch *batch = NULL;
         double loss = 0;
         YK_TRY(yk_batches_next(batches, done, units, &batch));
-        YK_TRY(run_loss(forward, evaluation, &batch->slices[0].own, &loss));
+        YK_TRY(evaluate_batch(evaluator, batch, &loss));
         sum += loss;
         counted += batch->counted;
+        done += batch->units;
     }
     *out_loss = sum / (double)counted;
     *out_tokens = counted;
@@ -42,9 +52,9 @@ static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_
     return (struct yk_forward_shape){units, sampler->sequence, sampler->target_sequence, false};
 }
 
-/* As many units at once as the loan holds, or −1 where it holds not even one. */
-static int64_t fit(const struct yk_store *store, const struct yk_sampler *sampler, int64_t max,
-                   const struct yk_run_memory *loan)
+/* How many units fit into the borrowed memory at once, or −1 if none fits. */
+static int64_t fit_units(const struct yk_parameter_store *store, const struct yk_sampler *sampler,
+                         int64_t max, const struct yk_run_memory *loan)
 {
     for (int64_t units = max; units > 0; units /= 2) {
         const struct yk_forward_shape shape = shape_of(sampler, units);
@@ -55,7 +65,7 @@ static int64_t fit(const struct yk_store *store, const struct yk_sampler *sample
     return -1;
 }
 
-yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler,
+yk_status yk_run_evaluate(struct yk_parameter_store *store, const struct yk_sampler *sampler,
                           const struct yk_run_evaluation *evaluation, double *out_loss,
                           int64_t *out_tokens)
 {
@@ -65,7 +75,7 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
     const int64_t usual = sampler->slice_rows > 0 ? 1 : evaluation->batch;
     const int64_t max = usual < wanted ? usual : wanted;
-    const int64_t fitting = loan ? fit(store, sampler, max, loan) : -1;
+    const int64_t fitting = loan ? fit_units(store, sampler, max, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : max;
     const struct yk_forward_shape shape = shape_of(sampler, at_once);
     struct yk_forward *forward = NULL;
@@ -76,29 +86,11 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
         const struct yk_batch_share share = {.all = at_once, .count = at_once};
         status = yk_batches_create(sampler, &store->engine, 1, &share, &batches);
     }
-    YK_THEN(evaluate(forward, batches, evaluation, wanted, at_once, out_loss, out_tokens));
+    const struct evaluator evaluator = {.forward = forward, .evaluation = evaluation};
+    YK_THEN(evaluate(&evaluator, batches, wanted, out_loss, out_tokens));
     yk_batches_destroy(batches);
     yk_forward_destroy(forward);
     return status;
-}
-
-static yk_status evaluate_ranks(struct yk_executor *executor, struct yk_batches *batches,
-                                int64_t units, double *out_loss, int64_t *out_tokens)
-{
-    double sum = 0;
-    int64_t counted = 0;
-    for (int64_t done = 0; done < units;) {
-        const struct yk_batch *batch = NULL;
-        double loss = 0;
-        YK_TRY(yk_batches_next(batches, done, units, &batch));
-        YK_TRY(yk_executor_evaluate_step(executor, batch, &loss));
-        sum += loss;
-        counted += batch->counted;
-        done += batch->units;
-    }
-    *out_loss = sum / (double)counted;
-    *out_tokens = counted;
-    return YK_OK;
 }
 
 yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
@@ -112,7 +104,8 @@ yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_pr
     yk_status status = yk_batches_create_planned(
         program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, sampler,
         &run->store->engine, &batches);
-    YK_THEN(evaluate_ranks(executor, batches, units, out_loss, out_tokens));
+    const struct evaluator evaluator = {.executor = executor};
+    YK_THEN(evaluate(&evaluator, batches, units, out_loss, out_tokens));
     yk_batches_destroy(batches);
     return status;
 }

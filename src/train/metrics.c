@@ -19,7 +19,7 @@ struct yk_metrics {
     char *path;
 };
 
-/* The step that a line is about; −1 for one that was cut off. */
+/* The step of a line; −1: the line is incomplete. */
 static int64_t step_of(const char *line, size_t length)
 {
     struct yk_json *json = NULL;
@@ -31,8 +31,8 @@ static int64_t step_of(const char *line, size_t length)
     return (int64_t)step;
 }
 
-/* Leaves the lines up to `step`. */
-static yk_status cut(const char *path, int64_t step)
+/* Removes the lines after `step`. */
+static yk_status truncate_after(const char *path, int64_t step)
 {
     struct yk_text before = {0};
     struct yk_text after = {0};
@@ -60,7 +60,7 @@ static yk_status cut(const char *path, int64_t step)
 
 yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **out)
 {
-    YK_TRY(cut(path, step));
+    YK_TRY(truncate_after(path, step));
     struct yk_metrics *metrics = calloc(1, sizeof *metrics);
     if (!metrics) {
         return yk_fail_out_of_memory();
@@ -89,8 +89,8 @@ void yk_metrics_close(struct yk_metrics *metrics)
     }
 }
 
-/* A file that was removed or replaced still takes lines, but nobody would find them. */
-static yk_status find_again(struct yk_metrics *metrics)
+/* Opens the file again if it was removed or replaced. */
+static yk_status reopen_if_replaced(struct yk_metrics *metrics)
 {
     struct stat own;
     struct stat named;
@@ -119,15 +119,15 @@ static struct yk_json_writer begin_line(struct yk_text *text, int64_t step)
     return json;
 }
 
-/* Ends the line and frees its text. A line is written at once, and truncated unless all of it was,
- * so that a reader never sees half of one. */
+/* Ends the line, writes it and frees its text. A partial write is undone, so that a reader never
+ * sees an incomplete line. */
 static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *json)
 {
     struct yk_text *text = json->text;
     yk_json_write_end_object(json);
     yk_text_add(text, "\n");
     yk_status status = yk_text_status(text);
-    YK_THEN(find_again(metrics));
+    YK_THEN(reopen_if_replaced(metrics));
     if (status == YK_OK) {
         const off_t before = lseek(metrics->file, 0, SEEK_END);
         const ssize_t written = write(metrics->file, text->bytes, text->length);
@@ -147,7 +147,7 @@ yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_run_
     struct yk_json_writer json = begin_line(&text, step->step);
     yk_json_write_number(&json, "loss", step->loss);
     yk_json_write_number(&json, "norm", step->norm);
-    yk_json_write_number(&json, "lr", step->rate);
+    yk_json_write_number(&json, "lr", step->lr);
     yk_json_write_number(&json, "seconds", step->seconds);
     yk_json_write_number(&json, "tokens_per_s", step->tokens_per_s);
     if (step->loss_scale != 1) {
@@ -156,7 +156,7 @@ yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_run_
     if (step->skipped) {
         yk_json_write_bool(&json, "skipped", true);
     }
-    if (step->ranks > 1 && step->compute_s[0] > 0) { /* of a first step it may not be known */
+    if (step->ranks > 1 && step->compute_s[0] > 0) { /* unknown in the first steps */
         yk_json_write_begin_array(&json, "ranks_s");
         for (int32_t r = 0; r < step->ranks; r++) {
             yk_json_write_number(&json, NULL, step->compute_s[r]);

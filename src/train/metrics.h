@@ -1,6 +1,6 @@
 /*
- * Metrics: one JSON object a line for every step and every evaluation of a run, in a file that only
- * grows. One thread at a time.
+ * Metrics: a file with one JSON object per line, for every step and every evaluation of a run.
+ * Lines are only appended. One thread at a time.
  *
  *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
@@ -14,8 +14,8 @@
 
 struct yk_metrics;
 
-/* Opens `path` to go on after `step`: lines of later steps, which a run that was killed had
- * written, are dropped. */
+/* Opens `path` for a run that continues after `step`. Removes the lines of later steps, which an
+ * earlier run wrote before it was killed. */
 yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **out) YK_MUST_USE;
 void yk_metrics_close(struct yk_metrics *metrics);
 
@@ -24,7 +24,7 @@ yk_status yk_metrics_write_step(struct yk_metrics *metrics,
 yk_status yk_metrics_write_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
                                       int64_t tokens) YK_MUST_USE;
 
-/* From the step after this one on, the ranks of a plan of one group take these shares. */
+/* Writes the shares of the ranks that apply after `step`. The plan has one group. */
 yk_status yk_metrics_write_shares(struct yk_metrics *metrics, int64_t step,
                                   const struct yk_plan *plan) YK_MUST_USE;
 

@@ -2,8 +2,7 @@
 
 #include "program/facts.h"
 
-/* Where a member's part begins: parts add up to 1 only as far as rounding lets them, so what comes
- * after the last part begins at 1. */
+/* The parts may not add up to exactly 1 because of rounding, so the last part ends at 1. */
 double yk_partitions_begin(const struct yk_plan_group *group, int32_t member)
 {
     double before = 0;

@@ -1,6 +1,8 @@
-/* Partitions: which part of every layer a rank's store keeps, as the plan says. The parts of a
- * group's members follow each other in the order of the members, so that every number of a layer is
- * kept by exactly one of them. Pure functions of a program; any thread. */
+/*
+ * Rank partitions: which part of every layer a rank stores and saves, according to the plan. The
+ * parts of a group's members follow each other in the order of the members, so that exactly one
+ * member stores each element of a sharded layer. Pure functions of a program; any thread.
+ */
 #ifndef YK_TRAIN_PARTITIONS_H
 #define YK_TRAIN_PARTITIONS_H
 
@@ -11,16 +13,16 @@
 
 #include <stdint.h>
 
-/* (L) partitions, in the arena. */
+/* (L) the part of each layer that the rank stores, in the arena. */
 yk_status yk_partitions_of_rank(const struct yk_program *program, int32_t rank,
                                 struct yk_arena *arena, struct yk_partition **out) YK_MUST_USE;
 
-/* Where a member's part of each block begins, from 0 to 1; that of the number of members is the
- * end. */
+/* The fraction of a block, from 0 to 1, at which a member's part begins. `member` may be the number
+ * of members: the result is then 1. */
 double yk_partitions_begin(const struct yk_plan_group *group, int32_t member);
 
-/* (L) what the rank saves of what it keeps, in the arena: of all ranks together everything once. A
- * layer that all members of a group have whole is cut into equal slices. */
+/* (L) the part of each layer that the rank writes to a checkpoint, in the arena. All ranks together
+ * save each element once: a replicated layer is divided evenly among its group. */
 yk_status yk_partitions_to_save(const struct yk_program *program, int32_t rank,
                                 struct yk_arena *arena, struct yk_partition **out) YK_MUST_USE;
 

@@ -1,7 +1,6 @@
 #include "train/round_log.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -13,39 +12,44 @@ enum {
 };
 
 struct yk_round_log {
+    struct yk_arena *arena;
     int32_t op_count;
-    int32_t room;    /* rounds */
-    int64_t kept;    /* rounds so far; the last `room` of them are there */
-    int64_t passed;  /* steps */
-    int64_t *steps;  /* (room) */
-    double *begin_s; /* (room, ops) */
+    int32_t capacity; /* in rounds */
+    int64_t recorded; /* rounds; only the last `capacity` of them are stored */
+    int64_t passed;   /* steps */
+    int64_t *steps;   /* (capacity) */
+    double *begin_s;  /* (capacity, ops) */
     double *end_s;
-    struct yk_op_time *times; /* (ops) of the round at hand */
+    struct yk_op_time *times; /* (ops) of the current round */
 };
 
-/* What a packed log begins with. */
-struct head {
+/* The header of a packed log. */
+struct header {
     int32_t op_count;
     int32_t round_count;
 };
 
+static yk_status allocate(struct yk_round_log *log, int32_t op_count)
+{
+    const int32_t capacity = op_count > 0 ? LOG_MAX_OPS / op_count : LOG_MAX_ROUNDS;
+    log->op_count = op_count;
+    log->capacity = capacity < 4 ? 4 : capacity < LOG_MAX_ROUNDS ? capacity : LOG_MAX_ROUNDS;
+    const int64_t count = (int64_t)log->capacity * op_count + 1;
+    YK_TRY_NEW(log->arena, log->steps, log->capacity);
+    YK_TRY_NEW(log->arena, log->begin_s, count);
+    YK_TRY_NEW(log->arena, log->end_s, count);
+    YK_TRY_NEW(log->arena, log->times, op_count + 1);
+    return YK_OK;
+}
+
 yk_status yk_round_log_create(int32_t op_count, struct yk_round_log **out)
 {
-    struct yk_round_log *log = calloc(1, sizeof *log);
-    if (!log) {
-        return yk_fail_out_of_memory();
-    }
-    const int32_t room = op_count > 0 ? LOG_MAX_OPS / op_count : LOG_MAX_ROUNDS;
-    log->op_count = op_count;
-    log->room = room < 4 ? 4 : room < LOG_MAX_ROUNDS ? room : LOG_MAX_ROUNDS;
-    const size_t count = (size_t)log->room * (size_t)op_count + 1;
-    log->steps = calloc((size_t)log->room, sizeof *log->steps);
-    log->begin_s = calloc(count, sizeof *log->begin_s);
-    log->end_s = calloc(count, sizeof *log->end_s);
-    log->times = calloc((size_t)op_count + 1, sizeof *log->times);
-    if (!log->steps || !log->begin_s || !log->end_s || !log->times) {
+    struct yk_round_log *log = NULL;
+    YK_TRY_NEW_OWNER(log);
+    const yk_status status = allocate(log, op_count);
+    if (status != YK_OK) {
         yk_round_log_destroy(log);
-        return yk_fail_out_of_memory();
+        return status;
     }
     *out = log;
     return YK_OK;
@@ -54,15 +58,11 @@ yk_status yk_round_log_create(int32_t op_count, struct yk_round_log **out)
 void yk_round_log_destroy(struct yk_round_log *log)
 {
     if (log) {
-        free(log->steps);
-        free(log->begin_s);
-        free(log->end_s);
-        free(log->times);
-        free(log);
+        yk_arena_destroy(log->arena);
     }
 }
 
-/* Whether the step before the one that has just passed is to be kept. */
+/* Whether the step before the last one is recorded. */
 static bool is_due(int64_t passed)
 {
     const int64_t before = passed - 1;
@@ -82,7 +82,7 @@ yk_status yk_round_log_add(struct yk_round_log *log, const struct yk_executor *e
     if (!yk_round_times_are_whole(&times)) {
         return YK_OK;
     }
-    const int64_t place = log->kept++ % log->room;
+    const int64_t place = log->recorded++ % log->capacity;
     log->steps[place] = step - 1;
     for (int32_t i = 0; i < times.count; i++) {
         log->begin_s[place * log->op_count + i] = times.ops[i].start_s;
@@ -94,8 +94,8 @@ yk_status yk_round_log_add(struct yk_round_log *log, const struct yk_executor *e
 static void pack_times(const struct yk_round_log *log, const double *times_s, double offset_s,
                        int32_t count, struct yk_text *out)
 {
-    for (int64_t k = log->kept - count; k < log->kept; k++) {
-        const double *round_s = times_s + k % log->room * log->op_count;
+    for (int64_t k = log->recorded - count; k < log->recorded; k++) {
+        const double *round_s = times_s + k % log->capacity * log->op_count;
         for (int32_t i = 0; i < log->op_count; i++) {
             const double time_s = round_s[i] + offset_s;
             yk_text_add_bytes(out, (const char *)&time_s, sizeof time_s);
@@ -105,11 +105,11 @@ static void pack_times(const struct yk_round_log *log, const double *times_s, do
 
 yk_status yk_round_log_pack(const struct yk_round_log *log, double offset_s, struct yk_text *out)
 {
-    const int32_t count = (int32_t)(log->kept < log->room ? log->kept : log->room);
-    const struct head head = {log->op_count, count};
-    yk_text_add_bytes(out, (const char *)&head, sizeof head);
-    for (int64_t k = log->kept - count; k < log->kept; k++) {
-        yk_text_add_bytes(out, (const char *)&log->steps[k % log->room], sizeof *log->steps);
+    const int32_t count = (int32_t)(log->recorded < log->capacity ? log->recorded : log->capacity);
+    const struct header header = {log->op_count, count};
+    yk_text_add_bytes(out, (const char *)&header, sizeof header);
+    for (int64_t k = log->recorded - count; k < log->recorded; k++) {
+        yk_text_add_bytes(out, (const char *)&log->steps[k % log->capacity], sizeof *log->steps);
     }
     pack_times(log, log->begin_s, offset_s, count, out);
     pack_times(log, log->end_s, offset_s, count, out);
@@ -119,18 +119,18 @@ yk_status yk_round_log_pack(const struct yk_round_log *log, double offset_s, str
 yk_status yk_round_log_unpack(const void *bytes, size_t size, const char *source,
                               struct yk_arena *arena, struct yk_rank_rounds *out)
 {
-    struct head head = {0};
-    if (size >= sizeof head) {
-        memcpy(&head, bytes, sizeof head);
+    struct header header = {0};
+    if (size >= sizeof header) {
+        memcpy(&header, bytes, sizeof header);
     }
-    const bool sane = head.op_count >= 0 && head.op_count <= INT32_MAX / LOG_MAX_ROUNDS &&
-                      head.round_count >= 0 && head.round_count <= LOG_MAX_ROUNDS;
-    const size_t rounds = sane ? (size_t)head.round_count : 0;
-    const size_t times = sane ? rounds * (size_t)head.op_count : 0;
-    if (!sane || size != sizeof head + rounds * sizeof(int64_t) + 2 * times * sizeof(double)) {
+    const bool sane = header.op_count >= 0 && header.op_count <= INT32_MAX / LOG_MAX_ROUNDS &&
+                      header.round_count >= 0 && header.round_count <= LOG_MAX_ROUNDS;
+    const size_t rounds = sane ? (size_t)header.round_count : 0;
+    const size_t times = sane ? rounds * (size_t)header.op_count : 0;
+    if (!sane || size != sizeof header + rounds * sizeof(int64_t) + 2 * times * sizeof(double)) {
         return yk_fail(YK_ERROR_INPUT, "%s: these are no times of ops", source);
     }
-    const char *next = (const char *)bytes + sizeof head;
+    const char *next = (const char *)bytes + sizeof header;
     int64_t *steps = NULL;
     double *begin_s = NULL;
     double *end_s = NULL;
@@ -142,6 +142,6 @@ yk_status yk_round_log_unpack(const void *bytes, size_t size, const char *source
     memcpy(begin_s, next, times * sizeof *begin_s);
     next += times * sizeof *begin_s;
     memcpy(end_s, next, times * sizeof *end_s);
-    *out = (struct yk_rank_rounds){head.op_count, head.round_count, steps, begin_s, end_s};
+    *out = (struct yk_rank_rounds){header.op_count, header.round_count, steps, begin_s, end_s};
     return YK_OK;
 }

@@ -15,53 +15,53 @@
 enum {
     MAX_PENDING = 4,
     MAX_BAD_STEPS = 8, /* in a row */
-    MEMORY_NOTED = 16, /* of so many steps, once */
+    MEMORY_STEPS = 16, /* device memory is read once in this many steps */
 };
 
 /* A step that has begun and not ended. */
 struct pending_step {
-    double rate;
+    double lr;
     double scale;
     int64_t present;
 };
 
-/* A run on its way: the steps that have begun, with all they go by. */
+/* The state of a run while it trains. */
 struct running {
     struct yk_run *run;
     struct yk_executor *executor;
     struct yk_batches *batches;
-    struct yk_metrics *metrics;  /* owned, though opened by the run; NULL: none */
+    struct yk_metrics *metrics;  /* NULL: no metrics are written */
     const struct yk_batch *now;  /* of the step that begins next */
-    const struct yk_batch *next; /* of the one after: prepared while others run */
-    int64_t next_unit;           /* units of the sampler in all of these */
+    const struct yk_batch *next; /* of the step after that; read while steps run */
+    int64_t next_unit;           /* first unit of the sampler that was not read yet */
     struct pending_step pending[MAX_PENDING];
     int32_t pending_count;
-    struct yk_op_time *times; /* (ops) for those of a round */
-    double *seconds;          /* of the steps of this run */
+    struct yk_op_time *times; /* (ops) of one round */
+    double *seconds;          /* (count) of each step of this run */
     int64_t count;
     bool stopped;
-    const struct yk_program *change; /* to go on with */
+    const struct yk_program *change; /* program to continue with; NULL: the current one */
     struct yk_arena *arena;
     struct yk_partition *saves; /* (L) what this rank saves */
-    int64_t saved_step;         /* −1: not yet */
+    int64_t saved_step;         /* −1: none */
     int64_t evaluated_step;
 };
 
-/* ---- what the ranks come to together: all make the same calls ---- */
+/* ---- agreement of the ranks ---- */
 
 static int32_t own_rank(const struct yk_run *run)
 {
     return run->executor.ranks ? run->executor.ranks->rank : 0;
 }
 
-/* A failure that all ranks have, unless it is that they cannot reach each other. */
+/* Records whether a failure is known to all ranks: it is, unless communication itself failed. */
 static void note_agreed(struct yk_run *run, yk_status status)
 {
     const struct yk_ranks *ranks = run->executor.ranks;
     run->agreed = ranks && status != YK_OK && ranks->comm->check(ranks->world) == YK_OK;
 }
 
-/* What all ranks come to. */
+/* Returns the same status on all ranks. */
 static yk_status agree(struct yk_run *run, yk_status mine)
 {
     const yk_status status =
@@ -70,7 +70,7 @@ static yk_status agree(struct yk_run *run, yk_status mine)
     return status;
 }
 
-/* ---- whether the numbers are still good ---- */
+/* ---- non-finite numbers ---- */
 
 static yk_status fail_named(const struct yk_run *run, const char *name, const char *what,
                             const char *advice)
@@ -85,7 +85,7 @@ static yk_status fail_named(const struct yk_run *run, const char *name, const ch
                    (long long)run->state.step, name, (long long)run->state.bad, advice);
 }
 
-/* Always a failure. All ranks come here together: one that holds the bad numbers names them. */
+/* Always fails. All ranks call it together; the rank that stores the bad numbers names them. */
 static yk_status fail_nonfinite(struct yk_run *run, double loss)
 {
     const char *name = NULL;
@@ -104,8 +104,8 @@ static yk_status fail_nonfinite(struct yk_run *run, double loss)
                          (long long)run->state.step, loss, (long long)run->state.bad, advice);
 }
 
-/* A run that ends while its numbers are bad: steps that were skipped did no harm, unless the loss
- * or the weights themselves are not finite. */
+/* Checks a run whose last steps were skipped. It fails if the loss or the weights are not finite.
+ */
 static yk_status check_end(struct yk_run *run)
 {
     const char *name = NULL;
@@ -123,8 +123,8 @@ static yk_status check_end(struct yk_run *run)
                : YK_OK;
 }
 
-/* A step whose numbers are bad counts as done, but updates nothing; fails where it was not skipped,
- * or too many follow each other. */
+/* A skipped step counts as done. Fails if a bad step was not skipped, or if too many follow each
+ * other. */
 static yk_status check_result(struct yk_run *run, struct yk_executor *executor,
                               const struct yk_step_result *result)
 {
@@ -155,7 +155,7 @@ static yk_status create_batches(struct running *running)
                                      &run->store->engine, &running->batches);
 }
 
-/* Times of another program's ops go. */
+/* Starts a new log for the current program. */
 static yk_status begin_log(struct yk_run *run)
 {
     yk_round_log_destroy(run->log);
@@ -170,7 +170,7 @@ static yk_status create_executor(struct running *running)
                               &running->executor);
 }
 
-/* To be closed also where it fails. */
+/* close_steps() must be called even if it fails. */
 static yk_status open_steps(struct running *running)
 {
     struct yk_run *run = running->run;
@@ -185,24 +185,11 @@ static yk_status open_steps(struct running *running)
     return create_times(running);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
-static double find_median(double *seconds, int64_t count)
-{
-    qsort(seconds, (size_t)count, sizeof *seconds, compare);
-    return (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
-}
-
-/* Leaves the median of their seconds in the run. */
+/* Sets the run's median step time and frees everything. */
 static void close_steps(struct running *running)
 {
     if (running->count > 0) {
-        running->run->median_step_s = find_median(running->seconds, running->count);
+        running->run->median_step_s = yk_round_durations_median(running->seconds, running->count);
     }
     yk_metrics_close(running->metrics);
     yk_batches_destroy(running->batches);
@@ -218,7 +205,7 @@ static yk_status next_batch(struct running *running, const struct yk_batch **out
     return YK_OK;
 }
 
-/* The samples of the next two steps: once, before the first begins. */
+/* Reads the samples of the next two steps. */
 static yk_status prepare_steps(struct running *running)
 {
     running->next_unit = running->run->state.samples;
@@ -226,9 +213,8 @@ static yk_status prepare_steps(struct running *running)
     return next_batch(running, &running->next);
 }
 
-/* A line of the metrics that cannot be written is no reason to end the training; later ones are not
- * tried. */
-static void note_metrics(struct running *running, yk_status written)
+/* If metrics cannot be written, training continues and writes no more of them. */
+static void check_metrics(struct running *running, yk_status written)
 {
     if (written != YK_OK) {
         yk_log(YK_LOG_WARNING, "step %lld: %s; the metrics end here",
@@ -238,8 +224,7 @@ static void note_metrics(struct running *running, yk_status written)
     }
 }
 
-/* When all have ended: another program with the same store, `change`. Samples are divided otherwise
- * from the next step on. */
+/* Switches to the program `change` after all steps have ended. */
 static yk_status change_program(struct running *running)
 {
     struct yk_run *run = running->run;
@@ -253,8 +238,8 @@ static yk_status change_program(struct running *running)
         run->callbacks.changed(run->callbacks.user, run->state.step);
     }
     if (running->metrics) {
-        note_metrics(running, yk_metrics_write_shares(running->metrics, run->state.step,
-                                                      run->program->plan));
+        check_metrics(running, yk_metrics_write_shares(running->metrics, run->state.step,
+                                                       run->program->plan));
     }
     YK_TRY(agree(run, begin_log(run)));
     YK_TRY(agree(run, create_executor(running)));
@@ -272,7 +257,7 @@ static void report_step(struct running *running, const struct yk_step_result *re
         .steps = run->options.steps,
         .loss = result->loss,
         .norm = result->norm,
-        .rate = pending->rate,
+        .lr = pending->lr,
         .seconds = result->seconds,
         .tokens_per_s = (double)pending->present / result->seconds,
         .loss_scale = pending->scale,
@@ -293,19 +278,18 @@ static void report_step(struct running *running, const struct yk_step_result *re
         running->change = change ? change : running->change;
     }
     if (running->metrics) {
-        note_metrics(running, yk_metrics_write_step(running->metrics, &line));
+        check_metrics(running, yk_metrics_write_step(running->metrics, &line));
     }
 }
 
-/* Begins a step, and while it runs prepares the samples of the one after the next. What the one
- * after depends on is known when this returns. */
+/* Begins a step, and reads the samples of a later step while it runs. */
 static yk_status begin_step(struct running *running)
 {
     struct yk_run *run = running->run;
     const int64_t number = run->state.step + running->pending_count;
     const struct yk_step step = {
         .batch = running->now,
-        .rate = yk_lr_schedule_at(&run->options.lr_schedule, number),
+        .lr = yk_lr_schedule_at(&run->options.lr_schedule, number),
         .updates = run->state.updates,
         .loss_scale = run->state.scaler.scale,
         .clip = run->options.clip,
@@ -313,7 +297,7 @@ static yk_status begin_step(struct running *running)
     bool skipped = false;
     YK_TRY(yk_executor_begin_step(running->executor, &step, running->next));
     running->pending[running->pending_count++] =
-        (struct pending_step){step.rate, step.loss_scale, step.batch->present};
+        (struct pending_step){step.lr, step.loss_scale, step.batch->present};
     run->state.samples += step.batch->units;
     running->now = running->next;
     YK_TRY(next_batch(running, &running->next));
@@ -323,11 +307,11 @@ static yk_status begin_step(struct running *running)
     return YK_OK;
 }
 
-/* All memory is allocated by the end of the first steps, and the driver answers slowly. */
+/* Reads memory seldom: the query is slow, and all memory is allocated in the first steps. */
 static void note_memory(struct yk_run *run)
 {
     const struct yk_engine *engine = &run->store->engine;
-    if (engine->backend->used_bytes && run->state.step % MEMORY_NOTED == 1) {
+    if (engine->backend->used_bytes && run->state.step % MEMORY_STEPS == 1) {
         run->device_bytes =
             fmax(run->device_bytes, (double)engine->backend->used_bytes(engine->device));
     }
@@ -373,7 +357,7 @@ static yk_status end_all(struct running *running)
     return YK_OK;
 }
 
-/* ---- evaluations and checkpoints between steps ---- */
+/* ---- evaluations and checkpoints ---- */
 
 static yk_status make_folder(const char *path)
 {
@@ -397,7 +381,7 @@ static struct yk_checkpoint_content content_of(const struct running *running)
     };
 }
 
-/* The result of the last step is lost; say which checkpoint is not. */
+/* Adds the newest checkpoint to the message, because the last one could not be saved. */
 static yk_status fail_last(const struct running *running, yk_status status)
 {
     return running->saved_step < 0
@@ -417,7 +401,7 @@ static yk_status save(struct running *running, bool last)
     status = agree(run, status);
     if (status == YK_OK) {
         status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->options.keep, &path);
-        note_agreed(run, status); /* ranks have come to it together in there */
+        note_agreed(run, status); /* yk_checkpoint_save() has agreed on it */
     }
     running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
     if (run->callbacks.saved && (status == YK_OK || !last)) {
@@ -430,7 +414,7 @@ static yk_status save(struct running *running, bool last)
     if (last && status != YK_OK) {
         return fail_last(running, status);
     }
-    return last ? status : YK_OK; /* an older one is still there, and training goes on */
+    return last ? status : YK_OK; /* training continues; an older checkpoint remains */
 }
 
 static yk_status evaluate(struct running *running)
@@ -457,8 +441,8 @@ static yk_status evaluate(struct running *running)
                                  tokens);
     }
     if (running->metrics) {
-        note_metrics(running, yk_metrics_write_evaluation(running->metrics, run->state.step,
-                                                          run->evaluation_loss, tokens));
+        check_metrics(running, yk_metrics_write_evaluation(running->metrics, run->state.step,
+                                                           run->evaluation_loss, tokens));
     }
     return YK_OK;
 }
@@ -473,7 +457,7 @@ static bool is_due(int64_t step, int64_t every)
     return every > 0 && step % every == 0;
 }
 
-/* Something happens between this step and the next. */
+/* Whether an evaluation or a checkpoint follows this step, or it is the last. */
 static bool is_break(const struct yk_run *run, int64_t step)
 {
     const struct yk_run_options *options = &run->options;
@@ -481,7 +465,7 @@ static bool is_break(const struct yk_run *run, int64_t step)
            (saves(run) && is_due(step, options->save_every));
 }
 
-/* What happened in the last step, before anything else happens on the lanes. */
+/* Must be called before any other work is enqueued. */
 static yk_status keep_trace(struct running *running)
 {
     struct yk_round_times times;
@@ -502,7 +486,7 @@ static yk_status pause(struct running *running)
     if (run->evaluation && !running->stopped && is_due(run->state.step, options->evaluate_every)) {
         YK_TRY(evaluate(running));
     }
-    /* Steps that were skipped changed nothing that is worth an older checkpoint. */
+    /* While steps are skipped, no checkpoint replaces an older one. */
     if (saves(run) && !last && run->state.bad == 0 &&
         is_due(run->state.step, options->save_every)) {
         YK_TRY(save(running, false));
@@ -510,7 +494,7 @@ static yk_status pause(struct running *running)
     return YK_OK;
 }
 
-/* Any rank may be asked to stop; all do with the result of a step. */
+/* Any rank may ask to stop; all ranks stop with the result of the same step. */
 static void check_stop(struct running *running)
 {
     const struct yk_run *run = running->run;
@@ -565,7 +549,7 @@ static yk_status train(struct running *running)
                             : YK_OK;
 }
 
-/* Checkpoints that will be written: at times, and the last. */
+/* The number of checkpoints that the run will write. */
 static int64_t count_saves(const struct yk_run *run)
 {
     const int64_t every = run->options.save_every;
@@ -574,7 +558,7 @@ static int64_t count_saves(const struct yk_run *run)
     return done >= last ? 0 : 1 + (every > 0 ? (last - 1) / every - done / every : 0);
 }
 
-/* The folder of a run and what is to be written there, by rank 0. */
+/* Rank 0 creates the run's folder, checks the free space and opens the metrics. */
 static yk_status open_folder(struct running *running)
 {
     struct yk_run *run = running->run;

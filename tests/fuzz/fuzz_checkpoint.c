@@ -5,8 +5,8 @@
 #include "fuzz/fuzz.h"
 
 #include "base/json.h"
+#include "train/checkpoint/folder.h"
 #include "train/checkpoint/manifest.h"
-#include "train/checkpoint/state.h"
 
 #include <string.h>
 

@@ -9,9 +9,10 @@ enum {
 };
 
 /* A store of the same net that keeps a part of every layer. */
-static struct yk_store *open_part(const struct small_store *whole, struct yk_partition partition)
+static struct yk_parameter_store *open_part(const struct small_store *whole,
+                                            struct yk_partition partition)
 {
-    struct yk_store *store = NULL;
+    struct yk_parameter_store *store = NULL;
     struct yk_partition *partitions =
         yk_arena_allocate(whole->arena, (size_t)whole->net->layer_count, sizeof *partitions);
     assert_non_null(partitions);
@@ -24,7 +25,7 @@ static struct yk_store *open_part(const struct small_store *whole, struct yk_par
 }
 
 /* Whatever ranges a parameter comes in, what is kept of it is what the whole store has. */
-static void check_trained(const struct small_store *whole, const struct yk_store *part,
+static void check_trained(const struct small_store *whole, const struct yk_parameter_store *part,
                           int32_t layer, const struct yk_parameter *parameter,
                           struct yk_random *random)
 {
@@ -41,19 +42,17 @@ static void check_trained(const struct small_store *whole, const struct yk_store
                                        (struct yk_parameter_range){first, count}, numbers + first));
         first += count;
     }
-    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
-        if (yk_partition_range(partition, b, whole->net, layer, parameter, &range)) {
-            assert_ok(yk_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
-            assert_memory_equal(kept, numbers + range.first,
-                                (size_t)range.count * sizeof numbers[0]);
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(partition, whole->net, layer, parameter, &b, &range);) {
+        assert_ok(yk_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
+        assert_memory_equal(kept, numbers + range.first, (size_t)range.count * sizeof numbers[0]);
     }
 }
 
 static void check_all(const struct small_store_request *request, struct yk_partition partition)
 {
     struct small_store whole = small_store_open(request);
-    struct yk_store *part = open_part(&whole, partition);
+    struct yk_parameter_store *part = open_part(&whole, partition);
     struct yk_random random = yk_random_from_seed(5);
     small_store_fill(&whole, 3);
     for (int32_t l = 0; l < whole.net->layer_count; l++) {
@@ -97,7 +96,7 @@ static void numbers_that_are_not_kept_here_are_not_read(void **state)
     const struct small_store_request request = {.config = &small_gpt,
                                                 .optimizer = YK_OPTIMIZER_SGD};
     struct small_store whole = small_store_open(&request);
-    struct yk_store *part = open_part(
+    struct yk_parameter_store *part = open_part(
         &whole, (struct yk_partition){
                     .kind = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.5});
     const struct yk_parameter *parameter = &whole.net->layers[0].parameters[0];

@@ -48,7 +48,7 @@ static struct trained train(bool recompute, int32_t micro_batches, double dropou
     }
     for (int64_t s = 0; s < STEPS; s++) {
         trained.losses[s] = trainer_step(trainer, tokens, tokens, s * BATCH,
-                                         (struct yk_step){.rate = 3e-3, .updates = s, .clip = 1})
+                                         (struct yk_step){.lr = 3e-3, .updates = s, .clip = 1})
                                 .loss;
     }
     trained.bytes = trainer->store->bytes;
@@ -176,7 +176,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         .target_tokens = tokens,
         .targets = tokens,
     };
-    (void)trainer_step_on(trainer, &whole, (struct yk_step){.rate = 1e-3});
+    (void)trainer_step_on(trainer, &whole, (struct yk_step){.lr = 1e-3});
     for (int i = 0; i < MAX_SITES; i++) {
         assert_true(visits[i] == 0 || visits[i] == 2);
         projections += visits[i] > 0;

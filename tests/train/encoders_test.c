@@ -73,9 +73,9 @@ static void train_steps(struct trainer *trainer, bool decodes, struct trained *o
             .target_tokens = decodes ? target_tokens : NULL,
             .targets = targets,
         };
-        out->losses[s] = trainer_step_on(trainer, &whole,
-                                         (struct yk_step){.rate = 3e-3, .updates = s, .clip = 1})
-                             .loss;
+        out->losses[s] =
+            trainer_step_on(trainer, &whole, (struct yk_step){.lr = 3e-3, .updates = s, .clip = 1})
+                .loss;
     }
 }
 

@@ -196,7 +196,7 @@ static void an_executor_reports_where_its_lanes_are(void **state)
                                "\"n_head\": 3}";
     struct asked asked = {NULL};
     const struct yk_executor_options options = {
-        .begins = ask, .watched = note_executor, .user = &asked};
+        .op_began = ask, .watch = note_executor, .user = &asked};
     struct yk_arena *arena = NULL;
     const struct yk_model_config *config = NULL;
     int32_t tokens[SAMPLES * SEQUENCE];
@@ -219,7 +219,7 @@ static void an_executor_reports_where_its_lanes_are(void **state)
     }
     for (int64_t s = 0; s < STEPS; s++) {
         (void)trainer_step(trainer, tokens, tokens, s * SAMPLES,
-                           (struct yk_step){.rate = 1e-3, .updates = s, .loss_scale = 1});
+                           (struct yk_step){.lr = 1e-3, .updates = s, .loss_scale = 1});
     }
     assert_ok(yk_executor_finish_steps(trainer->executor));
     for (int lane = 0; lane < YK_LANE_COUNT; lane++) {

@@ -98,7 +98,7 @@ static void step(struct trainer *trainer, int64_t number)
         tokens[i] = i % 65;
     }
     (void)trainer_step(trainer, tokens, tokens, number * BATCH,
-                       (struct yk_step){.rate = 1e-3, .updates = number, .clip = 1});
+                       (struct yk_step){.lr = 1e-3, .updates = number, .clip = 1});
 }
 
 static void a_step_allocates_nothing(void **state)

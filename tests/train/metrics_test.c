@@ -28,7 +28,7 @@ static void write_steps(const struct bench *bench, int64_t after, int64_t until)
     assert_int_equal(yk_metrics_open(bench->path, after, &metrics), YK_OK);
     for (int64_t s = after + 1; s <= until; s++) {
         const struct yk_run_step step = {
-            .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .rate = 0.25, .loss_scale = 1};
+            .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
         assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     }
     assert_int_equal(yk_metrics_write_evaluation(metrics, until, 3, 77), YK_OK);
@@ -90,7 +90,7 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
     open_bench(&bench);
     yk_log_set_sink(keep_warning, warning);
     assert_int_equal(yk_metrics_open(bench.path, 0, &metrics), YK_OK);
-    struct yk_run_step step = {.step = 1, .loss = 1.5, .norm = 2, .rate = 0.25, .loss_scale = 1};
+    struct yk_run_step step = {.step = 1, .loss = 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
     assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     assert_string_equal(warning, "");
     assert_int_equal(unlink(bench.path), 0);

@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "program/program.h"
-#include "train/round_durations.h"
+#include "train/round_log.h"
 
 #include <math.h>
 #include <string.h>

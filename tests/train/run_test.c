@@ -264,7 +264,7 @@ static void a_lane_is_in_an_op_only_while_it_runs_it(void **state)
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 1, 0);
     bench.run.options.steps = 5;
-    bench.run.executor.begins = hear;
+    bench.run.executor.op_began = hear;
     assert_int_equal(yk_run_train(&bench.run), YK_OK);
     assert_true(atomic_load(&heard.begun) > 5 * 2 * 4);
     assert_int_equal(atomic_load(&heard.nested), 0);

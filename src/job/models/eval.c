@@ -70,8 +70,9 @@ static yk_status write_rows(struct logits *outputs, int64_t V)
     return yk_safetensors_writer_finish(outputs->writer, NULL);
 }
 
-static yk_status write_outputs(const struct yk_store *store, const struct yk_sampler *sampler,
-                               int64_t samples, const char *path, struct logits *outputs)
+static yk_status write_outputs(const struct yk_parameter_store *store,
+                               const struct yk_sampler *sampler, int64_t samples, const char *path,
+                               struct logits *outputs)
 {
     const int64_t V = yk_model_config_target_vocabulary(store->net->config);
     const struct yk_slice *slice = &outputs->slice;
@@ -89,8 +90,8 @@ static yk_status write_outputs(const struct yk_store *store, const struct yk_sam
 /* Writes "logits" (samples, sequence, V) in fp32 into a safetensors file, and what they are for:
  * "tokens" (samples, sequence), of which the first "lengths" (samples) are count. At most
  * `samples`, fewer where the text has fewer. */
-static yk_status write_logits(const struct yk_store *store, const struct yk_dataset *dataset,
-                              int64_t samples, const char *path)
+static yk_status write_logits(const struct yk_parameter_store *store,
+                              const struct yk_dataset *dataset, int64_t samples, const char *path)
 {
     const struct yk_sampler_options cut = {.sequence = store->net->workload.sequence};
     struct logits outputs = {0};

@@ -5,7 +5,7 @@
 #include "comm/exchange.h"
 #include "job/reporting/run_report.h"
 #include "trace/trace.h"
-#include "train/round_durations.h"
+#include "train/round_log.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -77,7 +77,7 @@ static void on_step(void *user, const struct yk_run_step *step)
         .steps = step->steps,
         .loss = step->loss,
         .norm = step->norm,
-        .rate = step->rate,
+        .rate = step->lr,
         .loss_scale = step->loss_scale,
         .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
         .skipped = step->skipped,

@@ -307,11 +307,11 @@ static struct yk_executor_options executor_options(struct yk_training *training)
     struct yk_train_team *team = &training->team;
     return (struct yk_executor_options){
         .ranks = yk_train_team_is_alone(team) ? NULL : yk_train_team_device_ranks(team),
-        .wide = strcmp(training->request.reduce, "fp32") == 0,
-        .slow = training->slow,
+        .reduce_in_fp32 = strcmp(training->request.reduce, "fp32") == 0,
+        .slowdown = training->slow,
         .spare_samples = spare_samples(training),
-        .begins = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_op,
-        .watched = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_executor,
+        .op_began = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_op,
+        .watch = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_executor,
         .user = team,
     };
 }

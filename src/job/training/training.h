@@ -37,7 +37,7 @@ struct yk_training {
     struct yk_op_times *op_times; /* op times on rank 0; NULL: not measured */
 
     struct yk_engine engine;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     struct yk_text options_json;
     struct yk_run run;
     struct yk_run_rank *ranks; /* (ranks) measurements on rank 0, after the last step */

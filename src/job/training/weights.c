@@ -107,7 +107,7 @@ yk_status yk_train_weights_read_adapter(struct yk_training *training)
 yk_status yk_train_weights_fill(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
-    struct yk_store *store = training->store;
+    struct yk_parameter_store *store = training->store;
     if (training->checkpoint) {
         const char *base = request->lora_rank > 0 ? request->weights : NULL;
         return yk_checkpoint_load(training->checkpoint, base, store);

@@ -244,7 +244,7 @@ void yk_benchmark_destroy(struct yk_benchmark *benchmark)
 yk_status yk_benchmark_allocate(struct yk_benchmark *benchmark)
 {
     struct yk_benchmark_model *model = benchmark->model;
-    const struct yk_executor_options options = {.slow = model->request.slowness};
+    const struct yk_executor_options options = {.slowdown = model->request.slowness};
     return yk_executor_create(benchmark->plan.program, model->store, &model->optimizer, &options,
                               &benchmark->executor);
 }

@@ -36,7 +36,7 @@ struct yk_benchmark_model {
     struct yk_engine engine;
     const struct yk_model *description;
     struct yk_net *net;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     struct yk_optimizer optimizer;
     int64_t steps; /* number of steps so far */
 };

@@ -1,17 +1,19 @@
 #include "nn/inference/beam.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A beginning, or one token more than one. */
+/* A hypothesis extended by one token. */
 struct candidate {
-    int32_t row;   /* of the beginning among all */
-    int32_t token; /* that goes on with it */
-    double score;  /* the logarithm of its probability */
+    int32_t row; /* of the hypothesis */
+    int32_t token;
+    double score; /* log probability */
 };
 
-/* What has ended, or had to. */
+/* A finished hypothesis. */
 struct ended {
     double rank;
     int64_t count;   /* tokens, without start and end */
@@ -19,52 +21,55 @@ struct ended {
 };
 
 struct yk_beam {
+    struct yk_arena *arena;
     struct yk_beam_options options;
     int64_t longest;
-    int64_t stride; /* of rows: the start, and one token more than fits */
+    int64_t stride; /* tokens of a row: the start, `longest` tokens and one more */
     int64_t vocabulary;
-    int64_t open_count;     /* sentences that go on, side by side */
-    int32_t *open;          /* (sentences) their numbers */
-    int64_t *limits;        /* (sentences) tokens that an output may have */
-    int32_t *rows;          /* (sentences · width, stride): beginnings, the start in front */
-    int32_t *next_rows;     /* the same, of the next step */
+    int64_t open_count;     /* sentences that are not finished */
+    int32_t *open;          /* (open_count) their numbers */
+    int64_t *limits;        /* (sentences) maximum tokens of an output */
+    int32_t *rows;          /* (sentences · width, stride) hypotheses with their start token */
+    int32_t *next_rows;     /* the same for the next step */
     double *scores;         /* (sentences · width) */
-    int32_t *from;          /* (sentences · width) where each finds what the encoder gave */
-    int32_t *packed;        /* (sentences · width, t): what the decoder is given */
+    int32_t *from;          /* (sentences · width) the encoder's sample of each row */
+    int32_t *packed;        /* (sentences · width, t) input of the decoder */
     float *logits;          /* (sentences · width, V) */
     struct candidate *best; /* (2 · width) */
     struct ended *ended;    /* (sentences) the best of each so far */
     int32_t *ended_tokens;  /* (sentences, stride) */
 };
 
+static yk_status allocate(struct yk_beam *beam, int64_t sentences)
+{
+    const int64_t count = sentences * beam->options.width;
+    YK_TRY_NEW(beam->arena, beam->open, sentences);
+    YK_TRY_NEW(beam->arena, beam->limits, sentences);
+    YK_TRY_NEW(beam->arena, beam->rows, count * beam->stride);
+    YK_TRY_NEW(beam->arena, beam->next_rows, count * beam->stride);
+    YK_TRY_NEW(beam->arena, beam->packed, count * beam->longest);
+    YK_TRY_NEW(beam->arena, beam->scores, count);
+    YK_TRY_NEW(beam->arena, beam->from, count);
+    YK_TRY_NEW(beam->arena, beam->logits, count * beam->vocabulary);
+    YK_TRY_NEW(beam->arena, beam->best, 2 * (int64_t)beam->options.width);
+    YK_TRY_NEW(beam->arena, beam->ended, sentences);
+    YK_TRY_NEW(beam->arena, beam->ended_tokens, sentences * beam->stride);
+    return YK_OK;
+}
+
 yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentences, int64_t longest,
                          int64_t vocabulary, struct yk_beam **out)
 {
-    const size_t count = (size_t)(sentences * options->width);
-    struct yk_beam *beam = calloc(1, sizeof *beam);
-    if (!beam) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_beam *beam = NULL;
+    YK_TRY_NEW_OWNER(beam);
     beam->options = *options;
     beam->longest = longest;
     beam->stride = longest + 2;
     beam->vocabulary = vocabulary;
-    beam->open = calloc((size_t)sentences, sizeof *beam->open);
-    beam->limits = calloc((size_t)sentences, sizeof *beam->limits);
-    beam->rows = calloc(count * (size_t)beam->stride, sizeof *beam->rows);
-    beam->next_rows = calloc(count * (size_t)beam->stride, sizeof *beam->next_rows);
-    beam->packed = calloc(count * (size_t)longest, sizeof *beam->packed);
-    beam->scores = calloc(count, sizeof *beam->scores);
-    beam->from = calloc(count, sizeof *beam->from);
-    beam->logits = calloc(count * (size_t)vocabulary, sizeof *beam->logits);
-    beam->best = calloc(2 * (size_t)options->width, sizeof *beam->best);
-    beam->ended = calloc((size_t)sentences, sizeof *beam->ended);
-    beam->ended_tokens = calloc((size_t)(sentences * beam->stride), sizeof *beam->ended_tokens);
-    if (!beam->open || !beam->limits || !beam->rows || !beam->next_rows || !beam->packed ||
-        !beam->scores || !beam->from || !beam->logits || !beam->best || !beam->ended ||
-        !beam->ended_tokens) {
+    const yk_status status = allocate(beam, sentences);
+    if (status != YK_OK) {
         yk_beam_destroy(beam);
-        return yk_fail_out_of_memory();
+        return status;
     }
     *out = beam;
     return YK_OK;
@@ -73,22 +78,11 @@ yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentence
 void yk_beam_destroy(struct yk_beam *beam)
 {
     if (beam) {
-        free(beam->open);
-        free(beam->limits);
-        free(beam->rows);
-        free(beam->next_rows);
-        free(beam->packed);
-        free(beam->scores);
-        free(beam->from);
-        free(beam->logits);
-        free(beam->best);
-        free(beam->ended);
-        free(beam->ended_tokens);
-        free(beam);
+        yk_arena_destroy(beam->arena);
     }
 }
 
-/* What a score is divided by, for an output of `length` tokens with its end. */
+/* The divisor of the score of an output of `length` tokens, including its end. */
 static double penalty(const struct yk_beam *beam, int64_t length)
 {
     return pow((5 + (double)length) / 6, beam->options.length_penalty);
@@ -107,13 +101,12 @@ static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
             const int64_t row = i * width + k;
             beam->from[row] = (int32_t)i;
             beam->rows[row * beam->stride] = beam->options.start;
-            beam->scores[row] = k == 0 ? 0 : -INFINITY; /* or all would be the same */
+            beam->scores[row] = k == 0 ? 0 : -INFINITY; /* one start per sentence */
         }
     }
 }
 
-/* The logarithm of the sum of exponentials. */
-static double log_sum(const float *logits, int64_t count)
+static double log_sum_exp(const float *logits, int64_t count)
 {
     float max = logits[0];
     double sum = 0;
@@ -126,8 +119,9 @@ static double log_sum(const float *logits, int64_t count)
     return (double)max + log(sum);
 }
 
-/* Keeps the best candidates in order; of equal ones the earlier. */
-static void offer(struct yk_beam *beam, const struct candidate *candidate, int32_t *count)
+/* Inserts a candidate into the sorted list of the best. Of equal ones the earlier is kept. */
+static void insert_candidate(struct yk_beam *beam, const struct candidate *candidate,
+                             int32_t *count)
 {
     const int32_t max = 2 * beam->options.width;
     int32_t at = *count;
@@ -143,8 +137,8 @@ static void offer(struct yk_beam *beam, const struct candidate *candidate, int32
     *count = *count == max ? max : *count + 1;
 }
 
-/* The best ways to go on with a sentence, the twice `width` of them: at most half of those end. −1
- * where logits are no numbers. */
+/* Finds the best 2 · width extensions of a sentence's hypotheses. At most half of them end it.
+ * Returns their number; −1: logits are not finite. */
 static int32_t find_best(struct yk_beam *beam, int64_t place)
 {
     const struct yk_beam_options *options = &beam->options;
@@ -155,7 +149,7 @@ static int32_t find_best(struct yk_beam *beam, int64_t place)
         if (isinf(beam->scores[row])) {
             continue;
         }
-        const double sum = log_sum(logits, beam->vocabulary);
+        const double sum = log_sum_exp(logits, beam->vocabulary);
         if (!isfinite(sum)) {
             return -1;
         }
@@ -165,15 +159,15 @@ static int32_t find_best(struct yk_beam *beam, int64_t place)
                 v == options->pad || (v == options->start && v != options->end)) {
                 continue;
             }
-            offer(beam, &(struct candidate){(int32_t)row, (int32_t)v, score}, &count);
+            insert_candidate(beam, &(struct candidate){(int32_t)row, (int32_t)v, score}, &count);
         }
     }
     return count;
 }
 
-/* A beginning of `length` tokens, the start among them, has ended. */
-static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int64_t length,
-                double score)
+/* Records a finished hypothesis of `length` tokens, including the start, if it is the best. */
+static void finish_hypothesis(struct yk_beam *beam, int32_t sentence, const int32_t *row,
+                              int64_t length, double score)
 {
     struct ended *ended = &beam->ended[sentence];
     const double rank = score / penalty(beam, length);
@@ -185,23 +179,22 @@ static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int6
 }
 
 /*
- * Goes on with one sentence from beginnings of `length` tokens. True when it is finished: none that
- * goes on can be ranked higher any more than what has ended, were the rest of it certain; or there
- * is no more room. The first `count` of beam->best are the ways to do so.
+ * Extends the hypotheses of one sentence, which have `length` tokens, by the first `count` of
+ * beam->best. Returns true if the sentence is finished: no open hypothesis can be ranked higher
+ * than the best finished one, even if its remaining tokens were certain; or the limit is reached.
  */
-static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int32_t count)
+static bool extend(struct yk_beam *beam, int64_t place, int64_t length, int32_t count)
 {
     const int32_t width = beam->options.width;
     const int32_t sentence = beam->open[place];
     const int64_t longest = beam->limits[sentence];
-    double best = -INFINITY; /* of those that go on */
+    double best = -INFINITY; /* of the open hypotheses */
     int32_t kept = 0;
     for (int32_t i = 0; i < count && kept < width; i++) {
         const struct candidate *candidate = &beam->best[i];
         const int32_t *row = beam->rows + (int64_t)candidate->row * beam->stride;
         if (candidate->token == beam->options.end) {
-            /* Where it is not among the best `width`, a better one has ended as well. */
-            end(beam, sentence, row, length, candidate->score);
+            finish_hypothesis(beam, sentence, row, length, candidate->score);
             continue;
         }
         int32_t *to = beam->next_rows + (place * width + kept) * beam->stride;
@@ -216,18 +209,19 @@ static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int32_t c
     if (kept == 0) {
         return true;
     }
-    if (length == longest) { /* the next token would have to be the end */
+    if (length == longest) { /* only the end token could follow */
         if (isinf(beam->ended[sentence].rank)) {
-            end(beam, sentence, beam->next_rows + place * width * beam->stride, length + 1, best);
+            finish_hypothesis(beam, sentence, beam->next_rows + place * width * beam->stride,
+                              length + 1, best);
         }
         return true;
     }
     return beam->ended[sentence].rank >= best / penalty(beam, longest);
 }
 
-/* Closes the gaps that finished sentences leave. */
-static yk_status close_gaps(struct yk_beam *beam, struct yk_forward *forward, const bool *finished,
-                            int64_t length)
+/* Removes the rows of finished sentences. */
+static yk_status remove_finished(struct yk_beam *beam, struct yk_forward *forward,
+                                 const bool *finished, int64_t length)
 {
     const int32_t width = beam->options.width;
     int64_t kept = 0;
@@ -265,9 +259,9 @@ static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t 
             return yk_fail(YK_ERROR_NUMBERS,
                            "the model's output is not a number; its weights have gone bad");
         }
-        finished[i] = go_on(beam, i, length, count);
+        finished[i] = extend(beam, i, length, count);
     }
-    YK_TRY(close_gaps(beam, forward, finished, length + 1));
+    YK_TRY(remove_finished(beam, forward, finished, length + 1));
     int32_t *rows_before = beam->rows;
     beam->rows = beam->next_rows;
     beam->next_rows = rows_before;

@@ -1,9 +1,10 @@
 /*
- * Beam search: the likeliest outputs of an encoder–decoder, word by word, keeping the best few
- * beginnings of each sentence (Sutskever et al. 2014). What has ended is ranked by its logarithmic
- * probability over ((5 + length) / 6)^penalty (Wu et al. 2016), the end token counted.
+ * Beam search: finds likely outputs of an encoder–decoder token by token. It keeps the best `width`
+ * hypotheses of each sentence (Sutskever et al. 2014). Finished hypotheses are ranked by their log
+ * probability divided by ((5 + length) / 6)^penalty (Wu et al. 2016); the length includes the end
+ * token.
  *
- * A beam owns its memory on the host; the forward pass is the caller's. One thread at a time.
+ * A beam owns its memory on the host. One thread at a time.
  */
 #ifndef YK_NN_INFERENCE_BEAM_H
 #define YK_NN_INFERENCE_BEAM_H
@@ -15,36 +16,37 @@
 #include <stdint.h>
 
 struct yk_beam_options {
-    int32_t width;         /* beginnings kept of each sentence; 1: the likeliest token each time */
-    double length_penalty; /* 0: none, so that short ones win */
-    int32_t start;         /* what the decoder is given first */
-    int32_t end;           /* what ends an output */
+    int32_t width;         /* hypotheses per sentence; 1: greedy search */
+    double length_penalty; /* 0: none, which favours short outputs */
+    int32_t start;         /* first token of the decoder */
+    int32_t end;           /* token that ends an output */
     int32_t pad;           /* never generated; −1: there is none */
 };
 
-/* Sentences to be translated: encoded side by side, padded to the longest. */
+/* The sentences of one search, padded to the longest. */
 struct yk_beam_input {
     const int32_t *tokens;  /* (sentences, sequence) */
-    const int32_t *lengths; /* (sentences) */
-    const int64_t *longest; /* (sentences): output, in tokens */
+    const int32_t *lengths; /* (sentences) tokens without padding */
+    const int64_t *longest; /* (sentences) maximum output length in tokens */
     int64_t sentences;
     int64_t sequence;
-    const atomic_bool *stop; /* or NULL */
+    const atomic_bool *stop; /* the search ends when it becomes true; may be NULL */
 };
 
 struct yk_beam;
 
-/* For up to `sentences` at once with outputs of up to `longest` tokens over V tokens. */
+/* `sentences` and `longest` are the maxima of one search; outputs have up to `longest` tokens. */
 yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentences, int64_t longest,
                          int64_t vocabulary, struct yk_beam **out) YK_MUST_USE;
 void yk_beam_destroy(struct yk_beam *beam);
 
-/* `forward` is large enough for width samples of each sentence. Logits that are not finite are
- * YK_ERROR_NUMBERS. Where `stop` is set it ends with YK_ERROR_STOPPED and finds nothing. */
+/* `forward` must be large enough for sentences · width samples. Returns YK_ERROR_NUMBERS if logits
+ * are not finite, and YK_ERROR_STOPPED if `stop` became true. */
 yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
                          const struct yk_beam_input *input) YK_MUST_USE;
 
-/* The best output of a sentence of the last search, without start and end; `score` as ranked. */
+/* The best output of a sentence of the last search, without start and end token, and its score as
+ * described above. Valid until the next search. */
 const int32_t *yk_beam_best(const struct yk_beam *beam, int64_t sentence, int64_t *count,
                             double *score);
 

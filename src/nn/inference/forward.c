@@ -5,17 +5,17 @@
 #include <stdlib.h>
 
 enum {
-    MEMORY = 2, /* what others attend to; the first two alternate */
+    MEMORY = 2, /* the encoder's output; the first two streams alternate */
     STREAMS,
 };
 
 struct yk_forward {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_forward_shape max;
     struct yk_batch_shape source; /* of the last run */
     struct yk_batch_shape target; /* of a decoder */
     int64_t logit_sequence;       /* rows of logits of each sample */
-    void *own;                    /* memory; NULL: it is lent */
+    void *own;                    /* memory to free; NULL: it belongs to the caller */
     int32_t *tokens;              /* (B, T) */
     int32_t *lengths;             /* (B) */
     int32_t *target_tokens;       /* (B, S) */
@@ -24,10 +24,10 @@ struct yk_forward {
     double *loss;
     float *wide;            /* (B, V) as fp32 */
     void *streams[STREAMS]; /* (B·T, C) */
-    void *spread;           /* as the memory: what it is spread to */
-    int32_t *spread_lengths;
+    void *expanded;         /* second buffer for the memory, see yk_forward_expand() */
+    int32_t *expanded_lengths;
     int32_t *slots; /* (L) the stream of a layer's output; on the host */
-    void *saved;    /* of the layer at hand */
+    void *saved;    /* of the current layer */
     void *logits;   /* of the head */
     void *workspace;
 };
@@ -37,7 +37,7 @@ static bool decodes(const struct yk_forward *forward)
     return forward->max.target_sequence > 0;
 }
 
-/* Sequences may be longer than the shape says where there are fewer samples. */
+/* A sequence may be longer than in the shape if there are fewer samples. */
 static int64_t longest(const struct yk_forward *forward)
 {
     const int64_t positions = forward->store->net->config->positions;
@@ -60,7 +60,7 @@ static bool is_head(const struct yk_forward *forward, int32_t layer)
     return layer + 1 == forward->store->net->layer_count;
 }
 
-/* The most that any layer but the head needs; the head's logits stay. */
+/* All layers share one buffer of activations, except the head, whose logits are read later. */
 static void carve_layers(struct yk_forward *forward, struct yk_carver *carver)
 {
     const struct yk_net *net = forward->store->net;
@@ -95,7 +95,7 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     forward->tokens = yk_carve(carver, rows, sizeof(int32_t));
     forward->lengths = yk_carve(carver, rows, sizeof(int32_t));
-    forward->spread_lengths = yk_carve(carver, memory_rows, sizeof(int32_t));
+    forward->expanded_lengths = yk_carve(carver, memory_rows, sizeof(int32_t));
     forward->target_tokens = yk_carve(carver, target_rows, sizeof(int32_t));
     forward->targets = yk_carve(carver, larger, sizeof(int32_t));
     yk_position_tables_carve(net, longest(forward), carver, &forward->position_tables);
@@ -107,11 +107,11 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     forward->streams[0] = yk_carve(carver, larger * C, size);
     forward->streams[1] = yk_carve(carver, larger * C, size);
     forward->streams[MEMORY] = yk_carve(carver, memory_rows * C, size);
-    forward->spread = yk_carve(carver, memory_rows * C, size);
+    forward->expanded = yk_carve(carver, memory_rows * C, size);
     carve_layers(forward, carver);
 }
 
-size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *max)
+size_t yk_forward_bytes(const struct yk_parameter_store *store, const struct yk_forward_shape *max)
 {
     struct yk_forward forward = {.store = store, .max = *max};
     struct yk_carver carver = {0};
@@ -119,7 +119,7 @@ size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_sh
     return carver.used;
 }
 
-/* What others attend to stays where it is; other outputs alternate between two streams. */
+/* The encoder's output has its own stream; other outputs alternate between two streams. */
 static void choose_slots(struct yk_forward *forward)
 {
     const struct yk_net *net = forward->store->net;
@@ -134,8 +134,9 @@ static void choose_slots(struct yk_forward *forward)
     }
 }
 
-yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *max,
-                               void *memory, struct yk_forward **out)
+yk_status yk_forward_create_in(const struct yk_parameter_store *store,
+                               const struct yk_forward_shape *max, void *memory,
+                               struct yk_forward **out)
 {
     struct yk_forward *forward = calloc(1, sizeof *forward);
     int32_t *slots = calloc((size_t)store->net->layer_count, sizeof *slots);
@@ -158,8 +159,8 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
     return YK_OK;
 }
 
-yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *max,
-                            struct yk_forward **out)
+yk_status yk_forward_create(const struct yk_parameter_store *store,
+                            const struct yk_forward_shape *max, struct yk_forward **out)
 {
     const struct yk_engine *engine = &store->engine;
     void *memory = NULL;
@@ -182,7 +183,7 @@ void yk_forward_destroy(struct yk_forward *forward)
     }
 }
 
-/* The last token of each sample, side by side in the stream that is free. */
+/* Copies the last token of each sample into the unused stream. */
 static void keep_last(const struct yk_forward *forward, int32_t layer, struct yk_pass *pass)
 {
     const struct yk_net *net = forward->store->net;
@@ -227,7 +228,8 @@ static void enqueue_layer(struct yk_forward *forward, int32_t number, bool with_
     layer->kind->forward(&pass);
 }
 
-/* The layers of the encoder, or those after it; all where there is none. */
+/* Enqueues the layers of the encoder, of the decoder, or of both. A net without a decoder counts as
+ * an encoder. */
 static void enqueue(struct yk_forward *forward, bool encoder, bool decoder, bool with_loss)
 {
     const struct yk_net *net = forward->store->net;
@@ -304,17 +306,17 @@ yk_status yk_forward_expand(struct yk_forward *forward, const int32_t *from, int
     const struct yk_net *net = forward->store->net;
     const size_t bytes = (size_t)(forward->source.sequence * net->config->width *
                                   yk_precision_bytes(net->workload.precision));
-    char *to = forward->spread;
-    int32_t *lengths = forward->spread_lengths;
+    char *to = forward->expanded;
+    int32_t *lengths = forward->expanded_lengths;
     for (int64_t i = 0; i < samples; i++) {
         engine->backend->copy(engine->lane, to + (size_t)i * bytes,
                               (char *)forward->streams[MEMORY] + (size_t)from[i] * bytes, bytes);
         engine->backend->copy(engine->lane, lengths + i, forward->lengths + from[i],
                               sizeof *lengths);
     }
-    forward->spread = forward->streams[MEMORY];
+    forward->expanded = forward->streams[MEMORY];
     forward->streams[MEMORY] = to;
-    forward->spread_lengths = forward->lengths;
+    forward->expanded_lengths = forward->lengths;
     forward->lengths = lengths;
     forward->target.samples = samples;
     return engine->backend->lane_synchronize(engine->lane);
@@ -329,7 +331,7 @@ yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens, i
     return engine->backend->lane_synchronize(engine->lane);
 }
 
-/* Rows of logits from `row` on, as fp32 on the host. */
+/* Copies rows of logits to the host as fp32. */
 static yk_status download(const struct yk_forward *forward, int64_t row, int64_t rows, float *out)
 {
     const struct yk_engine *engine = &forward->store->engine;

@@ -22,7 +22,7 @@ static yk_status find_likeliest(const float *logits, int64_t count, int32_t *out
     return YK_OK;
 }
 
-/* The heaviest first; of equal ones the token that comes first. */
+/* Sorts by descending weight, then by token. */
 static int compare(const void *a, const void *b)
 {
     const struct yk_sampling_candidate *left = a;
@@ -33,23 +33,24 @@ static int compare(const void *a, const void *b)
     return (left->token > right->token) - (left->token < right->token);
 }
 
-static double sum_weights(const struct yk_sampling_candidate *places, int64_t count)
+static double sum_weights(const struct yk_sampling_candidate *candidates, int64_t count)
 {
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        sum += places[i].weight;
+        sum += candidates[i].weight;
     }
     return sum;
 }
 
-/* How many of the sorted places together have the probability `top_p`: at least one. */
-static int64_t find_nucleus(const struct yk_sampling_candidate *places, int64_t count, double top_p)
+/* How many of the sorted candidates together have the probability `top_p`: at least one. */
+static int64_t find_nucleus(const struct yk_sampling_candidate *candidates, int64_t count,
+                            double top_p)
 {
-    const double enough = top_p * sum_weights(places, count);
-    double sum = places[0].weight;
+    const double enough = top_p * sum_weights(candidates, count);
+    double sum = candidates[0].weight;
     int64_t kept = 1;
     while (kept < count && sum < enough) {
-        sum += places[kept++].weight;
+        sum += candidates[kept++].weight;
     }
     return kept;
 }

@@ -56,13 +56,13 @@ void yk_attention_carve(const struct yk_net *net, int32_t layer,
     }
 }
 
-/* Where heads lie that begin `at` numbers into a row. */
+/* The address of the heads that begin `at` numbers into a row. */
 static void *head(const void *base, int64_t at, const struct yk_pass *pass)
 {
     return (char *)(uintptr_t)base + at * yk_precision_bytes(pass->net->workload.precision);
 }
 
-/* Keys and values, or their gradients: next to the queries, or in rows of their own. */
+/* Keys and values, or their gradients: in the rows of the queries, or in rows of their own. */
 struct keys {
     void *k;
     void *v;
@@ -109,9 +109,9 @@ static struct yk_attention_op attend_op(const struct yk_pass *pass,
     };
 }
 
-/* Queries and keys lie side by side, so that one op rotates both. */
-static void turn(const struct yk_pass *pass, const struct yk_attention_shape *shape, void *q,
-                 bool back)
+/* Queries and keys are adjacent, so one op rotates both. */
+static void rotate(const struct yk_pass *pass, const struct yk_attention_shape *shape, void *q,
+                   bool back)
 {
     if (pass->net->config->rope_theta == 0) {
         return;
@@ -153,69 +153,69 @@ void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_
                                   .weights = weights,
                               });
     }
-    turn(pass, shape, saved->q, false);
+    rotate(pass, shape, saved->q, false);
     pass->store->engine.backend->attention(pass->lane, &attend);
     yk_residual_add(pass, shape->out, shape->drop_out, saved->attended, stream, saved->inner_out,
                     weights, to);
 }
 
-/* The gradients of keys and values go on to what was attended to. */
-static void memory_back(const struct yk_pass *pass, const struct yk_attention_shape *shape,
-                        const struct yk_attention_saved *saved,
-                        const struct yk_residual_workspace *room)
+/* Computes the gradient of the memory from those of keys and values. */
+static void memory_backward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+                            const struct yk_attention_saved *saved,
+                            const struct yk_residual_workspace *workspace)
 {
     yk_projection_backward(pass, shape->memory,
                            &(struct yk_projection_backward){
                                .rows = pass->batch.samples * pass->batch.memory,
                                .x = pass->memory,
-                               .dy = room->memory,
+                               .dy = workspace->memory,
                                .dx = pass->memory_gradient,
                                .add = pass->memory_added ? pass->memory_gradient : NULL,
                                .inner = saved->inner_kv,
-                               .d_inner = room->d_inner,
-                               .weights = room->weights,
+                               .d_inner = workspace->d_inner,
+                               .weights = workspace->weights,
                            });
 }
 
 void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
                            const struct yk_attention_saved *saved,
-                           const struct yk_residual_workspace *room, const void *x,
+                           const struct yk_residual_workspace *workspace, const void *x,
                            const void *gradient, const void *add, void *dx)
 {
-    const struct keys keys = find_keys(pass, shape, room->wide, room->memory);
+    const struct keys keys = find_keys(pass, shape, workspace->wide, workspace->memory);
     yk_projection_backward(
         pass, shape->out,
         &(struct yk_projection_backward){
             .x = saved->attended,
-            .dy = yk_residual_backward(pass, shape->drop_out, gradient, room->dropped),
-            .dx = room->narrow,
+            .dy = yk_residual_backward(pass, shape->drop_out, gradient, workspace->dropped),
+            .dx = workspace->narrow,
             .inner = saved->inner_out,
-            .d_inner = room->d_inner,
-            .weights = room->weights,
+            .d_inner = workspace->d_inner,
+            .weights = workspace->weights,
         });
     pass->store->engine.backend->attention_backward(pass->lane,
                                                     &(struct yk_attention_backward_op){
                                                         .forward = attend_op(pass, shape, saved),
-                                                        .d_out = room->narrow,
-                                                        .dq = room->wide,
+                                                        .d_out = workspace->narrow,
+                                                        .dq = workspace->wide,
                                                         .dk = keys.k,
                                                         .dv = keys.v,
                                                         .dq_stride = yk_attention_width(shape),
                                                         .dk_stride = keys.stride,
                                                         .dv_stride = keys.stride,
                                                     });
-    turn(pass, shape, room->wide, true);
+    rotate(pass, shape, workspace->wide, true);
     if (is_cross(shape)) {
-        memory_back(pass, shape, saved, room);
+        memory_backward(pass, shape, saved, workspace);
     }
     yk_projection_backward(pass, shape->queries,
                            &(struct yk_projection_backward){
                                .x = x,
-                               .dy = room->wide,
+                               .dy = workspace->wide,
                                .dx = dx,
                                .add = add,
                                .inner = saved->inner_q,
-                               .d_inner = room->d_inner,
-                               .weights = room->weights,
+                               .d_inner = workspace->d_inner,
+                               .weights = workspace->weights,
                            });
 }

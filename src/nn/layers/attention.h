@@ -1,12 +1,15 @@
-/* Attention: out(attention(queries, keys, values)) of a block, wherever its norm stands: self-
- * attention, or cross-attention to another stream. Queries, keys and values of self-attention
- * lie side by side in one row; so do keys and values of cross-attention. */
+/*
+ * Attention: the attention of a block, out(attention(queries, keys, values)), without its norm. It
+ * is self-attention, or cross-attention to another layer's output (the memory). One row of
+ * self-attention holds queries, keys and values; in cross-attention, one row holds keys and values.
+ * Q and K are the widths of all query heads and of all key heads.
+ */
 #ifndef YK_NN_LAYERS_ATTENTION_H
 #define YK_NN_LAYERS_ATTENTION_H
 
 #include "nn/layers/residual.h"
 
-/* The projections of every block begin with these. */
+/* The first projections of every block. */
 enum {
     YK_ATTENTION_QKV,
     YK_ATTENTION_OUT,
@@ -14,49 +17,49 @@ enum {
 };
 
 struct yk_attention_shape {
-    int32_t queries; /* of queries, and in self-attention of keys and values */
-    int32_t memory;  /* of keys and values of cross-attention; −1: self-attention */
-    int32_t out;
+    int32_t queries; /* projection of the queries; in self-attention, also of keys and values */
+    int32_t memory;  /* projection of keys and values of cross-attention; −1: self-attention */
+    int32_t out;     /* output projection */
     enum yk_dropout_place drop_attention;
     enum yk_dropout_place drop_out;
     int64_t heads;
     int64_t kv_heads;
     int64_t head_size;
     bool causal;
-    bool measured; /* keys past the pass's lengths are masked */
+    bool measured; /* keys beyond the lengths of the pass are masked */
 };
 
-/* What is kept from forward to backward, besides the input. */
+/* Activations that forward saves for backward, in addition to the input. */
 struct yk_attention_saved {
-    void *q;        /* (rows, Q + 2K), rotated where positions are rotary; (rows, Q) of cross */
+    void *q;        /* (rows, Q + 2K) after rotary positions; in cross-attention (rows, Q) */
     void *kv;       /* (B·S, 2K) of cross-attention; else NULL */
     void *attended; /* (rows, Q) */
-    void *inner_q;
+    void *inner_q;  /* x · Aᵀ of the adapter of each projection; NULL: no adapter */
     void *inner_kv;
     void *inner_out;
-    float *sums; /* (B, H, T) */
+    float *sums; /* (B, H, T) log-sum-exp of the scores */
 };
 
-/* Causal self-attention with the config's heads. */
+/* Causal self-attention with the heads of the config. */
 struct yk_attention_shape yk_attention_causal(const struct yk_model_config *config);
 
-/* Numbers in a row of `q`. */
+/* The width of a row of `q`. */
 int64_t yk_attention_width(const struct yk_attention_shape *shape);
 
 void yk_attention_carve(const struct yk_net *net, int32_t layer,
                         const struct yk_attention_shape *shape, const struct yk_batch_shape *batch,
                         struct yk_carver *carver, struct yk_attention_saved *out);
 
-/* to = stream + attention(x). */
+/* to = stream + attention(x). `weights` is memory for dequantised weights. */
 void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
                           const struct yk_attention_saved *saved, const void *x, const void *stream,
                           void *weights, void *to);
 
-/* From `gradient`, that of `to`: dx = add + the gradient of x, and that of what is attended to.
- * Both `add` and `dx` may be `gradient` itself; dx may be room->narrow. */
+/* dx = add + the gradient of x, where `gradient` is the gradient of `to`. Also computes the
+ * gradient of the memory. `add` and `dx` may equal `gradient`; `dx` may equal workspace->narrow. */
 void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
                            const struct yk_attention_saved *saved,
-                           const struct yk_residual_workspace *room, const void *x,
+                           const struct yk_residual_workspace *workspace, const void *x,
                            const void *gradient, const void *add, void *dx);
 
 #endif

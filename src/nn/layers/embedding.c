@@ -1,6 +1,6 @@
 /*
- * The first layer, of an encoder and of a decoder: a row of the table for each token, and of
- * learned or sinusoidal positions where there are. The table is its own or that of another layer.
+ * Embedding: the first layer of an encoder or decoder. The output is the token's row of the table
+ * plus a learned or sinusoidal position. The table is the layer's own or that of another layer.
  */
 #include "model/architecture.h"
 #include "nn/layers/norm.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Parameters; the last two of BERT alone. */
+/* Parameter numbers. Only BERT has the last two. */
 enum {
     TOKENS,
     POSITIONS,
@@ -24,8 +24,8 @@ static bool has_positions(const struct yk_model_config *config)
 }
 
 /*
- * Marian with "share_encoder_decoder_embeddings" but untied: encoder, decoder and head have a table
- * each, and the one that they do not share is kept besides, unused.
+ * Marian with "share_encoder_decoder_embeddings" but untied weights: encoder, decoder and head have
+ * a table each, and the shared table is kept but unused.
  */
 static void list_unshared(struct yk_parameter_list *parameters)
 {
@@ -78,7 +78,8 @@ static float scale_of(const struct yk_model_config *config)
     return config->scaled_embedding ? sqrtf((float)config->width) : 1.0F;
 }
 
-static void forward(const struct yk_pass *pass)
+/* out = the rows of the tables, plus `shift` (C) unless it is NULL. */
+static void look_up(const struct yk_pass *pass, const void *shift, void *out)
 {
     const struct yk_model_config *config = pass->net->config;
     const struct yk_pass owner = yk_pass_leader(pass);
@@ -92,23 +93,19 @@ static void forward(const struct yk_pass *pass)
                         .table = yk_pass_weights(&owner, TOKENS),
                         .positions = has_positions(config) ? yk_pass_weights(&owner, POSITIONS)
                                                            : pass->position_tables.sinusoidal,
-                        .out = pass->output,
+                        .shift = shift,
+                        .out = out,
                         .scale = scale_of(config),
                         .table_type = yk_pass_type(&owner, TOKENS),
                         .out_type = pass->net->workload.precision,
                     });
-    yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output);
 }
 
-static void backward(const struct yk_pass *pass)
+/* Adds the gradient of the output to the gradients of the tables. */
+static void look_up_backward(const struct yk_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
     const struct yk_pass owner = yk_pass_leader(pass);
-    void *d_table = yk_pass_gradients(&owner, TOKENS);
-    if (!d_table) {
-        return;
-    }
-    yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output_gradient);
     pass->store->engine.backend->embedding_backward(
         pass->lane,
         &(struct yk_embedding_backward_op){
@@ -118,12 +115,27 @@ static void backward(const struct yk_pass *pass)
             .vocabulary = vocabulary_of(pass),
             .tokens = pass->tokens,
             .d_out = pass->output_gradient,
-            .d_table = d_table,
+            .d_table = yk_pass_gradients(&owner, TOKENS),
             .d_positions = has_positions(config) ? yk_pass_gradients(&owner, POSITIONS) : NULL,
             .scale = scale_of(config),
             .table_type = pass->net->workload.precision,
             .out_type = pass->net->workload.precision,
         });
+}
+
+static void forward(const struct yk_pass *pass)
+{
+    look_up(pass, NULL, pass->output);
+    yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output);
+}
+
+static void backward(const struct yk_pass *pass)
+{
+    const struct yk_pass owner = yk_pass_leader(pass);
+    if (yk_pass_gradients(&owner, TOKENS)) {
+        yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output_gradient);
+        look_up_backward(pass);
+    }
 }
 
 const struct yk_layer_kind yk_layer_embedding = {
@@ -136,8 +148,8 @@ const struct yk_layer_kind yk_layer_embedding = {
 };
 
 /*
- * That of BERT (Devlin et al. 2019): the sum of a token's row, its position's and its segment's,
- * then a norm. Every token is of segment 0.
+ * The embedding of BERT (Devlin et al. 2019): the sum of the rows of token, position and segment,
+ * then a norm. Every token has segment 0.
  */
 
 static void bert_list(struct yk_parameter_list *parameters)
@@ -184,32 +196,16 @@ static void bert_measure(const struct yk_net *net, int32_t layer,
 
 static void bert_forward(const struct yk_pass *pass)
 {
-    const struct yk_model_config *config = pass->net->config;
     struct yk_carver carver = {.base = pass->saved};
     const struct saved saved = carve_saved(pass->net, yk_pass_rows(pass), &carver);
-    pass->store->engine.backend->embedding(pass->lane,
-                                           &(struct yk_embedding_op){
-                                               .rows = yk_pass_rows(pass),
-                                               .width = config->width,
-                                               .sequence = pass->batch.sequence,
-                                               .vocabulary = config->vocabulary,
-                                               .tokens = pass->tokens,
-                                               .table = yk_pass_weights(pass, TOKENS),
-                                               .positions = yk_pass_weights(pass, POSITIONS),
-                                               .shift = yk_pass_weights(pass, SEGMENTS), /* row 0 */
-                                               .out = saved.sum,
-                                               .scale = 1,
-                                               .table_type = yk_pass_type(pass, TOKENS),
-                                               .out_type = pass->net->workload.precision,
-                                           });
+    look_up(pass, yk_pass_weights(pass, SEGMENTS), saved.sum); /* row 0 */
     yk_norm_forward(pass, &saved.norm, saved.sum, pass->output);
     yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output);
 }
 
 static void bert_backward(const struct yk_pass *pass)
 {
-    const struct yk_model_config *config = pass->net->config;
-    const struct yk_backend *backend = pass->store->engine.backend;
+    const int64_t C = pass->net->config->width;
     const enum yk_precision type = pass->net->workload.precision;
     struct yk_carver carver = {.base = pass->saved};
     const struct saved saved = carve_saved(pass->net, yk_pass_rows(pass), &carver);
@@ -219,28 +215,16 @@ static void bert_backward(const struct yk_pass *pass)
     }
     yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, gradient);
     yk_norm_backward(pass, &saved.norm, saved.sum, gradient, NULL, gradient);
-    backend->embedding_backward(pass->lane, &(struct yk_embedding_backward_op){
-                                                .rows = yk_pass_rows(pass),
-                                                .width = config->width,
-                                                .sequence = pass->batch.sequence,
-                                                .vocabulary = config->vocabulary,
-                                                .tokens = pass->tokens,
-                                                .d_out = gradient,
-                                                .d_table = yk_pass_gradients(pass, TOKENS),
-                                                .d_positions = yk_pass_gradients(pass, POSITIONS),
-                                                .scale = 1,
-                                                .table_type = type,
-                                                .out_type = type,
-                                            });
-    backend->sum_rows(pass->lane, &(struct yk_sum_rows_op){
-                                      .rows = yk_pass_rows(pass),
-                                      .columns = config->width,
-                                      .from = gradient,
-                                      .stride = config->width,
-                                      .to = yk_pass_gradients(pass, SEGMENTS),
-                                      .from_type = type,
-                                      .to_type = type,
-                                  });
+    look_up_backward(pass);
+    pass->store->engine.backend->sum_rows(pass->lane, &(struct yk_sum_rows_op){
+                                                          .rows = yk_pass_rows(pass),
+                                                          .columns = C,
+                                                          .from = gradient,
+                                                          .stride = C,
+                                                          .to = yk_pass_gradients(pass, SEGMENTS),
+                                                          .from_type = type,
+                                                          .to_type = type,
+                                                      });
 }
 
 const struct yk_layer_kind yk_layer_bert_embedding = {

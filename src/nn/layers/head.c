@@ -1,7 +1,7 @@
 /*
- * The last layer: a product over the vocabulary, by a table of its own or by that of the embedding,
- * and the loss, which turns logits into their gradient where they are. The table is the first
- * parameter of whichever layer has it.
+ * Head: the last layer. It computes logits over the vocabulary, with a table of its own or with
+ * that of the embedding, and the loss, which overwrites the logits with their gradient. The table
+ * is the first parameter of the layer that owns it.
  */
 #include "nn/layers/mlp.h"
 #include "nn/layers/norm.h"
@@ -10,9 +10,9 @@
 struct logits {
     const void *x; /* (rows, C) */
     enum yk_precision x_type;
-    int32_t bias; /* (V), among the layer's own parameters; −1: none */
-    void *logits; /* (rows, V), yk_model_config_logit_stride() apart, in the precision of the head's
-                     products; afterwards their gradient */
+    int32_t bias; /* (V), a parameter of the layer; −1: none */
+    void *logits; /* (rows, V) with rows yk_model_config_logit_stride() apart, in the layer's
+                     precision; the loss overwrites it with the gradient */
 };
 
 static int64_t vocabulary_of(const struct yk_net *net)
@@ -83,7 +83,7 @@ static void forward_logits(const struct yk_pass *pass, const struct logits *io, 
     }
 }
 
-static void bias_back(const struct yk_pass *pass, const struct logits *io)
+static void bias_backward(const struct yk_pass *pass, const struct logits *io)
 {
     void *to = io->bias >= 0 ? yk_pass_gradients(pass, io->bias) : NULL;
     if (to) {
@@ -133,10 +133,10 @@ static void backward_logits(const struct yk_pass *pass, const struct logits *io,
         op.accumulate = true;
         backend->matmul(pass->lane, &op);
     }
-    bias_back(pass, io);
+    bias_backward(pass, io);
 }
 
-/* ---- the head of GPT-2, Llama and Marian, which adds a bias that it never trains ---- */
+/* ---- the head of GPT-2, Llama and Marian; Marian adds a bias that is never trained ---- */
 
 static bool has_bias(const struct yk_model_config *config)
 {
@@ -197,14 +197,15 @@ const struct yk_layer_kind yk_layer_head = {
     .backward = backward,
 };
 
-/* ---- that of BERT (Devlin et al. 2019): norm(activation(transform x)), logits with a bias, and
- * the loss over masked tokens ---- */
+/* ---- the head of BERT (Devlin et al. 2019): norm(activation(transform x)), then logits with a
+ * bias, and the loss of masked tokens ---- */
 
 enum {
     TRANSFORM, /* the only projection */
 };
 
-/* By transformers' names. Untied, the product has a bias of its own, and the other is idle. */
+/* Names as in Hugging Face transformers. If the head is untied, the product has its own bias and
+ * cls.predictions.bias is unused. */
 static void bert_list(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
@@ -219,25 +220,26 @@ static void bert_list(struct yk_parameter_list *parameters)
                                      YK_INIT_ZERO);
     }
     yk_parameter_list_add_norm(parameters, module, "predictions.transform.LayerNorm");
-    yk_parameter_list_add_projection(
-        parameters, module,
+    yk_parameter_list_add_projections(
+        parameters,
         &(struct yk_projection_spec){
-            {"predictions.transform.dense"}, {C}, C, true, false, config->spread});
+            {"predictions.transform.dense"}, {C}, C, true, false, config->spread},
+        1);
     if (!parameters->follows) {
         yk_parameter_list_add_buffer(parameters, "cls.predictions.bias", 0, V);
     }
 }
 
-/* After the table, where it has one of its own. */
+/* The bias follows the table if the layer owns the table. */
 static int32_t bias_of(const struct yk_net *net, int32_t layer)
 {
     return net->layers[layer].leader == layer ? 1 : 0;
 }
 
-/* What is kept from forward to backward, besides the input; (rows, C) each but the logits. */
+/* Activations that forward saves for backward; (rows, C) each except the logits. */
 struct saved {
-    void *logits;      /* (rows, V) in front, where whoever wants them looks */
-    void *transformed; /* before the activation; NULL for ReLU, whose output is enough */
+    void *logits;      /* (rows, V); first, because callers read logits from the start of `saved` */
+    void *transformed; /* before the activation; NULL for ReLU, which needs only its output */
     void *active;
     void *normed;
     struct yk_norm norm;
@@ -257,7 +259,7 @@ static struct saved carve_saved(const struct yk_net *net, int32_t layer, int64_t
     return saved;
 }
 
-/* Gradients as they go back: (rows, C). */
+/* (rows, C) for gradients. */
 static void *carve_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
                             struct yk_carver *carver)
 {
@@ -304,9 +306,11 @@ static void bert_forward(const struct yk_pass *pass)
     forward_logits(pass, &io, pass->workspace);
 }
 
-/* The derivative of the activation, in place. No op applies one alone, so it is the epilogue of
- * a product that is multiplied by 0: of a column of the norm's output with the norm's weight. */
-static void activation_back(const struct yk_pass *pass, const struct saved *saved, void *gradient)
+/* Applies the derivative of the activation in place. It is only available as the epilogue of a
+ * product, so this uses a product that is scaled by 0: a column of the norm's output with the
+ * norm's weight. */
+static void activation_backward(const struct yk_pass *pass, const struct saved *saved,
+                                void *gradient)
 {
     const int64_t C = pass->net->config->width;
     pass->store->engine.backend->matmul(
@@ -336,13 +340,13 @@ static void bert_backward(const struct yk_pass *pass)
 {
     const int64_t rows = yk_pass_rows(pass);
     struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver room = {.base = pass->workspace};
+    struct yk_carver workspace = {.base = pass->workspace};
     const struct saved saved = carve_saved(pass->net, pass->layer, rows, &carver);
     const struct logits io = bert_logits_of(pass, &saved);
-    void *gradient = carve_gradient(pass->net, pass->layer, rows, &room);
+    void *gradient = carve_gradient(pass->net, pass->layer, rows, &workspace);
     backward_logits(pass, &io, gradient);
     yk_norm_backward(pass, &saved.norm, saved.active, gradient, NULL, gradient);
-    activation_back(pass, &saved, gradient);
+    activation_backward(pass, &saved, gradient);
     yk_projection_backward(pass, TRANSFORM,
                            &(struct yk_projection_backward){
                                .x = pass->input, .dy = gradient, .dx = pass->input_gradient});

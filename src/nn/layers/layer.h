@@ -1,9 +1,9 @@
 /*
- * Layer: forward and backward of each kind of layer, as an entry of one table: the twin of what the
- * model room says it costs.
+ * Layer kinds: forward and backward of each kind of layer, as entries of one table. src/model
+ * describes the costs of the same layers.
  *
- * To add one, write src/nn/layers/KIND.c with its `const struct yk_layer_kind` and add it to the
- * table in layer.c. Forward and backward enqueue work on a lane and return at once.
+ * To add a kind, write src/nn/layers/KIND.c with its `const struct yk_layer_kind`, and add it to
+ * the table in layer.c. Forward and backward enqueue work on a lane and return.
  */
 #ifndef YK_NN_LAYERS_LAYER_H
 #define YK_NN_LAYERS_LAYER_H
@@ -13,18 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The memory that a pass needs, see struct yk_pass. */
 struct yk_layer_sizes {
-    size_t saved_bytes;    /* without the input */
-    size_t forward_bytes;  /* of workspace */
-    size_t backward_bytes; /* of workspace */
+    size_t saved_bytes;
+    size_t forward_bytes;  /* workspace of forward */
+    size_t backward_bytes; /* workspace of backward */
 };
 
 struct yk_parameter_list; /* nn/parameter_list.h */
 
 struct yk_layer_kind {
-    const char *name;  /* as the model room calls it: "gpt-block" */
-    bool is_block;     /* gets adapters and NF4 */
-    bool reads_tokens; /* it is sent nothing by other layers */
+    const char *name;  /* as in src/model: "gpt-block" */
+    bool is_block;     /* may have adapters and NF4 weights */
+    bool reads_tokens; /* has no input from other layers */
     void (*list)(struct yk_parameter_list *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out);
@@ -46,6 +47,7 @@ extern const struct yk_layer_kind yk_layer_bert_head;
 extern const struct yk_layer_kind *const yk_layer_kinds[];
 extern const size_t yk_layer_kind_count;
 
+/* The kind with that name, or NULL. */
 const struct yk_layer_kind *yk_layer_kind_find(const char *name);
 
 #endif

@@ -58,14 +58,14 @@ void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved
         yk_residual_add(pass, YK_MLP_DOWN, YK_DROPOUT_DOWN, saved->active, stream,
                         saved->inner_down, weights, to);
     } else if (saved->inner_down) {
-        /* Of the last product only the adapter's inside is wanted again. */
+        /* Backward needs only `inner` of the last projection. */
         yk_projection_recompute_inner(pass, YK_MLP_DOWN, saved->active, saved->inner_down);
     }
 }
 
 void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *saved,
-                     const struct yk_residual_workspace *room, const void *x, const void *gradient,
-                     const void *add, void *dx)
+                     const struct yk_residual_workspace *workspace, const void *x,
+                     const void *gradient, const void *add, void *dx)
 {
     const bool gated = is_gated(pass);
     void *up_bias = gated ? NULL : yk_projection_bias_gradient(pass, YK_MLP_UP);
@@ -73,15 +73,15 @@ void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *save
         pass, YK_MLP_DOWN,
         &(struct yk_projection_backward){
             .x = saved->active,
-            .dy = yk_residual_backward(pass, YK_DROPOUT_DOWN, gradient, room->dropped),
-            .dx = room->wide,
+            .dy = yk_residual_backward(pass, YK_DROPOUT_DOWN, gradient, workspace->dropped),
+            .dx = workspace->wide,
             .epilogue = gated ? YK_EPILOGUE_NONE : yk_mlp_epilogue(pass->net->config, true),
             .aux = gated       ? NULL
                    : saved->up ? saved->up
                                : saved->active,
             .inner = saved->inner_down,
-            .d_inner = room->d_inner,
-            .weights = room->weights,
+            .d_inner = workspace->d_inner,
+            .weights = workspace->weights,
             .dx_sums = up_bias,
         });
     if (gated) {
@@ -90,7 +90,7 @@ void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *save
                                                          .rows = yk_pass_rows(pass),
                                                          .width = pass->net->config->inner,
                                                          .gate_up = saved->up,
-                                                         .d_out = room->wide,
+                                                         .d_out = workspace->wide,
                                                          .d_gate_up = saved->up,
                                                          .type = pass->net->workload.precision,
                                                      });
@@ -98,12 +98,12 @@ void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *save
     yk_projection_backward(pass, YK_MLP_UP,
                            &(struct yk_projection_backward){
                                .x = x,
-                               .dy = gated ? saved->up : room->wide,
+                               .dy = gated ? saved->up : workspace->wide,
                                .dx = dx,
                                .add = add,
                                .inner = saved->inner_up,
-                               .d_inner = room->d_inner,
-                               .weights = room->weights,
+                               .d_inner = workspace->d_inner,
+                               .weights = workspace->weights,
                                .bias_summed = up_bias != NULL,
                            });
 }

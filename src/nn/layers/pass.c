@@ -1,7 +1,7 @@
 #include "nn/layers/pass.h"
 
 enum {
-    PLACES = 8 /* of dropout in a layer, at most */
+    PLACES = 8 /* maximum places of dropout in a layer */
 };
 
 static const struct yk_net_layer *layer_of(const struct yk_pass *pass)

@@ -15,7 +15,7 @@ static bool is_sinusoidal(const struct yk_model_config *config)
     return config->architecture->position_table && !config->architecture->learned_positions;
 }
 
-/* That of the embedding's table: fp32 next to NF4. */
+/* The precision of the embedding table: fp32 if blocks are NF4. */
 static enum yk_precision sinusoidal_precision(const struct yk_net *net)
 {
     return net->layers[0].precision;
@@ -32,9 +32,9 @@ void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct 
         is_sinusoidal(config) ? yk_carve(carver, longest * config->width, size) : NULL;
 }
 
-/* Llama 3 stretches slow rotations: wavelengths longer than rope_positions / rope_low by the
- * whole factor, those shorter than rope_positions / rope_high not at all, and between the two a
- * mixture that is linear in the number of rotations. */
+/* Llama 3 scales long wavelengths: those longer than rope_positions / rope_low by the whole factor,
+ * those shorter than rope_positions / rope_high not at all. In between, the scaling is linear in
+ * the number of rotations. */
 static double stretch(const struct yk_model_config *config, double frequency)
 {
     if (config->rope_factor == 0) {
@@ -53,7 +53,7 @@ void yk_position_tables_rotary(const struct yk_model_config *config, int64_t lon
         const double power = 2 * (double)i / (double)config->head_size;
         const double frequency = stretch(config, pow(config->rope_theta, -power));
         for (int64_t t = 0; t < longest; t++) {
-            /* The frameworks take the angle in fp32. */
+            /* PyTorch computes the angle in fp32. */
             const float angle = (float)t * (float)frequency;
             out[(t * half + i) * 2] = cosf(angle);
             out[(t * half + i) * 2 + 1] = sinf(angle);
@@ -76,23 +76,9 @@ void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t
     }
 }
 
-static yk_status fill_rotary(const struct yk_store *store, int64_t longest, float *rotary)
-{
-    const struct yk_model_config *config = store->net->config;
-    const size_t count = (size_t)(longest * config->head_size);
-    float *made = calloc(count, sizeof *made);
-    if (!made) {
-        return yk_fail_out_of_memory();
-    }
-    yk_position_tables_rotary(config, longest, made);
-    const yk_status status = yk_engine_copy(&store->engine, rotary, made, count * sizeof *made);
-    free(made);
-    return status;
-}
-
-/* Made in fp32 and rounded on the device. */
-static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, const float *made,
-                                  void *sinusoidal)
+/* Rounds an fp32 table on the device. */
+static yk_status round_sinusoidal(const struct yk_parameter_store *store, int64_t count,
+                                  const float *made, void *sinusoidal)
 {
     const struct yk_engine *engine = &store->engine;
     void *wide = NULL;
@@ -112,27 +98,35 @@ static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, c
     return status;
 }
 
-static yk_status fill_sinusoidal(const struct yk_store *store, int64_t longest, void *sinusoidal)
+/* Computes a table of `count` numbers on the host and copies it to the device. */
+static yk_status fill_table(const struct yk_parameter_store *store,
+                            void (*compute_table)(const struct yk_model_config *config,
+                                                  int64_t longest, float *out),
+                            int64_t longest, int64_t count, void *to)
 {
-    const struct yk_model_config *config = store->net->config;
-    const int64_t count = longest * config->width;
-    float *made = calloc((size_t)count, sizeof *made);
-    if (!made) {
+    float *table = calloc((size_t)count, sizeof *table);
+    if (!table) {
         return yk_fail_out_of_memory();
     }
-    yk_position_tables_sinusoidal(config, longest, made);
-    const yk_status status = round_sinusoidal(store, count, made, sinusoidal);
-    free(made);
+    compute_table(store->net->config, longest, table);
+    const yk_status status =
+        compute_table == yk_position_tables_rotary
+            ? yk_engine_copy(&store->engine, to, table, (size_t)count * sizeof *table)
+            : round_sinusoidal(store, count, table, to);
+    free(table);
     return status;
 }
 
-yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
+yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_t longest,
                                   const struct yk_position_tables *position_tables)
 {
+    const struct yk_model_config *config = store->net->config;
     if (position_tables->rotary) {
-        YK_TRY(fill_rotary(store, longest, position_tables->rotary));
+        YK_TRY(fill_table(store, yk_position_tables_rotary, longest, longest * config->head_size,
+                          position_tables->rotary));
     }
     return position_tables->sinusoidal
-               ? fill_sinusoidal(store, longest, position_tables->sinusoidal)
+               ? fill_table(store, yk_position_tables_sinusoidal, longest, longest * config->width,
+                            position_tables->sinusoidal)
                : YK_OK;
 }

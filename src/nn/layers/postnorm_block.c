@@ -1,14 +1,13 @@
 /*
- * Blocks whose norms come after the sums: y = norm(x + out(attention x)), then norm(y + down(
- * activation(up y))). That of BERT (Devlin et al. 2019), and those of the Transformer (Vaswani et
- * al. 2017) under the names that Marian gives them; a decoder's has attention to the encoder's
- * output between the two.
+ * Post-norm blocks: y = norm(x + attention(x)), then norm(y + mlp(y)). The block of BERT (Devlin et
+ * al. 2019), and the encoder and decoder blocks of the Transformer (Vaswani et al. 2017) with the
+ * parameter names of Marian. A decoder block has cross-attention between the two.
  */
 #include "nn/layers/mlp.h"
 #include "nn/layers/norm.h"
 #include "nn/parameter_list.h"
 
-/* Norms come first among the parameters, weight and bias each. */
+/* Parameter numbers: the norms come first, with weight and bias each. */
 enum {
     NORM_SELF = 0,
     NORM_FEED = 2,
@@ -57,7 +56,6 @@ static const struct names marian_names = {
 static void list_block(struct yk_parameter_list *parameters, const struct names *names,
                        int64_t inner)
 {
-    const char *module = parameters->modules[0];
     const int64_t C = parameters->config->width;
     const double spread = parameters->config->spread;
     const struct yk_projection_spec projections[] = {
@@ -67,9 +65,7 @@ static void list_block(struct yk_parameter_list *parameters, const struct names 
         [YK_MLP_UP] = {{names->up}, {inner}, C, true, false, spread},
         [YK_MLP_DOWN] = {{names->down}, {C}, inner, true, false, spread},
     };
-    for (size_t i = 0; i < sizeof projections / sizeof projections[0]; i++) {
-        yk_parameter_list_add_projection(parameters, module, &projections[i]);
-    }
+    yk_parameter_list_add_projections(parameters, projections, YK_MLP_END);
 }
 
 static void list_norms(struct yk_parameter_list *parameters, const struct names *names)
@@ -92,7 +88,6 @@ static void list_encoder(struct yk_parameter_list *parameters)
 
 static void list_decoder(struct yk_parameter_list *parameters)
 {
-    const char *module = parameters->modules[0];
     const int64_t C = parameters->config->width;
     const double spread = parameters->config->spread;
     const struct yk_projection_spec cross[] = {
@@ -101,11 +96,9 @@ static void list_decoder(struct yk_parameter_list *parameters)
         {{"encoder_attn.out_proj"}, {C}, C, true, false, spread},
     };
     list_norms(parameters, &marian_names);
-    yk_parameter_list_add_norm(parameters, module, "encoder_attn_layer_norm");
+    yk_parameter_list_add_norm(parameters, parameters->modules[0], "encoder_attn_layer_norm");
     list_block(parameters, &marian_names, parameters->config->inner);
-    for (size_t i = 0; i < sizeof cross / sizeof cross[0]; i++) {
-        yk_parameter_list_add_projection(parameters, module, &cross[i]);
-    }
+    yk_parameter_list_add_projections(parameters, cross, sizeof cross / sizeof cross[0]);
 }
 
 static bool is_decoder(const struct yk_net *net, int32_t layer)
@@ -122,7 +115,7 @@ static struct yk_attention_shape self_shape(const struct yk_net *net, int32_t la
     shape.kv_heads = shape.heads;
     shape.head_size = config->width / shape.heads;
     shape.causal = is_decoder(net, layer);
-    shape.measured = !shape.causal; /* padding comes last, where a causal mask hides it */
+    shape.measured = !shape.causal; /* padding comes last, so a causal mask hides it */
     return shape;
 }
 
@@ -142,11 +135,11 @@ static struct yk_attention_shape cross_shape(const struct yk_net *net)
 /* A sum and its norm. */
 struct sum {
     void *sum;    /* (rows, C) */
-    void *normed; /* NULL of the last one, which is the layer's output */
+    void *normed; /* NULL for the last norm, which writes the layer's output */
     struct yk_norm norm;
 };
 
-/* What is kept from forward to backward, besides the input. */
+/* Activations that forward saves for backward, in addition to the input. */
 struct saved {
     struct yk_attention_saved self;
     struct yk_attention_saved cross;
@@ -185,24 +178,25 @@ static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk
     out->after_feed = carve_sum(net, NORM_FEED, rows, true, carver);
 }
 
-/* Of forward: dequantised weights, and an output that nobody wants in recomputation. */
-struct forward_room {
+/* The workspace of forward: dequantised weights, and the output of a recomputation. */
+struct forward_workspace {
     void *weights;
     void *output;
 };
 
-static struct forward_room carve_forward(const struct yk_net *net, int32_t layer, int64_t rows,
-                                         struct yk_carver *carver)
+static struct forward_workspace carve_forward(const struct yk_net *net, int32_t layer, int64_t rows,
+                                              struct yk_carver *carver)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    return (struct forward_room){
+    return (struct forward_workspace){
         .weights = yk_projection_carve_weights(net, layer, carver),
         .output = yk_carve(carver, rows * net->config->width, size),
     };
 }
 
-static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                       struct yk_carver *carver, struct yk_residual_workspace *out)
+static void carve_backward(const struct yk_net *net, int32_t layer,
+                           const struct yk_batch_shape *batch, struct yk_carver *carver,
+                           struct yk_residual_workspace *out)
 {
     const int64_t C = net->config->width;
     const int64_t F = net->layers[layer].projections[YK_MLP_UP].out;
@@ -221,10 +215,10 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     struct yk_carver forward_carver = {0};
     struct yk_carver backward_carver = {0};
     struct saved saved;
-    struct yk_residual_workspace room;
+    struct yk_residual_workspace workspace;
     carve_saved(net, layer, batch, &saved_carver, &saved);
     (void)carve_forward(net, layer, batch->samples * batch->sequence, &forward_carver);
-    carve_room(net, layer, batch, &backward_carver, &room);
+    carve_backward(net, layer, batch, &backward_carver, &workspace);
     *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
 }
 
@@ -233,82 +227,65 @@ static void forward(const struct yk_pass *pass)
     const struct yk_attention_shape self = self_shape(pass->net, pass->layer);
     struct saved saved;
     struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver room_carver = {.base = pass->workspace};
+    struct yk_carver workspace_carver = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
-    const struct forward_room room =
-        carve_forward(pass->net, pass->layer, yk_pass_rows(pass), &room_carver);
+    const struct forward_workspace workspace =
+        carve_forward(pass->net, pass->layer, yk_pass_rows(pass), &workspace_carver);
     const struct sum *before = &saved.after_self;
-    yk_attention_forward(pass, &self, &saved.self, pass->input, pass->input, room.weights,
+    yk_attention_forward(pass, &self, &saved.self, pass->input, pass->input, workspace.weights,
                          before->sum);
     yk_norm_forward(pass, &before->norm, before->sum, before->normed);
     if (is_decoder(pass->net, pass->layer)) {
         const struct yk_attention_shape cross = cross_shape(pass->net);
         yk_attention_forward(pass, &cross, &saved.cross, before->normed, before->normed,
-                             room.weights, saved.after_cross.sum);
+                             workspace.weights, saved.after_cross.sum);
         before = &saved.after_cross;
         yk_norm_forward(pass, &before->norm, before->sum, before->normed);
     }
-    yk_mlp_forward(pass, &saved.feed, before->normed, before->normed, room.weights,
+    yk_mlp_forward(pass, &saved.feed, before->normed, before->normed, workspace.weights,
                    saved.after_feed.sum);
     yk_norm_forward(pass, &saved.after_feed.norm, saved.after_feed.sum,
-                    pass->output ? pass->output : room.output);
+                    pass->output ? pass->output : workspace.output);
 }
 
-/* In place: from the gradient of a norm to that of the sum before it. */
-static void sum_back(const struct yk_pass *pass, const struct sum *after, void *gradient)
+/* Replaces the gradient of a norm's output by that of the sum before it. */
+static void sum_backward(const struct yk_pass *pass, const struct sum *after, void *gradient)
 {
     yk_norm_backward(pass, &after->norm, after->sum, gradient, NULL, gradient);
 }
 
-/* The gradient of the stream stays where the output's was until it has become the input's. */
+/* The gradient of the residual stream is updated in place, in output_gradient. */
 static void backward(const struct yk_pass *pass)
 {
     const struct yk_attention_shape self = self_shape(pass->net, pass->layer);
     const bool decoder = is_decoder(pass->net, pass->layer);
     struct saved saved;
-    struct yk_residual_workspace room;
+    struct yk_residual_workspace workspace;
     struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver room_carver = {.base = pass->workspace};
+    struct yk_carver workspace_carver = {.base = pass->workspace};
     void *gradient = pass->output_gradient;
     carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
-    carve_room(pass->net, pass->layer, &pass->batch, &room_carver, &room);
+    carve_backward(pass->net, pass->layer, &pass->batch, &workspace_carver, &workspace);
     const struct sum *before = decoder ? &saved.after_cross : &saved.after_self;
-    sum_back(pass, &saved.after_feed, gradient);
-    yk_mlp_backward(pass, &saved.feed, &room, before->normed, gradient, gradient, gradient);
+    sum_backward(pass, &saved.after_feed, gradient);
+    yk_mlp_backward(pass, &saved.feed, &workspace, before->normed, gradient, gradient, gradient);
     if (decoder) {
         const struct yk_attention_shape cross = cross_shape(pass->net);
-        sum_back(pass, &saved.after_cross, gradient);
-        yk_attention_backward(pass, &cross, &saved.cross, &room, saved.after_self.normed, gradient,
-                              gradient, gradient);
+        sum_backward(pass, &saved.after_cross, gradient);
+        yk_attention_backward(pass, &cross, &saved.cross, &workspace, saved.after_self.normed,
+                              gradient, gradient, gradient);
     }
-    sum_back(pass, &saved.after_self, gradient);
-    yk_attention_backward(pass, &self, &saved.self, &room, pass->input, gradient, gradient,
+    sum_backward(pass, &saved.after_self, gradient);
+    yk_attention_backward(pass, &self, &saved.self, &workspace, pass->input, gradient, gradient,
                           pass->input_gradient);
 }
 
-const struct yk_layer_kind yk_layer_bert_block = {
-    .name = "bert-block",
-    .is_block = true,
-    .list = list_bert,
-    .measure = measure,
-    .forward = forward,
-    .backward = backward,
-};
+#define POSTNORM_BLOCK(name_, list_)                                                               \
+    {                                                                                              \
+        .name = (name_), .is_block = true, .list = (list_), .measure = measure,                    \
+        .forward = forward, .backward = backward,                                                  \
+    }
 
-const struct yk_layer_kind yk_layer_encoder_block = {
-    .name = "encoder-block",
-    .is_block = true,
-    .list = list_encoder,
-    .measure = measure,
-    .forward = forward,
-    .backward = backward,
-};
-
-const struct yk_layer_kind yk_layer_decoder_block = {
-    .name = "decoder-block",
-    .is_block = true,
-    .list = list_decoder,
-    .measure = measure,
-    .forward = forward,
-    .backward = backward,
-};
+const struct yk_layer_kind yk_layer_bert_block = POSTNORM_BLOCK("bert-block", list_bert);
+const struct yk_layer_kind yk_layer_encoder_block = POSTNORM_BLOCK("encoder-block", list_encoder);
+const struct yk_layer_kind yk_layer_decoder_block = POSTNORM_BLOCK("decoder-block", list_decoder);

@@ -1,7 +1,7 @@
 /*
- * Blocks whose norms come first: x₂ = x + out(attention(norm x)), then x₂ + mlp(norm x₂). That of
- * GPT-2 (Radford et al. 2019), and that of Llama (Touvron et al. 2023) with rotary positions and a
- * gated MLP.
+ * Pre-norm blocks: x₂ = x + attention(norm(x)), then x₂ + mlp(norm(x₂)). The block of GPT-2
+ * (Radford et al. 2019), and that of Llama (Touvron et al. 2023) with rotary positions and a gated
+ * MLP.
  */
 #include "nn/layers/mlp.h"
 #include "nn/layers/norm.h"
@@ -9,20 +9,12 @@
 
 #include <math.h>
 
-static void add_projections(struct yk_parameter_list *parameters,
-                            const struct yk_projection_spec specs[YK_MLP_END])
-{
-    for (int i = 0; i < YK_MLP_END; i++) {
-        yk_parameter_list_add_projection(parameters, parameters->modules[0], &specs[i]);
-    }
-}
-
 static void list_gpt(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
     const int64_t C = config->width;
     const int64_t F = config->inner;
-    /* What is added to the residual stream starts smaller, by the number of times it is. */
+    /* Projections into the residual stream start smaller, by the root of their number. */
     const double residual = config->spread / sqrt(2 * (double)config->layers);
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_1");
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_2");
@@ -32,7 +24,7 @@ static void list_gpt(struct yk_parameter_list *parameters)
         [YK_MLP_UP] = {{"mlp.c_fc"}, {F}, C, true, true, config->spread},
         [YK_MLP_DOWN] = {{"mlp.c_proj"}, {C}, F, true, true, residual},
     };
-    add_projections(parameters, specs);
+    yk_parameter_list_add_projections(parameters, specs, YK_MLP_END);
 }
 
 static void list_llama(struct yk_parameter_list *parameters)
@@ -58,10 +50,10 @@ static void list_llama(struct yk_parameter_list *parameters)
         [YK_MLP_UP] = {{"mlp.gate_proj", "mlp.up_proj"}, {F, F}, C, inner_bias, false, spread},
         [YK_MLP_DOWN] = {{"mlp.down_proj"}, {C}, F, inner_bias, false, spread},
     };
-    add_projections(parameters, specs);
+    yk_parameter_list_add_projections(parameters, specs, YK_MLP_END);
 }
 
-/* What is kept from forward to backward, besides the input; (rows, C) each. */
+/* Activations that forward saves for backward, in addition to the input; (rows, C) each. */
 struct saved {
     struct yk_norm norm1;
     void *normed1;
@@ -140,36 +132,27 @@ static void backward(const struct yk_pass *pass)
 {
     const struct yk_attention_shape shape = yk_attention_causal(pass->net->config);
     struct saved saved;
-    struct yk_residual_workspace room;
+    struct yk_residual_workspace workspace;
     struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver workspace = {.base = pass->workspace};
+    struct yk_carver workspace_carver = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
-    carve_workspace(pass->net, pass->layer, &pass->batch, &workspace, &room);
-    yk_mlp_backward(pass, &saved.mlp, &room, saved.normed2, pass->output_gradient, NULL,
-                    room.narrow);
-    /* The gradient of x₂ goes where the input's belongs. */
-    yk_norm_backward(pass, &saved.norm2, saved.middle, room.narrow, pass->output_gradient,
+    carve_workspace(pass->net, pass->layer, &pass->batch, &workspace_carver, &workspace);
+    yk_mlp_backward(pass, &saved.mlp, &workspace, saved.normed2, pass->output_gradient, NULL,
+                    workspace.narrow);
+    /* The gradient of x₂ is computed in the memory of the input's gradient. */
+    yk_norm_backward(pass, &saved.norm2, saved.middle, workspace.narrow, pass->output_gradient,
                      pass->input_gradient);
-    yk_attention_backward(pass, &shape, &saved.attention, &room, saved.normed1,
-                          pass->input_gradient, NULL, room.narrow);
-    yk_norm_backward(pass, &saved.norm1, pass->input, room.narrow, pass->input_gradient,
+    yk_attention_backward(pass, &shape, &saved.attention, &workspace, saved.normed1,
+                          pass->input_gradient, NULL, workspace.narrow);
+    yk_norm_backward(pass, &saved.norm1, pass->input, workspace.narrow, pass->input_gradient,
                      pass->input_gradient);
 }
 
-const struct yk_layer_kind yk_layer_gpt_block = {
-    .name = "gpt-block",
-    .is_block = true,
-    .list = list_gpt,
-    .measure = measure,
-    .forward = forward,
-    .backward = backward,
-};
+#define PRENORM_BLOCK(name_, list_)                                                                \
+    {                                                                                              \
+        .name = (name_), .is_block = true, .list = (list_), .measure = measure,                    \
+        .forward = forward, .backward = backward,                                                  \
+    }
 
-const struct yk_layer_kind yk_layer_llama_block = {
-    .name = "llama-block",
-    .is_block = true,
-    .list = list_llama,
-    .measure = measure,
-    .forward = forward,
-    .backward = backward,
-};
+const struct yk_layer_kind yk_layer_gpt_block = PRENORM_BLOCK("gpt-block", list_gpt);
+const struct yk_layer_kind yk_layer_llama_block = PRENORM_BLOCK("llama-block", list_llama);

@@ -32,9 +32,10 @@ void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64
                : NULL;
 }
 
-/* Dequantised weights have two places, for even and for odd projections, so that the next ones
- * are made while a product uses the ones before. Numbers of the first place, or of both. */
-static int64_t room_size(const struct yk_net_layer *layer, bool both)
+/* Dequantised weights have two buffers, for even and for odd projections, so that the next weights
+ * are dequantised while a product uses the previous ones. Returns the numbers of the first buffer,
+ * or of both. */
+static int64_t dequantised_size(const struct yk_net_layer *layer, bool both)
 {
     int64_t max[2] = {0, 0};
     for (int32_t s = 0; s < layer->projection_count; s++) {
@@ -49,15 +50,15 @@ static int64_t room_size(const struct yk_net_layer *layer, bool both)
 void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver)
 {
     return net->workload.nf4 && net->layers[layer].kind->is_block
-               ? yk_carve(carver, room_size(&net->layers[layer], true),
+               ? yk_carve(carver, dequantised_size(&net->layers[layer], true),
                           (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
 }
 
-/* The weights of all parts, one below the other (transposed ones have one part): dequantised
- * first where they are in NF4. `begins`: the first of a layer's projections. */
-static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins, void *room,
-                              enum yk_precision *type)
+/* The weights of all parts, dequantised into `scratch` if they are NF4. `begins`: it is the first
+ * projection of the layer in this pass. */
+static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins,
+                              void *scratch, enum yk_precision *type)
 {
     const struct yk_net_layer *layer = layer_of(pass);
     const struct yk_projection *projection = &layer->projections[number];
@@ -66,8 +67,8 @@ static const void *weights_of(const struct yk_pass *pass, int32_t number, bool b
     if (first->format != YK_PARAMETER_NF4) {
         return yk_pass_weights(pass, projection->weight);
     }
-    char *place =
-        (char *)room + (number % 2 ? room_size(layer, false) : 0) * yk_precision_bytes(*type);
+    char *place = (char *)scratch +
+                  (number % 2 ? dequantised_size(layer, false) : 0) * yk_precision_bytes(*type);
     int64_t done = 0;
     for (int32_t i = 0; i < projection->parts; i++) {
         struct yk_dequantise_op op = {

@@ -1,5 +1,7 @@
-/* Projection: a product with weights, forward and backward, with its LoRA adapter and its
- * weights dequantised where there are such. */
+/*
+ * Projection: a matrix product with weights, forward and backward. It applies the projection's LoRA
+ * adapter, and dequantises NF4 weights.
+ */
 #ifndef YK_NN_LAYERS_PROJECTION_H
 #define YK_NN_LAYERS_PROJECTION_H
 
@@ -13,28 +15,29 @@ struct yk_projection_forward {
     void *y;
     const void *add; /* NULL: none */
     enum yk_epilogue epilogue;
-    void *aux;
-    void *inner;     /* (rows, parts · rank): x · Aᵀ of the adapter; NULL: none */
-    void *weights;   /* for dequantised ones; NULL unless NF4 */
-    int64_t cuts[2]; /* of the output, as in struct yk_matmul_op */
+    void *aux;     /* of the epilogue, see struct yk_matmul_op */
+    void *inner;   /* (rows, parts · rank): receives x · Aᵀ of the adapter; NULL: no adapter */
+    void *weights; /* memory for dequantised weights; NULL unless NF4 */
+    int64_t cuts[2]; /* of the output, see struct yk_matmul_op */
 };
 
-/* dx (rows, in) = epilogue(dy (rows, out) · weights + add), and the gradients of whatever is
- * trained. */
+/* dx (rows, in) = epilogue(dy (rows, out) · weights + add), and the gradients of the trained
+ * parameters. */
 struct yk_projection_backward {
     int64_t rows; /* 0: the tokens of the pass */
     const void *x;
     const void *dy;
-    void *dx;        /* NULL: not wanted */
+    void *dx;        /* NULL: not needed */
     const void *add; /* NULL: none; may be dx itself */
     enum yk_epilogue epilogue;
-    void *aux;
-    const void *inner;
-    void *d_inner; /* as large as inner */
-    void *weights;
-    void *dx_sums; /* (in) sums of dx's columns are added, which are the gradient of a bias before
-                      it; or NULL */
-    bool bias_summed; /* this projection's own bias gradient was made so */
+    void *aux;         /* of the epilogue */
+    const void *inner; /* from forward */
+    void *d_inner;     /* memory of the size of `inner` */
+    void *weights;     /* memory for dequantised weights; NULL unless NF4 */
+    void *dx_sums;     /* (in) the column sums of dx are added here: the gradient of the bias of the
+                          preceding projection. NULL: not needed */
+    bool bias_summed;  /* the following projection has computed this one's bias gradient in its
+                          dx_sums */
 };
 
 void yk_projection_forward(const struct yk_pass *pass, int32_t number,
@@ -42,19 +45,18 @@ void yk_projection_forward(const struct yk_pass *pass, int32_t number,
 void yk_projection_backward(const struct yk_pass *pass, int32_t number,
                             const struct yk_projection_backward *io);
 
-/* Where backward adds the sums of the columns of dy. NULL where the bias is not trained, or
- * there is an adapter. */
+/* The address of the bias gradient. NULL: there is no trained bias, or there is an adapter. */
 void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number);
 
-/* `inner` of the adapter alone: for recomputation, where the product is not needed again. */
+/* Computes only `inner`: for recomputation, which does not need the product again. */
 void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projection, const void *x,
                                    void *inner);
 
-/* NULL where it has no adapter. */
+/* Allocates `inner`; NULL: no adapter. */
 void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection,
                                 int64_t rows, struct yk_carver *carver);
 
-/* For the largest projection's `d_inner`, and for its dequantised weights. */
+/* Allocates `d_inner` and `weights` for all projections of a layer. */
 void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
                                   struct yk_carver *carver);
 void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer,

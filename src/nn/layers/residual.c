@@ -1,6 +1,6 @@
 #include "nn/layers/residual.h"
 
-/* Some architectures drop from attention alone. */
+/* Some architectures apply dropout only to attention. */
 static bool may_drop(const struct yk_net *net)
 {
     return net->config->drops_stream && net->options.dropout > 0;
@@ -56,13 +56,13 @@ void yk_residual_add(const struct yk_pass *pass, int32_t projection, enum yk_dro
 }
 
 const void *yk_residual_backward(const struct yk_pass *pass, enum yk_dropout_place place,
-                                 const void *gradient, void *room)
+                                 const void *gradient, void *dropped)
 {
     if (!drops(pass)) {
         return gradient;
     }
-    drop(pass, place, gradient, NULL, room);
-    return room;
+    drop(pass, place, gradient, NULL, dropped);
+    return dropped;
 }
 
 void yk_residual_dropout(const struct yk_pass *pass, enum yk_dropout_place place, void *numbers)

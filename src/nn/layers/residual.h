@@ -1,13 +1,15 @@
-/* Residual: products that add to the residual stream, with dropout, and the workspace of going
- * backward through a block. */
+/*
+ * Residual: projections whose output is added to the residual stream, with dropout; and the
+ * workspace of a block's backward pass.
+ */
 #ifndef YK_NN_LAYERS_RESIDUAL_H
 #define YK_NN_LAYERS_RESIDUAL_H
 
 #include "nn/layers/projection.h"
 
-/* Places of dropout, see yk_pass_dropout(). */
+/* The places of a layer where dropout is applied, see yk_pass_dropout(). */
 enum yk_dropout_place {
-    YK_DROPOUT_EMBEDDING = 0, /* the only one of its layer */
+    YK_DROPOUT_EMBEDDING = 0, /* the only place of an embedding */
     YK_DROPOUT_ATTENTION = 0,
     YK_DROPOUT_OUT,
     YK_DROPOUT_DOWN,
@@ -15,20 +17,20 @@ enum yk_dropout_place {
     YK_DROPOUT_CROSS_OUT,
 };
 
-/* Gradients on their way through a block. */
+/* The workspace of a block's backward pass: gradients of intermediate results. */
 struct yk_residual_workspace {
-    void *wide;    /* (rows, the widest product's output that needs one) */
-    void *narrow;  /* (rows, the widest product's input) */
-    void *memory;  /* (B·S, 2K) of a decoder: that of keys and values; else NULL */
-    void *dropped; /* (rows, C) where anything is dropped from the stream */
-    void *d_inner;
-    void *weights;
+    void *wide;    /* (rows, widths.wide) */
+    void *narrow;  /* (rows, widths.narrow) */
+    void *memory;  /* (B·S, widths.memory) keys and values of cross-attention; else NULL */
+    void *dropped; /* (rows, C); NULL: no dropout in the residual stream */
+    void *d_inner; /* of the adapters */
+    void *weights; /* for dequantised weights */
 };
 
 struct yk_residual_widths {
-    int64_t wide;
-    int64_t narrow;
-    int64_t memory;
+    int64_t wide;   /* the widest output of a projection */
+    int64_t narrow; /* the widest input of a projection */
+    int64_t memory; /* 2K in a decoder; else 0 */
 };
 
 void yk_residual_carve_workspace(const struct yk_net *net, int32_t layer,
@@ -40,11 +42,12 @@ void yk_residual_carve_workspace(const struct yk_net *net, int32_t layer,
 void yk_residual_add(const struct yk_pass *pass, int32_t projection, enum yk_dropout_place place,
                      const void *x, const void *stream, void *inner, void *weights, void *to);
 
-/* The gradient before that dropout: `gradient` itself, or made in `room`. */
+/* The gradient of that dropout's input. It is `gradient` itself, or computed in `dropped`. */
 const void *yk_residual_backward(const struct yk_pass *pass, enum yk_dropout_place place,
-                                 const void *gradient, void *room);
+                                 const void *gradient, void *dropped);
 
-/* Dropout of (rows, C) numbers in place; the same op on the gradient goes backward. */
+/* Applies dropout to (rows, C) numbers in place. Its backward is the same function, applied to the
+ * gradient. */
 void yk_residual_dropout(const struct yk_pass *pass, enum yk_dropout_place place, void *numbers);
 
 #endif

@@ -1,4 +1,5 @@
-/* How parameters start: from numbers that depend on the seed and a parameter's name alone. */
+/* Initialises parameters with random numbers that depend only on the seed and the parameter's name.
+ */
 #include "base/hash.h"
 #include "base/random.h"
 #include "nn/store/store.h"
@@ -14,19 +15,18 @@ static double draw_normal(struct yk_random *random)
     return radius * cos(2 * M_PI * yk_random_uniform(random));
 }
 
-/* As many numbers are drawn when a parameter need not be exact: a prime, so that the rows of a
- * matrix are not each other's copies. */
+/* The size of the pool for repeated numbers. It is a prime, so that the rows of a matrix differ. */
 enum {
     POOL = 1048573
 };
 
-/* Numbers of a spread of 1 that rough parameters are cut from, each from a place of its own; drawn
- * when first asked for. */
+/* Pools of random numbers with spread 1, drawn at first use. Each parameter starts at another place
+ * of the pool. */
 struct pools {
     uint64_t seed;
     float *normal;
     float *uniform;
-    float *scaled; /* (POOL) of the parameter at hand */
+    float *scaled; /* (POOL) for the current parameter */
 };
 
 static double draw_one(struct yk_random *random, enum yk_parameter_init init)
@@ -41,7 +41,6 @@ static double draw_one(struct yk_random *random, enum yk_parameter_init init)
     }
 }
 
-/* What a number that is drawn, or fixed, is multiplied by. */
 static double scale_of(const struct yk_parameter *parameter)
 {
     return parameter->init == YK_INIT_NORMAL || parameter->init == YK_INIT_UNIFORM
@@ -54,7 +53,7 @@ static uint64_t name_hash(const struct yk_parameter *parameter)
     return yk_hash_bytes(parameter->name, strlen(parameter->name));
 }
 
-static yk_status init_exactly(const struct yk_store *store, int32_t layer,
+static yk_status init_exactly(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, uint64_t seed)
 {
     struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
@@ -71,7 +70,7 @@ static yk_status init_exactly(const struct yk_store *store, int32_t layer,
     return status;
 }
 
-/* The numbers drawn for `init`, NULL without memory for them. */
+/* Draws a pool of numbers; NULL: out of memory. */
 static float *draw_pool(uint64_t seed, enum yk_parameter_init init)
 {
     struct yk_random random = yk_random_from_seed(seed ^ (uint64_t)init);
@@ -82,7 +81,7 @@ static float *draw_pool(uint64_t seed, enum yk_parameter_init init)
     return pool;
 }
 
-static yk_status init_from_pool(const struct yk_store *store, int32_t layer,
+static yk_status init_from_pool(const struct yk_parameter_store *store, int32_t layer,
                                 const struct yk_parameter *parameter, struct pools *pools)
 {
     float **pool = parameter->init == YK_INIT_NORMAL ? &pools->normal : &pools->uniform;
@@ -100,7 +99,7 @@ static yk_status init_from_pool(const struct yk_store *store, int32_t layer,
     return yk_store_write_repeated_values(store, layer, parameter, pools->scaled, given);
 }
 
-static yk_status init_one(const struct yk_store *store, int32_t layer,
+static yk_status init_one(const struct yk_parameter_store *store, int32_t layer,
                           const struct yk_parameter *parameter, enum yk_store_init which,
                           struct pools *pools)
 {
@@ -114,7 +113,7 @@ static yk_status init_one(const struct yk_store *store, int32_t layer,
     return yk_store_write_repeated_values(store, layer, parameter, &number, 1);
 }
 
-static yk_status init_all(const struct yk_store *store, enum yk_store_init which,
+static yk_status init_all(const struct yk_parameter_store *store, enum yk_store_init which,
                           struct pools *pools)
 {
     for (struct yk_net_cursor at = {0}; yk_net_next(store->net, &at);) {
@@ -126,7 +125,7 @@ static yk_status init_all(const struct yk_store *store, enum yk_store_init which
     return YK_OK;
 }
 
-yk_status yk_store_init(struct yk_store *store, uint64_t seed, enum yk_store_init which)
+yk_status yk_store_init(struct yk_parameter_store *store, uint64_t seed, enum yk_store_init which)
 {
     struct pools pools = {.seed = seed, .scaled = calloc(POOL, sizeof(float))};
     const yk_status status =

@@ -1,39 +1,26 @@
 #include "nn/store/partition.h"
 
-static int64_t trained_bytes(const struct yk_net *net, int32_t layer)
-{
-    return net->layers[layer].trained * yk_precision_bytes(net->workload.precision);
-}
-
 struct yk_parameter_range yk_partition_parameter(const struct yk_net *net, int32_t layer,
                                                  const struct yk_parameter *parameter)
 {
     if (parameter->trained) {
         return (struct yk_parameter_range){parameter->first, parameter->count};
     }
-    return (struct yk_parameter_range){(int64_t)parameter->offset - trained_bytes(net, layer),
-                                       (int64_t)yk_net_parameter_bytes(net, parameter)};
+    return (struct yk_parameter_range){
+        (int64_t)(parameter->offset - yk_net_trained_bytes(net, layer)),
+        (int64_t)yk_net_parameter_bytes(net, parameter)};
 }
 
-int32_t yk_partition_range_count(const struct yk_partition *partition)
-{
-    return partition->kind == YK_PARTITION_ABSENT  ? 0
-           : partition->kind == YK_PARTITION_WHOLE ? 1
-                                                   : partition->blocks;
-}
-
-bool yk_partition_range(const struct yk_partition *partition, int32_t block,
-                        const struct yk_net *net, int32_t layer,
-                        const struct yk_parameter *parameter, struct yk_parameter_range *out)
+static bool find_range(const struct yk_partition *partition, int32_t block,
+                       const struct yk_net *net, int32_t layer,
+                       const struct yk_parameter *parameter, struct yk_parameter_range *out)
 {
     const struct yk_parameter_range own = yk_partition_parameter(net, layer, parameter);
-    const int64_t all = parameter->trained
-                            ? net->layers[layer].trained
-                            : (int64_t)net->layers[layer].weight_bytes - trained_bytes(net, layer);
+    const int64_t all =
+        parameter->trained
+            ? net->layers[layer].trained
+            : (int64_t)(net->layers[layer].weight_bytes - yk_net_trained_bytes(net, layer));
     struct yk_partition_span span = {.count = all};
-    if (partition->kind == YK_PARTITION_ABSENT) {
-        return false;
-    }
     if (partition->kind != YK_PARTITION_WHOLE) {
         span.first = yk_partition_block_cut(all, partition->blocks, block, partition->from);
         span.count =
@@ -42,4 +29,19 @@ bool yk_partition_range(const struct yk_partition *partition, int32_t block,
     const bool any = yk_partition_span_intersect(&span, own.first, own.count, &span);
     *out = (struct yk_parameter_range){span.first - own.first, span.count};
     return any;
+}
+
+bool yk_partition_next_range(const struct yk_partition *partition, const struct yk_net *net,
+                             int32_t layer, const struct yk_parameter *parameter, int32_t *block,
+                             struct yk_parameter_range *out)
+{
+    const int32_t count = partition->kind == YK_PARTITION_ABSENT  ? 0
+                          : partition->kind == YK_PARTITION_WHOLE ? 1
+                                                                  : partition->blocks;
+    while (*block < count) {
+        if (find_range(partition, (*block)++, net, layer, parameter, out)) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -1,11 +1,9 @@
 /*
  * Partition: which elements of a layer a store keeps.
  *
- * A layer that several stores share is cut into blocks, as its messages are, and every block into
- * the parts of the stores: each has one span of every block. Trained parameters, and with them
- * gradients and optimizer state, are cut by number; frozen weights by byte.
- *
- * Plain values; the functions are pure.
+ * A sharded layer is divided into blocks, which are also the units of its messages. Each store
+ * keeps one span of every block. The elements of trained parameters, gradients and optimizer state
+ * are numbers; the elements of frozen parameters are bytes. Pure functions.
  */
 #ifndef YK_NN_STORE_PARTITION_H
 #define YK_NN_STORE_PARTITION_H
@@ -16,33 +14,34 @@
 #include <stdint.h>
 
 enum yk_partition_kind {
-    YK_PARTITION_WHOLE,         /* everything */
-    YK_PARTITION_SHARDED_STATE, /* weights whole; of gradients and optimizer state a part */
-    YK_PARTITION_FULLY_SHARDED, /* of everything a part */
-    YK_PARTITION_ABSENT,        /* the layer is elsewhere */
+    YK_PARTITION_WHOLE,         /* everything is kept */
+    YK_PARTITION_SHARDED_STATE, /* all weights, and a part of gradients and optimizer state */
+    YK_PARTITION_FULLY_SHARDED, /* a part of weights, gradients and optimizer state */
+    YK_PARTITION_ABSENT,        /* nothing is kept: other ranks have the layer */
 };
 
 struct yk_partition {
     enum yk_partition_kind kind;
-    int32_t blocks; /* at least 1 where a part is kept */
-    double from;    /* the part, of each block: from 0 to 1 */
+    int32_t blocks; /* at least 1 if the layer is sharded */
+    double from;    /* the kept part of each block: fractions from 0 to 1 */
     double to;
 };
 
-/* Elements `first` to `first + count` of a layer, kept from element `at` of the part on. */
+/* `count` elements of a layer from element `first` on, stored from element `at` of the part on. */
 struct yk_partition_span {
     int64_t first;
     int64_t count;
     int64_t at;
 };
 
-/* Elements of a parameter: numbers of a trained one, bytes of a frozen one. */
+/* `count` elements of a parameter from element `first` on. */
 struct yk_parameter_range {
     int64_t first;
     int64_t count;
 };
 
-/* The first of `count` elements that block `block` of `blocks` has; that of `blocks` is the end. */
+/* The first element of block `block`, where `count` elements are divided into `blocks` blocks. For
+ * `block` = `blocks`, it is `count`. */
 static inline int64_t yk_partition_block_first(int64_t count, int32_t blocks, int32_t block)
 {
     const int64_t even = count / blocks * block;
@@ -50,14 +49,14 @@ static inline int64_t yk_partition_block_first(int64_t count, int32_t blocks, in
 }
 
 enum {
-    /* Large blocks are cut at multiples of this fraction, so that equal parts have equally many
-     * elements, which libraries exchange faster; the last part has the remainder. A multiple of all
-     * numbers to 10, and of most to 36. */
+    /* Large blocks are cut at multiples of 1 / 10080, so that equal parts have equal numbers of
+     * elements, which NCCL exchanges faster. The last part has the remainder. 10080 is a multiple
+     * of all numbers up to 10. */
     YK_PARTITION_CUTS = 10080,
 };
 
-/* Where a block of `count` elements is cut, a fraction of the way into it: the same for all who
- * ask, so that one part ends where the next begins. */
+/* The element at which a block is cut at a fraction of its size. All ranks compute the same cut, so
+ * that each part ends where the next one begins. */
 static inline int64_t yk_partition_block_cut(int64_t count, int32_t blocks, int32_t block,
                                              double fraction)
 {
@@ -69,7 +68,7 @@ static inline int64_t yk_partition_block_cut(int64_t count, int32_t blocks, int3
     return first + (cut > size ? size : cut);
 }
 
-/* What a span has of `count` elements from `first` on. False: nothing. */
+/* Intersects a span with `count` elements from `first` on. False: they do not overlap. */
 static inline bool yk_partition_span_intersect(const struct yk_partition_span *span, int64_t first,
                                                int64_t count, struct yk_partition_span *out)
 {
@@ -80,18 +79,14 @@ static inline bool yk_partition_span_intersect(const struct yk_partition_span *s
     return end > begin;
 }
 
-/* A parameter's first element among the trained numbers or the frozen bytes of its layer, and how
- * many elements it has. */
+/* The range of a parameter in its layer: among the trained numbers, or among the frozen bytes. */
 struct yk_parameter_range yk_partition_parameter(const struct yk_net *net, int32_t layer,
                                                  const struct yk_parameter *parameter);
 
-/* What block `block` of a partition has of a parameter: a part of it even where the weights are
- * whole (YK_PARTITION_SHARDED_STATE). False: nothing. */
-bool yk_partition_range(const struct yk_partition *partition, int32_t block,
-                        const struct yk_net *net, int32_t layer,
-                        const struct yk_parameter *parameter, struct yk_parameter_range *out);
-
-/* How many blocks to ask for. */
-int32_t yk_partition_range_count(const struct yk_partition *partition);
+/* Iterates over the ranges of a parameter that a partition keeps. For YK_PARTITION_SHARDED_STATE,
+ * they are the part of the optimizer state. `*block` starts as 0. False: there are no more. */
+bool yk_partition_next_range(const struct yk_partition *partition, const struct yk_net *net,
+                             int32_t layer, const struct yk_parameter *parameter, int32_t *block,
+                             struct yk_parameter_range *out);
 
 #endif

@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Bytes of an element of the array. */
-static int64_t element_bytes(const struct yk_store *store, const struct yk_parameter *parameter,
-                             enum yk_store_array array)
+static int64_t element_bytes(const struct yk_parameter_store *store,
+                             const struct yk_parameter *parameter, enum yk_store_array array)
 {
     return !parameter->trained               ? 1
            : array == YK_STORE_ARRAY_WEIGHTS ? yk_precision_bytes(store->net->workload.precision)
@@ -28,7 +27,7 @@ static char *array_of(const struct yk_store_layer *kept, const struct yk_paramet
     return parameter->trained ? kept->part : kept->part + kept->frozen_at;
 }
 
-int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
+int64_t yk_store_copy_range(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_store_array array,
                             struct yk_parameter_range range, void *other, bool reading)
 {
@@ -55,7 +54,7 @@ int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
     return copied;
 }
 
-static yk_status read_array(const struct yk_store *store, int32_t layer,
+static yk_status read_array(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_store_array array,
                             struct yk_parameter_range range, void *out)
 {
@@ -72,7 +71,7 @@ static yk_status read_array(const struct yk_store *store, int32_t layer,
     return YK_OK;
 }
 
-static yk_status write_array(const struct yk_store *store, int32_t layer,
+static yk_status write_array(const struct yk_parameter_store *store, int32_t layer,
                              const struct yk_parameter *parameter, enum yk_store_array array,
                              struct yk_parameter_range range, const void *from)
 {
@@ -91,36 +90,31 @@ static enum yk_store_array array_holding(enum yk_state_tensor which)
                                        : YK_STORE_ARRAY_MOMENT2;
 }
 
-/* Numbers that are stored in 16 bits are converted on the host. */
-static yk_status through_half(const struct yk_store *store, int32_t layer,
+/* Reads or writes 16-bit weights, converting them on the host. */
+static yk_status convert_half(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, struct yk_parameter_range range,
                               const float *from, float *to)
 {
     const enum yk_precision precision = store->net->workload.precision;
-    uint16_t *room = malloc((size_t)(range.count + 1) * sizeof *room);
-    if (!room) {
+    uint16_t *scratch = malloc((size_t)(range.count + 1) * sizeof *scratch);
+    if (!scratch) {
         return yk_fail_out_of_memory();
     }
     yk_status status = YK_OK;
     if (from) {
-        yk_cpu_numbers_store(precision, from, range.count, room, 0);
-        status = write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, room);
+        yk_cpu_numbers_store(precision, from, range.count, scratch, 0);
+        status = write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, scratch);
     } else {
-        status = read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, room);
+        status = read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, scratch);
         if (status == YK_OK) {
-            yk_cpu_numbers_load(precision, room, 0, range.count, to);
+            yk_cpu_numbers_load(precision, scratch, 0, range.count, to);
         }
     }
-    free(room);
+    free(scratch);
     return status;
 }
 
-static bool is_half(const struct yk_store *store)
-{
-    return yk_precision_bytes(store->net->workload.precision) == 2;
-}
-
-yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
+yk_status yk_store_read_range(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
                               struct yk_parameter_range range, void *out)
 {
@@ -130,11 +124,12 @@ yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
     if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
         return read_array(store, layer, parameter, array_holding(which), range, out);
     }
-    return is_half(store) ? through_half(store, layer, parameter, range, NULL, out)
-                          : read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, out);
+    return yk_net_is_half(store->net)
+               ? convert_half(store, layer, parameter, range, NULL, out)
+               : read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, out);
 }
 
-yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_range(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
                                struct yk_parameter_range range, const void *values)
 {
@@ -147,7 +142,7 @@ yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
     if (which != YK_STATE_WEIGHTS) {
         return YK_OK;
     }
-    return is_half(store)
-               ? through_half(store, layer, parameter, range, values, NULL)
+    return yk_net_is_half(store->net)
+               ? convert_half(store, layer, parameter, range, values, NULL)
                : write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, values);
 }

@@ -1,10 +1,11 @@
 /*
- * Store range: some elements of a parameter, between the host and a store that may keep only a part
- * of them.
+ * Parameter range: copies a range of a parameter between the host and a store, which may keep only
+ * a part of the parameter.
  *
- * Trained parameters are counted in numbers and read as fp32, frozen ones in bytes as they are
- * stored. Reading fails unless the store keeps all of the range; writing ignores what it does not
- * keep. Both wait for the device; a store is used by one thread at a time.
+ * The elements of a trained parameter are numbers, read and written as fp32. The elements of a
+ * frozen parameter are bytes in its stored format. Reading fails unless the store keeps the whole
+ * range. Writing ignores elements that the store does not keep. Both wait for the device. One
+ * thread at a time.
  */
 #ifndef YK_NN_STORE_RANGE_H
 #define YK_NN_STORE_RANGE_H
@@ -16,23 +17,24 @@
 #include <stdint.h>
 
 enum yk_store_array {
-    YK_STORE_ARRAY_WEIGHTS, /* as they are stored */
+    YK_STORE_ARRAY_WEIGHTS, /* in their stored format */
     YK_STORE_ARRAY_MASTER,
     YK_STORE_ARRAY_MOMENT1,
     YK_STORE_ARRAY_MOMENT2,
 };
 
-/* Enqueues copies between an array of the store, as far as it has the range, and `other`, where all
- * of the range is: on the host or the device. Returns how many elements are copied. */
-int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
+/* Enqueues copies of the kept part of a range, between an array of the store and `other`, which
+ * holds the whole range on the host or the device. `reading`: from the store. Returns the number of
+ * elements. */
+int64_t yk_store_copy_range(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_store_array array,
                             struct yk_parameter_range range, void *other, bool reading);
 
-/* `which` counts of a trained parameter alone. */
-yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
+/* `which` is ignored for a frozen parameter. */
+yk_status yk_store_read_range(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
                               struct yk_parameter_range range, void *out) YK_MUST_USE;
-yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_range(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
                                struct yk_parameter_range range, const void *values) YK_MUST_USE;
 

@@ -2,22 +2,9 @@
 
 #include "nn/carve.h"
 
-#include <stdlib.h>
+/* ---- spans ---- */
 
-static bool is_half(const struct yk_net *net)
-{
-    return yk_precision_bytes(net->workload.precision) == 2;
-}
-
-/* ---- what is kept ---- */
-
-/* Bytes of a layer's weights that are trained; frozen ones follow. */
-static int64_t trained_bytes(const struct yk_store *store, const struct yk_net_layer *layer)
-{
-    return layer->trained * yk_precision_bytes(store->net->workload.precision);
-}
-
-/* The part of `count` elements that is kept of each block; returns how many that are in all. */
+/* Finds the kept span of each block of `count` elements. Returns the number of kept elements. */
 static int64_t find_spans(const struct yk_partition *partition, int64_t count,
                           struct yk_partition_span *out)
 {
@@ -31,7 +18,7 @@ static int64_t find_spans(const struct yk_partition *partition, int64_t count,
     return at;
 }
 
-static yk_status find_kept(const struct yk_store *store, int32_t number)
+static yk_status find_kept(const struct yk_parameter_store *store, int32_t number)
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_store_layer *kept = &store->layers[number];
@@ -43,19 +30,17 @@ static yk_status find_kept(const struct yk_store *store, int32_t number)
         partition =
             (struct yk_partition){.kind = YK_PARTITION_WHOLE, .blocks = 1, .from = 0, .to = 1};
     }
-    kept->spans = calloc((size_t)partition.blocks, sizeof *kept->spans);
-    kept->frozen_spans = calloc((size_t)partition.blocks, sizeof *kept->frozen_spans);
-    if (!kept->spans || !kept->frozen_spans) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW(store->arena, kept->spans, partition.blocks);
+    YK_TRY_NEW(store->arena, kept->frozen_spans, partition.blocks);
     kept->span_count = partition.blocks;
     kept->kept = find_spans(&partition, layer->trained, kept->spans);
-    (void)find_spans(&partition, (int64_t)layer->weight_bytes - trained_bytes(store, layer),
+    (void)find_spans(&partition,
+                     (int64_t)(layer->weight_bytes - yk_net_trained_bytes(store->net, number)),
                      kept->frozen_spans);
     return YK_OK;
 }
 
-/* ---- its memory: with a carver that only counts, layers get NULLs ---- */
+/* ---- device memory ---- */
 
 static int64_t frozen_kept(const struct yk_store_layer *kept)
 {
@@ -63,7 +48,8 @@ static int64_t frozen_kept(const struct yk_store_layer *kept)
     return last->at + last->count;
 }
 
-static void carve_weights(const struct yk_store *store, int32_t number, struct yk_carver *carver)
+static void carve_weights(const struct yk_parameter_store *store, int32_t number,
+                          struct yk_carver *carver)
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_store_layer *kept = &store->layers[number];
@@ -81,13 +67,14 @@ static void carve_weights(const struct yk_store *store, int32_t number, struct y
     (void)yk_carve(carver, frozen_kept(kept), 1);
 }
 
-static bool is_trained(const struct yk_store *store, int32_t layer)
+static bool is_trained(const struct yk_parameter_store *store, int32_t layer)
 {
     return store->optimizer != YK_OPTIMIZER_NONE && store->net->layers[layer].trained > 0 &&
            store->layers[layer].partition.kind != YK_PARTITION_ABSENT;
 }
 
-static void carve_gradients(const struct yk_store *store, int32_t layer, struct yk_carver *carver)
+static void carve_gradients(const struct yk_parameter_store *store, int32_t layer,
+                            struct yk_carver *carver)
 {
     const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
     struct yk_store_layer *kept = &store->layers[layer];
@@ -98,16 +85,18 @@ static void carve_gradients(const struct yk_store *store, int32_t layer, struct 
     }
 }
 
-static void carve_state(const struct yk_store *store, int32_t layer, struct yk_carver *carver)
+static void carve_state(const struct yk_parameter_store *store, int32_t layer,
+                        struct yk_carver *carver)
 {
     struct yk_store_layer *kept = &store->layers[layer];
     kept->moment1 = yk_carve(carver, kept->kept, sizeof(float));
     kept->moment2 =
         store->optimizer == YK_OPTIMIZER_ADAMW ? yk_carve(carver, kept->kept, sizeof(float)) : NULL;
-    kept->master = is_half(store->net) ? yk_carve(carver, kept->kept, sizeof(float)) : NULL;
+    kept->master = yk_net_is_half(store->net) ? yk_carve(carver, kept->kept, sizeof(float)) : NULL;
 }
 
-static void carve_all(struct yk_store *store, const int32_t *order, struct yk_carver *carver)
+static void carve_all(struct yk_parameter_store *store, const int32_t *order,
+                      struct yk_carver *carver)
 {
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         carve_weights(store, l, carver);
@@ -123,14 +112,11 @@ static void carve_all(struct yk_store *store, const int32_t *order, struct yk_ca
     }
 }
 
-static yk_status set_up(struct yk_store *store, const struct yk_store_layout *layout)
+static yk_status set_up(struct yk_parameter_store *store, const struct yk_store_layout *layout)
 {
     const int32_t *order = layout ? layout->order : NULL;
     struct yk_carver carver = {0};
-    store->layers = calloc((size_t)store->net->layer_count, sizeof *store->layers);
-    if (!store->layers) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW(store->arena, store->layers, store->net->layer_count);
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         store->layers[l].partition = layout && layout->partitions
                                          ? layout->partitions[l]
@@ -147,13 +133,13 @@ static yk_status set_up(struct yk_store *store, const struct yk_store_layout *la
 
 yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
                           enum yk_optimizer_kind optimizer, const struct yk_store_layout *layout,
-                          struct yk_store **out)
+                          struct yk_parameter_store **out)
 {
-    struct yk_store *store = calloc(1, sizeof *store);
-    if (!store) {
-        return yk_fail_out_of_memory();
-    }
-    *store = (struct yk_store){.engine = *engine, .net = net, .optimizer = optimizer};
+    struct yk_parameter_store *store = NULL;
+    YK_TRY_NEW_OWNER(store);
+    store->engine = *engine;
+    store->net = net;
+    store->optimizer = optimizer;
     const yk_status status = set_up(store, layout);
     if (status != YK_OK) {
         yk_store_destroy(store);
@@ -163,22 +149,18 @@ yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engi
     return YK_OK;
 }
 
-void yk_store_destroy(struct yk_store *store)
+void yk_store_destroy(struct yk_parameter_store *store)
 {
     if (store) {
         if (store->memory) {
             store->engine.backend->free(store->engine.device, store->memory);
         }
-        for (int32_t l = 0; store->layers && l < store->net->layer_count; l++) {
-            free(store->layers[l].spans);
-            free(store->layers[l].frozen_spans);
-        }
-        free(store->layers);
-        free(store);
+        yk_arena_destroy(store->arena);
     }
 }
 
-bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which)
+bool yk_store_has_state(const struct yk_parameter_store *store, int32_t layer,
+                        enum yk_state_tensor which)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
     switch (which) {

@@ -1,27 +1,28 @@
 /*
- * Store: the numbers of a net on a device: weights, gradients and optimizer state, whole or
- * partitioned among several stores.
+ * Parameter store: the weights, gradients and optimizer state of a net on one device. Layers may be
+ * partitioned among the stores of several ranks.
  *
- * A store owns one allocation of device memory. Callers that enqueue work see to it that nobody
- * else uses the same numbers at the same time.
+ * A store owns one allocation of device memory. Callers that enqueue work must order accesses to
+ * the same memory.
  */
 #ifndef YK_NN_STORE_STORE_H
 #define YK_NN_STORE_STORE_H
 
 #include "backend/backend.h"
+#include "base/arena.h"
 #include "nn/net.h"
 #include "nn/store/partition.h"
 
 #include <stdbool.h>
 
-/* A device, and the lane on which its memory is written and read. */
+/* A device, and the lane that copies its memory. */
 struct yk_engine {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
     struct yk_backend_lane *lane;
 };
 
-/* Copies between host and device, and waits. */
+/* Copies between host and device, and waits for the copy. */
 static inline yk_status yk_engine_copy(const struct yk_engine *engine, void *to, const void *from,
                                        size_t bytes)
 {
@@ -30,89 +31,91 @@ static inline yk_status yk_engine_copy(const struct yk_engine *engine, void *to,
 }
 
 enum yk_optimizer_kind {
-    YK_OPTIMIZER_NONE, /* weights alone: for evaluation */
+    YK_OPTIMIZER_NONE, /* no gradients and no state: for evaluation */
     YK_OPTIMIZER_ADAMW,
     YK_OPTIMIZER_SGD,
 };
 
-/* Of one layer; NULL where it has none. Whole weights and gradients of a layer that is kept in
- * part are wherever the owner of that memory has them during their use, and NULL otherwise. */
+/* The arrays of one layer; NULL: there is none. While an op uses a sharded layer, the executor
+ * points `weights` and `gradients` at gathered weights and at a gradient buffer. */
 struct yk_store_layer {
     struct yk_partition partition;
-    char *weights;       /* whole */
-    char *part;          /* (kept) trained ones, then, at `frozen_at`, bytes of the frozen ones */
-    char *gradients;     /* (trained) whole, in the precision of the training */
-    char *gradient_part; /* (kept) where gradients are not kept whole */
-    float *master;       /* (kept) where weights have 16 bits */
-    float *moment1;      /* (kept); of SGD the velocity */
-    float *moment2;      /* (kept); AdamW alone */
-    int64_t kept;        /* trained numbers whose state is kept here */
-    struct yk_partition_span *spans;        /* of them; one where all are kept */
-    struct yk_partition_span *frozen_spans; /* in bytes from the first frozen one: of the part */
-    int32_t span_count;                     /* of either */
-    size_t frozen_at;
+    char *weights;       /* of the whole layer */
+    char *part;          /* (kept) trained weights; frozen bytes follow at `frozen_at` */
+    char *gradients;     /* of the whole layer, in the precision of the training */
+    char *gradient_part; /* (kept) if gradients are sharded */
+    float *master;       /* (kept) fp32 weights, if weights have 16 bits */
+    float *moment1;      /* (kept); the velocity of SGD */
+    float *moment2;      /* (kept); only AdamW */
+    int64_t kept;        /* trained numbers whose state is stored here */
+    struct yk_partition_span *spans;        /* (span_count) of the trained numbers */
+    struct yk_partition_span *frozen_spans; /* (span_count) of the frozen bytes */
+    int32_t span_count;                     /* 1 if the layer is whole */
+    size_t frozen_at;                       /* byte offset in `part` */
 };
 
-struct yk_store {
+struct yk_parameter_store {
+    struct yk_arena *arena; /* host memory */
     struct yk_engine engine;
     const struct yk_net *net;
     enum yk_optimizer_kind optimizer;
     void *memory;
     size_t bytes;
-    struct yk_store_layer
-        *layers; /* (L); a layer that uses another's weights has none of its own */
+    struct yk_store_layer *layers; /* (L) */
 };
 
-/* What is kept of a net: everything where these, or the layout itself, are NULL. */
+/* What a store keeps. A NULL layout or member means: every layer whole, in the order of the net. */
 struct yk_store_layout {
     const struct yk_partition *partitions; /* (L) */
-    const int32_t *order; /* (L) layers; gradients that are kept whole lie behind each other so */
+    const int32_t *order;                  /* (L) the order of the layers' gradients in memory */
 };
 
 yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
                           enum yk_optimizer_kind optimizer, const struct yk_store_layout *layout,
-                          struct yk_store **out) YK_MUST_USE;
-void yk_store_destroy(struct yk_store *store);
+                          struct yk_parameter_store **out) YK_MUST_USE;
+void yk_store_destroy(struct yk_parameter_store *store);
 
 enum yk_state_tensor {
-    YK_STATE_WEIGHTS, /* the master copy where there is one */
+    YK_STATE_WEIGHTS, /* the master copy if there is one */
     YK_STATE_MOMENT1,
     YK_STATE_MOMENT2,
     YK_STATE_COUNT,
 };
 
-/* Whether the store keeps such numbers of the layer. */
-bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which);
+/* Whether the store keeps this tensor of the layer. */
+bool yk_store_has_state(const struct yk_parameter_store *store, int32_t layer,
+                        enum yk_state_tensor which);
 
-/* A parameter's numbers (count) as fp32 on the host: of a trained one in 16 bits its master
- * copy, of one in NF4 what its codes stand for. Waits for the device. Reading needs a whole
- * layer; of one that is kept in part, that part is written. */
-yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
+/* Reads or writes a whole parameter as fp32 (count) on the host: the master copy if there is one,
+ * and NF4 dequantised. Waits for the device. The layer must be whole for reading; writing a sharded
+ * layer writes the part that the store keeps. */
+yk_status yk_store_read_values(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, float *out) YK_MUST_USE;
-yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_values(const struct yk_parameter_store *store, int32_t layer,
                                 const struct yk_parameter *parameter,
                                 const float *numbers) YK_MUST_USE;
 
-/* The same where the first `given` numbers, at least one, repeat: they alone leave the host. */
-yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
+/* Writes a parameter whose numbers repeat after the first `given` ones (at least 1). Only these are
+ * copied to the device. */
+yk_status yk_store_write_repeated_values(const struct yk_parameter_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given) YK_MUST_USE;
 
 enum yk_store_init {
     YK_STORE_INIT_ALL, /* as the reference implementations do */
-    /* With numbers that repeat, which only keep the device as busy as real ones: drawing billions
-     * of numbers takes minutes, this a second. Adapters, which are few, are drawn as above. */
+    /* Random numbers that repeat, for benchmarks: drawing billions of numbers takes minutes, this
+     * takes a second. Adapters are drawn as above. */
     YK_STORE_INIT_ROUGH,
-    YK_STORE_INIT_ADAPTERS, /* alone: where everything else is about to be loaded */
+    YK_STORE_INIT_ADAPTERS, /* only adapters, before all other parameters are loaded */
 };
 
-/* Fills parameters from numbers that depend on the seed and the parameter's name alone. */
-yk_status yk_store_init(struct yk_store *store, uint64_t seed,
+/* Initialises parameters. The values depend only on the seed and the parameter's name. */
+yk_status yk_store_init(struct yk_parameter_store *store, uint64_t seed,
                         enum yk_store_init which) YK_MUST_USE;
 
-/* The name of a parameter that is not all finite, or, where all are, of one whose gradient is
- * not; else NULL. `what` is "weights" or "gradient". */
-yk_status yk_store_find_nonfinite_values(const struct yk_store *store, const char **name,
+/* Finds a parameter whose weights are not finite, or else one whose gradient is not finite. `name`
+ * is NULL if there is none. `what` is "weights" or "gradient". */
+yk_status yk_store_find_nonfinite_values(const struct yk_parameter_store *store, const char **name,
                                          const char **what) YK_MUST_USE;
 
 #endif

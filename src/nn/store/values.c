@@ -1,36 +1,32 @@
-/* A store's numbers, between the host and the device. */
+/* Reads and writes whole parameters of a store, and finds values that are not finite. */
 #include "nn/store/range.h"
 
 #include <math.h>
 
-static bool is_half(const struct yk_net *net)
-{
-    return yk_precision_bytes(net->workload.precision) == 2;
-}
-
-/* On the device, for a parameter as fp32. */
-static yk_status allocate_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
-                               void **out)
+/* Allocates device memory for a parameter in fp32. */
+static yk_status allocate_fp32(const struct yk_parameter_store *store,
+                               const struct yk_parameter *parameter, void **out)
 {
     return store->engine.backend->allocate(store->engine.device,
                                            (size_t)parameter->count * sizeof(float), out);
 }
 
-static bool has_master(const struct yk_store *store, int32_t layer,
+static bool has_master(const struct yk_parameter_store *store, int32_t layer,
                        const struct yk_parameter *parameter)
 {
     return parameter->trained && store->layers[layer].master;
 }
 
-static bool is_plain_fp32(const struct yk_store *store, const struct yk_parameter *parameter)
+static bool is_plain_fp32(const struct yk_parameter_store *store,
+                          const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_FP32 ||
-           (parameter->format == YK_PARAMETER_PLAIN && !is_half(store->net));
+           (parameter->format == YK_PARAMETER_PLAIN && !yk_net_is_half(store->net));
 }
 
-/* Converts the parameter to fp32 in `to`. */
-static void widen(const struct yk_store *store, int32_t layer, const struct yk_parameter *parameter,
-                  void *to)
+/* Converts a stored parameter to fp32. */
+static void convert_to_fp32(const struct yk_parameter_store *store, int32_t layer,
+                            const struct yk_parameter *parameter, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
     void *at = store->layers[layer].weights + parameter->offset;
@@ -50,28 +46,27 @@ static void widen(const struct yk_store *store, int32_t layer, const struct yk_p
     }
 }
 
-yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_read_values(const struct yk_parameter_store *store, int32_t layer,
                                const struct yk_parameter *parameter, float *out)
 {
     const struct yk_engine *engine = &store->engine;
     const size_t bytes = (size_t)parameter->count * sizeof *out;
-    void *room = NULL;
+    void *scratch = NULL;
     if (has_master(store, layer, parameter)) {
         return yk_engine_copy(engine, out, store->layers[layer].master + parameter->first, bytes);
     }
     if (is_plain_fp32(store, parameter)) {
         return yk_engine_copy(engine, out, store->layers[layer].weights + parameter->offset, bytes);
     }
-    YK_TRY(allocate_fp32(store, parameter, &room));
-    widen(store, layer, parameter, room);
-    const yk_status status = yk_engine_copy(engine, out, room, bytes);
-    engine->backend->free(engine->device, room);
+    YK_TRY(allocate_fp32(store, parameter, &scratch));
+    convert_to_fp32(store, layer, parameter, scratch);
+    const yk_status status = yk_engine_copy(engine, out, scratch, bytes);
+    engine->backend->free(engine->device, scratch);
     return status;
 }
 
-/* Copies a parameter from where all of it is, in the form it is stored in; or, of a trained one,
- * its master numbers. */
-static void copy_kept(const struct yk_store *store, int32_t layer,
+/* Copies the kept part of a parameter from `from`, which holds all of it in the array's format. */
+static void copy_kept(const struct yk_parameter_store *store, int32_t layer,
                       const struct yk_parameter *parameter, enum yk_store_array array,
                       const void *from)
 {
@@ -80,9 +75,9 @@ static void copy_kept(const struct yk_store *store, int32_t layer,
     (void)yk_store_copy_range(store, layer, parameter, array, all, (void *)(uintptr_t)from, false);
 }
 
-/* From fp32 in `from` to how the parameter is stored, at `to`. */
-static void narrow(const struct yk_store *store, const struct yk_parameter *parameter,
-                   const void *from, void *to)
+/* Converts fp32 to the format in which the parameter is stored. */
+static void convert_from_fp32(const struct yk_parameter_store *store,
+                              const struct yk_parameter *parameter, const void *from, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
     if (parameter->format == YK_PARAMETER_NF4) {
@@ -101,63 +96,63 @@ static void narrow(const struct yk_store *store, const struct yk_parameter *para
     }
 }
 
-/* Copies `given` numbers to `room`, and repeats them until `count` are there: what has been
- * written is doubled on the device. */
+/* Copies `given` numbers to `scratch` and repeats them up to `count`, by doubling on the device. */
 static void copy_repeated(const struct yk_engine *engine, const float *numbers, int64_t given,
-                          int64_t count, float *room)
+                          int64_t count, float *scratch)
 {
     int64_t done = given < count ? given : count;
-    engine->backend->copy(engine->lane, room, numbers, (size_t)done * sizeof *room);
+    engine->backend->copy(engine->lane, scratch, numbers, (size_t)done * sizeof *scratch);
     while (done < count) {
         const int64_t more = done < count - done ? done : count - done;
-        engine->backend->copy(engine->lane, room + done, room, (size_t)more * sizeof *room);
+        engine->backend->copy(engine->lane, scratch + done, scratch,
+                              (size_t)more * sizeof *scratch);
         done += more;
     }
 }
 
-/* Stores a parameter from fp32 in `room`. `stored` is for all of it as it is stored, where only
- * a part of it is kept. */
-static void write_stored(const struct yk_store *store, int32_t layer,
-                         const struct yk_parameter *parameter, const float *room, void *stored)
+/* Stores a parameter from fp32 in `scratch`. `stored` is memory for the whole parameter in its
+ * stored format, if the store keeps only a part; else NULL. */
+static void write_stored(const struct yk_parameter_store *store, int32_t layer,
+                         const struct yk_parameter *parameter, const float *scratch, void *stored)
 {
     if (is_plain_fp32(store, parameter)) {
-        copy_kept(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, room);
+        copy_kept(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, scratch);
         return;
     }
     if (has_master(store, layer, parameter)) {
-        copy_kept(store, layer, parameter, YK_STORE_ARRAY_MASTER, room);
+        copy_kept(store, layer, parameter, YK_STORE_ARRAY_MASTER, scratch);
     }
-    narrow(store, parameter, room,
-           stored ? stored : store->layers[layer].weights + parameter->offset);
+    convert_from_fp32(store, parameter, scratch,
+                      stored ? stored : store->layers[layer].weights + parameter->offset);
     if (stored) {
         copy_kept(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, stored);
     }
 }
 
-/* Through fp32 on the device, and, where only a part is kept, through the whole of it as stored. */
-static yk_status convert(const struct yk_store *store, int32_t layer,
+/* Converts and stores a parameter on the device. */
+static yk_status convert(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
     const struct yk_engine *engine = &store->engine;
     const bool whole = store->layers[layer].partition.kind != YK_PARTITION_FULLY_SHARDED;
-    void *room = NULL;
+    void *scratch = NULL;
     void *stored = NULL;
-    yk_status status = allocate_fp32(store, parameter, &room);
+    yk_status status = allocate_fp32(store, parameter, &scratch);
     if (status == YK_OK && !whole && !is_plain_fp32(store, parameter)) {
         status = engine->backend->allocate(engine->device,
                                            yk_net_parameter_bytes(store->net, parameter), &stored);
     }
     if (status == YK_OK) {
-        copy_repeated(engine, numbers, given, parameter->count, room);
-        write_stored(store, layer, parameter, room, stored);
+        copy_repeated(engine, numbers, given, parameter->count, scratch);
+        write_stored(store, layer, parameter, scratch, stored);
         status = engine->backend->lane_synchronize(engine->lane);
     }
-    engine->backend->free(engine->device, room);
+    engine->backend->free(engine->device, scratch);
     engine->backend->free(engine->device, stored);
     return status;
 }
 
-yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_values(const struct yk_parameter_store *store, int32_t layer,
                                 const struct yk_parameter *parameter, const float *numbers)
 {
     if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
@@ -170,7 +165,7 @@ yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
     return store->engine.backend->lane_synchronize(store->engine.lane);
 }
 
-yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
+yk_status yk_store_write_repeated_values(const struct yk_parameter_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given)
 {
@@ -181,26 +176,26 @@ yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t l
 
 /* ---- values that are not finite ---- */
 
-/* Whether numbers on the device are all finite: their squares then add up to a finite sum, since
- * those of fp32 cannot overflow a double. */
-static yk_status are_finite(const struct yk_store *store, const void *numbers, int64_t count,
-                            enum yk_precision type, double *room, bool *out)
+/* Whether all numbers are finite. Their sum of squares is then finite, because squares of fp32
+ * numbers cannot overflow a double. */
+static yk_status are_finite(const struct yk_parameter_store *store, const void *numbers,
+                            int64_t count, enum yk_precision type, double *scratch, bool *out)
 {
     double sum = 0;
     store->engine.backend->sum_squares(store->engine.lane, &(struct yk_sum_squares_op){
                                                                .count = count,
                                                                .from = numbers,
-                                                               .to = room,
+                                                               .to = scratch,
                                                                .type = type,
                                                            });
-    YK_TRY(yk_engine_copy(&store->engine, &sum, room, sizeof sum));
+    YK_TRY(yk_engine_copy(&store->engine, &sum, scratch, sizeof sum));
     *out = isfinite(sum);
     return YK_OK;
 }
 
-/* What is kept of a parameter among numbers that are kept in part. */
-static yk_status check_part(const struct yk_store *store, int32_t layer,
-                            const struct yk_parameter *parameter, const char *part, double *room,
+/* Checks the kept part of a parameter. */
+static yk_status check_part(const struct yk_parameter_store *store, int32_t layer,
+                            const struct yk_parameter *parameter, const char *part, double *scratch,
                             bool *out)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
@@ -210,15 +205,15 @@ static yk_status check_part(const struct yk_store *store, int32_t layer,
         if (parameter->trained && yk_partition_span_intersect(&kept->spans[i], parameter->first,
                                                               parameter->count, &span)) {
             YK_TRY(are_finite(store, part + span.at * yk_precision_bytes(type), span.count, type,
-                              room, out));
+                              scratch, out));
         }
     }
     return YK_OK;
 }
 
-/* Frozen weights that are kept in part do not change: they are passed over. */
-static yk_status check_one(const struct yk_store *store, int32_t layer,
-                           const struct yk_parameter *parameter, bool gradient, double *room,
+/* Sharded frozen weights are not checked, because they never change. */
+static yk_status check_one(const struct yk_parameter_store *store, int32_t layer,
+                           const struct yk_parameter *parameter, bool gradient, double *scratch,
                            bool *out)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
@@ -230,47 +225,47 @@ static yk_status check_one(const struct yk_store *store, int32_t layer,
         return YK_OK;
     }
     if (gradient && kept->gradient_part) {
-        return check_part(store, layer, parameter, kept->gradient_part, room, out);
+        return check_part(store, layer, parameter, kept->gradient_part, scratch, out);
     }
     if (gradient && kept->gradients) {
         return are_finite(store, kept->gradients + parameter->first * width, parameter->count,
-                          store->net->workload.precision, room, out);
+                          store->net->workload.precision, scratch, out);
     }
     if (!gradient && kind == YK_PARTITION_FULLY_SHARDED) {
-        return parameter->trained ? check_part(store, layer, parameter, kept->part, room, out)
+        return parameter->trained ? check_part(store, layer, parameter, kept->part, scratch, out)
                                   : YK_OK;
     }
     if (!gradient && parameter->format != YK_PARAMETER_NF4) {
         return are_finite(store, kept->weights + parameter->offset, parameter->count,
-                          full ? YK_PRECISION_FP32 : store->net->workload.precision, room, out);
+                          full ? YK_PRECISION_FP32 : store->net->workload.precision, scratch, out);
     }
     return YK_OK;
 }
 
-static yk_status find_nonfinite(const struct yk_store *store, bool gradient, double *room,
-                                const char **name)
+static yk_status find_nonfinite(const struct yk_parameter_store *store, bool gradient,
+                                double *scratch, const char **name)
 {
     for (struct yk_net_cursor at = {0}; !*name && yk_net_next(store->net, &at);) {
         bool finite = true;
-        YK_TRY(check_one(store, at.layer, at.parameter, gradient, room, &finite));
+        YK_TRY(check_one(store, at.layer, at.parameter, gradient, scratch, &finite));
         *name = finite ? NULL : at.parameter->name;
     }
     return YK_OK;
 }
 
-yk_status yk_store_find_nonfinite_values(const struct yk_store *store, const char **name,
+yk_status yk_store_find_nonfinite_values(const struct yk_parameter_store *store, const char **name,
                                          const char **what)
 {
     const struct yk_engine *engine = &store->engine;
-    void *room = NULL;
+    void *scratch = NULL;
     *name = NULL;
-    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &room));
+    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &scratch));
     *what = "weights";
-    yk_status status = find_nonfinite(store, false, room, name);
+    yk_status status = find_nonfinite(store, false, scratch, name);
     if (status == YK_OK && !*name) {
         *what = "gradient";
-        status = find_nonfinite(store, true, room, name);
+        status = find_nonfinite(store, true, scratch, name);
     }
-    engine->backend->free(engine->device, room);
+    engine->backend->free(engine->device, scratch);
     return status;
 }

@@ -1,5 +1,6 @@
-/* Adapters to and from the folders that PEFT keeps them in. */
+/* Loads and saves adapters in PEFT format. */
 #include "base/file.h"
+#include "base/folder.h"
 #include "nn/weights/adapter_config.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
@@ -13,20 +14,10 @@
 static const char CONFIG[] = "adapter_config.json";
 static const char TENSORS[] = "adapter_model.safetensors";
 
-static yk_status join(const char *folder, const char *name, struct yk_text *out)
-{
-    yk_text_addf(out, "%s/%s", folder, name);
-    return yk_text_status(out);
-}
-
 static yk_status check_config(const struct yk_net *net, const char *folder)
 {
-    struct yk_arena *arena = NULL;
     struct yk_adapter_config config = {0};
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_adapter_config_read(folder, arena, &config);
-    yk_arena_destroy(arena);
-    YK_TRY(status);
+    YK_TRY_IN_ARENA(arena, yk_adapter_config_read(folder, arena, &config));
     if (config.rank != net->workload.lora_rank) {
         return yk_fail(YK_ERROR_INPUT,
                        "the adapter in %s has the rank %" PRId64 ", but %" PRId64 " was asked for",
@@ -39,7 +30,7 @@ static yk_status check_config(const struct yk_net *net, const char *folder)
     return YK_OK;
 }
 
-/* An adapter of other modules than the net's would be lost, or leave some untrained. */
+/* Fails if the adapter has a tensor that the net's adapters do not have. */
 static yk_status check_targets(const struct yk_net *net, const struct yk_tensor_set *set)
 {
     for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
@@ -55,7 +46,8 @@ static yk_status check_targets(const struct yk_net *net, const struct yk_tensor_
     return YK_OK;
 }
 
-static yk_status load_tensors(struct yk_store *store, const struct yk_tensor_set *set, float *room)
+static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_tensor_set *set,
+                              float *scratch)
 {
     const struct yk_net *net = store->net;
     YK_TRY(check_targets(net, set));
@@ -71,29 +63,32 @@ static yk_status load_tensors(struct yk_store *store, const struct yk_tensor_set
                            yk_tensor_set_path(set), parameter->name);
         }
         YK_TRY(yk_weights_check_tensor(place, parameter));
-        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
-        YK_TRY(yk_store_write_values(store, at.layer, parameter, room));
+        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
+        YK_TRY(yk_store_write_values(store, at.layer, parameter, scratch));
     }
     return YK_OK;
 }
 
-yk_status yk_adapter_load(struct yk_store *store, const char *folder)
+yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder)
 {
-    struct yk_text path = {0};
+    struct yk_arena *arena = NULL;
+    const char *path = NULL;
     struct yk_tensor_set *set = NULL;
-    float *room = NULL;
+    float *scratch = NULL;
     YK_TRY(check_config(store->net, folder));
-    yk_status status = join(folder, TENSORS, &path);
-    YK_THEN(yk_tensor_set_open(path.bytes, &set));
-    YK_THEN(yk_weights_allocate_tensor(store->net, &room));
-    YK_THEN(load_tensors(store, set, room));
-    free(room);
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_folder_path(folder, TENSORS, arena, &path);
+    YK_THEN(yk_tensor_set_open(path, &set));
+    YK_THEN(yk_weights_allocate_tensor(store->net, &scratch));
+    YK_THEN(load_tensors(store, set, scratch));
+    free(scratch);
     yk_tensor_set_close(set);
-    yk_text_free(&path);
+    yk_arena_destroy(arena);
     return status;
 }
 
-static yk_status write_tensors(const struct yk_store *store, struct yk_safetensors_writer *writer)
+static yk_status write_tensors(const struct yk_parameter_store *store,
+                               struct yk_safetensors_writer *writer)
 {
     const struct yk_net *net = store->net;
     YK_TRY(yk_safetensors_writer_metadata(writer, "format", "pt"));
@@ -113,32 +108,37 @@ static yk_status write_tensors(const struct yk_store *store, struct yk_safetenso
     return yk_safetensors_writer_finish(writer, NULL);
 }
 
-static yk_status save_tensors(const struct yk_store *store, const char *folder)
+static yk_status save_tensors(const struct yk_parameter_store *store, const char *path)
 {
-    struct yk_text path = {0};
     struct yk_safetensors_writer *writer = NULL;
-    yk_status status = join(folder, TENSORS, &path);
-    YK_THEN(yk_safetensors_writer_create(path.bytes, &writer));
-    if (status == YK_OK) {
-        status = write_tensors(store, writer);
-        yk_safetensors_writer_destroy(writer);
-    }
-    yk_text_free(&path);
+    YK_TRY(yk_safetensors_writer_create(path, &writer));
+    const yk_status status = write_tensors(store, writer);
+    yk_safetensors_writer_destroy(writer);
     return status;
 }
 
-yk_status yk_adapter_save(const struct yk_store *store, const char *folder, const char *base)
+static yk_status save(const struct yk_parameter_store *store, const char *folder, const char *base,
+                      struct yk_arena *arena)
 {
-    struct yk_text path = {0};
     struct yk_text text = {0};
+    const char *config = NULL;
+    const char *tensors = NULL;
+    YK_TRY(yk_folder_path(folder, CONFIG, arena, &config));
+    YK_TRY(yk_folder_path(folder, TENSORS, arena, &tensors));
+    yk_status status = yk_adapter_config_write(store->net, base, &text);
+    YK_THEN(yk_file_write_nofollow(config, &text));
+    yk_text_free(&text);
+    YK_THEN(save_tensors(store, tensors));
+    return status;
+}
+
+yk_status yk_adapter_save(const struct yk_parameter_store *store, const char *folder,
+                          const char *base)
+{
     if (store->net->workload.lora_rank == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s has no adapter that could be saved",
                        store->net->config->name);
     }
-    yk_status status = join(folder, CONFIG, &path);
-    YK_THEN(yk_adapter_config_write(store->net, base, &text));
-    YK_THEN(yk_file_write_nofollow(path.bytes, &text));
-    yk_text_free(&text);
-    yk_text_free(&path);
-    return status == YK_OK ? save_tensors(store, folder) : status;
+    YK_TRY_IN_ARENA(arena, save(store, folder, base, arena));
+    return YK_OK;
 }

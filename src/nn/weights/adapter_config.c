@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    USUAL_ALPHA = 8, /* PEFT's default */
+    DEFAULT_ALPHA = 8, /* of PEFT */
     MAX_RANK = 1 << 20,
     MAX_TARGETS = 64,
 };
@@ -19,7 +19,7 @@ double yk_adapter_config_alpha(const struct yk_net *net)
     return net->options.lora_alpha > 0 ? net->options.lora_alpha : (double)net->workload.lora_rank;
 }
 
-/* What PEFT writes where a key is not used. */
+/* Whether a key has a value that PEFT writes for an unused option. */
 static bool is_unset(const struct yk_json *node)
 {
     bool flag = false;
@@ -81,7 +81,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
         return yk_fail(YK_ERROR_INPUT, "\"r\" is missing; it gives the rank of the adapters");
     }
     YK_TRY(yk_json_get_integer(root, "r", 1, MAX_RANK, &out->rank));
-    out->alpha = USUAL_ALPHA;
+    out->alpha = DEFAULT_ALPHA;
     if (alpha && (!yk_json_number(alpha, &out->alpha) || !(out->alpha > 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"lora_alpha\" must be a number above 0");
     }
@@ -121,7 +121,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
 }
 
 struct targets {
-    struct yk_text names[MAX_TARGETS]; /* ends of adapted modules' names, in order */
+    struct yk_text names[MAX_TARGETS]; /* last parts of the adapted modules' names, sorted */
     int32_t count;
     bool transposed;
 };
@@ -144,7 +144,7 @@ static void add_target(struct targets *targets, const char *module, size_t lengt
     }
 }
 
-/* Where the last part of a module's name begins. */
+/* The last part of a dotted name that ends at `end`. */
 static const char *last_part(const char *name, const char *end)
 {
     while (end > name && end[-1] != '.') {
@@ -153,8 +153,8 @@ static const char *last_part(const char *name, const char *end)
     return end;
 }
 
-/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". BERT calls many linears "dense",
- * its head's too, which has no adapter: these get the part before as well, "output.dense". */
+/* The target of "model.layers.0.mlp.up_proj.weight" is "up_proj". BERT calls many linears "dense",
+ * also that of its head, which has no adapter: their target is "output.dense". */
 static const char *target_of(const char *name, const char *end)
 {
     static const char common[] = "dense";
@@ -182,7 +182,7 @@ static void list_targets(const struct yk_net *net, struct targets *out)
     qsort(out->names, (size_t)out->count, sizeof out->names[0], by_name);
 }
 
-/* PEFT's name for what the model is for; it has none for masked tokens. */
+/* PEFT's task type; PEFT has none for masked language models. */
 static const char *task_of(const struct yk_model_config *config)
 {
     if (config->encoder_layers > 0) {

@@ -1,5 +1,6 @@
-/* Reading a model's weights: whose names differ, what may be missing, and what is left over. */
+/* Loads a model's weights: alternative names, optional tensors, and tensors that are not used. */
 #include "base/log.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "nn/store/range.h"
 #include "nn/weights/tensor.h"
@@ -13,12 +14,12 @@
 
 enum {
     MAX_NAMES = 4,  /* of one parameter */
-    LISTED = 3,     /* names of tensors that are not used */
+    LISTED = 3,     /* maximum names of unused tensors in the note */
     CHUNK = 1 << 12 /* numbers compared at a time */
 };
 
-/* The name below the model's own module: GPT-2 was published without it, as is any model that was
- * saved without its head. NULL where there is none. */
+/* The name without the prefix of the base model: GPT-2 was published without it, and models saved
+ * without a head lack it. NULL: the name has no such prefix. */
 static const char *short_name(const char *name)
 {
     static const char *const prefixes[] = {"transformer.", "model.", "bert."};
@@ -38,7 +39,7 @@ static bool ends_in(const char *name, const char *suffix)
     return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
 }
 
-/* BERT was published with the norms of TensorFlow. NULL where there was no other name. */
+/* The TensorFlow name of a norm's parameter, with which BERT was published. NULL: there is none. */
 static yk_status older_name(const char *name, struct yk_arena *arena, const char **out)
 {
     static const struct {
@@ -60,7 +61,7 @@ static yk_status older_name(const char *name, struct yk_arena *arena, const char
     return YK_OK;
 }
 
-/* Names a parameter may have in a file: its own first; NULL after the last. */
+/* The names that a parameter may have in a file, its own first; NULL after the last. */
 static yk_status list_names(const struct yk_parameter *parameter, struct yk_arena *arena,
                             const char *out[MAX_NAMES])
 {
@@ -78,8 +79,8 @@ static yk_status list_names(const struct yk_parameter *parameter, struct yk_aren
     return YK_OK;
 }
 
-/* Copy `number` of a parameter that the net has once and the framework under several names; NULL
- * past the last. */
+/* The name of copy `number` of a tied parameter, which Hugging Face stores under several names;
+ * NULL after the last. */
 static const char *copy_name(const struct yk_net *net, const char *parameter, int32_t number)
 {
     static const struct {
@@ -104,7 +105,7 @@ static const char *copy_name(const struct yk_net *net, const char *parameter, in
     return NULL;
 }
 
-/* Constants that the framework used to save with the weights. */
+/* Constants that older versions of transformers saved with the weights. */
 static bool is_buffer(const char *name)
 {
     static const char *const suffixes[] = {
@@ -119,8 +120,8 @@ static bool is_buffer(const char *name)
     return false;
 }
 
-/* Where a parameter is: under its own name or an older one, else as a copy of a tied tensor; NULL
- * where it may be missing. */
+/* Finds a parameter under one of its names, or a copy of a tied parameter. NULL: an optional
+ * parameter is missing. */
 static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
                       const struct yk_parameter *parameter, struct yk_arena *arena,
                       const struct yk_tensor_location **out)
@@ -138,7 +139,7 @@ static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
     return *out || parameter->optional ? YK_OK : yk_tensor_set_require(set, parameter->name, out);
 }
 
-/* Such a number would spread to everything in the first step. */
+/* A non-finite number would spread to all weights in the first step. */
 static yk_status check_finite(const struct yk_tensor_location *place, const float *numbers,
                               struct yk_parameter_range range)
 {
@@ -152,7 +153,7 @@ static yk_status check_finite(const struct yk_tensor_location *place, const floa
     return YK_OK;
 }
 
-/* They are trained as one tensor: a copy that differs would be lost. */
+/* Tied tensors are trained as one, so a copy that differs would be lost. */
 static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_parameter *parameter,
                             const struct yk_tensor_location *place,
                             const struct yk_tensor_location *copy)
@@ -188,119 +189,89 @@ static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_s
     return YK_OK;
 }
 
-/* Of a trained parameter that is kept in part, that part alone is read. */
-static yk_status load_numbers(struct yk_store *store, const struct yk_tensor_location *place,
-                              int32_t layer, const struct yk_parameter *parameter, float *room)
+/* Reads only the kept part of a sharded trained parameter. */
+static yk_status load_numbers(struct yk_parameter_store *store,
+                              const struct yk_tensor_location *place, int32_t layer,
+                              const struct yk_parameter *parameter, float *scratch)
 {
     const struct yk_partition *partition = &store->layers[layer].partition;
     struct yk_parameter_range range = {0, parameter->count};
     if (partition->kind != YK_PARTITION_FULLY_SHARDED || !parameter->trained) {
-        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
-        YK_TRY(check_finite(place, room, range));
-        return yk_store_write_values(store, layer, parameter, room);
+        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
+        YK_TRY(check_finite(place, scratch, range));
+        return yk_store_write_values(store, layer, parameter, scratch);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
-        if (yk_partition_range(partition, b, store->net, layer, parameter, &range)) {
-            YK_TRY(yk_weights_read_tensor(place, range.first, range.count, room));
-            YK_TRY(check_finite(place, room, range));
-            YK_TRY(yk_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range, room));
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(partition, store->net, layer, parameter, &b, &range);) {
+        YK_TRY(yk_weights_read_tensor(place, range.first, range.count, scratch));
+        YK_TRY(check_finite(place, scratch, range));
+        YK_TRY(yk_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range, scratch));
     }
     return YK_OK;
 }
 
-static yk_status load_parameter(struct yk_store *store, const struct yk_tensor_set *set,
+static yk_status load_parameter(struct yk_parameter_store *store, const struct yk_tensor_set *set,
                                 int32_t layer, const struct yk_parameter *parameter,
-                                struct yk_arena *arena, float *room)
+                                struct yk_arena *arena, float *scratch)
 {
     const struct yk_tensor_location *place = NULL;
     YK_TRY(find(store->net, set, parameter, arena, &place));
-    if (!place) { /* as it starts: at 0 */
-        memset(room, 0, (size_t)parameter->count * sizeof *room);
-        return yk_store_write_values(store, layer, parameter, room);
+    if (!place) { /* its initial value is 0 */
+        memset(scratch, 0, (size_t)parameter->count * sizeof *scratch);
+        return yk_store_write_values(store, layer, parameter, scratch);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
     if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
     YK_TRY(check_copies(store->net, set, parameter, place));
-    return load_numbers(store, place, layer, parameter, room);
+    return load_numbers(store, place, layer, parameter, scratch);
 }
 
-static yk_status load_parameters(struct yk_store *store, const struct yk_tensor_set *set,
-                                 struct yk_arena *arena, float *room)
+static yk_status load_parameters(struct yk_parameter_store *store, const struct yk_tensor_set *set,
+                                 struct yk_arena *arena, float *scratch)
 {
     const struct yk_net *net = store->net;
     for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
         if (!at.parameter->adapter) {
-            YK_TRY(load_parameter(store, set, at.layer, at.parameter, arena, room));
+            YK_TRY(load_parameter(store, set, at.layer, at.parameter, arena, scratch));
         }
     }
     return YK_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-struct names {
-    const char **items;
-    size_t count;
-    size_t room;
-};
-
-static void add_name(struct names *names, const char *name)
-{
-    if (names->count < names->room) {
-        names->items[names->count++] = name;
-    }
-}
-
+/* Adds every name that a parameter may have. */
 static yk_status add_names(const struct yk_net *net, const struct yk_parameter *parameter,
-                           struct yk_arena *arena, struct names *out)
+                           struct yk_arena *arena, struct yk_names *out)
 {
     const char *own[MAX_NAMES];
     const char *copy = NULL;
+    bool added = false;
+    int32_t number = 0;
     YK_TRY(list_names(parameter, arena, own));
     for (int32_t i = 0; i < MAX_NAMES && own[i]; i++) {
-        add_name(out, own[i]);
+        YK_TRY(yk_names_add(out, own[i], &added, &number));
     }
     for (int32_t i = 0; (copy = copy_name(net, parameter->name, i)); i++) {
-        add_name(out, copy);
+        YK_TRY(yk_names_add(out, copy, &added, &number));
     }
     return YK_OK;
 }
 
-/* Every name under which a parameter may be kept, in order. */
-static yk_status list_all_names(const struct yk_net *net, struct yk_arena *arena, struct names *out)
-{
-    *out = (struct names){.room = 8}; /* copies */
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        out->room += MAX_NAMES * (size_t)net->layers[l].parameter_count;
-    }
-    YK_TRY_NEW(arena, out->items, out->room);
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
-        YK_TRY(add_names(net, at.parameter, arena, out));
-    }
-    qsort(out->items, out->count, sizeof *out->items, by_name);
-    return YK_OK;
-}
-
+/* Logs a note about the tensors that belong to no parameter of the net. */
 static yk_status note_others(const struct yk_tensor_set *set, const struct yk_net *net,
                              struct yk_arena *arena)
 {
-    struct names names;
+    struct yk_names *names = NULL;
     struct yk_text listed = {0};
     int32_t others = 0;
-    YK_TRY(list_all_names(net, arena, &names));
-    for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
+    yk_status status = yk_names_create(&names);
+    for (struct yk_net_cursor at = {0}; status == YK_OK && yk_net_next(net, &at);) {
+        status = add_names(net, at.parameter, arena, names);
+    }
+    for (int32_t i = 0; status == YK_OK && i < yk_tensor_set_count(set); i++) {
         const char *name = yk_tensor_set_at(set, i)->entry->name;
-        if (is_buffer(name) ||
-            bsearch(&name, names.items, names.count, sizeof *names.items, by_name)) {
-            continue;
-        }
-        if (others++ < LISTED) {
+        if (!is_buffer(name) && yk_names_find(names, name) < 0 && others++ < LISTED) {
             yk_text_addf(&listed, "%s%s", listed.length > 0 ? ", " : "", name);
         }
     }
@@ -309,23 +280,24 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
                yk_tensor_set_path(set), others, yk_text_chars(&listed),
                others > LISTED ? " …" : "");
     }
-    const yk_status status = yk_text_status(&listed);
+    YK_THEN(yk_text_status(&listed));
     yk_text_free(&listed);
+    yk_names_destroy(names);
     return status;
 }
 
-yk_status yk_weights_load(struct yk_store *store, const char *path)
+yk_status yk_weights_load(struct yk_parameter_store *store, const char *path)
 {
     struct yk_tensor_set *set = NULL;
     struct yk_arena *arena = NULL; /* names */
-    float *room = NULL;
+    float *scratch = NULL;
     YK_TRY(yk_tensor_set_open(path, &set));
-    yk_status status = yk_weights_allocate_tensor(store->net, &room);
+    yk_status status = yk_weights_allocate_tensor(store->net, &scratch);
     YK_THEN(yk_arena_create(&arena));
-    YK_THEN(load_parameters(store, set, arena, room));
+    YK_THEN(load_parameters(store, set, arena, scratch));
     YK_THEN(note_others(set, store->net, arena));
     yk_arena_destroy(arena);
-    free(room);
+    free(scratch);
     yk_tensor_set_close(set);
     return status;
 }

@@ -1,5 +1,6 @@
-/* Writing a model's weights: one file, or several with an index, and the config. */
+/* Saves a model's weights, as one file or several with an index, and its config. */
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/config.h"
@@ -20,27 +21,28 @@ enum {
     NAME_SIZE = 64
 };
 
-/* A walk through the parameters that are saved, in the order of files. */
+/* An iteration over the parameters that are saved, in the order of files. */
 struct walk {
     const struct yk_net *net;
     uint64_t max_bytes;
     struct yk_net_cursor at;
-    int32_t file;     /* that it is in, from 0 */
-    uint64_t in_file; /* bytes so far */
+    int32_t file;     /* current file, from 0 */
+    uint64_t in_file; /* bytes of the current file so far */
     uint64_t total;
 };
 
 struct save {
-    const struct yk_store *store;
+    struct yk_arena *arena; /* paths */
+    const struct yk_parameter_store *store;
     const char *folder;
     uint64_t max_bytes;
     bool merged;
     int32_t files;
     uint64_t total;
-    float *room;
+    float *scratch;
 };
 
-/* The projection and part that have this weight; false where none has it and an adapter. */
+/* Finds the projection and part of a weight. False: it belongs to no projection with an adapter. */
 static bool find_projection(const struct yk_net_layer *layer, int32_t parameter,
                             const struct yk_projection **out, int32_t *part)
 {
@@ -56,8 +58,8 @@ static bool find_projection(const struct yk_net_layer *layer, int32_t parameter,
     return false;
 }
 
-/* weights (rows, columns) += scale · left (rows, rank) · right (rank, columns); `left` is read with
- * its own strides, since one of the halves lies the other way round. */
+/* weights (rows, columns) += scale · left (rows, rank) · right (rank, columns). `left` has explicit
+ * strides, because it may be transposed. */
 static void add_product(float *weights, int64_t rows, int64_t columns, int64_t rank, float scale,
                         const float *left, int64_t left_row, int64_t left_column,
                         const float *right)
@@ -83,16 +85,8 @@ static void transpose(const float *from, int64_t rows, int64_t columns, float *t
     }
 }
 
-static yk_status read_halves(const struct yk_store *store, int32_t layer,
-                             const struct yk_parameter *a, const struct yk_parameter *b,
-                             float *a_numbers, float *b_numbers)
-{
-    YK_TRY(yk_store_read_values(store, layer, a, a_numbers));
-    return yk_store_read_values(store, layer, b, b_numbers);
-}
-
-/* Adds alpha / rank · B·A to the parameter's `numbers`; nothing where it has no adapter. */
-static yk_status merge(const struct yk_store *store, int32_t layer, int32_t parameter,
+/* Adds alpha / rank · B·A to the `numbers` of a parameter that has an adapter. */
+static yk_status merge(const struct yk_parameter_store *store, int32_t layer, int32_t parameter,
                        float *numbers)
 {
     const struct yk_net *net = store->net;
@@ -113,7 +107,8 @@ static yk_status merge(const struct yk_store *store, int32_t layer, int32_t para
         return yk_fail_out_of_memory();
     }
     float *b_numbers = halves + a->count;
-    const yk_status status = read_halves(store, layer, a, b, halves, b_numbers);
+    yk_status status = yk_store_read_values(store, layer, a, halves);
+    YK_THEN(yk_store_read_values(store, layer, b, b_numbers));
     if (status == YK_OK && projection->transposed) {
         float *transposed = b_numbers + b->count; /* (rank, out) */
         transpose(b_numbers, out, rank, transposed);
@@ -130,8 +125,8 @@ static struct walk start_walk(const struct save *save)
     return (struct walk){.net = save->store->net, .max_bytes = save->max_bytes};
 }
 
-/* The next parameter, with the file it belongs to; NULL past the last. A file is closed when the
- * next tensor would make it too large; one that is too large by itself has a file of its own. */
+/* The next parameter; NULL after the last. A new file begins when the parameter would make the
+ * current file too large. */
 static const struct yk_parameter *next(struct walk *walk)
 {
     do {
@@ -165,18 +160,18 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
                                  const struct yk_parameter *parameter,
                                  struct yk_safetensors_writer *writer)
 {
-    const struct yk_store *store = save->store;
+    const struct yk_parameter_store *store = save->store;
     const struct yk_net *net = store->net;
     if (parameter->format != YK_PARAMETER_NF4 && !save->merged) {
         return yk_weights_add_device_tensor(
             writer, &store->engine, store->layers[walk->at.layer].weights + parameter->offset,
             yk_net_parameter_bytes(net, parameter));
     }
-    YK_TRY(yk_store_read_values(store, walk->at.layer, parameter, save->room));
+    YK_TRY(yk_store_read_values(store, walk->at.layer, parameter, save->scratch));
     if (save->merged) {
-        YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->room));
+        YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->scratch));
     }
-    return yk_weights_add_tensor(writer, save->room, parameter->count,
+    return yk_weights_add_tensor(writer, save->scratch, parameter->count,
                                  yk_weights_tensor_precision(net, parameter));
 }
 
@@ -202,17 +197,13 @@ static yk_status fill_file(const struct save *save, int32_t file,
 static yk_status write_file(const struct save *save, int32_t file)
 {
     char name[NAME_SIZE];
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_safetensors_writer *writer = NULL;
     name_file(save, file, name);
-    yk_text_addf(&path, "%s/%s", save->folder, name);
-    yk_status status = yk_text_status(&path);
-    YK_THEN(yk_safetensors_writer_create(path.bytes, &writer));
-    if (status == YK_OK) {
-        status = fill_file(save, file, writer);
-        yk_safetensors_writer_destroy(writer);
-    }
-    yk_text_free(&path);
+    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    YK_TRY(yk_safetensors_writer_create(path, &writer));
+    const yk_status status = fill_file(save, file, writer);
+    yk_safetensors_writer_destroy(writer);
     return status;
 }
 
@@ -242,39 +233,33 @@ static void list_index(const struct save *save, struct yk_text *out)
     yk_text_add(out, "\n");
 }
 
-static yk_status write_text(const char *folder, const char *name, const struct yk_text *text)
+static yk_status write_text(const struct save *save, const char *name, const struct yk_text *text)
 {
-    struct yk_text path = {0};
-    yk_text_addf(&path, "%s/%s", folder, name);
-    yk_status status = yk_text_status(&path);
-    YK_THEN(yk_file_write_nofollow(path.bytes, text));
-    yk_text_free(&path);
-    return status;
+    const char *path = NULL;
+    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    return yk_file_write_nofollow(path, text);
 }
 
-/* An older file of weights would be mistaken for these. */
-static yk_status remove_stale(const char *folder, const char *name)
+/* Removes an older file, which would be read in place of the new ones. */
+static yk_status remove_stale(const struct save *save, const char *name)
 {
-    struct yk_text path = {0};
-    yk_text_addf(&path, "%s/%s", folder, name);
-    yk_status status = yk_text_status(&path);
-    if (status == YK_OK && unlink(path.bytes) != 0 && errno != ENOENT) {
-        status = yk_fail(YK_ERROR_SYSTEM, "cannot remove %s: %s", path.bytes, strerror(errno));
-    }
-    yk_text_free(&path);
-    return status;
+    const char *path = NULL;
+    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    return unlink(path) == 0 || errno == ENOENT
+               ? YK_OK
+               : yk_fail(YK_ERROR_SYSTEM, "cannot remove %s: %s", path, strerror(errno));
 }
 
 static yk_status write_index(const struct save *save)
 {
     if (save->files == 1) {
-        return remove_stale(save->folder, INDEX);
+        return remove_stale(save, INDEX);
     }
     struct yk_text text = {0};
     list_index(save, &text);
-    yk_status status = write_text(save->folder, INDEX, &text);
+    const yk_status status = write_text(save, INDEX, &text);
     yk_text_free(&text);
-    return status == YK_OK ? remove_stale(save->folder, ONE_FILE) : status;
+    return status == YK_OK ? remove_stale(save, ONE_FILE) : status;
 }
 
 static yk_status write_config(const struct save *save)
@@ -282,13 +267,13 @@ static yk_status write_config(const struct save *save)
     const struct yk_net *net = save->store->net;
     struct yk_text text = {0};
     yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
-    YK_THEN(write_text(save->folder, "config.json", &text));
+    YK_THEN(write_text(save, "config.json", &text));
     yk_text_free(&text);
     return status;
 }
 
-yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t max_bytes,
-                          bool merged)
+yk_status yk_weights_save(const struct yk_parameter_store *store, const char *folder,
+                          uint64_t max_bytes, bool merged)
 {
     struct save save = {.store = store, .folder = folder, .max_bytes = max_bytes, .merged = merged};
     struct walk walk = start_walk(&save);
@@ -296,13 +281,14 @@ yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint
     }
     save.files = walk.file + 1;
     save.total = walk.total;
-    YK_TRY(write_config(&save));
-    YK_TRY(yk_weights_allocate_tensor(store->net, &save.room));
-    yk_status status = YK_OK;
+    YK_TRY(yk_arena_create(&save.arena));
+    yk_status status = write_config(&save);
+    YK_THEN(yk_weights_allocate_tensor(store->net, &save.scratch));
     for (int32_t file = 0; status == YK_OK && file < save.files; file++) {
         status = write_file(&save, file);
     }
     YK_THEN(write_index(&save));
-    free(save.room);
+    free(save.scratch);
+    yk_arena_destroy(save.arena);
     return status;
 }

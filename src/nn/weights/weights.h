@@ -1,8 +1,8 @@
 /*
- * Weights: a store's parameters to and from files as Hugging Face keeps them.
+ * Weights: loads and saves the parameters of a store in Hugging Face format.
  *
- * A folder of a model holds config.json and model.safetensors, or several files with an index; that
- * of an adapter adapter_config.json and adapter_model.safetensors, as PEFT writes them.
+ * The folder of a model contains config.json and model.safetensors, or several files with an index.
+ * The folder of an adapter contains adapter_config.json and adapter_model.safetensors, as in PEFT.
  */
 #ifndef YK_NN_WEIGHTS_WEIGHTS_H
 #define YK_NN_WEIGHTS_WEIGHTS_H
@@ -13,24 +13,25 @@
 #include <stdint.h>
 
 /*
- * Fills every parameter that is no adapter from a file or a folder. A tensor that is missing or of
- * another shape is named, with both shapes; those the model does not have are listed in a note.
- * Copies of a tied tensor, such as a tied head, may be missing or equal. Any floating type is read.
+ * Loads every parameter of the model, but no adapters, from a file or folder. Any floating-point
+ * type is converted. Fails if a tensor is missing or has another shape. Tensors that the model does
+ * not have are listed in a note. Copies of a tied tensor, such as a tied head, may be missing; if
+ * present, they must be equal.
  */
-yk_status yk_weights_load(struct yk_store *store, const char *path) YK_MUST_USE;
+yk_status yk_weights_load(struct yk_parameter_store *store, const char *path) YK_MUST_USE;
 
 /*
- * Writes the model into `folder`, which exists: config.json, and model.safetensors in the precision
- * of the training; or several files of at most `max_bytes` (0: one file) with an index. Adapters
- * are left out, or added to the weights they adapt if `merged`.
+ * Saves the model into the existing `folder`: config.json, and model.safetensors in the precision
+ * of the training, or several files of at most `max_bytes` with an index (0: one file). `merged`:
+ * adapters are added to the weights; else they are left out.
  */
-yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t max_bytes,
-                          bool merged) YK_MUST_USE;
+yk_status yk_weights_save(const struct yk_parameter_store *store, const char *folder,
+                          uint64_t max_bytes, bool merged) YK_MUST_USE;
 
-/* The adapter in `folder`: rank, alpha and target modules must be those of the net. */
-yk_status yk_adapter_load(struct yk_store *store, const char *folder) YK_MUST_USE;
-/* `base` is the name or path of the model that is adapted. */
-yk_status yk_adapter_save(const struct yk_store *store, const char *folder,
+/* Loads the adapter in `folder`. Its rank, alpha and modules must equal those of the net. */
+yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder) YK_MUST_USE;
+/* Saves the adapter. `base` is the name or path of the base model; may be NULL. */
+yk_status yk_adapter_save(const struct yk_parameter_store *store, const char *folder,
                           const char *base) YK_MUST_USE;
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Opening a checkpoint: the newest that is whole, or what others have written.
+ * Opens a checkpoint: the newest one that is complete, or a folder in Hugging Face format.
  *
- * The first rank looks which folders there are; all of them then try one after the other, and agree
- * on the first that none of them finds torn.
+ * Rank 0 lists the candidate folders. All ranks then try them one after the other, and agree on the
+ * first that all of them find complete.
  */
 #include "train/checkpoint/checkpoint.h"
 
@@ -14,19 +14,18 @@
 #include "nn/weights/adapter_config.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/manifest.h"
-#include "train/checkpoint/state.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- the small files of a folder, after all of its files were found whole ---- */
+/* ---- the small files of a folder ---- */
 
 /* A folder to open, and how. */
 struct source {
     const char *path;
-    bool own; /* written by yoke; else by Hugging Face's tools */
+    bool own; /* written by yoke; else in Hugging Face format */
     struct yk_manifest_share share;
 };
 
@@ -38,26 +37,25 @@ void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
     }
 }
 
-static yk_status read_file(const char *folder, const char *name, struct yk_text *path,
-                           struct yk_text *out)
+static yk_status read_file(const char *folder, const char *name, struct yk_arena *arena,
+                           const char **path, struct yk_text *out)
 {
-    YK_TRY(yk_checkpoint_folder_join(folder, name, path));
-    return yk_file_read(path->bytes, out);
+    YK_TRY(yk_folder_path(folder, name, arena, path));
+    return yk_file_read(*path, out);
 }
 
-/* Under the name that the model had. */
+/* Reads config.json. The config gets the name `model`. */
 static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folder,
                              const char *model)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
     const struct yk_model_config *read = NULL;
     struct yk_model_config *config = NULL;
-    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
-    YK_THEN(yk_model_config_read(yk_text_chars(&text), text.length, path.bytes, checkpoint->arena,
-                                 &read));
+    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, checkpoint->arena, &path, &text);
+    YK_THEN(
+        yk_model_config_read(yk_text_chars(&text), text.length, path, checkpoint->arena, &read));
     yk_text_free(&text);
-    yk_text_free(&path);
     YK_TRY(status);
     YK_TRY_NEW(checkpoint->arena, config, 1);
     *config = *read;
@@ -68,46 +66,45 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
 
 static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
-    yk_status status = read_file(checkpoint->path, YK_CHECKPOINT_STATE, &path, &text);
+    yk_status status =
+        read_file(checkpoint->path, YK_CHECKPOINT_STATE, checkpoint->arena, &path, &text);
     if (status == YK_OK) {
         status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
                                           checkpoint, model);
-        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status;
     }
     yk_text_free(&text);
-    yk_text_free(&path);
     return status;
 }
 
 static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *folder,
                                 const char *name)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
-    yk_status status = read_file(folder, name, &path, &text);
-    YK_THEN(
-        yk_tokenizer_read(yk_text_chars(&text), text.length, path.bytes, &checkpoint->tokenizer));
+    yk_status status = read_file(folder, name, checkpoint->arena, &path, &text);
+    YK_THEN(yk_tokenizer_read(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
     yk_text_free(&text);
-    yk_text_free(&path);
     return status;
 }
 
-/* Other tools' files are of more kinds than are known here; much can be done without them. */
+/* Reads the tokenizer of a folder in Hugging Face format. One that is not supported is only noted,
+ * because many commands need no tokenizer. */
 static yk_status read_other_tokenizer(struct yk_checkpoint *checkpoint, const char *folder)
 {
-    if (yk_checkpoint_folder_has(folder, YK_CHECKPOINT_VOCABULARY)) {
+    if (yk_folder_has(folder, YK_CHECKPOINT_VOCABULARY)) {
         return read_tokenizer(checkpoint, folder, YK_CHECKPOINT_VOCABULARY);
     }
-    if (yk_checkpoint_folder_has(folder, YK_CHECKPOINT_TOKENIZER) &&
+    if (yk_folder_has(folder, YK_CHECKPOINT_TOKENIZER) &&
         read_tokenizer(checkpoint, folder, YK_CHECKPOINT_TOKENIZER) != YK_OK) {
         yk_log(YK_LOG_NOTE, "%s; text cannot be used with this model", yk_status_message());
     }
     return YK_OK;
 }
 
-/* A folder that yoke wrote. */
+/* Opens a folder that yoke wrote. */
 static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source *source,
                           uint64_t *hash)
 {
@@ -129,38 +126,37 @@ static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source 
                : YK_OK;
 }
 
-/* What the weights are kept in, for the precision to go on with. */
-static yk_status read_dtype(const char *folder, enum yk_precision *out)
+/* Sets the precision of the training to the dtype of the weights. */
+static yk_status read_dtype(struct yk_checkpoint *checkpoint, const char *folder)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
     struct yk_json *root = NULL;
-    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
+    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, checkpoint->arena, &path, &text);
     YK_THEN(yk_json_parse(yk_text_chars(&text), text.length, &root));
     if (status == YK_OK) {
         const struct yk_json *newer = yk_json_get(root, "dtype");
         const char *name = yk_json_string(newer ? newer : yk_json_get(root, "torch_dtype"));
         if (name && strcmp(name, "bfloat16") == 0) {
-            *out = YK_PRECISION_BF16;
+            checkpoint->workload.precision = YK_PRECISION_BF16;
         } else if (name && strcmp(name, "float16") == 0) {
-            *out = YK_PRECISION_FP16;
+            checkpoint->workload.precision = YK_PRECISION_FP16;
         }
         yk_json_destroy(root);
     }
     yk_text_free(&text);
-    yk_text_free(&path);
     return status;
 }
 
-/* A model of others is called by its folder, which is in the arena. */
+/* Opens a model in Hugging Face format. Its name is its folder. */
 static yk_status open_model(struct yk_checkpoint *checkpoint, const char *folder)
 {
     YK_TRY(read_config(checkpoint, folder, folder));
-    return read_dtype(folder, &checkpoint->workload.precision);
+    return read_dtype(checkpoint, folder);
 }
 
-/* An adapter does not say what it adapts, except by name: the config is in its folder, in the
- * folder of that name, or that of a built-in model. */
+/* Opens an adapter. The config of its base model is in the adapter's folder, in the folder that the
+ * adapter names, or built in. */
 static yk_status open_adapter(struct yk_checkpoint *checkpoint)
 {
     struct yk_adapter_config adapter = {0};
@@ -168,7 +164,7 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
     checkpoint->workload.lora_rank = adapter.rank;
     checkpoint->lora_alpha = adapter.alpha;
     checkpoint->base_model = adapter.base;
-    if (yk_checkpoint_folder_has(checkpoint->path, YK_CHECKPOINT_CONFIG)) {
+    if (yk_folder_has(checkpoint->path, YK_CHECKPOINT_CONFIG)) {
         return open_model(checkpoint, checkpoint->path);
     }
     if (!adapter.base) {
@@ -176,7 +172,7 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
                        "%s/%s does not say what it adapts: \"base_model_name_or_path\" is missing",
                        checkpoint->path, YK_CHECKPOINT_ADAPTER_CONFIG);
     }
-    if (yk_checkpoint_folder_has(adapter.base, YK_CHECKPOINT_CONFIG)) {
+    if (yk_folder_has(adapter.base, YK_CHECKPOINT_CONFIG)) {
         return open_model(checkpoint, adapter.base);
     }
     const yk_status status =
@@ -184,7 +180,7 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
     return status == YK_ERROR_INPUT ? yk_status_prefix(status, checkpoint->path) : status;
 }
 
-/* What Hugging Face's tools wrote: weights without a training. */
+/* Opens a folder in Hugging Face format, which has no training state. */
 static yk_status open_other(struct yk_checkpoint *checkpoint)
 {
     YK_TRY(yk_checkpoint_folder_is_adapter(checkpoint->path)
@@ -199,20 +195,14 @@ static yk_status open_other(struct yk_checkpoint *checkpoint)
                : YK_OK;
 }
 
-/* `hash` is the manifest's, 0 where there is none. */
+/* `hash` is the hash of the manifest; 0: there is no manifest. */
 static yk_status read_checkpoint(const struct source *source, struct yk_checkpoint **out,
                                  uint64_t *hash)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_checkpoint *checkpoint = yk_arena_allocate(arena, 1, sizeof *checkpoint);
-    if (!checkpoint) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    checkpoint->arena = arena;
+    struct yk_checkpoint *checkpoint = NULL;
+    YK_TRY_NEW_OWNER(checkpoint);
     *hash = 0;
-    yk_status status = yk_arena_strdup(arena, source->path, &checkpoint->path);
+    yk_status status = yk_arena_strdup(checkpoint->arena, source->path, &checkpoint->path);
     YK_THEN(source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint));
     if (status != YK_OK) {
         yk_checkpoint_close(checkpoint);
@@ -224,38 +214,34 @@ static yk_status read_checkpoint(const struct source *source, struct yk_checkpoi
 
 static const char RUN_FOLDER[] = "checkpoints"; /* of a run's folder */
 
-/* What may be opened, as the first rank sees it. */
+/* The folders that may be opened, as rank 0 sees them. */
 struct candidates {
     struct yk_arena *arena;
-    const char *folder; /* of a run */
+    const char *folder; /* of a run's checkpoints */
     struct yk_checkpoint_folder_list list;
-    bool run; /* the newest of the list; else the folder itself */
+    bool run; /* open the newest of `list`; else the path itself */
     bool own;
 };
 
-/* ---- what there is ---- */
+/* ---- candidates ---- */
 
 static yk_status find_run(const char *folder, struct candidates *out)
 {
     YK_TRY(yk_checkpoint_folder_list(folder, out->arena, &out->list));
     out->run = out->list.count > 0;
     out->own = out->run;
-    out->folder = yk_arena_copy_text(out->arena, folder, strlen(folder));
-    return out->folder ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(out->arena, folder, &out->folder);
 }
 
 static yk_status find_run_below(const char *path, struct candidates *out)
 {
-    struct yk_text below = {0};
-    yk_status status = find_run(path, out);
-    if (status == YK_OK && !out->run) {
-        status = yk_checkpoint_folder_join(path, RUN_FOLDER, &below);
+    const char *below = NULL;
+    YK_TRY(find_run(path, out));
+    if (out->run) {
+        return YK_OK;
     }
-    if (status == YK_OK && !out->run) {
-        status = find_run(below.bytes, out);
-    }
-    yk_text_free(&below);
-    return status;
+    YK_TRY(yk_folder_path(path, RUN_FOLDER, out->arena, &below));
+    return find_run(below, out);
 }
 
 static yk_status find_candidates(const char *path, struct candidates *out)
@@ -267,16 +253,14 @@ static yk_status find_candidates(const char *path, struct candidates *out)
     if (!S_ISDIR(info.st_mode)) {
         return yk_fail(YK_ERROR_INPUT, "%s is no folder; a checkpoint is one", path);
     }
-    /* One of yoke's without its manifest is torn, not a model of somebody else's. */
-    if (yk_checkpoint_folder_has(path, YK_CHECKPOINT_MANIFEST) ||
-        yk_checkpoint_folder_has(path, YK_CHECKPOINT_STATE)) {
+    /* A checkpoint without its manifest is incomplete; it is not a Hugging Face model. */
+    if (yk_folder_has(path, YK_CHECKPOINT_MANIFEST) || yk_folder_has(path, YK_CHECKPOINT_STATE)) {
         out->own = true;
         return YK_OK;
     }
     YK_TRY(find_run_below(path, out));
     if (out->run || yk_checkpoint_folder_is_adapter(path) ||
-        (yk_checkpoint_folder_has(path, YK_CHECKPOINT_CONFIG) &&
-         yk_checkpoint_folder_has_weights(path))) {
+        (yk_folder_has(path, YK_CHECKPOINT_CONFIG) && yk_checkpoint_folder_has_weights(path))) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
@@ -285,7 +269,7 @@ static yk_status find_candidates(const char *path, struct candidates *out)
                    path);
 }
 
-/* ---- what the ranks say to each other ---- */
+/* ---- agreement of the ranks ---- */
 
 static int32_t rank_of(const struct yk_ranks *ranks)
 {
@@ -302,8 +286,8 @@ static yk_status agree(const struct yk_ranks *ranks, yk_status status)
     return size_of(ranks) > 1 ? yk_exchange_agree(ranks, status) : status;
 }
 
-/* What to try: a folder that Hugging Face's tools wrote, one of yoke's, the newest of a run that
- * has not been tried; or none is left in the run's folder. */
+/* What to try next: a folder in Hugging Face format, a checkpoint, or the next newest checkpoint of
+ * a run; or no checkpoint of the run is left. */
 enum how {
     TRY_OTHER = 'h',
     TRY_OWN = 'o',
@@ -311,7 +295,8 @@ enum how {
     NONE_LEFT = 'x',
 };
 
-/* What the first rank offers after `tried` of a run's were torn: how, and the path. */
+/* Writes rank 0's proposal after `tried` checkpoints were incomplete: an `enum how`, then the path.
+ */
 static yk_status make_offer(const char *path, const struct candidates *candidates, int32_t tried,
                             struct yk_text *out)
 {
@@ -328,14 +313,14 @@ static yk_status make_offer(const char *path, const struct candidates *candidate
     return yk_text_status(out);
 }
 
-/* The first rank's offer becomes everyone's. */
+/* Sends rank 0's offer to all ranks. */
 static yk_status share_offer(const struct yk_ranks *ranks, yk_status made, struct yk_text *offer)
 {
     YK_TRY(agree(ranks, made));
     return size_of(ranks) > 1 ? yk_exchange_broadcast_text(ranks, 0, offer) : YK_OK;
 }
 
-/* Folders of one name on several machines need not be one folder. */
+/* Fails if the same path is a different folder on another machine. */
 static yk_status compare_hashes(const struct yk_ranks *ranks, const char *path, uint64_t hash)
 {
     struct yk_text own = {0};
@@ -354,7 +339,7 @@ static yk_status compare_hashes(const struct yk_ranks *ranks, const char *path, 
     return agree(ranks, status);
 }
 
-/* ---- trying ---- */
+/* ---- opening ---- */
 
 static yk_status open_offer(const struct yk_ranks *ranks, const char *offer,
                             struct yk_checkpoint **out)
@@ -399,10 +384,10 @@ static yk_status fail_all_torn(const char *folder, struct yk_text *faults)
 
 struct texts {
     struct yk_text offer;
-    struct yk_text faults; /* what is wrong with newer ones, each ended by a zero */
+    struct yk_text faults; /* messages about newer checkpoints, each ended by a zero byte */
 };
 
-/* The newest candidate that is whole. */
+/* Opens the newest candidate that is complete. */
 static yk_status open_first_whole(const char *path, const struct yk_ranks *ranks,
                                   const struct candidates *candidates, struct texts *texts,
                                   struct yk_checkpoint **out)

@@ -20,7 +20,7 @@ enum {
 
 static const char PREFIX[] = "step-";
 
-/* The step of a name "step-00000100" with this ending. */
+/* Reads the step of a name such as "step-00000100" followed by `suffix`. */
 static bool read_name(const char *name, const char *suffix, int64_t *step)
 {
     const size_t prefix = sizeof PREFIX - 1;
@@ -52,10 +52,7 @@ static yk_status add_entry(struct yk_checkpoint_folder_list *list, int32_t *capa
     } else if (!read_name(name, "", &entry.step)) {
         return YK_OK;
     }
-    entry.name = yk_arena_copy_text(arena, name, strlen(name));
-    if (!entry.name) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY(yk_arena_strdup(arena, name, &entry.name));
     YK_TRY(yk_array_grow((void **)&list->entries, capacity, list->count, sizeof *list->entries));
     list->entries[list->count++] = entry;
     return YK_OK;
@@ -72,7 +69,7 @@ static yk_status fill_list(DIR *listing, struct yk_arena *arena,
     return status;
 }
 
-/* Moves what was reallocated while it grew into the arena, sorted. */
+/* Sorts the list and moves it into the arena. */
 static yk_status move_sorted(struct yk_arena *arena, struct yk_checkpoint_folder_list *list)
 {
     struct yk_checkpoint_folder_entry *entries = NULL;
@@ -115,24 +112,15 @@ yk_status yk_checkpoint_folder_join(const char *folder, const char *name, struct
     return yk_text_status(out);
 }
 
-bool yk_checkpoint_folder_has(const char *folder, const char *name)
-{
-    struct yk_text path = {0};
-    const bool there =
-        yk_checkpoint_folder_join(folder, name, &path) == YK_OK && access(path.bytes, F_OK) == 0;
-    yk_text_free(&path);
-    return there;
-}
-
 bool yk_checkpoint_folder_has_weights(const char *folder)
 {
-    return yk_checkpoint_folder_has(folder, YK_CHECKPOINT_MODEL) ||
-           yk_checkpoint_folder_has(folder, YK_CHECKPOINT_MODEL_INDEX);
+    return yk_folder_has(folder, YK_CHECKPOINT_MODEL) ||
+           yk_folder_has(folder, YK_CHECKPOINT_MODEL_INDEX);
 }
 
 bool yk_checkpoint_folder_is_adapter(const char *folder)
 {
-    return yk_checkpoint_folder_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
+    return yk_folder_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
 }
 
 /* Some file systems cannot sync a folder and fail with EINVAL. */

@@ -1,18 +1,20 @@
 /*
- * Checkpoint folder: the folder in which a run keeps its checkpoints. Files are synced and renamed
- * so that each checkpoint is there completely or not at all.
+ * Checkpoint folder: the folder that contains a run's checkpoints, and the files of a checkpoint.
+ * Files are synced and folders renamed, so that a checkpoint is either complete or absent.
  *
  * step-00000100           a checkpoint
- * step-00000100.partial   one that is being written, or removed: never read
- * step-00000100.old       one that is being replaced by another of the same step: read as long as
- *                         the other is not there
+ * step-00000100.partial   a checkpoint that is being written or removed; it is never read
+ * step-00000100.old       a checkpoint that is being replaced by one of the same step; it is read
+ *                         only while the new one does not exist
  */
 #ifndef YK_TRAIN_CHECKPOINT_FOLDER_H
 #define YK_TRAIN_CHECKPOINT_FOLDER_H
 
 #include "base/arena.h"
+#include "base/folder.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "train/checkpoint/checkpoint.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +23,6 @@
 #define YK_CHECKPOINT_MODEL "model.safetensors"
 #define YK_CHECKPOINT_MODEL_INDEX "model.safetensors.index.json"
 #define YK_CHECKPOINT_ADAPTER_CONFIG "adapter_config.json"
-#define YK_CHECKPOINT_ADAPTER "adapter_model.safetensors"
 #define YK_CHECKPOINT_FROZEN "frozen.safetensors"
 #define YK_CHECKPOINT_OPTIMIZER "optimizer.safetensors"
 #define YK_CHECKPOINT_STATE "state.json"
@@ -32,35 +33,59 @@
 struct yk_checkpoint_folder_entry {
     const char *name;
     int64_t step;
-    bool old; /* the one that was replaced */
+    bool old; /* ends in .old */
 };
 
 struct yk_checkpoint_folder_list {
-    struct yk_checkpoint_folder_entry *entries; /* the oldest first */
+    struct yk_checkpoint_folder_entry *entries; /* oldest first */
     int32_t count;
 };
 
-/* The checkpoints in `folder`; none where there is no such folder. */
+/* Lists the checkpoints in `folder`. A folder that does not exist gives an empty list. */
 yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
                                     struct yk_checkpoint_folder_list *out) YK_MUST_USE;
 
-/* Adds folder/name to `out`, which is emptied first. */
+/* Replaces the text of `out` by "folder/name". */
 yk_status yk_checkpoint_folder_join(const char *folder, const char *name,
                                     struct yk_text *out) YK_MUST_USE;
 
-bool yk_checkpoint_folder_has(const char *folder, const char *name);
-
-/* Whether there are weights of a model, as Hugging Face keeps them; or an adapter. */
+/* Whether the folder contains the weights of a model in Hugging Face format. */
 bool yk_checkpoint_folder_has_weights(const char *folder);
+/* Whether it contains a PEFT adapter. */
 bool yk_checkpoint_folder_is_adapter(const char *folder);
 
 /* Waits until a file or folder is on the disk. */
 yk_status yk_checkpoint_folder_sync(const char *path) YK_MUST_USE;
 
-/* Removes a folder and what is in it, as far as that can be done. */
+/* Removes a folder and its contents, ignoring errors. */
 void yk_checkpoint_folder_remove(const char *path);
 
-/* Removes what saving that was cut off left behind. */
+/* Removes the .partial folders that interrupted saves left behind. */
 void yk_checkpoint_folder_remove_partial(const char *folder);
+
+/* Appends state.json to `out`: the progress of the training, its workload and its options. The seed
+ * is a string, because a JSON number cannot hold 64 bits. The options are copied verbatim; they
+ * must be a JSON object. */
+yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
+                                    struct yk_text *out) YK_MUST_USE;
+
+/* Parses a state.json: sets state, workload, lora_alpha, base_model and options_json of `out`, and
+ * the model's name. Strings are in the arena. */
+yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_arena *arena,
+                                   struct yk_checkpoint *out, const char **model) YK_MUST_USE;
+
+/* optimizer.safetensors: the optimizer state as fp32. Loading also rounds master weights to the
+ * weights of the store. */
+yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
+                                               const char *path) YK_MUST_USE;
+yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store,
+                                               const char *path) YK_MUST_USE;
+
+/* frozen.safetensors: the bytes of frozen NF4 weights. Quantising the dequantised weights again
+ * would not give the same bytes. */
+yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
+                                            const char *path) YK_MUST_USE;
+yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store,
+                                            const char *path) YK_MUST_USE;
 
 #endif

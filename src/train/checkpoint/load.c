@@ -1,15 +1,14 @@
-/* What a checkpoint holds into a store: weights, adapters, the optimizer's state. */
+/* Loads weights, adapters and optimizer state of a checkpoint into a store. */
 #include "nn/weights/weights.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/shard_set.h"
-#include "train/checkpoint/tensors.h"
 
 #include <string.h>
 #include <unistd.h>
 
 static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
-                                      struct yk_store *store)
+                                      struct yk_parameter_store *store)
 {
     const struct yk_shard_load what = {
         .precision = checkpoint->workload.precision, .model = true, .rounded = true};
@@ -20,11 +19,10 @@ static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
     return status;
 }
 
-yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store)
+yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *store)
 {
     struct yk_checkpoint *checkpoint = NULL;
-    if (yk_checkpoint_folder_has_weights(path) ||
-        !yk_checkpoint_folder_has(path, YK_CHECKPOINT_MANIFEST)) {
+    if (yk_checkpoint_folder_has_weights(path) || !yk_folder_has(path, YK_CHECKPOINT_MANIFEST)) {
         return yk_weights_load(store, path);
     }
     YK_TRY(yk_checkpoint_open(path, &checkpoint));
@@ -34,9 +32,9 @@ yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store)
     return status;
 }
 
-/* Of the model itself: here, or where the one that is adapted is. */
+/* Loads the model's weights from the checkpoint, or from the base model of its adapter. */
 static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char *base,
-                              struct yk_store *store)
+                              struct yk_parameter_store *store)
 {
     const char *elsewhere = base ? base : checkpoint->base_model;
     if (yk_checkpoint_folder_has_weights(checkpoint->path)) {
@@ -60,8 +58,8 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
 }
 
 static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *name,
-                           yk_status (*load)(struct yk_store *store, const char *path),
-                           struct yk_store *store)
+                           yk_status (*load)(struct yk_parameter_store *store, const char *path),
+                           struct yk_parameter_store *store)
 {
     struct yk_text path = {0};
     yk_status status = yk_checkpoint_folder_join(checkpoint->path, name, &path);
@@ -70,19 +68,19 @@ static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *n
     return status;
 }
 
-/* Of a model that is adapted from here on, nothing of the state belongs to what is trained. */
-static bool wants_state(const struct yk_checkpoint *checkpoint, const struct yk_store *store)
+/* The optimizer state is of no use if only one of checkpoint and store has adapters. */
+static bool wants_state(const struct yk_checkpoint *checkpoint,
+                        const struct yk_parameter_store *store)
 {
     const bool adapted = checkpoint->workload.lora_rank > 0;
     return store->optimizer != YK_OPTIMIZER_NONE && adapted == (store->net->workload.lora_rank > 0);
 }
 
 static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *base,
-                            struct yk_store *store)
+                            struct yk_parameter_store *store)
 {
     YK_TRY(load_weights(checkpoint, base, store));
-    if (store->net->workload.nf4 &&
-        yk_checkpoint_folder_has(checkpoint->path, YK_CHECKPOINT_FROZEN)) {
+    if (store->net->workload.nf4 && yk_folder_has(checkpoint->path, YK_CHECKPOINT_FROZEN)) {
         YK_TRY(
             load_file(checkpoint, YK_CHECKPOINT_FROZEN, yk_checkpoint_load_frozen_tensors, store));
     }
@@ -90,14 +88,14 @@ static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *
         YK_TRY(yk_adapter_load(store, checkpoint->path));
     }
     return wants_state(checkpoint, store) &&
-                   yk_checkpoint_folder_has(checkpoint->path, YK_CHECKPOINT_OPTIMIZER)
+                   yk_folder_has(checkpoint->path, YK_CHECKPOINT_OPTIMIZER)
                ? load_file(checkpoint, YK_CHECKPOINT_OPTIMIZER,
                            yk_checkpoint_load_optimizer_tensors, store)
                : YK_OK;
 }
 
 static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char *base,
-                             struct yk_store *store)
+                             struct yk_parameter_store *store)
 {
     const bool adapted = checkpoint->workload.lora_rank > 0;
     struct yk_shard_set *set = NULL;
@@ -118,7 +116,7 @@ static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char 
 }
 
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
-                             struct yk_store *store)
+                             struct yk_parameter_store *store)
 {
     if (checkpoint->workload.lora_rank > 0 && store->net->workload.lora_rank == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s has an adapter, but the model was made without one",

@@ -22,7 +22,7 @@ enum {
     HASH_DIGITS = 16,
 };
 
-static const int64_t MAX_BYTES = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+static const int64_t MAX_BYTES = INT64_C(1) << 53; /* JSON numbers are exact up to here */
 
 bool yk_manifest_has(const struct yk_manifest *manifest, const char *name)
 {
@@ -104,7 +104,7 @@ static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
     return yk_arena_strdup(arena, name, &out->name);
 }
 
-/* Files are by name, and so shards by rank. */
+/* Files are sorted by name, so shards are sorted by rank. */
 static yk_status check_shards(const struct yk_manifest *manifest)
 {
     int32_t shards = 0;
@@ -156,7 +156,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     return check_shards(out);
 }
 
-/* What differs from how it would be written was changed after it was. */
+/* A manifest whose bytes differ from what yoke writes was changed. */
 static yk_status check_form(const struct yk_manifest *manifest, const char *bytes, size_t length)
 {
     struct yk_text again = {0};
@@ -242,7 +242,7 @@ static yk_status add_file(const char *folder, const char *name, struct yk_arena 
     return hash_file(path->bytes, file);
 }
 
-/* Those that others have written and hashed. */
+/* Adds the files that other ranks have written and hashed. */
 static yk_status add_known(const char *folder, const struct yk_manifest *known,
                            struct yk_text *path, struct yk_manifest *manifest)
 {
@@ -315,7 +315,6 @@ yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
     return status;
 }
 
-/* Sizes are compared before any hash is made. */
 static yk_status check_size(const char *path, const struct yk_manifest_file *file)
 {
     struct stat info;

@@ -1,9 +1,9 @@
 /*
- * Saving a checkpoint: under another name, synced and renamed, so that at every moment the folder
- * holds the checkpoint before, the new one, or both, whole.
+ * Saves a checkpoint: writes it under another name, syncs it and renames it. At every moment the
+ * folder contains the previous checkpoint, the new one, or both, complete.
  *
- * Of several ranks, the first makes the folder, each writes its shard into it, and the first adds
- * everything else and renames it. Between these, all of them agree that nothing went wrong.
+ * With several ranks, rank 0 creates the folder, each rank writes its shard, and rank 0 writes the
+ * other files and renames the folder. After each phase all ranks agree on the status.
  */
 #include "base/file.h"
 #include "base/json.h"
@@ -17,8 +17,6 @@
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/manifest.h"
 #include "train/checkpoint/shard.h"
-#include "train/checkpoint/state.h"
-#include "train/checkpoint/tensors.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,12 +25,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Folders of one checkpoint on its way. */
+/* The paths of a checkpoint that is being written. */
 struct places {
-    struct yk_text final;
-    struct yk_text partial;
-    struct yk_text old;
-    struct yk_text file; /* one after the other */
+    struct yk_arena *arena;
+    const char *final;
+    const char *partial;
+    const char *old;
 };
 
 static yk_status fail_at(const char *path)
@@ -40,72 +38,66 @@ static yk_status fail_at(const char *path)
     return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", path, strerror(errno));
 }
 
+static yk_status name_folder(struct yk_arena *arena, const char *folder, int64_t step,
+                             const char *suffix, const char **out)
+{
+    struct yk_text text = {0};
+    yk_text_addf(&text, "%s/step-%08" PRId64 "%s", folder, step, suffix);
+    return yk_text_move(&text, arena, out);
+}
+
 static yk_status name_places(const char *folder, int64_t step, struct places *out)
 {
-    yk_text_addf(&out->final, "%s/step-%08" PRId64, folder, step);
-    yk_text_addf(&out->partial, "%s.partial", yk_text_chars(&out->final));
-    yk_text_addf(&out->old, "%s.old", yk_text_chars(&out->final));
-    YK_TRY(yk_text_status(&out->final));
-    YK_TRY(yk_text_status(&out->partial));
-    return yk_text_status(&out->old);
+    YK_TRY(yk_arena_create(&out->arena));
+    YK_TRY(name_folder(out->arena, folder, step, "", &out->final));
+    YK_TRY(name_folder(out->arena, folder, step, ".partial", &out->partial));
+    return name_folder(out->arena, folder, step, ".old", &out->old);
 }
 
-static void free_places(struct places *places)
+/* Writes a text, unless `status` is a failure, and frees it. */
+static yk_status write_text(const struct places *places, const char *name, yk_status status,
+                            struct yk_text *text)
 {
-    yk_text_free(&places->final);
-    yk_text_free(&places->partial);
-    yk_text_free(&places->old);
-    yk_text_free(&places->file);
-}
-
-/* Writes a text whose making ended with `made`, and frees it. */
-static yk_status write_text(yk_status made, struct yk_text *text, const char *path)
-{
-    const yk_status status = made == YK_OK ? yk_file_write_nofollow(path, text) : made;
+    const char *path = NULL;
+    YK_THEN(yk_folder_path(places->partial, name, places->arena, &path));
+    YK_THEN(yk_file_write_nofollow(path, text));
     yk_text_free(text);
     return status;
 }
 
-static yk_status write_config(const struct yk_net *net, const char *path)
+static yk_status write_config(const struct yk_net *net, const struct places *places)
 {
     struct yk_text text = {0};
-    return write_text(yk_model_config_write(net->config, net->workload.precision, &text), &text,
-                      path);
+    const yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
+    return write_text(places, YK_CHECKPOINT_CONFIG, status, &text);
 }
 
-static yk_status write_tokenizer(const struct yk_tokenizer *tokenizer, const char *path)
+static yk_status save_tensors(const struct yk_checkpoint_content *content,
+                              const struct places *places, const char *name,
+                              yk_status (*save)(const struct yk_parameter_store *store,
+                                                const char *path))
 {
-    struct yk_text text = {0};
-    yk_tokenizer_write(tokenizer, &text);
-    return write_text(yk_text_status(&text), &text, path);
+    const char *path = NULL;
+    YK_TRY(yk_folder_path(places->partial, name, places->arena, &path));
+    return save(content->store, path);
 }
 
-static yk_status write_state(const struct yk_checkpoint_content *content, const char *path)
-{
-    struct yk_text text = {0};
-    return write_text(yk_checkpoint_state_write(content, &text), &text, path);
-}
-
-/* The weights that cannot be had elsewhere: all of them, unless a model that is kept somewhere is
- * adapted. */
-static yk_status write_weights(const struct yk_checkpoint_content *content, struct places *places)
+/* Writes all weights, or only the adapters if the base model is available elsewhere. */
+static yk_status write_weights(const struct yk_checkpoint_content *content,
+                               const struct places *places)
 {
     const struct yk_workload *workload = &content->store->net->workload;
-    const char *partial = places->partial.bytes;
     const bool adapted = workload->lora_rank > 0;
     if (adapted) {
-        YK_TRY(yk_adapter_save(content->store, partial, content->base_model));
+        YK_TRY(yk_adapter_save(content->store, places->partial, content->base_model));
     }
     if (adapted && content->base_model) {
-        YK_TRY(yk_checkpoint_folder_join(partial, YK_CHECKPOINT_CONFIG, &places->file));
-        return write_config(content->store->net, places->file.bytes);
+        return write_config(content->store->net, places);
     }
-    YK_TRY(yk_weights_save(content->store, partial, 0, false));
-    if (workload->nf4) {
-        YK_TRY(yk_checkpoint_folder_join(partial, YK_CHECKPOINT_FROZEN, &places->file));
-        YK_TRY(yk_checkpoint_save_frozen_tensors(content->store, places->file.bytes));
-    }
-    return YK_OK;
+    YK_TRY(yk_weights_save(content->store, places->partial, 0, false));
+    return workload->nf4 ? save_tensors(content, places, YK_CHECKPOINT_FROZEN,
+                                        yk_checkpoint_save_frozen_tensors)
+                         : YK_OK;
 }
 
 /* ---- what each rank writes ---- */
@@ -120,119 +112,116 @@ static bool is_first(const struct yk_checkpoint_content *content)
     return is_alone(content) || content->ranks->rank == 0;
 }
 
-/* What went wrong on one rank did so for all. */
+/* Returns the same status on all ranks. */
 static yk_status agree(const struct yk_checkpoint_content *content, yk_status status)
 {
     return is_alone(content) ? status : yk_exchange_agree(content->ranks, status);
 }
 
-/* Frozen weights of a model that is kept elsewhere are not saved again. */
+/* The frozen weights of an adapted model are not saved if its base model is available elsewhere. */
 static bool saves_frozen(const struct yk_checkpoint_content *content)
 {
     return content->store->net->workload.lora_rank == 0 || !content->base_model;
 }
 
-static yk_status write_shard(const struct yk_checkpoint_content *content, struct places *places,
-                             struct yk_safetensors_written *out)
+static yk_status name_shard(int32_t rank, int32_t ranks, struct yk_arena *arena, const char **out)
 {
     struct yk_text name = {0};
-    yk_shard_add_file_name(&name, content->ranks->rank, content->ranks->size);
-    yk_status status = yk_text_status(&name);
-    YK_THEN(yk_checkpoint_folder_join(places->partial.bytes, name.bytes, &places->file));
-    YK_THEN(yk_shard_write(content->store, content->saves, saves_frozen(content),
-                           places->file.bytes, out));
-    yk_text_free(&name);
-    return status;
+    yk_shard_add_file_name(&name, rank, ranks);
+    return yk_text_move(&name, arena, out);
 }
 
-static yk_status write_numbers(const struct yk_checkpoint_content *content, struct places *places,
-                               struct yk_safetensors_written *out)
+static yk_status write_shard(const struct yk_checkpoint_content *content,
+                             const struct places *places, struct yk_safetensors_written *out)
+{
+    const char *name = NULL;
+    const char *path = NULL;
+    YK_TRY(name_shard(content->ranks->rank, content->ranks->size, places->arena, &name));
+    YK_TRY(yk_folder_path(places->partial, name, places->arena, &path));
+    return yk_shard_write(content->store, content->saves, saves_frozen(content), path, out);
+}
+
+static yk_status write_numbers(const struct yk_checkpoint_content *content,
+                               const struct places *places, struct yk_safetensors_written *out)
 {
     if (!is_alone(content)) {
         return write_shard(content, places, out);
     }
     YK_TRY(write_weights(content, places));
-    if (content->store->optimizer == YK_OPTIMIZER_NONE) {
-        return YK_OK;
-    }
-    YK_TRY(
-        yk_checkpoint_folder_join(places->partial.bytes, YK_CHECKPOINT_OPTIMIZER, &places->file));
-    return yk_checkpoint_save_optimizer_tensors(content->store, places->file.bytes);
+    return content->store->optimizer == YK_OPTIMIZER_NONE
+               ? YK_OK
+               : save_tensors(content, places, YK_CHECKPOINT_OPTIMIZER,
+                              yk_checkpoint_save_optimizer_tensors);
 }
 
-/* ---- what the first of them adds ---- */
+/* ---- what rank 0 writes ---- */
 
 static yk_status write_small_files(const struct yk_checkpoint_content *content,
-                                   struct places *places)
+                                   const struct places *places)
 {
-    const char *partial = places->partial.bytes;
+    struct yk_text text = {0};
     if (!is_alone(content)) {
-        YK_TRY(yk_checkpoint_folder_join(partial, YK_CHECKPOINT_CONFIG, &places->file));
-        YK_TRY(write_config(content->store->net, places->file.bytes));
+        YK_TRY(write_config(content->store->net, places));
     }
     if (content->tokenizer) {
-        YK_TRY(yk_checkpoint_folder_join(partial, yk_tokenizer_file_name(content->tokenizer),
-                                         &places->file));
-        YK_TRY(write_tokenizer(content->tokenizer, places->file.bytes));
+        yk_tokenizer_write(content->tokenizer, &text);
+        YK_TRY(write_text(places, yk_tokenizer_file_name(content->tokenizer), yk_text_status(&text),
+                          &text));
     }
-    YK_TRY(yk_checkpoint_folder_join(partial, YK_CHECKPOINT_STATE, &places->file));
-    return write_state(content, places->file.bytes);
+    const yk_status status = yk_checkpoint_state_write(content, &text);
+    return write_text(places, YK_CHECKPOINT_STATE, status, &text);
 }
 
-/* What a rank says about its shard. */
-static yk_status know_shard(const struct yk_exchange_bytes *said, int32_t rank, int32_t ranks,
-                            struct yk_arena *arena, struct yk_manifest_file *out)
+/* Reads what a rank reported about its shard. */
+static yk_status read_shard_report(const struct yk_exchange_bytes *said, int32_t rank,
+                                   int32_t ranks, struct yk_arena *arena,
+                                   struct yk_manifest_file *out)
 {
     struct yk_safetensors_written written;
-    struct yk_text name = {0};
     if (said->size != sizeof written) {
         return yk_fail(YK_ERROR_LOST, "rank %" PRId32 " does not say what it has written", rank);
     }
     memcpy(&written, said->bytes, sizeof written);
     *out = (struct yk_manifest_file){.bytes = written.bytes, .hash = written.hash};
-    yk_shard_add_file_name(&name, rank, ranks);
-    yk_status status = yk_text_status(&name);
-    YK_THEN(yk_arena_strdup(arena, name.bytes, &out->name));
-    yk_text_free(&name);
-    return status;
+    return name_shard(rank, ranks, arena, &out->name);
 }
 
-/* The manifest; `said` is what the ranks have written. */
-static yk_status seal(const struct yk_checkpoint_content *content, const char *partial,
-                      const struct yk_exchange_bytes *said, struct yk_arena *arena)
+/* Writes the manifest. `said` is what the ranks reported about their shards. */
+static yk_status write_manifest(const struct yk_checkpoint_content *content,
+                                const struct places *places, const struct yk_exchange_bytes *said)
 {
     struct yk_manifest known = {.step = content->state.step};
     if (!is_alone(content)) {
         known.ranks = content->ranks->size;
-        YK_TRY_NEW(arena, known.files, known.ranks);
+        YK_TRY_NEW(places->arena, known.files, known.ranks);
         for (; known.count < known.ranks; known.count++) {
-            YK_TRY(know_shard(&said[known.count], known.count, known.ranks, arena,
-                              &known.files[known.count]));
+            YK_TRY(read_shard_report(&said[known.count], known.count, known.ranks, places->arena,
+                                     &known.files[known.count]));
         }
     }
-    return yk_manifest_save(partial, &known);
+    return yk_manifest_save(places->partial, &known);
 }
 
-/* A folder cannot be renamed onto another: the one of the same step, if there is one, steps aside
- * under a name that is still read. */
+/* A folder cannot be renamed onto another one. An existing checkpoint of the same step is renamed
+ * first, to a name that is still read. */
 static yk_status move_into_place(const char *folder, const struct places *places)
 {
     struct stat info;
-    if (lstat(places->final.bytes, &info) == 0) {
-        yk_checkpoint_folder_remove(places->old.bytes);
-        if (rename(places->final.bytes, places->old.bytes) != 0) {
-            return fail_at(places->old.bytes);
+    if (lstat(places->final, &info) == 0) {
+        yk_checkpoint_folder_remove(places->old);
+        if (rename(places->final, places->old) != 0) {
+            return fail_at(places->old);
         }
     }
-    if (rename(places->partial.bytes, places->final.bytes) != 0) {
-        const yk_status status = fail_at(places->final.bytes);
-        (void)rename(places->old.bytes, places->final.bytes);
+    if (rename(places->partial, places->final) != 0) {
+        const yk_status status = fail_at(places->final);
+        (void)rename(places->old, places->final);
         return status;
     }
     return yk_checkpoint_folder_sync(folder);
 }
 
-/* Renamed first, so that one which is removed only in part is not mistaken for a checkpoint. */
+/* Renames the checkpoint first, so that a partly removed one is not read as a checkpoint. */
 static void remove_whole(const char *folder, const char *name)
 {
     struct yk_text path = {0};
@@ -250,8 +239,8 @@ static void remove_whole(const char *folder, const char *name)
     yk_text_free(&path);
 }
 
-/* Keeps the one just saved and the newest before it. Later steps are of a run that was resumed from
- * an earlier step: they go first. */
+/* Keeps the checkpoint just saved and the newest before it. Checkpoints of later steps, from before
+ * the run was resumed at an earlier step, are removed first. */
 static void prune(const char *folder, const struct yk_checkpoint_folder_list *list, int64_t saved,
                   int32_t keep)
 {
@@ -276,7 +265,7 @@ static void prune(const char *folder, const struct yk_checkpoint_folder_list *li
     }
 }
 
-/* What cannot be removed is a warning: the checkpoint stands. */
+/* A failure is only a warning, because the new checkpoint is complete. */
 static void remove_older(const char *folder, int64_t saved, int32_t keep)
 {
     struct yk_arena *arena = NULL;
@@ -297,44 +286,40 @@ static yk_status begin(const char *folder, const struct places *places)
         return fail_at(folder);
     }
     yk_checkpoint_folder_remove_partial(folder);
-    return mkdir(places->partial.bytes, 0777) == 0 ? YK_OK : fail_at(places->partial.bytes);
+    return mkdir(places->partial, 0777) == 0 ? YK_OK : fail_at(places->partial);
 }
 
-/* All ranks say what they have written, and the first does the rest. */
+/* All ranks report what they have written; rank 0 does the rest. */
 static yk_status finish(const char *folder, const struct yk_checkpoint_content *content,
-                        struct places *places, const struct yk_safetensors_written *own,
-                        struct yk_arena *arena)
+                        const struct places *places, const struct yk_safetensors_written *own)
 {
     struct yk_exchange_bytes *said = NULL;
     if (!is_alone(content)) {
-        YK_TRY(yk_exchange_gather(content->ranks, own, sizeof *own, arena, &said));
+        YK_TRY(yk_exchange_gather(content->ranks, own, sizeof *own, places->arena, &said));
     }
     if (!is_first(content)) {
         return YK_OK;
     }
     YK_TRY(write_small_files(content, places));
-    YK_TRY(seal(content, places->partial.bytes, said, arena));
-    YK_TRY(yk_checkpoint_folder_sync(places->partial.bytes));
+    YK_TRY(write_manifest(content, places, said));
+    YK_TRY(yk_checkpoint_folder_sync(places->partial));
     return move_into_place(folder, places);
 }
 
 static yk_status save(const char *folder, const struct yk_checkpoint_content *content,
                       struct places *places)
 {
-    struct yk_arena *arena = NULL;
     struct yk_safetensors_written own = {0};
     yk_status status = name_places(folder, content->state.step, places);
-    YK_THEN(yk_arena_create(&arena));
     if (status == YK_OK && is_first(content)) {
         status = begin(folder, places);
     }
     status = agree(content, status);
     YK_THEN(agree(content, write_numbers(content, places, &own)));
-    YK_THEN(agree(content, finish(folder, content, places, &own, arena)));
-    if (status != YK_OK && is_first(content) && places->partial.bytes) {
-        yk_checkpoint_folder_remove(places->partial.bytes);
+    YK_THEN(agree(content, finish(folder, content, places, &own)));
+    if (status != YK_OK && is_first(content) && places->partial) {
+        yk_checkpoint_folder_remove(places->partial);
     }
-    yk_arena_destroy(arena);
     return status;
 }
 
@@ -347,21 +332,21 @@ yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_cont
         if (is_first(content)) {
             remove_older(folder, content->state.step, keep);
         }
-        yk_text_add(out, places.final.bytes);
+        yk_text_add(out, places.final);
         status = yk_text_status(out);
     }
-    free_places(&places);
+    yk_arena_destroy(places.arena);
     return status;
 }
 
 /* ---- space on the disk ---- */
 
 enum {
-    NUMBER_BYTES = 4 /* of optimizer state and of trained weights in shards */
+    FP32_BYTES = 4 /* optimizer state, and trained weights in shards */
 };
 
-/* Moments that the optimizer keeps of a trained number; a rank may keep those of some layers. */
-static uint64_t moments_of(const struct yk_store *store)
+/* The number of moments of the optimizer. A rank may store the moments of some layers only. */
+static uint64_t moments_of(const struct yk_parameter_store *store)
 {
     bool first = false;
     bool second = false;
@@ -380,9 +365,9 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
     const bool elsewhere = net->workload.lora_rank > 0 && content->base_model;
     const uint64_t count = (uint64_t)parameter->count;
     const int64_t width = yk_precision_bytes(yk_weights_tensor_precision(net, parameter));
-    uint64_t bytes = parameter->trained ? count * NUMBER_BYTES * moments : 0;
+    uint64_t bytes = parameter->trained ? count * FP32_BYTES * moments : 0;
     if (sharded && parameter->trained) {
-        return bytes + count * NUMBER_BYTES;
+        return bytes + count * FP32_BYTES;
     }
     if (!parameter->adapter && elsewhere) {
         return bytes;
@@ -390,8 +375,8 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
     if (sharded) {
         return bytes + yk_net_parameter_bytes(net, parameter);
     }
-    /* A master copy next to weights of 16 bits; codes of NF4 next to what they stand for. */
-    bytes += parameter->trained && moments > 0 && width < NUMBER_BYTES ? count * NUMBER_BYTES : 0;
+    /* 16-bit weights have a master copy; NF4 weights are saved both dequantised and as bytes. */
+    bytes += parameter->trained && moments > 0 && width < FP32_BYTES ? count * FP32_BYTES : 0;
     bytes += parameter->format == YK_PARAMETER_NF4 ? yk_net_parameter_bytes(net, parameter) : 0;
     return bytes + count * (uint64_t)width;
 }
@@ -407,18 +392,14 @@ uint64_t yk_checkpoint_save_bytes(const struct yk_checkpoint_content *content)
     return bytes;
 }
 
-static yk_status count_saved(const char *folder, int32_t *out)
+static yk_status count_saved(const char *folder, struct yk_arena *arena, int32_t *out)
 {
-    struct yk_arena *arena = NULL;
-    struct yk_text path = {0};
     struct yk_checkpoint_folder_list list = {0};
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_checkpoint_folder_join(folder, "checkpoints", &path);
-    YK_THEN(yk_checkpoint_folder_list(path.bytes, arena, &list));
+    const char *path = NULL;
+    YK_TRY(yk_folder_path(folder, "checkpoints", arena, &path));
+    YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
     *out = list.count;
-    yk_text_free(&path);
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 static yk_status fail_no_space(const char *folder, int64_t more, double each, double free)
@@ -442,8 +423,8 @@ yk_status yk_checkpoint_check_save_space(const char *folder,
 {
     struct statvfs system;
     int32_t saved = 0;
-    YK_TRY(count_saved(folder, &saved));
-    /* One is written before an older one goes. */
+    YK_TRY_IN_ARENA(arena, count_saved(folder, arena, &saved));
+    /* A checkpoint is written before an older one is removed. */
     const int64_t more = keep > 0 ? (keep > saved ? keep - saved : 0) + 1 : saves;
     const int64_t max = more < saves ? more : saves;
     if (statvfs(folder, &system) != 0 || system.f_blocks == 0) {

@@ -14,7 +14,7 @@ static const char *const kind_names[YK_SHARD_KINDS] = {"weights", "moment1", "mo
 
 static const char FILE_FORM[] = "shard-%05" PRId32 "-of-%05" PRId32 ".safetensors";
 
-/* Where the numbers are in it. */
+/* Positions of the numbers in the name. */
 enum {
     FILE_RANK = sizeof "shard-" - 1,
     FILE_DIGITS = 5,
@@ -79,7 +79,7 @@ bool yk_shard_read_slice_name(const char *name, struct yk_shard_slice *out)
         .parameter = point + 1,
         .parameter_length = (size_t)(at - point - 1),
     };
-    /* One number is written in one way only. */
+    /* Leading zeros are not allowed. */
     return read_kind(name, (size_t)(point - name), &out->kind) && length > 0 &&
            strspn(digits, "0123456789") == length && (digits[0] != '0' || length == 1) &&
            yk_number_read_integer(digits, length, &out->first);
@@ -117,16 +117,16 @@ int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count)
 /* ---- writing a shard ---- */
 
 enum {
-    ROOM_BYTES = 1 << 22 /* copied from the device at a time */
+    CHUNK_BYTES = 1 << 22 /* copied from the device at a time */
 };
 
-/* What a walk does with each slice. */
+/* A walk over all slices; `visit` is called for each. */
 struct walk {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     const struct yk_partition *saves; /* (L) */
     struct yk_safetensors_writer *writer;
-    char *room;           /* (ROOM_BYTES) */
-    struct yk_text *name; /* of one slice after the other */
+    char *chunk;          /* (CHUNK_BYTES) */
+    struct yk_text *name; /* of the current slice */
     yk_status (*visit)(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
                        enum yk_shard_kind kind, struct yk_parameter_range range);
 };
@@ -148,13 +148,13 @@ static yk_status add(const struct walk *walk, int32_t layer, const struct yk_par
                      enum yk_shard_kind kind, struct yk_parameter_range range)
 {
     const int64_t width = yk_shard_element_bytes(kind);
-    const int64_t max = ROOM_BYTES / width;
+    const int64_t max = CHUNK_BYTES / width;
     for (int64_t done = 0; done < range.count; done += max) {
         const int64_t count = range.count - done < max ? range.count - done : max;
         const struct yk_parameter_range slice = {range.first + done, count};
         YK_TRY(yk_store_read_range(walk->store, layer, parameter, yk_shard_state(kind), slice,
-                                   walk->room));
-        YK_TRY(yk_safetensors_writer_add(walk->writer, walk->room, (size_t)(count * width)));
+                                   walk->chunk));
+        YK_TRY(yk_safetensors_writer_add(walk->writer, walk->chunk, (size_t)(count * width)));
     }
     return YK_OK;
 }
@@ -174,15 +174,14 @@ static yk_status walk_parameter(const struct walk *walk, int32_t layer,
 {
     const struct yk_partition *saved = &walk->saves[layer];
     struct yk_parameter_range range;
-    for (int32_t b = 0; b < yk_partition_range_count(saved); b++) {
-        if (yk_partition_range(saved, b, walk->store->net, layer, parameter, &range)) {
-            YK_TRY(walk->visit(walk, layer, parameter, kind, range));
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(saved, walk->store->net, layer, parameter, &b, &range);) {
+        YK_TRY(walk->visit(walk, layer, parameter, kind, range));
     }
     return YK_OK;
 }
 
-/* By kind, so that numbers of four bytes come before single bytes. */
+/* Ordered by kind, so that fp32 tensors come before byte tensors. */
 static yk_status walk_all(const struct walk *walk, bool frozen)
 {
     const struct yk_net *net = walk->store->net;
@@ -207,19 +206,19 @@ static yk_status write_all(struct walk *walk, bool frozen, struct yk_safetensors
     return yk_safetensors_writer_finish(walk->writer, out);
 }
 
-yk_status yk_shard_write(const struct yk_store *store, const struct yk_partition *saves,
+yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
                          bool frozen, const char *path, struct yk_safetensors_written *out)
 {
     struct yk_text name = {0};
     struct walk walk = {.store = store, .saves = saves, .name = &name};
-    walk.room = malloc(ROOM_BYTES);
-    if (!walk.room) {
+    walk.chunk = malloc(CHUNK_BYTES);
+    if (!walk.chunk) {
         return yk_fail_out_of_memory();
     }
     yk_status status = yk_safetensors_writer_create(path, &walk.writer);
     YK_THEN(write_all(&walk, frozen, out));
     yk_safetensors_writer_destroy(walk.writer);
     yk_text_free(&name);
-    free(walk.room);
+    free(walk.chunk);
     return status;
 }

@@ -8,17 +8,17 @@
 #include <string.h>
 
 enum {
-    ROOM_BYTES = 1 << 22 /* read at a time */
+    CHUNK_BYTES = 1 << 22 /* read at a time */
 };
 
 struct load {
     const struct yk_shard_set *set;
     const struct yk_shard_load *what;
-    struct yk_store *store;
-    void *room; /* (ROOM_BYTES) */
+    struct yk_parameter_store *store;
+    void *chunk; /* (CHUNK_BYTES) */
 };
 
-/* As what a parameter was saved. */
+/* Finds the kind of tensor that a parameter was saved as. */
 static yk_status find_kind(const struct load *load, const struct yk_parameter *parameter,
                            bool *found, enum yk_shard_kind *out)
 {
@@ -41,7 +41,7 @@ static yk_status find_kind(const struct load *load, const struct yk_parameter *p
 
 /* ---- ranges ---- */
 
-/* Such a number would spread to everything in the first step. */
+/* A non-finite number would spread to all weights in the first step. */
 static yk_status check_finite(const struct yk_parameter *parameter, const float *numbers,
                               struct yk_parameter_range range)
 {
@@ -54,7 +54,7 @@ static yk_status check_finite(const struct yk_parameter *parameter, const float 
     return YK_OK;
 }
 
-/* Master copies have more digits than the weights that were computed with. */
+/* Rounds master weights to the precision in which the training computed. */
 static void round_numbers(const struct load *load, float *numbers, int64_t count)
 {
     const enum yk_precision precision = load->what->precision;
@@ -72,22 +72,22 @@ static yk_status load_range(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
                             struct yk_parameter_range range)
 {
-    const int64_t max = ROOM_BYTES / yk_shard_element_bytes(kind);
+    const int64_t max = CHUNK_BYTES / yk_shard_element_bytes(kind);
     for (int64_t done = 0; done < range.count; done += max) {
         const int64_t left = range.count - done;
         const struct yk_parameter_range slice = {range.first + done, left < max ? left : max};
-        YK_TRY(yk_shard_set_read(load->set, kind, parameter, slice, load->room));
+        YK_TRY(yk_shard_set_read(load->set, kind, parameter, slice, load->chunk));
         if (kind == YK_SHARD_WEIGHTS) {
-            YK_TRY(check_finite(parameter, load->room, slice));
-            round_numbers(load, load->room, slice.count);
+            YK_TRY(check_finite(parameter, load->chunk, slice));
+            round_numbers(load, load->chunk, slice.count);
         }
         YK_TRY(yk_store_write_range(load->store, layer, parameter, yk_shard_state(kind), slice,
-                                    load->room));
+                                    load->chunk));
     }
     return YK_OK;
 }
 
-/* What is kept of a parameter; `whole`: its weights are, though its state is not. */
+/* Loads what the store keeps of a parameter. `whole`: the store keeps all of it. */
 static yk_status load_ranges(const struct load *load, int32_t layer,
                              const struct yk_parameter *parameter, enum yk_shard_kind kind,
                              bool whole)
@@ -97,15 +97,14 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
     if (whole) {
         return load_range(load, layer, parameter, kind, range);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
-        if (yk_partition_range(partition, b, load->store->net, layer, parameter, &range)) {
-            YK_TRY(load_range(load, layer, parameter, kind, range));
-        }
+    for (int32_t b = 0;
+         yk_partition_next_range(partition, load->store->net, layer, parameter, &b, &range);) {
+        YK_TRY(load_range(load, layer, parameter, kind, range));
     }
     return YK_OK;
 }
 
-/* ---- parameters that are stored in another form than they were saved in ---- */
+/* ---- parameters whose format differs from the saved one ---- */
 
 static yk_status decode_nf4(const struct yk_engine *engine, const void *stored, int64_t count,
                             float *out)
@@ -166,7 +165,7 @@ static yk_status load_converted(const struct load *load, int32_t layer,
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- parameters ---- */
 
 static yk_status load_weights(const struct load *load, int32_t layer,
                               const struct yk_parameter *parameter)
@@ -228,15 +227,15 @@ static yk_status load_all(const struct load *load)
 }
 
 yk_status yk_shard_load(const struct yk_shard_set *set, const struct yk_shard_load *what,
-                        struct yk_store *store)
+                        struct yk_parameter_store *store)
 {
     const struct load load = {
         .set = set,
         .what = what,
         .store = store,
-        .room = malloc(ROOM_BYTES),
+        .chunk = malloc(CHUNK_BYTES),
     };
-    const yk_status status = load.room ? load_all(&load) : yk_fail_out_of_memory();
-    free(load.room);
+    const yk_status status = load.chunk ? load_all(&load) : yk_fail_out_of_memory();
+    free(load.chunk);
     return status;
 }

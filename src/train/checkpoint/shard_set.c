@@ -93,10 +93,8 @@ static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
     struct yk_text name = {0};
     struct yk_text path = {0};
     yk_status status = YK_OK;
-    set->files = yk_arena_allocate(set->arena, (size_t)ranks, sizeof(struct yk_safetensors *));
-    if (!set->files) {
-        return yk_fail_out_of_memory();
-    }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(set->arena, set->files, ranks);
     for (int32_t rank = 0; status == YK_OK && rank < ranks; rank++) {
         name.length = 0;
         yk_shard_add_file_name(&name, rank, ranks);
@@ -112,18 +110,10 @@ static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
 
 yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_set **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_shard_set *set = yk_arena_allocate(arena, 1, sizeof *set);
-    if (!set) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    *set = (struct yk_shard_set){
-        .arena = arena,
-        .folder = yk_arena_copy_text(arena, folder, strlen(folder)),
-    };
-    yk_status status = set->folder ? open_files(set, ranks) : yk_fail_out_of_memory();
+    struct yk_shard_set *set = NULL;
+    YK_TRY_NEW_OWNER(set);
+    yk_status status = yk_arena_strdup(set->arena, folder, &set->folder);
+    YK_THEN(open_files(set, ranks));
     YK_THEN(add_slices(set));
     if (status != YK_OK) {
         yk_shard_set_close(set);
@@ -143,7 +133,7 @@ void yk_shard_set_close(struct yk_shard_set *set)
     }
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk_net *net)
 {
@@ -158,7 +148,7 @@ yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk
     return YK_OK;
 }
 
-/* The first slice that is not before number `first` of a parameter. */
+/* The first slice of a parameter that begins at or after element `first`. */
 static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, const char *parameter,
                     int64_t first)
 {
@@ -176,7 +166,7 @@ static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, con
     return low;
 }
 
-/* NULL past the last of a parameter. */
+/* Slice `number` of the set; NULL if it belongs to another parameter or kind. */
 static const struct slice *slice_at(const struct yk_shard_set *set, int32_t number,
                                     enum yk_shard_kind kind, const char *parameter)
 {
@@ -241,7 +231,7 @@ yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind k
                             void *out)
 {
     const int64_t width = yk_shard_element_bytes(kind);
-    /* The first slice after the range is not wanted; the one before it may begin in the range. */
+    /* The last slice that begins at or before the range. */
     int32_t i = find(set, kind, parameter->name, range.first + 1) - 1;
     for (int64_t done = 0; done < range.count; i++) {
         const struct slice *slice = slice_at(set, i, kind, parameter->name);

@@ -1,4 +1,4 @@
-#include "train/checkpoint/state.h"
+#include "train/checkpoint/folder.h"
 
 #include "base/json.h"
 #include "base/json_write.h"
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A line break is never inside a string of JSON, so that the first of these begins the options. */
+/* JSON strings contain no line breaks, so the first occurrence of OPTIONS starts the options. */
 static const char OPTIONS[] = "\n  \"options\": ";
 static const char END[] = "\n}\n";
 
-static const int64_t MAX_INTEGER = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+static const int64_t MAX_INTEGER = INT64_C(1) << 53; /* JSON numbers are exact up to here */
 
 enum {
     MAX_BAD = 1 << 30,
@@ -75,7 +75,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     write_progress(&content->state, &json);
     write_workload(content->store->net, &json);
     yk_json_write_string(&json, "base_model", content->base_model);
-    yk_json_write_raw(&json, "options", options); /* as OPTIONS and END find it again */
+    yk_json_write_raw(&json, "options", options); /* OPTIONS and END rely on this form */
     yk_json_write_line(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");

@@ -1,6 +1,5 @@
-#include "train/checkpoint/tensors.h"
+#include "train/checkpoint/folder.h"
 
-#include "base/text.h"
 #include "nn/store/range.h"
 #include "nn/weights/tensor.h"
 #include "tensors/safetensors_writer.h"
@@ -17,15 +16,15 @@ enum kind {
 };
 
 static const char *const prefixes[KINDS] = {"master.", "moment1.", "moment2."};
-static const enum yk_state_tensor numbers_of[KINDS] = {YK_STATE_WEIGHTS, YK_STATE_MOMENT1,
-                                                       YK_STATE_MOMENT2};
+static const enum yk_state_tensor state_of[KINDS] = {YK_STATE_WEIGHTS, YK_STATE_MOMENT1,
+                                                     YK_STATE_MOMENT2};
 
 enum {
     CHUNK_BYTES = 1 << 22
 };
 
-/* Where a parameter's numbers of this kind are; NULL where it has none. */
-static float *find_state(const struct yk_store *store, int32_t layer,
+/* The state of a parameter on the device; NULL: there is none of this kind. */
+static float *find_state(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, enum kind kind)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
@@ -33,12 +32,12 @@ static float *find_state(const struct yk_store *store, int32_t layer,
     return parameter->trained && arrays[kind] ? arrays[kind] + parameter->first : NULL;
 }
 
-/* What a walk does with each parameter; `name` is that of its tensor. */
+/* What is done with each parameter. `name` is the name of its tensor. */
 struct visit {
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_safetensors_writer *writer;
     const struct yk_tensor_set *set;
-    float *room;
+    float *scratch;
     yk_status (*state)(const struct visit *visit, int32_t layer,
                        const struct yk_parameter *parameter, enum kind kind, const char *name);
     yk_status (*frozen)(const struct visit *visit, int32_t layer,
@@ -97,38 +96,46 @@ static yk_status write_state(const struct visit *visit, int32_t layer,
                    : YK_OK;
 }
 
-/* Whether the store wants numbers of this kind: weights always. */
-static bool wants(const struct yk_store *store, int32_t layer, enum kind kind)
+/* Reads a range of a parameter's state into the store. */
+static yk_status read_state_range(const struct visit *visit, int32_t layer,
+                                  const struct yk_parameter *parameter, enum kind kind,
+                                  const struct yk_tensor_location *place,
+                                  struct yk_parameter_range range)
 {
-    return yk_store_has_state(store, layer, numbers_of[kind]);
+    YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->scratch));
+    return yk_store_write_range(visit->store, layer, parameter, state_of[kind], range,
+                                visit->scratch);
 }
 
-/* What is kept of a parameter: its weights are whole where only its state is in parts. */
+/* Reads the part of a parameter that the store keeps. Weights are whole unless the layer is fully
+ * sharded. `count` is the number of its elements. */
 static yk_status read_kept(const struct visit *visit, int32_t layer,
                            const struct yk_parameter *parameter, enum kind kind,
-                           const struct yk_tensor_location *place)
+                           const struct yk_tensor_location *place, int64_t count,
+                           yk_status (*read)(const struct visit *visit, int32_t layer,
+                                             const struct yk_parameter *parameter, enum kind kind,
+                                             const struct yk_tensor_location *place,
+                                             struct yk_parameter_range range))
 {
     const struct yk_partition *partition = &visit->store->layers[layer].partition;
-    const bool whole = kind == MASTER && partition->kind != YK_PARTITION_FULLY_SHARDED;
-    struct yk_parameter_range range = {0, parameter->count};
-    for (int32_t b = 0; b < (whole ? 1 : yk_partition_range_count(partition)); b++) {
-        if (whole ||
-            yk_partition_range(partition, b, visit->store->net, layer, parameter, &range)) {
-            YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->room));
-            YK_TRY(yk_store_write_range(visit->store, layer, parameter, numbers_of[kind], range,
-                                        visit->room));
-        }
+    struct yk_parameter_range range = {0, count};
+    if (kind == MASTER && partition->kind != YK_PARTITION_FULLY_SHARDED) {
+        return read(visit, layer, parameter, kind, place, range);
+    }
+    for (int32_t b = 0;
+         yk_partition_next_range(partition, visit->store->net, layer, parameter, &b, &range);) {
+        YK_TRY(read(visit, layer, parameter, kind, place, range));
     }
     return YK_OK;
 }
 
-/* A checkpoint of 16-bit training has master copies, whatever the store has: they are the weights
- * to go on with. */
+/* A checkpoint of 16-bit training has master weights. They are loaded even if the store keeps no
+ * master copy, because they are more precise than the weights. */
 static yk_status read_state(const struct visit *visit, int32_t layer,
                             const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
     const struct yk_tensor_location *place = yk_tensor_set_find(visit->set, name);
-    if (!wants(visit->store, layer, kind) || (!place && kind == MASTER)) {
+    if (!yk_store_has_state(visit->store, layer, state_of[kind]) || (!place && kind == MASTER)) {
         return YK_OK;
     }
     if (!place) {
@@ -138,7 +145,7 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
                        yk_tensor_set_path(visit->set), name);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
-    return read_kept(visit, layer, parameter, kind, place);
+    return read_kept(visit, layer, parameter, kind, place, parameter->count, read_state_range);
 }
 
 static yk_status declare_frozen(const struct visit *visit, int32_t layer,
@@ -158,7 +165,7 @@ static yk_status write_frozen(const struct visit *visit, int32_t layer,
 }
 
 static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
-                                   const struct yk_parameter *parameter,
+                                   const struct yk_parameter *parameter, enum kind kind,
                                    const struct yk_tensor_location *place,
                                    struct yk_parameter_range range)
 {
@@ -167,9 +174,9 @@ static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
         const struct yk_parameter_range chunk = {range.first + done,
                                                  left < CHUNK_BYTES ? left : CHUNK_BYTES};
         YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)chunk.first,
-                                   (uint64_t)chunk.count, visit->room));
-        YK_TRY(yk_store_write_range(visit->store, layer, parameter, YK_STATE_WEIGHTS, chunk,
-                                    visit->room));
+                                   (uint64_t)chunk.count, visit->scratch));
+        YK_TRY(yk_store_write_range(visit->store, layer, parameter, state_of[kind], chunk,
+                                    visit->scratch));
     }
     return YK_OK;
 }
@@ -179,26 +186,16 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
 {
     const struct yk_tensor_location *place = NULL;
     const uint64_t bytes = yk_net_parameter_bytes(visit->store->net, parameter);
-    const struct yk_partition *partition = &visit->store->layers[layer].partition;
     YK_TRY(yk_tensor_set_require(visit->set, parameter->name, &place));
     if (place->entry->type != YK_TENSOR_U8 || place->entry->bytes != bytes) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
                        yk_tensor_set_path(visit->set), parameter->name, place->entry->bytes, bytes);
     }
-    struct yk_parameter_range range = {0, (int64_t)bytes};
-    if (partition->kind != YK_PARTITION_FULLY_SHARDED) {
-        return read_frozen_range(visit, layer, parameter, place, range);
-    }
-    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
-        if (yk_partition_range(partition, b, visit->store->net, layer, parameter, &range)) {
-            YK_TRY(read_frozen_range(visit, layer, parameter, place, range));
-        }
-    }
-    return YK_OK;
+    return read_kept(visit, layer, parameter, MASTER, place, (int64_t)bytes, read_frozen_range);
 }
 
-/* One walk declares the tensors, the other adds their bytes. */
+/* The first walk declares the tensors, the second writes their data. */
 static yk_status save(struct visit declare, struct visit write, const char *path)
 {
     struct yk_safetensors_writer *writer = NULL;
@@ -223,36 +220,38 @@ static yk_status load(struct visit read, const char *path)
     return status;
 }
 
-yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_store *store, const char *path)
+yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
+                                               const char *path)
 {
     return save((struct visit){.store = store, .state = declare_state},
                 (struct visit){.store = store, .state = write_state}, path);
 }
 
-yk_status yk_checkpoint_load_optimizer_tensors(struct yk_store *store, const char *path)
+yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store, const char *path)
 {
-    float *room = NULL;
-    YK_TRY(yk_weights_allocate_tensor(store->net, &room));
+    float *scratch = NULL;
+    YK_TRY(yk_weights_allocate_tensor(store->net, &scratch));
     const yk_status status =
-        load((struct visit){.store = store, .room = room, .state = read_state}, path);
-    free(room);
+        load((struct visit){.store = store, .scratch = scratch, .state = read_state}, path);
+    free(scratch);
     return status;
 }
 
-yk_status yk_checkpoint_save_frozen_tensors(const struct yk_store *store, const char *path)
+yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
+                                            const char *path)
 {
     return save((struct visit){.store = store, .frozen = declare_frozen},
                 (struct visit){.store = store, .frozen = write_frozen}, path);
 }
 
-yk_status yk_checkpoint_load_frozen_tensors(struct yk_store *store, const char *path)
+yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)
 {
-    float *room = malloc(CHUNK_BYTES);
-    if (!room) {
+    float *scratch = malloc(CHUNK_BYTES);
+    if (!scratch) {
         return yk_fail_out_of_memory();
     }
     const yk_status status =
-        load((struct visit){.store = store, .room = room, .frozen = read_frozen}, path);
-    free(room);
+        load((struct visit){.store = store, .scratch = scratch, .frozen = read_frozen}, path);
+    free(scratch);
     return status;
 }

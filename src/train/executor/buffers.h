@@ -1,10 +1,9 @@
 /*
- * Buffers: offsets of a rank's buffers in one allocation during a step: outputs, saved activations
- * and workspaces of layers, gradients, gathered weights, gradients until they are scattered, and
- * what other ranks send.
+ * Buffers: the offsets of a rank's buffers in one allocation. Buffers hold layer outputs, saved
+ * activations, workspaces, gradients, gathered weights, and data received from other ranks.
  *
- * program/memory/lifetimes says how long each lives, nn how large it is. Made once, before the
- * first step; lives in the arena given.
+ * program/memory/lifetimes says how long each buffer lives, nn says how large it is. The offsets
+ * are computed once, before the first step, and live in the caller's arena.
  */
 #ifndef YK_TRAIN_EXECUTOR_BUFFERS_H
 #define YK_TRAIN_EXECUTOR_BUFFERS_H
@@ -23,56 +22,59 @@ enum {
     YK_BUFFER_NONE = -1
 };
 
-/* Of one layer and micro-batch: offsets in the allocation. */
+/* Offsets in the allocation, for one layer and micro-batch. */
 struct yk_pass_offsets {
-    size_t output;          /* of a head: not used */
-    size_t output_gradient; /* of the output */
-    size_t saved;           /* from forward, or from recomputation, to backward */
-    size_t forward_saved;   /* the same in forward; elsewhere where it is recomputed */
+    size_t output; /* unused by a head */
+    size_t output_gradient;
+    size_t saved;         /* activations that the backward pass reads */
+    size_t forward_saved; /* activations that the forward pass writes; differs from `saved` where
+                             they are recomputed */
     size_t forward_work;
     size_t recompute_work;
     size_t backward_work;
 };
 
-/* A layer's output that crosses to another group (program/facts), in one micro-batch. On a rank of
- * that group: its rows of the output, and of the gradient that goes back. On a rank of the layer's
- * own group: where gradients from that group arrive, which is the output's gradient itself where
- * nobody else adds to it. */
+/*
+ * Offsets for one crossing and micro-batch. A crossing is a layer's output that another group of
+ * ranks reads (program/facts). Ranks of the reading group use `input` and `input_gradient`. Ranks
+ * of the layer's own group receive the gradient at `returned`.
+ */
 struct yk_crossing_offsets {
     size_t input;
     size_t input_gradient;
     size_t returned;
-    bool direct; /* what returns is the gradient */
+    bool direct; /* `returned` is the output's gradient itself: no other gradient is added to it */
 };
 
-/* What an op finds elsewhere than in the store: numbers of buffers, or YK_BUFFER_NONE. */
+/* The weights and gradients that an op uses outside the store: numbers of buffers, or
+ * YK_BUFFER_NONE. The leader of a layer is the layer whose weights it shares. */
 struct yk_op_buffers {
-    int32_t weights;         /* gathered: of the op's layer, also of gather */
-    int32_t leader_weights;  /* of the layer whose table it uses, too */
-    int32_t gradient;        /* being summed up, also of scatter and reduce */
-    int32_t leader_gradient; /* the same of its layer */
-    size_t gradient_at;      /* bytes from there, of a layer among those of a bucket */
+    int32_t weights;        /* gathered weights of the op's layer */
+    int32_t leader_weights; /* gathered weights of its leader */
+    int32_t gradient;       /* gradients of the op's layer, or of its bucket, before the exchange */
+    int32_t leader_gradient; /* gradients of its leader */
+    size_t gradient_at;      /* byte offset of the layer inside the buffer `gradient` */
     size_t leader_gradient_at;
-    bool clears_gradient; /* it is the first to add to it in the step, or the micro-batch */
+    bool clears_gradient; /* the op is the first to add to the gradient: it clears it before */
     bool clears_leader;
-    size_t reduced_bytes; /* reduce, where each micro-batch does: of all the gradients there, */
-    bool adds;            /* whose sums are added to those of micro-batches before */
+    size_t reduced_bytes; /* of an all-reduce of one micro-batch: bytes of all its gradients */
+    bool adds; /* of such an all-reduce: its sums are added to those of earlier micro-batches */
 };
 
 struct yk_buffers {
     struct yk_pass_offsets *passes;        /* (L, M) */
     struct yk_crossing_offsets *crossings; /* (crossings, M) */
     struct yk_op_buffers *ops;             /* (ops of the rank) */
-    size_t *offsets;                       /* of buffers by number */
-    size_t bytes;                          /* of the allocation */
-    struct yk_offsets_wait *waits;         /* by op */
+    size_t *offsets;                       /* (buffers) */
+    size_t bytes;                          /* size of the allocation */
+    struct yk_offsets_wait *waits;         /* sorted by op */
     int32_t wait_count;
 };
 
 struct yk_buffers_request {
     const struct yk_rank_view *view;
     const struct yk_net *net;
-    int64_t spare_samples; /* that a pass may have besides those planned */
+    int64_t spare_samples; /* samples that a micro-batch may have above the planned number */
 };
 
 yk_status yk_buffers_assign(const struct yk_buffers_request *request, struct yk_arena *arena,

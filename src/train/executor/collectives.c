@@ -2,23 +2,24 @@
 
 #include "train/partitions.h"
 
-struct making {
+struct creation {
     const struct yk_collectives_request *request;
     const struct yk_program *program;
     const struct yk_plan *plan;
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     struct yk_arena *arena;
     struct yk_collectives *out;
-    int64_t width; /* of a trained number */
+    int64_t width; /* bytes of a trained parameter */
 };
 
-/* Where the members' parts of a block of `count` numbers begin, counted from the block's first. */
-static yk_status find_firsts(const struct making *making, const struct yk_plan_group *group,
+/* The first element of each member's part of a block, counted from the start of the block. `count`
+ * is the number of elements of all blocks. */
+static yk_status find_firsts(const struct creation *creation, const struct yk_plan_group *group,
                              int64_t count, int32_t blocks, int32_t block, int64_t **out)
 {
     const int64_t base = yk_partition_block_first(count, blocks, block);
     const int32_t n = group->member_count;
-    YK_TRY_NEW(making->arena, *out, n + 1);
+    YK_TRY_NEW(creation->arena, *out, n + 1);
     for (int32_t i = 0; i <= n; i++) {
         (*out)[i] =
             yk_partition_block_cut(count, blocks, block, yk_partitions_begin(group, i)) - base;
@@ -26,27 +27,27 @@ static yk_status find_firsts(const struct making *making, const struct yk_plan_g
     return YK_OK;
 }
 
-static int32_t blocks_of(const struct making *making, int32_t layer)
+static int32_t blocks_of(const struct creation *creation, int32_t layer)
 {
-    const int32_t count = making->program->layers[layer].block_count;
+    const int32_t count = creation->program->layers[layer].block_count;
     return count > 1 ? count : 1;
 }
 
-/* Of a block of `count` elements, into `whole` from the parts of all; this rank's is at `part`, or,
- * where that is NULL, already in `whole`. */
-static yk_status add_part(struct making *making, int32_t layer, int32_t block, int64_t count,
-                          int64_t size, const struct yk_partition_span *span, void *part,
-                          void *whole)
+/* Adds the all-gather of one block of an array of `count` elements into `whole`. This rank's part
+ * is in `part`; NULL: it is already in `whole`. */
+static yk_status gather_block(struct creation *creation, int32_t layer, int32_t block,
+                              int64_t count, int64_t size, const struct yk_partition_span *span,
+                              void *part, void *whole)
 {
-    const int32_t blocks = blocks_of(making, layer);
-    const int32_t group = making->plan->layers[layer].group;
+    const int32_t blocks = blocks_of(creation, layer);
+    const int32_t group = creation->plan->layers[layer].group;
     int64_t *firsts = NULL;
     if (count == 0) {
         return YK_OK;
     }
-    YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, block, &firsts));
-    making->out->gathers[making->out->gather_count++] = (struct yk_comm_all_gather){
-        .group = making->out->groups[group],
+    YK_TRY(find_firsts(creation, &creation->plan->groups[group], count, blocks, block, &firsts));
+    creation->out->gathers[creation->out->gather_count++] = (struct yk_comm_all_gather){
+        .group = creation->out->groups[group],
         .own = part ? (char *)part + span->at * size : (char *)whole + span->first * size,
         .whole = (char *)whole + yk_partition_block_first(count, blocks, block) * size,
         .firsts = firsts,
@@ -55,29 +56,30 @@ static yk_status add_part(struct making *making, int32_t layer, int32_t block, i
     return YK_OK;
 }
 
-static yk_status add_gather(struct making *making, const struct yk_op *op,
+static yk_status add_gather(struct creation *creation, const struct yk_op *op,
                             const struct yk_op_buffers *buffers)
 {
-    const struct yk_store_layer *kept = &making->store->layers[op->layer];
-    const struct yk_net_layer *layer = &making->store->net->layers[op->layer];
-    const int64_t trained = layer->trained * making->width;
-    const bool parted = kept->partition.kind == YK_PARTITION_FULLY_SHARDED;
+    const struct yk_store_layer *kept = &creation->store->layers[op->layer];
+    const struct yk_net_layer *layer = &creation->store->net->layers[op->layer];
+    const int64_t trained = layer->trained * creation->width;
+    const bool sharded = kept->partition.kind == YK_PARTITION_FULLY_SHARDED;
     char *whole =
-        parted ? making->request->memory + making->request->buffers->offsets[buffers->weights]
-               : kept->weights;
+        sharded ? creation->request->memory + creation->request->buffers->offsets[buffers->weights]
+                : kept->weights;
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
-        YK_TRY(add_part(making, op->layer, b, layer->trained, making->width, &kept->spans[b],
-                        kept->part, whole));
-        if (parted) { /* frozen weights, by the byte */
-            YK_TRY(add_part(making, op->layer, b, (int64_t)layer->weight_bytes - trained, 1,
-                            &kept->frozen_spans[b], kept->part + kept->frozen_at, whole + trained));
+        YK_TRY(gather_block(creation, op->layer, b, layer->trained, creation->width,
+                            &kept->spans[b], kept->part, whole));
+        if (sharded) { /* frozen weights, by the byte */
+            YK_TRY(gather_block(creation, op->layer, b, (int64_t)layer->weight_bytes - trained, 1,
+                                &kept->frozen_spans[b], kept->part + kept->frozen_at,
+                                whole + trained));
         }
     }
     return YK_OK;
 }
 
-/* Whether another reduce-scatter of the step has left its sum of the block before: one earlier in
- * the step, in which those of the round after come last. */
+/* Whether an earlier reduce-scatter of the same step has already written the block's sum. Within a
+ * step, ops of the next round come last. */
 static bool is_added(const struct yk_program_rank *list, int32_t number, int32_t block)
 {
     const struct yk_op *op = &list->ops[number];
@@ -94,82 +96,82 @@ static bool is_added(const struct yk_program_rank *list, int32_t number, int32_t
     return false;
 }
 
-static yk_status add_scatter(struct making *making, const struct yk_program_rank *list,
+static yk_status add_scatter(struct creation *creation, const struct yk_program_rank *list,
                              int32_t number)
 {
     const struct yk_op *op = &list->ops[number];
-    const struct yk_store_layer *kept = &making->store->layers[op->layer];
-    const int64_t count = making->store->net->layers[op->layer].trained;
-    const int32_t blocks = blocks_of(making, op->layer);
-    const int32_t group = making->plan->layers[op->layer].group;
-    const struct yk_buffers *buffers = making->request->buffers;
-    char *whole = making->request->memory + buffers->offsets[buffers->ops[number].gradient];
+    const struct yk_store_layer *kept = &creation->store->layers[op->layer];
+    const int64_t count = creation->store->net->layers[op->layer].trained;
+    const int32_t blocks = blocks_of(creation, op->layer);
+    const int32_t group = creation->plan->layers[op->layer].group;
+    const struct yk_buffers *buffers = creation->request->buffers;
+    char *whole = creation->request->memory + buffers->offsets[buffers->ops[number].gradient];
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         int64_t *firsts = NULL;
-        YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, b, &firsts));
-        making->out->scatters[making->out->scatter_count++] = (struct yk_comm_reduce_scatter){
-            .group = making->out->groups[group],
-            .whole = whole + yk_partition_block_first(count, blocks, b) * making->width,
-            .own = kept->gradient_part + kept->spans[b].at * making->width,
+        YK_TRY(find_firsts(creation, &creation->plan->groups[group], count, blocks, b, &firsts));
+        creation->out->scatters[creation->out->scatter_count++] = (struct yk_comm_reduce_scatter){
+            .group = creation->out->groups[group],
+            .whole = whole + yk_partition_block_first(count, blocks, b) * creation->width,
+            .own = kept->gradient_part + kept->spans[b].at * creation->width,
             .added = is_added(list, number, b),
             .firsts = firsts,
-            .type = yk_comm_type_of(making->store->net->workload.precision),
-            .wide = making->request->wide,
+            .type = yk_comm_type_of(creation->store->net->workload.precision),
+            .wide = creation->request->reduce_in_fp32,
         };
     }
     return YK_OK;
 }
 
-static struct yk_comm_all_reduce reduce_of(const struct making *making, int32_t group,
+static struct yk_comm_all_reduce reduce_of(const struct creation *creation, int32_t group,
                                            void *numbers, int64_t count)
 {
     return (struct yk_comm_all_reduce){
-        .group = making->out->groups[group],
+        .group = creation->out->groups[group],
         .numbers = numbers,
         .count = count,
-        .type = yk_comm_type_of(making->store->net->workload.precision),
-        .wide = making->request->wide,
+        .type = yk_comm_type_of(creation->store->net->workload.precision),
+        .wide = creation->request->reduce_in_fp32,
     };
 }
 
-/* Gradients of a bucket's layers that lie behind each other go as one. What fills the gaps between
- * them nobody reads. */
-static void add_reduce(struct making *making, const struct yk_op *op,
+/* Contiguous gradients of a bucket are reduced together, including the alignment gaps between them,
+ * which nothing reads. */
+static void add_reduce(struct creation *creation, const struct yk_op *op,
                        const struct yk_op_buffers *buffers)
 {
-    const struct yk_bucket *bucket = &making->program->buckets[op->bucket];
+    const struct yk_bucket *bucket = &creation->program->buckets[op->bucket];
     struct yk_comm_all_reduce *last = NULL;
     if (buffers->gradient != YK_BUFFER_NONE) {
-        making->out->reduces[making->out->reduce_count++] = reduce_of(
-            making, bucket->group,
-            making->request->memory + making->request->buffers->offsets[buffers->gradient],
-            (int64_t)buffers->reduced_bytes / making->width);
+        creation->out->reduces[creation->out->reduce_count++] = reduce_of(
+            creation, bucket->group,
+            creation->request->memory + creation->request->buffers->offsets[buffers->gradient],
+            (int64_t)buffers->reduced_bytes / creation->width);
         return;
     }
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int32_t layer = bucket->layers[i];
-        char *begin = making->store->layers[layer].gradients;
-        const int64_t count = making->store->net->layers[layer].trained;
-        const char *end = last ? (const char *)last->numbers + last->count * making->width : NULL;
+        char *begin = creation->store->layers[layer].gradients;
+        const int64_t count = creation->store->net->layers[layer].trained;
+        const char *end = last ? (const char *)last->numbers + last->count * creation->width : NULL;
         if (last && begin >= end && begin - end < YK_BACKEND_ALIGNMENT) {
-            last->count = (begin - (const char *)last->numbers) / making->width + count;
+            last->count = (begin - (const char *)last->numbers) / creation->width + count;
             continue;
         }
-        last = &making->out->reduces[making->out->reduce_count++];
-        *last = reduce_of(making, bucket->group, begin, count);
+        last = &creation->out->reduces[creation->out->reduce_count++];
+        *last = reduce_of(creation, bucket->group, begin, count);
     }
 }
 
-static yk_status make_groups(struct making *making)
+static yk_status create_groups(struct creation *creation)
 {
-    const struct yk_ranks *ranks = making->request->ranks;
-    const struct yk_plan *plan = making->plan;
-    struct yk_collectives *out = making->out;
+    const struct yk_ranks *ranks = creation->request->ranks;
+    const struct yk_plan *plan = creation->plan;
+    struct yk_collectives *out = creation->out;
     int32_t *members = NULL;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(making->arena, out->groups, plan->group_count);
+    YK_TRY_NEW(creation->arena, out->groups, plan->group_count);
     out->group_count = plan->group_count;
-    YK_TRY_NEW(making->arena, members, plan->rank_count);
+    YK_TRY_NEW(creation->arena, members, plan->rank_count);
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
         for (int32_t i = 0; i < group->member_count; i++) {
@@ -183,7 +185,7 @@ static yk_status make_groups(struct making *making)
     return YK_OK;
 }
 
-static yk_status allocate_records(struct making *making, const struct yk_program_rank *list)
+static yk_status allocate_records(struct creation *creation, const struct yk_program_rank *list)
 {
     int64_t gathers = 0;
     int64_t scatters = 0;
@@ -193,18 +195,18 @@ static yk_status allocate_records(struct making *making, const struct yk_program
         gathers += op->kind == YK_OP_ALL_GATHER ? 2 * (int64_t)op->block_count : 0;
         scatters += op->kind == YK_OP_REDUCE_SCATTER ? op->block_count : 0;
         reduces +=
-            op->kind == YK_OP_ALL_REDUCE ? making->program->buckets[op->bucket].layer_count : 0;
+            op->kind == YK_OP_ALL_REDUCE ? creation->program->buckets[op->bucket].layer_count : 0;
     }
-    YK_TRY_NEW(making->arena, making->out->gathers, gathers + 1);
-    YK_TRY_NEW(making->arena, making->out->scatters, scatters + 1);
-    YK_TRY_NEW(making->arena, making->out->reduces, reduces + 1);
-    YK_TRY_NEW(making->arena, making->out->of, list->op_count + 1);
+    YK_TRY_NEW(creation->arena, creation->out->gathers, gathers + 1);
+    YK_TRY_NEW(creation->arena, creation->out->scatters, scatters + 1);
+    YK_TRY_NEW(creation->arena, creation->out->reduces, reduces + 1);
+    YK_TRY_NEW(creation->arena, creation->out->of, list->op_count + 1);
     return YK_OK;
 }
 
-static yk_status make_records(struct making *making, const struct yk_program_rank *list)
+static yk_status fill_records(struct creation *creation, const struct yk_program_rank *list)
 {
-    struct yk_collectives *out = making->out;
+    struct yk_collectives *out = creation->out;
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const int32_t *made = op->kind == YK_OP_ALL_GATHER       ? &out->gather_count
@@ -212,11 +214,11 @@ static yk_status make_records(struct making *making, const struct yk_program_ran
                                                                  : &out->reduce_count;
         out->of[i].first = *made;
         if (op->kind == YK_OP_ALL_GATHER) {
-            YK_TRY(add_gather(making, op, &making->request->buffers->ops[i]));
+            YK_TRY(add_gather(creation, op, &creation->request->buffers->ops[i]));
         } else if (op->kind == YK_OP_REDUCE_SCATTER) {
-            YK_TRY(add_scatter(making, list, i));
+            YK_TRY(add_scatter(creation, list, i));
         } else if (op->kind == YK_OP_ALL_REDUCE) {
-            add_reduce(making, op, &making->request->buffers->ops[i]);
+            add_reduce(creation, op, &creation->request->buffers->ops[i]);
         }
         out->of[i].count = *made - out->of[i].first;
     }
@@ -226,7 +228,7 @@ static yk_status make_records(struct making *making, const struct yk_program_ran
 yk_status yk_collectives_create(const struct yk_collectives_request *request,
                                 struct yk_arena *arena, struct yk_collectives *out)
 {
-    struct making making = {
+    struct creation creation = {
         .request = request,
         .program = request->program,
         .plan = request->program->plan,
@@ -237,9 +239,9 @@ yk_status yk_collectives_create(const struct yk_collectives_request *request,
     };
     const struct yk_program_rank *list = &request->program->ranks[request->ranks->rank];
     *out = (struct yk_collectives){.comm = request->ranks->comm};
-    YK_TRY(make_groups(&making));
-    YK_TRY(allocate_records(&making, list));
-    return make_records(&making, list);
+    YK_TRY(create_groups(&creation));
+    YK_TRY(allocate_records(&creation, list));
+    return fill_records(&creation, list);
 }
 
 void yk_collectives_destroy(struct yk_collectives *collectives)

@@ -1,6 +1,8 @@
-/* Collectives: the records of a rank's all-gathers, reduce-scatters and all-reduces, made once and
- * enqueued in every round. They point into the store and into the buffers' memory, which must stay
- * where they are. */
+/*
+ * Collectives: the all-gathers, reduce-scatters and all-reduces of a rank's program. They are
+ * prepared once and enqueued in every round. They point into the store and into the memory of the
+ * buffers, which must not move.
+ */
 #ifndef YK_TRAIN_EXECUTOR_COLLECTIVES_H
 #define YK_TRAIN_EXECUTOR_COLLECTIVES_H
 
@@ -13,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* Records of one op follow each other. */
+/* The collectives of one op: `count` consecutive entries of the array for its kind. */
 struct yk_collective_span {
     int32_t first;
     int32_t count;
@@ -27,31 +29,31 @@ struct yk_collectives {
     int32_t gather_count;
     int32_t scatter_count;
     int32_t reduce_count;
-    struct yk_collective_span *of; /* (ops) in the records of the op's kind */
-    struct yk_comm_group **groups; /* (groups of the plan); NULL: alone, or not in it */
+    struct yk_collective_span *of; /* (ops) */
+    struct yk_comm_group **groups; /* (groups of the plan); NULL where a group has one member */
     int32_t group_count;
 };
 
 struct yk_collectives_request {
     const struct yk_program *program;
     const struct yk_ranks *ranks;
-    const struct yk_store *store;
+    const struct yk_parameter_store *store;
     const struct yk_buffers *buffers;
-    char *memory; /* that the buffers lie in */
-    bool wide;    /* 16-bit gradients are summed as fp32 */
+    char *memory;        /* allocation that the buffers' offsets refer to */
+    bool reduce_in_fp32; /* 16-bit gradients are summed as fp32 */
 };
 
-/* Ranks call it together: groups are made by all of their members. */
+/* All ranks call it together, because it creates their communicator groups. */
 yk_status yk_collectives_create(const struct yk_collectives_request *request,
                                 struct yk_arena *arena, struct yk_collectives *out) YK_MUST_USE;
 void yk_collectives_destroy(struct yk_collectives *collectives);
 
-/* Enqueues a collective on the comm lane. */
+/* Enqueues the collectives of an op on the comm lane. */
 void yk_collectives_enqueue(const struct yk_collectives *collectives,
                             const struct yk_program_rank *list, int32_t op);
 
-/* The order in which a store should keep gradients, so that a bucket's are contiguous: (L) layers,
- * in the arena. */
+/* The order in which a store should lay out gradients, so that those of a bucket are contiguous:
+ * (L) layer numbers, in the arena. */
 yk_status yk_collectives_gradient_order(const struct yk_program *program, struct yk_arena *arena,
                                         int32_t **out) YK_MUST_USE;
 

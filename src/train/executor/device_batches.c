@@ -9,7 +9,6 @@ static bool decodes(const struct yk_device_batches *batches)
     return batches->net->config->encoder_layers > 0;
 }
 
-/* Micro-batches lie behind each other. */
 yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64_t spare,
                                  const struct yk_net *net, struct yk_arena *arena,
                                  struct yk_device_batches *out)

@@ -1,6 +1,7 @@
-/* Device batches: the samples of a few steps on the device, with as many tokens for each
- * micro-batch as the plan says. Points into memory that the caller carves and owns. One thread at a
- * time. */
+/*
+ * Device batches: the tokens of the most recent steps in device memory. Each micro-batch has space
+ * for the number of tokens in the plan. The memory belongs to the caller. One thread at a time.
+ */
 #ifndef YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
 #define YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
 
@@ -14,35 +15,34 @@
 #include <stdint.h>
 
 enum {
-    YK_DEVICE_BATCHES_STEPS = 4 /* whose samples are on the device at once */
+    YK_DEVICE_BATCHES_STEPS = 4 /* steps whose tokens are on the device at the same time */
 };
 
 struct yk_device_batches {
     const struct yk_net *net;
-    int64_t *first;          /* (M + 1) each micro-batch's first sample among the rank's own, and
-                                the end */
-    int64_t samples;         /* B of the rank */
-    int64_t sequence;        /* T of the plan */
-    int64_t target_sequence; /* S */
-    int64_t longest;         /* sequence that may come */
+    int64_t *first;   /* (M + 1) first sample of each micro-batch on this rank, and the end */
+    int64_t samples;  /* B: all samples of this rank */
+    int64_t sequence; /* T of the plan */
+    int64_t target_sequence; /* S of the plan */
+    int64_t longest;         /* maximum length of a sequence */
     struct {
         int32_t *tokens;        /* (B, T) */
-        int32_t *lengths;       /* as many: there are no more samples than tokens */
-        int32_t *target_tokens; /* (B, S); NULL without a decoder */
+        int32_t *lengths;       /* (B·T): a slice never has more samples than tokens */
+        int32_t *target_tokens; /* (B, S); NULL for a model that has no decoder */
         int32_t *targets;       /* (B, S) */
     } steps[YK_DEVICE_BATCHES_STEPS];
     struct yk_position_tables position_tables;
 };
 
-/* For a rank of a plan, with `spare` samples more in each micro-batch; small tables live in
- * `arena`. */
+/* Computes the sizes for one rank of a plan. Each micro-batch gets space for `spare` more samples
+ * than planned. `first` is allocated in the arena. */
 yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64_t spare,
                                  const struct yk_net *net, struct yk_arena *arena,
                                  struct yk_device_batches *out) YK_MUST_USE;
 
 void yk_device_batches_carve(struct yk_device_batches *batches, struct yk_carver *carver);
 
-/* Fails unless each slice fits into its micro-batch. */
+/* Fails unless each slice fits into the space of its micro-batch. */
 yk_status yk_device_batches_check(const struct yk_device_batches *batches,
                                   const struct yk_batch *batch) YK_MUST_USE;
 
@@ -51,15 +51,15 @@ void yk_device_batches_load(const struct yk_device_batches *batches,
                             const struct yk_backend *backend, struct yk_backend_lane *lane,
                             int32_t slot, int32_t micro_batch, const struct yk_slice *slice);
 
-/* The same of its lengths, which layers in the middle of a model read on ranks where nothing else
- * may be loaded. */
+/* Enqueues a copy of a slice's lengths. Every rank needs the lengths, also one that has only middle
+ * layers and loads no tokens. */
 void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
                                     const struct yk_backend *backend, struct yk_backend_lane *lane,
                                     int32_t slot, int32_t micro_batch,
                                     const struct yk_slice *slice);
 
-/* Fills in the shape, tokens, targets and lengths of a pass of `samples`, from number `begin` of
- * the slice on. */
+/* Sets the shape, tokens, targets and lengths of a pass over `samples` samples of the slice,
+ * starting with sample `begin`. */
 void yk_device_batches_fill_pass(const struct yk_device_batches *batches, int32_t slot,
                                  int32_t micro_batch, const struct yk_slice *slice, int64_t begin,
                                  int64_t samples, struct yk_pass *pass);

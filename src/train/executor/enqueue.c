@@ -1,4 +1,4 @@
-/* Enqueueing the ops of a round on their lanes. */
+/* Enqueues the ops of a round on their lanes. */
 #include "base/clock.h"
 #include "train/executor/state.h"
 
@@ -6,35 +6,35 @@
 
 /* ---- passes ---- */
 
-/* Where the store keeps gradients that a pass has elsewhere. */
+/* Gradient pointers of the store that a pass replaces. */
 struct replaced {
     char *own;
-    char *lead;
+    char *leader;
 };
 
-/* Points the store at weights and gradients that are elsewhere for the time of a pass. */
+/* Points the store at gathered weights and at gradient buffers for the duration of a pass. */
 static struct replaced point_store(const struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
-    const int32_t leader = executor->program->layers[op->layer].leader;
     struct yk_store_layer *own = &executor->store->layers[op->layer];
-    struct yk_store_layer *lead = &executor->store->layers[leader];
+    struct yk_store_layer *leader =
+        &executor->store->layers[executor->program->layers[op->layer].leader];
     const size_t *offsets = executor->buffers.offsets;
-    const struct replaced replaced = {own->gradients, lead->gradients};
+    const struct replaced replaced = {own->gradients, leader->gradients};
     if (buffers->weights != YK_BUFFER_NONE) {
         own->weights = executor->buffer_memory + offsets[buffers->weights];
     }
     if (buffers->leader_weights != YK_BUFFER_NONE) {
-        lead->weights = executor->buffer_memory + offsets[buffers->leader_weights];
+        leader->weights = executor->buffer_memory + offsets[buffers->leader_weights];
     }
     if (buffers->gradient != YK_BUFFER_NONE) {
         own->gradients =
             executor->buffer_memory + offsets[buffers->gradient] + buffers->gradient_at;
     }
     if (buffers->leader_gradient != YK_BUFFER_NONE) {
-        lead->gradients = executor->buffer_memory + offsets[buffers->leader_gradient] +
-                          buffers->leader_gradient_at;
+        leader->gradients = executor->buffer_memory + offsets[buffers->leader_gradient] +
+                            buffers->leader_gradient_at;
     }
     return replaced;
 }
@@ -44,16 +44,15 @@ static void restore_gradients(const struct yk_executor *executor, int32_t number
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t leader = executor->program->layers[op->layer].leader;
-    executor->store->layers[leader].gradients = replaced.lead;
+    executor->store->layers[leader].gradients = replaced.leader;
     executor->store->layers[op->layer].gradients = replaced.own;
 }
 
 static void clear_gradient(const struct yk_executor *executor, int32_t layer)
 {
-    const struct yk_net *net = executor->store->net;
-    executor->backend->clear(
-        executor->lanes[YK_LANE_COMPUTE], executor->store->layers[layer].gradients,
-        (size_t)(net->layers[layer].trained * yk_precision_bytes(net->workload.precision)));
+    executor->backend->clear(executor->lanes[YK_LANE_COMPUTE],
+                             executor->store->layers[layer].gradients,
+                             yk_net_trained_bytes(executor->store->net, layer));
 }
 
 static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
@@ -116,18 +115,18 @@ static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t s
     if (buffers->clears_leader) {
         clear_gradient(executor, executor->program->layers[op->layer].leader);
     }
-    /* Layers that are no blocks have kept all that they saved. */
-    const bool again = op->kind == YK_OP_RECOMPUTE;
-    if (op->samples > 0 && (!again || executor->store->net->layers[op->layer].kind->is_block)) {
+    /* Only blocks are recomputed; other layers keep what they saved. */
+    const bool recompute = op->kind == YK_OP_RECOMPUTE;
+    if (op->samples > 0 && (!recompute || executor->store->net->layers[op->layer].kind->is_block)) {
         run_pass(executor, number, step);
     }
     restore_gradients(executor, number, replaced);
 }
 
-/* ---- gradients, once they are complete ---- */
+/* ---- complete gradients ---- */
 
-/* Sums of one micro-batch, which were reduced apart, to where those of all are kept. */
-static void keep_sums(struct yk_executor *executor, int32_t number)
+/* Adds the reduced gradients of one micro-batch to the step's gradients in the store. */
+static void accumulate_reduced(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
@@ -156,9 +155,9 @@ static void keep_sums(struct yk_executor *executor, int32_t number)
     }
 }
 
-/* Adds up the squares of what this rank answers for: of a gradient that every member of its group
- * has, an equal slice. */
-static void sum_layer(const struct yk_executor *executor, int32_t layer, double *to)
+/* Sums the squares of a layer's gradient. Where every member of the group has the whole gradient,
+ * each sums an equal slice of it. */
+static void sum_squares(const struct yk_executor *executor, int32_t layer, double *to)
 {
     const struct yk_net *net = executor->store->net;
     const struct yk_store_layer *kept = &executor->store->layers[layer];
@@ -189,16 +188,17 @@ static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_step_slot *slot = yk_executor_slot(executor, step);
     if (!executor->barrier) {
-        sum_layer(executor, op->layer, &slot->report[YK_REPORT_SUMS + op->layer]);
+        sum_squares(executor, op->layer, &slot->report[YK_REPORT_SUMS + op->layer]);
     }
     yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane], op->layer,
-                        slot->step.rate, slot->step.updates,
+                        slot->step.lr, slot->step.updates,
                         executor->barrier ? slot->gradient_norm : NULL);
 }
 
-/* ---- the result of a step ---- */
+/* ---- results of a step ---- */
 
-/* What the host of this rank reports to the others, as late as it can without being waited for. */
+/* Writes what this rank's host reports to the others. Runs as late as possible, so that the values
+ * are recent. */
 static void write_host_report(void *user)
 {
     const struct yk_step_slot *slot = user;
@@ -210,8 +210,8 @@ static void add_host_report(struct yk_executor *executor, struct yk_step_slot *s
                             struct yk_backend_lane *lane)
 {
     double *seconds = slot->report + YK_REPORT_SUMS + executor->facts->L + executor->rank;
-    if (executor->apart) {
-        write_host_report(slot); /* a device of its own does not wait for the host */
+    if (executor->is_accelerator) {
+        write_host_report(slot); /* an accelerator does not wait for the host */
     } else {
         executor->backend->call_host(lane, write_host_report, slot);
     }
@@ -254,7 +254,7 @@ void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
     finish_report(executor, slot, lane);
 }
 
-/* Squares are added up on the compute lane; then all ranks sum each other's. */
+/* Sums the squares on the compute lane, then over all ranks. */
 static void enqueue_agreement(struct yk_executor *executor, int32_t number, int64_t step)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, step);
@@ -263,7 +263,7 @@ static void enqueue_agreement(struct yk_executor *executor, int32_t number, int6
     executor->backend->event_wait(executor->lanes[YK_LANE_COMPUTE], executor->reduced);
     for (int32_t l = 0; l < executor->facts->L; l++) {
         if (executor->view->update[l] != YK_OP_NONE) {
-            sum_layer(executor, l, &slot->report[YK_REPORT_SUMS + l]);
+            sum_squares(executor, l, &slot->report[YK_REPORT_SUMS + l]);
         }
     }
     executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
@@ -273,8 +273,8 @@ static void enqueue_agreement(struct yk_executor *executor, int32_t number, int6
 
 /* ---- ops ---- */
 
-/* Of a batch that is only evaluated, what brings it to its loss. */
-static bool is_evaluated(const struct yk_op *op)
+/* Whether an evaluation needs the op. */
+static bool computes_loss(const struct yk_op *op)
 {
     switch (op->kind) {
     case YK_OP_LOAD:
@@ -312,7 +312,7 @@ static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t s
         break;
     case YK_OP_ALL_REDUCE:
         yk_collectives_enqueue(&executor->collectives, executor->list, number);
-        keep_sums(executor, number);
+        accumulate_reduced(executor, number);
         break;
     case YK_OP_SEND:
     case YK_OP_RECV:
@@ -325,7 +325,7 @@ static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t s
     case YK_OP_UPDATE:
         enqueue_update(executor, number, step);
         break;
-    default: /* a release ends a lifetime: the memory is free for other buffers from here on */
+    default: /* a release only marks the end of a lifetime */
         break;
     }
 }
@@ -344,11 +344,10 @@ static void wait_for(struct yk_executor *executor, struct yk_backend_lane *lane,
 static void enqueue_waits(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const enum yk_lane lane = op->lane;
     for (int32_t w = 0; w < op->wait_count; w++) {
         const struct yk_op_wait *wait = &executor->list->waits[op->first_wait + w];
-        if (executor->list->ops[wait->op].lane != lane) {
-            wait_for(executor, executor->lanes[lane], wait->op, wait->lag);
+        if (executor->list->ops[wait->op].lane != op->lane) {
+            wait_for(executor, executor->lanes[op->lane], wait->op, wait->lag);
         }
     }
     for (int32_t w = executor->first_wait[number]; w < executor->first_wait[number + 1]; w++) {
@@ -365,12 +364,12 @@ static void note_start(void *user)
     slowdown->started_s = yk_clock_now_s();
 }
 
-/* Makes what was computed since the op started take so many times as long. */
-static void linger(void *user)
+/* Sleeps so that the op takes `slowdown` times as long as its computation. */
+static void slow_down(void *user)
 {
     const struct yk_op_slowdown *slowdown = user;
     const double spent_s = yk_clock_now_s() - slowdown->started_s;
-    const double more_s = spent_s * (slowdown->executor->options.slow - 1);
+    const double more_s = spent_s * (slowdown->executor->options.slowdown - 1);
     if (more_s > 0) {
         const struct timespec pause = {
             .tv_sec = (time_t)more_s,
@@ -383,16 +382,16 @@ static void linger(void *user)
 static void report_begin(void *user)
 {
     const struct yk_op_callback *callback = user;
-    callback->executor->options.begins(callback->executor->options.user, callback->lane,
-                                       callback->op);
+    callback->executor->options.op_began(callback->executor->options.user, callback->lane,
+                                         callback->op);
 }
 
-/* A lane that waits for others is in no op: how long it waits is not its rank's doing. */
+/* A lane that waits for another lane is in no op. */
 static void report_end(void *user)
 {
     const struct yk_op_callback *callback = user;
-    callback->executor->options.begins(callback->executor->options.user, callback->lane,
-                                       YK_OP_NONE);
+    callback->executor->options.op_began(callback->executor->options.user, callback->lane,
+                                         YK_OP_NONE);
 }
 
 static bool is_computing(const struct yk_op *op)
@@ -408,28 +407,26 @@ static void enqueue_op(struct yk_executor *executor, int32_t number, int64_t ste
     struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
     struct yk_op_slowdown *slowdown =
         &executor->slowdowns[executor->rounds % YK_EXECUTOR_ROUNDS][number];
-    const bool lingers = works && executor->options.slow > 1 && is_computing(op);
-    const bool reports = works && executor->options.begins && !executor->apart;
+    const bool slowed = works && executor->options.slowdown > 1 && is_computing(op);
+    const bool reports = works && executor->options.op_began && !executor->is_accelerator;
     events->works = works;
     enqueue_waits(executor, number);
     if (reports) {
         backend->call_host(lane, report_begin, &executor->callbacks[number]);
     }
     backend->event_record(lane, events->started);
-    if (lingers) {
+    if (slowed) {
         backend->call_host(lane, note_start, slowdown);
     }
     if (works && executor->names) {
         backend->begin_range(lane, executor->names[number]);
-    }
-    if (works) {
+        enqueue_work(executor, number, step);
+        backend->end_range(lane);
+    } else if (works) {
         enqueue_work(executor, number, step);
     }
-    if (works && executor->names) {
-        backend->end_range(lane);
-    }
-    if (lingers) {
-        backend->call_host(lane, linger, slowdown);
+    if (slowed) {
+        backend->call_host(lane, slow_down, slowdown);
     }
     backend->event_record(lane, events->ended);
     if (reports) {
@@ -445,10 +442,9 @@ void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64
         const struct yk_op *op = &executor->list->ops[i];
         const int64_t for_step = step + op->step;
         const bool works = for_step >= first && for_step <= last;
-        /* One that does nothing this time still keeps the others in order: what they know of each
-         * other, they may know through it. */
+        /* An op without work is still enqueued, because other ops may be ordered through it. */
         const bool evaluating = works && yk_executor_slot(executor, for_step)->evaluating;
-        enqueue_op(executor, i, for_step, works && (!evaluating || is_evaluated(op)));
+        enqueue_op(executor, i, for_step, works && (!evaluating || computes_loss(op)));
         atomic_fetch_add_explicit(&executor->enqueued, 1, memory_order_release);
     }
     executor->rounds++;

@@ -1,13 +1,12 @@
 #include "train/executor/executor.h"
 
-#include "nn/carve.h"
 #include "train/executor/state.h"
 
 #include <stdlib.h>
 
 /* ---- memory ---- */
 
-static void carve(struct yk_executor *executor, struct yk_carver *carver)
+static void carve_device(struct yk_executor *executor, struct yk_carver *carver)
 {
     executor->buffer_memory = yk_carve(carver, (int64_t)executor->buffers.bytes, 1);
     yk_device_batches_carve(&executor->batches, carver);
@@ -32,11 +31,11 @@ static yk_status allocate(struct yk_executor *executor)
 {
     const struct yk_engine *engine = &executor->store->engine;
     struct yk_carver carver = {0};
-    carve(executor, &carver);
+    carve_device(executor, &carver);
     executor->bytes = carver.used;
     YK_TRY(engine->backend->allocate(engine->device, executor->bytes, &executor->memory));
     carver = (struct yk_carver){.base = executor->memory};
-    carve(executor, &carver);
+    carve_device(executor, &carver);
     carver = (struct yk_carver){0};
     carve_host(executor, &carver);
     YK_TRY(engine->backend->allocate_host(engine->device, carver.used, &executor->host));
@@ -105,7 +104,7 @@ static yk_status create_events(struct yk_executor *executor)
     return engine->backend->event_create(engine->device, &executor->summed);
 }
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
 static yk_status name_ops(struct yk_executor *executor)
 {
@@ -119,11 +118,7 @@ static yk_status name_ops(struct yk_executor *executor)
         text.length = 0;
         yk_op_describe(executor->program, &executor->list->ops[i], &text);
         status = yk_text_status(&text);
-        if (status == YK_OK) {
-            executor->names[i] =
-                yk_arena_copy_text(executor->arena, yk_text_chars(&text), text.length);
-            status = executor->names[i] ? YK_OK : yk_fail_out_of_memory();
-        }
+        YK_THEN(yk_arena_strdup(executor->arena, yk_text_chars(&text), &executor->names[i]));
     }
     yk_text_free(&text);
     return status;
@@ -144,7 +139,7 @@ static yk_status index_waits(struct yk_executor *executor)
     return YK_OK;
 }
 
-static void note_program(struct yk_executor *executor)
+static void find_update_rules(struct yk_executor *executor)
 {
     for (int32_t i = 0; i < executor->list->op_count; i++) {
         const struct yk_op *op = &executor->list->ops[i];
@@ -153,28 +148,28 @@ static void note_program(struct yk_executor *executor)
     for (int32_t r = 0; r < executor->program->rank_count; r++) {
         const struct yk_program_rank *list = &executor->program->ranks[r];
         for (int32_t i = 0; i < list->op_count; i++) {
-            executor->late =
-                executor->late || (list->ops[i].kind == YK_OP_UPDATE && list->ops[i].step < 0);
+            executor->late_updates = executor->late_updates ||
+                                     (list->ops[i].kind == YK_OP_UPDATE && list->ops[i].step < 0);
         }
     }
-    executor->late = executor->late && !executor->barrier;
+    executor->late_updates = executor->late_updates && !executor->barrier;
 }
 
-static yk_status look_up(struct yk_executor *executor)
+static yk_status find_facts(struct yk_executor *executor)
 {
     struct yk_facts *facts = NULL;
     YK_TRY(yk_facts_make(executor->program, executor->arena, &facts));
     executor->facts = facts;
     YK_TRY(yk_rank_view_make(facts, executor->rank, executor->arena, &executor->view));
     executor->report_count = YK_REPORT_SUMS + facts->L + executor->ranks;
-    note_program(executor);
+    find_update_rules(executor);
     return yk_executor_find_routes(executor);
 }
 
 static yk_status set_up(struct yk_executor *executor)
 {
     const struct yk_net *net = executor->store->net;
-    YK_TRY(look_up(executor));
+    YK_TRY(find_facts(executor));
     YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
                                   executor->options.spare_samples, net, executor->arena,
                                   &executor->batches));
@@ -197,40 +192,35 @@ static yk_status set_up(struct yk_executor *executor)
                                              .store = executor->store,
                                              .buffers = &executor->buffers,
                                              .memory = executor->buffer_memory,
-                                             .wide = executor->options.wide},
+                                             .reduce_in_fp32 = executor->options.reduce_in_fp32},
             executor->arena, &executor->collectives));
     }
     return yk_position_tables_fill(executor->store, executor->batches.longest,
                                    &executor->batches.position_tables);
 }
 
-yk_status yk_executor_create(const struct yk_program *program, struct yk_store *store,
+yk_status yk_executor_create(const struct yk_program *program, struct yk_parameter_store *store,
                              const struct yk_optimizer *optimizer,
                              const struct yk_executor_options *options, struct yk_executor **out)
 {
-    struct yk_arena *arena = NULL;
+    struct yk_executor *executor = NULL;
     const int32_t ranks = options->ranks ? options->ranks->size : 1;
     if (program->rank_count != ranks) {
         return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks, but %d %s here",
                        (int)program->rank_count, (int)ranks, ranks == 1 ? "is" : "are");
     }
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_executor *executor = yk_arena_allocate(arena, 1, sizeof *executor);
-    if (!executor) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW_OWNER(executor);
     *executor = (struct yk_executor){
-        .arena = arena,
+        .arena = executor->arena,
         .program = program,
         .rank = options->ranks ? options->ranks->rank : 0,
         .ranks = ranks,
         .store = store,
         .optimizer = optimizer,
         .backend = store->engine.backend,
-        .apart = store->engine.backend->used_bytes != NULL,
+        .is_accelerator = store->engine.backend->used_bytes != NULL,
         .options = *options,
-        .unsettled = -1,
+        .sequence_step = -1,
     };
     executor->list = &program->ranks[executor->rank];
     const yk_status status = set_up(executor);
@@ -238,8 +228,8 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_store *
         yk_executor_destroy(executor);
         return status;
     }
-    if (options->watched) {
-        options->watched(options->user, executor);
+    if (options->watch) {
+        options->watch(options->user, executor);
     }
     *out = executor;
     return YK_OK;
@@ -268,8 +258,8 @@ void yk_executor_destroy(struct yk_executor *executor)
         return;
     }
     const struct yk_engine *engine = &executor->store->engine;
-    if (executor->options.watched) {
-        executor->options.watched(executor->options.user, NULL);
+    if (executor->options.watch) {
+        executor->options.watch(executor->options.user, NULL);
     }
     if (executor->options.ranks && executor->lanes[YK_LANE_COMM]) {
         (void)engine->backend->lane_synchronize(executor->lanes[YK_LANE_COMM]);
@@ -299,8 +289,8 @@ void *yk_executor_memory(const struct yk_executor *executor, size_t *bytes)
 
 int32_t yk_executor_depth(const struct yk_executor *executor)
 {
-    /* A device of its own need not wait for the host between two steps. */
-    return executor->late ? 3 : executor->ranks > 1 || executor->apart ? 2 : 1;
+    /* An accelerator need not wait for the host between two steps. */
+    return executor->late_updates ? 3 : executor->ranks > 1 || executor->is_accelerator ? 2 : 1;
 }
 
 void yk_executor_request_stop(struct yk_executor *executor)

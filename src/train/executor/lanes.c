@@ -1,4 +1,4 @@
-/* Which op a lane is in, by the events of its ops. */
+/* Finds the op that a lane is running, by the events of its ops. */
 #include "train/executor/state.h"
 
 yk_status yk_executor_sort_lanes(struct yk_executor *executor)
@@ -30,7 +30,7 @@ static int32_t count_before(const struct yk_executor *executor, enum yk_lane lan
     return low;
 }
 
-/* The lane's op number `at`, counted over all rounds. */
+/* The events of the lane's op number `at`, counted over all rounds. */
 static const struct yk_op_events *events_at(const struct yk_executor *executor, enum yk_lane lane,
                                             int64_t at, int32_t *op)
 {
@@ -39,9 +39,9 @@ static const struct yk_op_events *events_at(const struct yk_executor *executor, 
     return &executor->events[at / count % YK_EXECUTOR_ROUNDS][*op];
 }
 
-/* Ops of a lane end in their order: a binary search finds the first that has not. All have ended in
- * rounds so old that their events may be used again. Should the host enqueue a whole round
- * meanwhile, the answer is one of that round: an op that the lane is in, or none. */
+/* The ops of a lane end in order, so a binary search finds the first that has not ended. It covers
+ * the rounds whose events cannot have been reused yet. If the host enqueues a whole round during
+ * the search, the result may be an op of the new round. */
 void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane lane,
                                struct yk_executor_position *out)
 {

@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum {
-    FAR = 3, /* rounds: lanes are never further apart than that from anything that matters */
-    /* Of each order that the search for a better one starts from: how many are tried, and how many
-     * buffers get an offset in them altogether, so that it stays quick. */
+    FAR = 3, /* rounds: ops further apart than this never overlap */
+    /* Bounds of the search for a better order, for each initial order: orders that are tried, and
+     * buffers that are placed in all of them together. */
     MAX_TRIES = 64,
     MAX_PLACED = 1 << 15,
 };
 
-static const double WASTE = 1.01; /* times the least: better is not looked for */
+static const double WASTE = 1.01; /* the search ends at this multiple of the lower bound */
 
 void yk_offsets_free(struct yk_offsets *offsets)
 {
@@ -51,16 +51,16 @@ void yk_offsets_add(struct yk_offsets *offsets, const struct yk_lifetime *lifeti
     offsets->parts[offsets->count++] = (struct yk_offsets_part){*lifetime, at, bytes};
 }
 
-/* ---- which may be alive at once ---- */
+/* ---- parts that may be alive at the same time ---- */
 
 /*
- * When a part of round 0 is alive, by positions in lanes that count on through the rounds
- * (program/rank_view.h): it begins after op `after` of each lane has ended, and has ended once op
- * `until` of each lane has.
+ * When a part of round 0 is alive, in lane positions that count on through the rounds
+ * (program/rank_view.h): from when op `after` of each lane has ended to when op `until` of each
+ * lane has ended.
  */
 struct life {
     int64_t after[YK_LIFETIME_LANES];
-    int64_t until[YK_LIFETIME_LANES]; /* NOTHING: it does not end on that lane */
+    int64_t until[YK_LIFETIME_LANES]; /* NOTHING: the lane does not delay its end */
 };
 
 static const int64_t NOTHING = INT64_MIN;
@@ -90,7 +90,7 @@ static int64_t divide_up(int64_t a, int64_t b)
     return a > 0 ? (a + b - 1) / b : -(-a / b);
 }
 
-/* The least distance in rounds from which on `a` has always ended when `b` begins. */
+/* The smallest distance in rounds at which `a` has always ended when `b` begins. */
 static int64_t find_distance(const struct yk_rank_view *view, const struct life *a,
                              const struct life *b)
 {
@@ -105,8 +105,8 @@ static int64_t find_distance(const struct yk_rank_view *view, const struct life 
     return rounds;
 }
 
-/* Whether both may be alive at once: there is a distance in rounds of `b` from `a`, not too far,
- * where neither has ended when the other begins. */
+/* Whether both may be alive at the same time: at some distance of up to FAR rounds, neither has
+ * ended when the other begins. */
 static bool can_meet(const struct yk_rank_view *view, const struct life *a, const struct life *b)
 {
     const int64_t below = find_distance(view, a, b);
@@ -116,7 +116,7 @@ static bool can_meet(const struct yk_rank_view *view, const struct life *a, cons
     return first <= last;
 }
 
-/* ---- those near in time ---- */
+/* ---- index of parts by time ---- */
 
 enum {
     CELLS = 256,
@@ -128,45 +128,31 @@ struct entry {
 };
 
 /*
- * Which parts may meet one, without looking at all: the compute lane's round is cut into cells, and
- * each part listed in the cells of the ops that may run while it is alive, and of the one that
- * first knows it to have ended. Two in no common cell never meet: the later one begins after an op
- * of the compute lane that knows the other has ended, and so knows it itself. Parts that live for
- * most of a round are listed apart.
+ * An index that finds the parts that may be alive together with a given part, without testing all.
+ * A round of the compute lane is divided into cells. A part is listed in the cells of the ops that
+ * may run while it is alive, and of the first op that is ordered after its end. Two parts without a
+ * common cell are never alive together: the later one begins after an op that is ordered after the
+ * end of the other. Parts that live for most of a round are listed in an extra cell.
  */
-struct nearby {
+struct time_index {
     const struct yk_rank_view *view;
     struct life *lives;       /* (parts) */
     int32_t *compute;         /* (ops of the compute lane) the op at each position */
-    int32_t *visited;         /* (parts) 1 + by whom it was looked at last */
-    int32_t heads[CELLS + 1]; /* the last is for those listed apart */
+    int32_t *visited;         /* (parts) 1 + the part that tested it last */
+    int32_t heads[CELLS + 1]; /* the last one is the extra cell */
     struct entry *entries;
     int32_t count;
     int32_t capacity;
 };
 
-static void free_nearby(struct nearby *nearby)
+static yk_status create_index(const struct yk_offsets *offsets, const struct yk_rank_view *view,
+                              struct yk_arena *arena, struct time_index *out)
 {
-    free(nearby->lives);
-    free(nearby->compute);
-    free(nearby->visited);
-    free(nearby->entries);
-}
-
-static yk_status make_nearby(const struct yk_offsets *offsets, const struct yk_rank_view *view,
-                             struct nearby *out)
-{
-    const size_t count = (size_t)offsets->count;
     int32_t position = 0;
-    *out = (struct nearby){
-        .view = view,
-        .lives = calloc(count, sizeof *out->lives),
-        .compute = calloc((size_t)view->lane_count[YK_LANE_COMPUTE] + 1, sizeof *out->compute),
-        .visited = calloc(count, sizeof *out->visited),
-    };
-    if (!out->lives || !out->compute || !out->visited) {
-        return yk_fail_out_of_memory();
-    }
+    *out = (struct time_index){.view = view};
+    YK_TRY_NEW(arena, out->lives, offsets->count);
+    YK_TRY_NEW(arena, out->compute, view->lane_count[YK_LANE_COMPUTE] + 1);
+    YK_TRY_NEW(arena, out->visited, offsets->count);
     for (int32_t i = 0; i < view->list->op_count; i++) {
         if (view->list->ops[i].lane == YK_LANE_COMPUTE) {
             out->compute[position++] = i;
@@ -178,42 +164,41 @@ static yk_status make_nearby(const struct yk_offsets *offsets, const struct yk_r
     return YK_OK;
 }
 
-/* Lists nobody any more. */
-static void clear_nearby(struct nearby *nearby, int32_t parts)
+static void clear_index(struct time_index *index, int32_t parts)
 {
     for (int32_t i = 0; i <= CELLS; i++) {
-        nearby->heads[i] = -1;
+        index->heads[i] = -1;
     }
-    nearby->count = 0;
-    memset(nearby->visited, 0, (size_t)parts * sizeof *nearby->visited);
+    index->count = 0;
+    memset(index->visited, 0, (size_t)parts * sizeof *index->visited);
 }
 
-/* Whether the op at that position of the compute lane knows the part to have ended. */
-static bool knows_end(const struct nearby *nearby, int64_t position, const struct life *life)
+/* Whether the op at a position of the compute lane is ordered after the end of the part. */
+static bool is_after_end(const struct time_index *index, int64_t position, const struct life *life)
 {
-    const struct yk_rank_view *view = nearby->view;
+    const struct yk_rank_view *view = index->view;
     const int64_t ops = view->lane_count[YK_LANE_COMPUTE];
     const int64_t round = -divide_up(-position, ops); /* rounded down */
-    const int32_t op = nearby->compute[position - round * ops];
+    const int32_t op = index->compute[position - round * ops];
     const int64_t known = view->ended[(int64_t)op * YK_LANE_COUNT + YK_LANE_COMM] +
                           round * view->lane_count[YK_LANE_COMM];
     return position > life->until[YK_LANE_COMPUTE] && known >= life->until[YK_LANE_COMM];
 }
 
-/* The cells from `first` to `last`, which may go on at the first one; false: all of them. */
-static bool find_cells(const struct nearby *nearby, const struct life *life, int64_t *first,
+/* Finds the cells of a part: `first` to `last`, modulo CELLS. False: the extra cell. */
+static bool find_cells(const struct time_index *index, const struct life *life, int64_t *first,
                        int64_t *last)
 {
-    const int64_t ops = nearby->view->lane_count[YK_LANE_COMPUTE];
+    const int64_t ops = index->view->lane_count[YK_LANE_COMPUTE];
     const int64_t begin = life->after[YK_LANE_COMPUTE] + 1;
-    int64_t low = begin;            /* may not know it */
-    int64_t high = begin + ops / 2; /* knows it */
-    if (ops < 2 || begin < -FAR * ops || !knows_end(nearby, high, life)) {
+    int64_t low = begin;
+    int64_t high = begin + ops / 2; /* ordered after the end */
+    if (ops < 2 || begin < -FAR * ops || !is_after_end(index, high, life)) {
         return false;
     }
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (knows_end(nearby, middle, life)) {
+        if (is_after_end(index, middle, life)) {
             high = middle;
         } else {
             low = middle + 1;
@@ -225,38 +210,37 @@ static bool find_cells(const struct nearby *nearby, const struct life *life, int
     return true;
 }
 
-static yk_status list_in(struct nearby *nearby, int32_t cell, int32_t part)
+static yk_status add_to_cell(struct time_index *index, int32_t cell, int32_t part)
 {
-    YK_TRY(yk_array_grow((void **)&nearby->entries, &nearby->capacity, nearby->count,
-                         sizeof *nearby->entries));
-    nearby->entries[nearby->count] = (struct entry){part, nearby->heads[cell]};
-    nearby->heads[cell] = nearby->count++;
+    YK_TRY(yk_array_grow((void **)&index->entries, &index->capacity, index->count,
+                         sizeof *index->entries));
+    index->entries[index->count] = (struct entry){part, index->heads[cell]};
+    index->heads[cell] = index->count++;
     return YK_OK;
 }
 
-static yk_status list(struct nearby *nearby, int32_t part)
+static yk_status add_to_index(struct time_index *index, int32_t part)
 {
     int64_t first = 0;
     int64_t last = 0;
-    if (!find_cells(nearby, &nearby->lives[part], &first, &last)) {
-        return list_in(nearby, CELLS, part);
+    if (!find_cells(index, &index->lives[part], &first, &last)) {
+        return add_to_cell(index, CELLS, part);
     }
     for (int64_t cell = first; cell <= last; cell++) {
-        YK_TRY(list_in(nearby, (int32_t)(cell % CELLS), part));
+        YK_TRY(add_to_cell(index, (int32_t)(cell % CELLS), part));
     }
     return YK_OK;
 }
 
 /* ---- offsets ---- */
 
-/* A buffer's parts follow each other. */
 struct buffer {
     int32_t number;
-    int32_t first;
+    int32_t first; /* its first part; the others follow */
     int32_t count;
-    int32_t begin; /* the first op that it begins with */
+    int32_t begin; /* first op of its lifetime */
     size_t bytes;  /* a multiple of the alignment */
-    int64_t span;  /* ops of the list, from the first to the last */
+    int64_t span;  /* ops from the first to the last of its lifetime */
     size_t offset; /* in the order that was accepted last */
     size_t best;   /* in the best order so far */
 };
@@ -298,7 +282,7 @@ static int compare_begins(const struct buffer *left, const struct buffer *right)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* The largest first; of equal ones the earlier. */
+/* Sorts the largest first, equal ones by their begin. */
 static int compare_bytes(const void *a, const void *b)
 {
     const struct buffer *left = *(struct buffer *const *)a;
@@ -309,7 +293,7 @@ static int compare_bytes(const void *a, const void *b)
     return compare_begins(left, right);
 }
 
-/* Those that live longest first. */
+/* Sorts the longest lifetime first. */
 static int compare_spans(const void *a, const void *b)
 {
     const struct buffer *left = *(struct buffer *const *)a;
@@ -320,7 +304,7 @@ static int compare_spans(const void *a, const void *b)
     return compare_bytes(a, b);
 }
 
-/* Joins parts to buffers, in the order in which these get their offsets. */
+/* Sorts the parts and groups them into buffers. Returns the number of buffers. */
 static int32_t join_parts(struct yk_offsets *offsets, int32_t ops, struct buffer *buffers)
 {
     int32_t count = 0;
@@ -342,7 +326,7 @@ static int32_t join_parts(struct yk_offsets *offsets, int32_t ops, struct buffer
     return count;
 }
 
-/* Offsets that a buffer cannot have. */
+/* Offsets that are not possible for a buffer. */
 struct range {
     size_t begin;
     size_t end;
@@ -358,18 +342,18 @@ static int compare_ranges(const void *a, const void *b)
 struct placing {
     const struct yk_offsets_part *parts;
     int32_t part_count;
-    struct nearby nearby;
+    struct time_index index;
     struct buffer *buffers;
     int32_t count;
-    struct buffer **order;    /* (buffers) in which they get their offsets */
-    struct buffer **accepted; /* (buffers) the last one that made nothing worse */
-    size_t *out;              /* (buffers, by number) */
-    struct range *ranges;     /* of the buffer at hand */
+    struct buffer **order;    /* (buffers) order in which they are placed */
+    struct buffer **accepted; /* (buffers) the last order that was not worse */
+    size_t *out;              /* (buffers, by number) offsets */
+    struct range *ranges;     /* of the current buffer */
     int32_t range_count;
     int32_t range_capacity;
 };
 
-/* The offsets with which a part would touch another that has its place. */
+/* The offsets at which a part would overlap another part that is already placed. */
 static struct range find_range(const struct yk_offsets_part *part,
                                const struct yk_offsets_part *other, size_t other_offset)
 {
@@ -382,21 +366,21 @@ static struct range find_range(const struct yk_offsets_part *part,
     };
 }
 
-/* Adds what the parts listed in a cell forbid to one that may meet them. */
+/* Adds the ranges that the parts of a cell exclude for part `number`. */
 static yk_status add_ranges(struct placing *placing, int32_t cell, int32_t number)
 {
-    struct nearby *nearby = &placing->nearby;
+    struct time_index *index = &placing->index;
     const struct yk_offsets_part *parts = placing->parts;
-    for (int32_t i = nearby->heads[cell]; i >= 0; i = nearby->entries[i].next) {
-        const int32_t other = nearby->entries[i].part;
-        if (nearby->visited[other] != number + 1 &&
-            can_meet(nearby->view, &nearby->lives[number], &nearby->lives[other])) {
+    for (int32_t i = index->heads[cell]; i >= 0; i = index->entries[i].next) {
+        const int32_t other = index->entries[i].part;
+        if (index->visited[other] != number + 1 &&
+            can_meet(index->view, &index->lives[number], &index->lives[other])) {
             YK_TRY(yk_array_grow((void **)&placing->ranges, &placing->range_capacity,
                                  placing->range_count, sizeof *placing->ranges));
             placing->ranges[placing->range_count++] = find_range(
                 &parts[number], &parts[other], placing->out[parts[other].lifetime.buffer]);
         }
-        nearby->visited[other] = number + 1;
+        index->visited[other] = number + 1;
     }
     return YK_OK;
 }
@@ -405,7 +389,7 @@ static yk_status add_part_ranges(struct placing *placing, int32_t number)
 {
     int64_t first = 0;
     int64_t last = CELLS - 1;
-    (void)find_cells(&placing->nearby, &placing->nearby.lives[number], &first, &last);
+    (void)find_cells(&placing->index, &placing->index.lives[number], &first, &last);
     YK_TRY(add_ranges(placing, CELLS, number));
     for (int64_t cell = first; cell <= last; cell++) {
         YK_TRY(add_ranges(placing, (int32_t)(cell % CELLS), number));
@@ -413,7 +397,8 @@ static yk_status add_part_ranges(struct placing *placing, int32_t number)
     return YK_OK;
 }
 
-/* The lowest offset at which no part touches another that is alive at the same time. */
+/* Places a buffer at the lowest offset where no part overlaps another that may be alive together
+ * with it. */
 static yk_status place(struct placing *placing, const struct buffer *buffer, size_t *end)
 {
     size_t offset = 0;
@@ -433,16 +418,16 @@ static yk_status place(struct placing *placing, const struct buffer *buffer, siz
     }
     placing->out[buffer->number] = offset;
     for (int32_t i = buffer->first; i < buffer->first + buffer->count; i++) {
-        YK_TRY(list(&placing->nearby, i));
+        YK_TRY(add_to_index(&placing->index, i));
     }
     return YK_OK;
 }
 
-/* In the order at hand. */
+/* Places all buffers in the current order. */
 static yk_status place_all(struct placing *placing, size_t *out_bytes)
 {
     *out_bytes = 0;
-    clear_nearby(&placing->nearby, placing->part_count);
+    clear_index(&placing->index, placing->part_count);
     for (int32_t i = 0; i < placing->count; i++) {
         size_t end = 0;
         YK_TRY(place(placing, placing->order[i], &end));
@@ -451,30 +436,25 @@ static yk_status place_all(struct placing *placing, size_t *out_bytes)
     return YK_OK;
 }
 
-/* What is alive at once at most, which no offsets can do with less than. */
+/* The peak of the bytes that are alive together: no assignment needs less. */
 static yk_status find_lower_bound(const struct yk_offsets *offsets, const struct yk_rank_view *view,
-                                  double *out)
+                                  struct yk_arena *arena, double *out)
 {
     struct yk_program_memory memory = {.lifetime_count = offsets->count};
     struct yk_memory_peak peak = {0};
-    memory.lifetimes = calloc((size_t)offsets->count, sizeof *memory.lifetimes);
-    if (!memory.lifetimes) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW(arena, memory.lifetimes, offsets->count);
     for (int32_t i = 0; i < offsets->count; i++) {
         memory.lifetimes[i] = offsets->parts[i].lifetime;
         memory.lifetimes[i].bytes = (double)offsets->parts[i].bytes;
     }
-    const yk_status status =
-        yk_program_memory_peak(view->facts->program, view->rank, &memory, &peak);
-    free(memory.lifetimes);
+    YK_TRY(yk_program_memory_peak(view->facts->program, view->rank, &memory, &peak));
     *out = peak.bytes;
-    return status;
+    return YK_OK;
 }
 
-/* ---- the order ---- */
+/* ---- search for a good order ---- */
 
-/* Moves one that ends above the limit to an earlier place in the order, both by chance. */
+/* Moves a random buffer that ends above the limit to a random earlier place in the order. */
 static void move_one(struct placing *placing, size_t limit, struct yk_random *random)
 {
     int32_t chosen = 0;
@@ -503,13 +483,14 @@ static void accept(struct placing *placing, bool is_best)
     }
 }
 
-/* Whether another order is worth a try. */
+/* Whether another order should be tried. */
 static bool wastes(size_t bytes, double lower_bound)
 {
     return bytes == SIZE_MAX || (double)bytes > WASTE * lower_bound;
 }
 
-/* From one order on, moves that make nothing worse, until little is wasted or `tries` are over. */
+/* Local search from the current order: keeps moves that are not worse, until little memory is
+ * wasted or `tries` moves were made. */
 static yk_status search(struct placing *placing, double lower_bound, int64_t tries,
                         struct yk_random *random, size_t *out_bytes)
 {
@@ -556,21 +537,17 @@ static yk_status place_best(struct placing *placing, double lower_bound, size_t 
 }
 
 static yk_status find(struct yk_offsets *offsets, const struct yk_rank_view *view,
-                      struct placing *placing, size_t *out_bytes)
+                      struct yk_arena *arena, struct placing *placing, size_t *out_bytes)
 {
-    const size_t count = (size_t)offsets->count;
     double lower_bound = 0;
-    placing->buffers = calloc(count, sizeof *placing->buffers);
+    YK_TRY_NEW(arena, placing->buffers, offsets->count);
     /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers */
-    placing->order = calloc(count, sizeof *placing->order);
-    placing->accepted = calloc(count, sizeof *placing->accepted);
+    YK_TRY_NEW(arena, placing->order, offsets->count);
+    YK_TRY_NEW(arena, placing->accepted, offsets->count);
     /* NOLINTEND(bugprone-sizeof-expression) */
-    if (!placing->buffers || !placing->order || !placing->accepted) {
-        return yk_fail_out_of_memory();
-    }
     placing->count = join_parts(offsets, view->list->op_count, placing->buffers);
-    YK_TRY(make_nearby(offsets, view, &placing->nearby));
-    YK_TRY(find_lower_bound(offsets, view, &lower_bound));
+    YK_TRY(create_index(offsets, view, arena, &placing->index));
+    YK_TRY(find_lower_bound(offsets, view, arena, &lower_bound));
     return place_best(placing, lower_bound, out_bytes);
 }
 
@@ -584,18 +561,17 @@ yk_status yk_offsets_assign(struct yk_offsets *offsets, const struct yk_rank_vie
     if (offsets->count <= 0) {
         return YK_OK;
     }
-    struct placing placing = {.parts = offsets->parts, .part_count = offsets->count};
-    placing.out = out;
-    const yk_status status = find(offsets, view, &placing, out_bytes);
+    struct placing placing = {.parts = offsets->parts, .part_count = offsets->count, .out = out};
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = find(offsets, view, arena, &placing, out_bytes);
     free(placing.ranges);
-    free(placing.buffers);
-    free(placing.order);
-    free(placing.accepted);
-    free_nearby(&placing.nearby);
+    free(placing.index.entries);
+    yk_arena_destroy(arena);
     return status;
 }
 
-/* ---- waits from round to round ---- */
+/* ---- waits between rounds ---- */
 
 static void add_waits(const struct yk_lifetime *lifetime, const struct yk_rank_view *view,
                       struct yk_offsets_wait *out, int32_t *count)
@@ -626,7 +602,7 @@ static int compare_waits(const void *a, const void *b)
     return left->after > right->after ? -1 : left->after < right->after;
 }
 
-/* Of the ops of a lane that one waits for the last is enough. */
+/* Removes waits for all but the last op of a lane: the ops of a lane end in order. */
 static int32_t drop_waits(const struct yk_program_rank *list, struct yk_offsets_wait *waits,
                           int32_t count)
 {

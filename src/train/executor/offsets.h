@@ -1,11 +1,12 @@
 /*
- * Offsets: where buffers lie in one allocation, so that those that may be alive at the same time
- * never overlap.
+ * Buffer offsets: assigns each buffer an offset in one allocation, so that two buffers that may be
+ * alive at the same time never overlap.
  *
- * The program's order and waits say which may be, in this round and from one round to the next. A
- * buffer of several parts (program/memory/lifetimes.h) has one offset, and each part its own
- * lifetime. Each buffer gets the lowest free offset, the largest first, and where that wastes
- * memory other orders are tried. The result is deterministic.
+ * The order of ops and their waits determine which buffers may be alive together, within one round
+ * and across rounds. A buffer may consist of several parts (program/memory/lifetimes.h): it has one
+ * offset, and each part has its own lifetime. Buffers are placed one after the other at the lowest
+ * free offset, the largest first. If this wastes memory, other orders are tried. The result is
+ * deterministic.
  */
 #ifndef YK_TRAIN_EXECUTOR_OFFSETS_H
 #define YK_TRAIN_EXECUTOR_OFFSETS_H
@@ -17,42 +18,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A buffer, or a part of one. */
+/* A part of a buffer. */
 struct yk_offsets_part {
     struct yk_lifetime lifetime;
-    size_t at; /* in its buffer */
+    size_t at; /* byte offset in the buffer */
     size_t bytes;
 };
 
 struct yk_offsets {
-    struct yk_offsets_part *parts; /* free with yk_offsets_free() */
+    struct yk_offsets_part *parts; /* freed by yk_offsets_free() */
     int32_t count;
     int32_t capacity;
-    bool failed;       /* reported when offsets are assigned: memory ran out, */
-    bool is_uncounted; /* or one has more bytes than can be counted */
+    bool failed;       /* an addition failed; yk_offsets_assign() reports it */
+    bool is_uncounted; /* the failure was an integer overflow of the size */
 };
 
 void yk_offsets_free(struct yk_offsets *offsets);
 
-/* Parts of a buffer must not overlap. One without bytes is left out. */
+/* Adds a part. Parts of one buffer must not overlap. A part of 0 bytes is ignored. */
 void yk_offsets_add(struct yk_offsets *offsets, const struct yk_lifetime *lifetime, size_t at,
                     size_t bytes);
 
-/* Finds the offset of each buffer, by its number, and the size of the allocation. Parts are in
- * another order afterwards. Buffers that nothing was added of are left as they are. */
+/* Writes the offset of each buffer to out[buffer number], and the size of the allocation to
+ * `out_bytes`. Buffers that have no parts keep their value in `out`. Sorts the parts. */
 yk_status yk_offsets_assign(struct yk_offsets *offsets, const struct yk_rank_view *view,
                             size_t *out, size_t *out_bytes) YK_MUST_USE;
 
-/* An op that must wait, besides what the program says, for one `lag` rounds before, whose memory it
- * overwrites. */
+/* A wait in addition to those of the program: `op` must wait for op `after` of `lag` rounds before,
+ * because it overwrites memory that `after` uses. */
 struct yk_offsets_wait {
     int32_t op;
     int32_t after;
     int32_t lag;
 };
 
-/* Waits for ops of the round before: they hold nobody up for long, and never each other. By op, in
- * the arena. */
+/* Finds the waits that the reuse of memory in the next round requires. An op waits only for ops of
+ * an earlier round, so the waits cannot deadlock. Sorted by op, in the arena. */
 yk_status yk_offsets_find_waits(const struct yk_offsets *offsets, const struct yk_rank_view *view,
                                 struct yk_arena *arena, struct yk_offsets_wait **out,
                                 int32_t *out_count) YK_MUST_USE;

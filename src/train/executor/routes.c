@@ -1,17 +1,33 @@
 /*
- * Routes: which samples a rank has, and how outputs and their gradients come from one group of
- * ranks to another. What belongs to which message is looked up once.
+ * Routes: which samples a rank computes, and how outputs and their gradients move from one group of
+ * ranks to another. Samples are numbered as in the plan's micro-batch.
  */
 #include "train/executor/state.h"
 
-static int64_t find_range(const struct yk_executor *executor, int32_t group, int32_t member,
-                          int32_t micro_batch, int64_t *end)
+struct sample_range {
+    int64_t first;
+    int64_t end;
+};
+
+static struct sample_range samples_of(const struct yk_executor *executor, int32_t group,
+                                      int32_t member, int32_t micro_batch)
 {
     int64_t first = 0;
     const int64_t count =
         yk_plan_samples(executor->program->plan, group, member, micro_batch, &first);
-    *end = first + count;
-    return first;
+    return (struct sample_range){first, first + count};
+}
+
+static struct sample_range own_samples(const struct yk_executor *executor, int32_t group,
+                                       int32_t micro_batch)
+{
+    return samples_of(executor, group, executor->view->members[group], micro_batch);
+}
+
+static struct sample_range intersect(struct sample_range a, struct sample_range b)
+{
+    return (struct sample_range){a.first > b.first ? a.first : b.first,
+                                 a.end < b.end ? a.end : b.end};
 }
 
 static int32_t find_crossing(const struct yk_executor *executor, int32_t producer, int32_t group)
@@ -25,37 +41,32 @@ static int32_t find_crossing(const struct yk_executor *executor, int32_t produce
     return -1;
 }
 
-/* The samples of a crossing that both this rank and the message's peer have. */
+/* The samples of a crossing that both this rank and the message's peer have. False: the message
+ * cannot belong to the crossing. */
 static bool find_common(const struct yk_executor *executor, const struct yk_op *op,
                         int32_t crossing, struct yk_op_message *out)
 {
     const struct yk_facts *facts = executor->facts;
-    const int32_t taking = facts->crossings[crossing].group;
-    const int32_t making = facts->plan->layers[op->layer].group;
-    const bool maker = (op->kind == YK_OP_SEND) != op->backward; /* this side has the layer */
-    const int32_t here = maker ? making : taking;
-    const int32_t there = maker ? taking : making;
-    const int32_t mine = executor->view->members[here];
-    const int32_t other = yk_facts_member(facts->plan, there, op->peer);
-    int64_t end = 0;
-    int64_t other_end = 0;
-    if (facts->crossings[crossing].producer != op->layer || mine < 0 || other < 0) {
+    const int32_t reader = facts->crossings[crossing].group;
+    const int32_t producer = facts->plan->layers[op->layer].group;
+    const bool produces = (op->kind == YK_OP_SEND) != op->backward; /* this rank has the layer */
+    const int32_t here = produces ? producer : reader;
+    const int32_t there = produces ? reader : producer;
+    const int32_t peer = yk_facts_member(facts->plan, there, op->peer);
+    if (facts->crossings[crossing].producer != op->layer || executor->view->members[here] < 0 ||
+        peer < 0) {
         return false;
     }
-    const int64_t first = find_range(executor, here, mine, op->micro_batch, &end);
-    const int64_t other_first = find_range(executor, there, other, op->micro_batch, &other_end);
-    *out = (struct yk_op_message){
-        .crossing = crossing,
-        .first = first > other_first ? first : other_first,
-        .end = end < other_end ? end : other_end,
-        .from = first,
-    };
+    const struct sample_range own = own_samples(executor, here, op->micro_batch);
+    const struct sample_range common =
+        intersect(own, samples_of(executor, there, peer, op->micro_batch));
+    *out = (struct yk_op_message){crossing, common.first, common.end, own.first};
     return out->end - out->first == op->samples;
 }
 
-/* Whether a message of the rank that takes the output is in time for the layers of a group there:
- * what they take comes before, what they send back after they have gone backward. */
-static bool suits(const struct yk_rank_view *view, int32_t message, int32_t group)
+/* Whether a message of the reading rank fits the layers of one of its groups: an output arrives
+ * before their forward, and a gradient is sent after their backward. */
+static bool is_in_time(const struct yk_rank_view *view, int32_t message, int32_t group)
 {
     const struct yk_op *op = &view->list->ops[message];
     const struct yk_facts *facts = view->facts;
@@ -77,13 +88,13 @@ static bool suits(const struct yk_rank_view *view, int32_t message, int32_t grou
 }
 
 /*
- * A rank in several groups may get an output for each, or send its gradient from each, in messages
- * that look alike. Which is whose follows from when they come, on the side that takes the output:
- * crossing after crossing takes the last that is in time, or sends the first. The other side knows
- * them by their match.
+ * A rank in several groups may receive an output once for each group, in messages of equal size; or
+ * send its gradient once from each. The order of ops on the reading rank decides which message
+ * belongs to which crossing: each crossing in turn receives the last message that is in time, or
+ * sends the first. The other rank identifies the messages by their match.
  */
-static int32_t choose_alike(const struct yk_rank_view *view, const struct yk_op *like, int32_t peer,
-                            int32_t group, const bool *used)
+static int32_t choose_message(const struct yk_rank_view *view, const struct yk_op *like,
+                              int32_t peer, int32_t group, const bool *used)
 {
     const enum yk_op_kind kind = like->backward ? YK_OP_SEND : YK_OP_RECV;
     int32_t chosen = YK_OP_NONE;
@@ -91,7 +102,7 @@ static int32_t choose_alike(const struct yk_rank_view *view, const struct yk_op 
         const struct yk_op *op = &view->list->ops[i];
         if (used[op->match] || op->micro_batch != like->micro_batch ||
             op->backward != like->backward || op->peer != peer || op->samples != like->samples ||
-            !suits(view, i, group)) {
+            !is_in_time(view, i, group)) {
             continue;
         }
         const bool better = like->backward ? i < chosen : i > chosen;
@@ -105,19 +116,19 @@ static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_facts *facts = executor->facts;
-    const bool maker = (op->kind == YK_OP_SEND) != op->backward;
+    const bool produces = (op->kind == YK_OP_SEND) != op->backward;
     struct yk_rank_view *view = executor->view;
     bool *used = NULL;
     YK_TRY_NEW(executor->arena, used, executor->program->match_count);
-    if (maker) {
+    if (produces) {
         YK_TRY(yk_rank_view_make(facts, op->peer, executor->arena, &view));
     }
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (!find_common(executor, op, c, out)) {
             continue;
         }
-        const int32_t chosen = choose_alike(view, op, maker ? executor->rank : op->peer,
-                                            facts->crossings[c].group, used);
+        const int32_t chosen = choose_message(view, op, produces ? executor->rank : op->peer,
+                                              facts->crossings[c].group, used);
         if (chosen != YK_OP_NONE && view->list->ops[chosen].match == op->match) {
             return YK_OK;
         }
@@ -129,7 +140,7 @@ static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
                    (long long)op->samples);
 }
 
-/* Which crossing a message belongs to: mostly there is one with as many samples between the two. */
+/* Finds the crossing of a message. Usually only one has this number of samples. */
 static yk_status find_message(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
@@ -145,25 +156,25 @@ static yk_status find_message(struct yk_executor *executor, int32_t number)
     return count == 1 ? YK_OK : choose_crossing(executor, number, out);
 }
 
-static void find_takers(struct yk_executor *executor)
+static void find_readers(struct yk_executor *executor)
 {
     const struct yk_facts *facts = executor->facts;
     for (int64_t i = 0; i < (int64_t)facts->crossing_count * facts->M; i++) {
-        executor->first_taker[i] = -1;
+        executor->first_reader[i] = -1;
     }
     for (int32_t i = executor->list->op_count; i-- > 0;) {
         const struct yk_op *op = &executor->list->ops[i];
         for (int which = 0; op->kind == YK_OP_FORWARD && which < 2; which++) {
-            const int32_t crossing = executor->crossing_of[2 * op->layer + which];
+            const int32_t crossing = executor->input_crossings[2 * op->layer + which];
             if (crossing >= 0) {
-                executor->first_taker[(int64_t)crossing * facts->M + op->micro_batch] = i;
+                executor->first_reader[(int64_t)crossing * facts->M + op->micro_batch] = i;
             }
         }
     }
 }
 
-/* What an op's layer looks at is sent a gradient by every layer of its group that does so, in the
- * order of the list: all but the first of each micro-batch add theirs. */
+/* All layers of a group that attend to the same memory contribute to its gradient. In each
+ * micro-batch the first of them writes the gradient, the others add to it. */
 static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
@@ -181,8 +192,8 @@ static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
     return false;
 }
 
-/* A rank of several groups has a load for each, and its samples are loaded as one: by the first for
- * the step, as those for a later round are. To load them again would disturb who reads them. */
+/* A rank in several groups has a load for each group, but loads its samples only once: with the
+ * load of the step that runs first. A second load would overwrite tokens in use. */
 static void find_first_load(struct yk_executor *executor, int32_t micro_batch)
 {
     const struct yk_op *ops = executor->list->ops;
@@ -219,19 +230,19 @@ yk_status yk_executor_find_routes(struct yk_executor *executor)
     YK_TRY_NEW(executor->arena, executor->memory_added, ops + 1);
     YK_TRY_NEW(executor->arena, executor->is_first, ops + 1);
     YK_TRY_NEW(executor->arena, executor->messages, ops + 1);
-    YK_TRY_NEW(executor->arena, executor->crossing_of, 2 * facts->L);
-    YK_TRY_NEW(executor->arena, executor->first_taker,
+    YK_TRY_NEW(executor->arena, executor->input_crossings, 2 * facts->L);
+    YK_TRY_NEW(executor->arena, executor->first_reader,
                (int64_t)facts->crossing_count * facts->M + 1);
     for (int32_t l = 0; l < facts->L; l++) {
         const struct yk_net_layer *layer = &executor->store->net->layers[l];
         const int32_t group = facts->plan->layers[l].group;
         const int32_t from[] = {layer->input, layer->memory};
         for (int which = 0; which < 2; which++) {
-            executor->crossing_of[2 * l + which] =
+            executor->input_crossings[2 * l + which] =
                 from[which] >= 0 ? find_crossing(executor, from[which], group) : -1;
         }
     }
-    find_takers(executor);
+    find_readers(executor);
     find_first(executor);
     for (int32_t i = 0; i < ops; i++) {
         const enum yk_op_kind kind = executor->list->ops[i].kind;
@@ -271,94 +282,63 @@ int64_t yk_executor_route_rows(const struct yk_executor *executor,
                                int32_t micro_batch, int64_t *begin)
 {
     const int32_t group = executor->program->plan->layers[layer].group;
-    int64_t end = 0;
-    const int64_t first =
-        find_range(executor, group, executor->view->members[group], micro_batch, &end);
-    const int64_t from = yk_batch_slice_at(slice, first);
+    const struct sample_range own = own_samples(executor, group, micro_batch);
+    const int64_t from = yk_batch_slice_at(slice, own.first);
     *begin = from - slice->first;
-    return yk_batch_slice_at(slice, end) - from;
+    return yk_batch_slice_at(slice, own.end) - from;
 }
 
-/* The samples that this rank has of a crossing on both sides, `first` to `end` of the plan's. */
-static bool find_local(const struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
-                       struct yk_op_message *out)
-{
-    const struct yk_crossing *at = &executor->facts->crossings[crossing];
-    const int32_t group = executor->program->plan->layers[at->producer].group;
-    const int32_t maker = executor->view->members[group];
-    const int32_t taker = executor->view->members[at->group];
-    int64_t end = 0;
-    int64_t other_end = 0;
-    if (maker < 0 || taker < 0) {
-        return false;
-    }
-    const int64_t first = find_range(executor, group, maker, micro_batch, &end);
-    const int64_t other = find_range(executor, at->group, taker, micro_batch, &other_end);
-    out->first = first > other ? first : other;
-    out->end = end < other_end ? end : other_end;
-    return out->end > out->first;
-}
-
-/* Rows of the plan's samples `first` to `end`, in a buffer whose first sample is `from`. */
+/* A byte range of a buffer. */
 struct strip {
     size_t at;
     size_t bytes;
 };
 
-static struct strip strip_of(const struct yk_batch_slice *slice, int64_t from, int64_t first,
-                             int64_t end, int64_t bytes)
+/* The rows of some samples in a buffer whose first sample is `from`. A sample has `bytes` bytes. */
+static struct strip strip_of(const struct yk_batch_slice *slice, int64_t from,
+                             struct sample_range samples, int64_t bytes)
 {
     const int64_t base = yk_batch_slice_at(slice, from);
-    const int64_t begin = yk_batch_slice_at(slice, first);
+    const int64_t begin = yk_batch_slice_at(slice, samples.first);
     return (struct strip){(size_t)((begin - base) * bytes),
-                          (size_t)((yk_batch_slice_at(slice, end) - begin) * bytes)};
+                          (size_t)((yk_batch_slice_at(slice, samples.end) - begin) * bytes)};
 }
 
-/* This rank's first sample in the group that makes, or takes, the output of a crossing. */
-static int64_t first_here(const struct yk_executor *executor, int32_t crossing, bool taking,
-                          int32_t micro_batch)
-{
-    const struct yk_crossing *at = &executor->facts->crossings[crossing];
-    const int32_t group = taking ? at->group : executor->program->plan->layers[at->producer].group;
-    int64_t end = 0;
-    return find_range(executor, group, executor->view->members[group], micro_batch, &end);
-}
-
-/* What this rank made itself for another of its groups. */
+/* Copies the output that this rank computed in one of its groups and reads in another. */
 static void copy_local(struct yk_executor *executor, int32_t number, int32_t crossing,
                        const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
+    const int32_t m = op->micro_batch;
     const int32_t producer = executor->facts->crossings[crossing].producer;
+    const int32_t reader_group = executor->facts->crossings[crossing].group;
+    const int32_t group = executor->program->plan->layers[producer].group;
     const int64_t bytes = row_bytes(executor, producer, &slice->own);
-    struct yk_op_message local;
     if (op->kind != YK_OP_FORWARD ||
-        executor->first_taker[(int64_t)crossing * executor->facts->M + op->micro_batch] != number ||
-        !find_local(executor, crossing, op->micro_batch, &local)) {
+        executor->first_reader[(int64_t)crossing * executor->facts->M + m] != number ||
+        executor->view->members[group] < 0 || executor->view->members[reader_group] < 0) {
         return;
     }
-    const struct strip from =
-        strip_of(slice, first_here(executor, crossing, false, op->micro_batch), local.first,
-                 local.end, bytes);
-    const struct strip to = strip_of(slice, first_here(executor, crossing, true, op->micro_batch),
-                                     local.first, local.end, bytes);
-    if (from.bytes > 0) {
+    const struct sample_range produced = own_samples(executor, group, m);
+    const struct sample_range read = own_samples(executor, reader_group, m);
+    const struct sample_range common = intersect(produced, read);
+    const struct strip from = strip_of(slice, produced.first, common, bytes);
+    const struct strip to = strip_of(slice, read.first, common, bytes);
+    if (common.end > common.first && from.bytes > 0) {
         executor->backend->copy(
             executor->lanes[YK_LANE_COMPUTE],
-            executor->buffer_memory + crossing_offsets(executor, crossing, op->micro_batch)->input +
-                to.at,
-            executor->buffer_memory + pass_offsets(executor, producer, op->micro_batch)->output +
-                from.at,
+            executor->buffer_memory + crossing_offsets(executor, crossing, m)->input + to.at,
+            executor->buffer_memory + pass_offsets(executor, producer, m)->output + from.at,
             from.bytes);
     }
 }
 
-/* Where layer `from`'s output is for `layer`, and where its gradient goes. */
-static void find_stream(struct yk_executor *executor, int32_t number, int32_t from, int32_t which,
-                        const struct yk_batch_slice *slice, const void **output, void **gradient)
+/* Finds where an op reads the output of layer `from`, and where it writes the gradient. */
+static void find_input(struct yk_executor *executor, int32_t number, int32_t from, int32_t which,
+                       const struct yk_batch_slice *slice, const void **output, void **gradient)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const int32_t crossing = executor->crossing_of[2 * op->layer + which];
+    const int32_t crossing = executor->input_crossings[2 * op->layer + which];
     char *base = executor->buffer_memory;
     if (crossing >= 0) {
         const struct yk_crossing_offsets *offsets =
@@ -379,17 +359,17 @@ void yk_executor_route_input(struct yk_executor *executor, int32_t number,
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     if (layer->input >= 0) {
-        find_stream(executor, number, layer->input, 0, slice, &pass->input, &pass->input_gradient);
+        find_input(executor, number, layer->input, 0, slice, &pass->input, &pass->input_gradient);
     }
     if (layer->memory >= 0) {
-        find_stream(executor, number, layer->memory, 1, slice, &pass->memory,
-                    &pass->memory_gradient);
+        find_input(executor, number, layer->memory, 1, slice, &pass->memory,
+                   &pass->memory_gradient);
         pass->memory_added = executor->memory_added[number];
     }
 }
 
-/* Whether a layer of `group` that takes the output goes backward. */
-static bool returns(const struct yk_executor *executor, int32_t producer, int32_t group)
+/* Whether a layer of `group` reads the output and returns a gradient. */
+static bool returns_gradient(const struct yk_executor *executor, int32_t producer, int32_t group)
 {
     const struct yk_facts *facts = executor->facts;
     for (int32_t e = 0; e < facts->model->edge_count; e++) {
@@ -402,8 +382,9 @@ static bool returns(const struct yk_executor *executor, int32_t producer, int32_
     return false;
 }
 
-/* Adds `from` to rows of the gradient, or copies it there. */
-static void bring(struct yk_executor *executor, char *to, const char *from, size_t bytes, bool add)
+/* Adds `from` to `to`, or copies it there. */
+static void add_or_copy(struct yk_executor *executor, char *to, const char *from, size_t bytes,
+                        bool add)
 {
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
     const enum yk_precision type = executor->store->net->workload.precision;
@@ -422,9 +403,10 @@ static void bring(struct yk_executor *executor, char *to, const char *from, size
                                  });
 }
 
-/* From one group that took the output: what its other members sent, and this rank's own. */
-static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
-                           const struct yk_batch_slice *slice, bool add)
+/* Adds or copies the gradients from one group that read the output: those that its other members
+ * sent, and this rank's own. */
+static void collect_gradient(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
+                             const struct yk_batch_slice *slice, bool add)
 {
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const struct yk_plan *plan = executor->program->plan;
@@ -433,23 +415,19 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
     const int64_t bytes = row_bytes(executor, at->producer, &slice->own);
     char *gradient = executor->buffer_memory +
                      pass_offsets(executor, at->producer, micro_batch)->output_gradient;
-    int64_t end = 0;
-    const int64_t mine =
-        find_range(executor, group, executor->view->members[group], micro_batch, &end);
+    const struct sample_range own = own_samples(executor, group, micro_batch);
     for (int32_t j = 0; j < plan->groups[at->group].member_count; j++) {
-        int64_t other_end = 0;
-        const int64_t other = find_range(executor, at->group, j, micro_batch, &other_end);
-        const int64_t first = mine > other ? mine : other;
-        const int64_t last = end < other_end ? end : other_end;
-        if (last <= first) {
+        const struct sample_range other = samples_of(executor, at->group, j, micro_batch);
+        const struct sample_range common = intersect(own, other);
+        if (common.end <= common.first) {
             continue;
         }
         const bool local = plan->groups[at->group].members[j].rank == executor->rank;
-        const struct strip to = strip_of(slice, mine, first, last, bytes);
-        const struct strip from = strip_of(slice, local ? other : mine, first, last, bytes);
+        const struct strip to = strip_of(slice, own.first, common, bytes);
+        const struct strip from = strip_of(slice, local ? other.first : own.first, common, bytes);
         const char *source = executor->buffer_memory +
                              (local ? offsets->input_gradient : offsets->returned) + from.at;
-        bring(executor, gradient + to.at, source, to.bytes, add);
+        add_or_copy(executor, gradient + to.at, source, to.bytes, add);
     }
 }
 
@@ -458,15 +436,15 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_facts *facts = executor->facts;
-    bool filled = returns(executor, op->layer, facts->plan->layers[op->layer].group);
+    bool filled = returns_gradient(executor, op->layer, facts->plan->layers[op->layer].group);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         const struct yk_crossing *crossing = &facts->crossings[c];
         if (crossing->producer != op->layer ||
             crossing_offsets(executor, c, op->micro_batch)->direct ||
-            !returns(executor, op->layer, crossing->group)) {
+            !returns_gradient(executor, op->layer, crossing->group)) {
             continue;
         }
-        bring_crossing(executor, c, op->micro_batch, slice, filled);
+        collect_gradient(executor, c, op->micro_batch, slice, filled);
         filled = true;
     }
 }
@@ -478,8 +456,9 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
     const struct yk_op_message *message = &executor->messages[number];
     const struct yk_crossing_offsets *offsets =
         crossing_offsets(executor, message->crossing, op->micro_batch);
-    const struct strip strip = strip_of(slice, message->from, message->first, message->end,
-                                        row_bytes(executor, op->layer, &slice->own));
+    const struct strip strip =
+        strip_of(slice, message->from, (struct sample_range){message->first, message->end},
+                 row_bytes(executor, op->layer, &slice->own));
     struct yk_comm_message *transfer = &executor->transfers[round % YK_EXECUTOR_ROUNDS][number];
     const bool sends = op->kind == YK_OP_SEND;
     const size_t at =

@@ -1,4 +1,4 @@
-/* Steps of a row: beginning them, their results, and what ends the row. */
+/* Begins steps, reads their results, and finishes a sequence of steps. */
 #include "base/clock.h"
 #include "train/executor/state.h"
 
@@ -19,21 +19,22 @@ static void open_slot(struct yk_executor *executor, int64_t number, const struct
     slot->evaluating = evaluating;
 }
 
-/* The round of a step, and before the first of a row what belongs to it in the round before. */
+/* Enqueues the round of a step. Before the first step of a sequence, it enqueues the ops of that
+ * step that belong to the previous round. */
 static void enqueue_step(struct yk_executor *executor, int64_t number)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, number);
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
     slot->began_s = NAN;
-    if (executor->unsettled < 0) {
+    if (executor->sequence_step < 0) {
         slot->began_s = yk_clock_now_s();
-        executor->unsettled = number;
+        executor->sequence_step = number;
         yk_executor_enqueue_round(executor, number - 1, number, number);
     }
     executor->backend->clear(lane, slot->report,
                              (size_t)executor->report_count * sizeof *slot->report);
     slot->round = executor->rounds;
-    yk_executor_enqueue_round(executor, number, executor->unsettled,
+    yk_executor_enqueue_round(executor, number, executor->sequence_step,
                               slot->evaluating ? number : number + 1);
     executor->backend->event_record(lane, slot->done);
 }
@@ -52,9 +53,9 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     open_slot(executor, number + 1, &(struct yk_step){.batch = next, .loss_scale = 1}, false);
     executor->begun++;
     enqueue_step(executor, number);
-    if (executor->late && number > executor->unsettled) {
+    if (executor->late_updates && number > executor->sequence_step) {
         yk_executor_enqueue_report(executor, number - 1);
-    } else if (!executor->late && !executor->barrier) {
+    } else if (!executor->late_updates && !executor->barrier) {
         yk_executor_enqueue_report(executor, number);
     }
     return YK_OK;
@@ -99,29 +100,30 @@ yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_resu
     return YK_OK;
 }
 
-/* Waits for all lanes, which are in no op then. */
+/* Waits for all lanes and reports that they are idle. */
 static yk_status finish_lanes(struct yk_executor *executor)
 {
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         YK_TRY(executor->backend->lane_synchronize(executor->lanes[i]));
     }
-    for (int i = 0; i < YK_LANE_COUNT && executor->options.begins && !executor->apart; i++) {
-        executor->options.begins(executor->options.user, (enum yk_lane)i, YK_OP_NONE);
+    for (int i = 0; i < YK_LANE_COUNT && executor->options.op_began && !executor->is_accelerator;
+         i++) {
+        executor->options.op_began(executor->options.user, (enum yk_lane)i, YK_OP_NONE);
     }
     return check(executor);
 }
 
 yk_status yk_executor_finish_steps(struct yk_executor *executor)
 {
-    if (executor->unsettled < 0) {
+    if (executor->sequence_step < 0) {
         return YK_OK;
     }
     const int64_t last = executor->begun - 1;
     yk_executor_enqueue_round(executor, last + 1, last, last);
-    if (executor->late) {
+    if (executor->late_updates) {
         yk_executor_enqueue_report(executor, last);
     }
-    executor->unsettled = -1;
+    executor->sequence_step = -1;
     return finish_lanes(executor);
 }
 
@@ -136,7 +138,7 @@ yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct y
     executor->ended++;
     enqueue_step(executor, number);
     yk_executor_enqueue_report(executor, number);
-    executor->unsettled = -1;
+    executor->sequence_step = -1;
     YK_TRY(finish_lanes(executor));
     *out_loss = slot->read[YK_REPORT_LOSS];
     return YK_OK;

@@ -1,9 +1,9 @@
-/* When the ops of a round ran, by their events. */
+/* Reads when the ops of a round ran, from their events. */
 #include "train/executor/state.h"
 
 #include <math.h>
 
-/* Of an op that had something to do in that round, and has ended; false: it had not. */
+/* Reads the times of an op that has ended. False: the op did no work in that round. */
 static bool read_op(const struct yk_executor *executor, int64_t round, int32_t op,
                     struct yk_op_time *out)
 {
@@ -45,7 +45,7 @@ yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
     };
     for (int32_t i = 0; i < executor->list->op_count && round >= 0; i++) {
         const struct yk_op_events *events = &executor->events[round % YK_EXECUTOR_ROUNDS][i];
-        /* The round's computing is done; what it sends may still be on its way. */
+        /* The computation of the round is done, but its messages may still be in flight. */
         if (events->round == round && events->works) {
             YK_TRY(executor->backend->event_synchronize(events->ended));
         }

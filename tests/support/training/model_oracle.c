@@ -150,7 +150,7 @@ struct model_oracle_distance model_oracle_run(const struct training_case *c,
         const struct yk_slice slice = training_case_slice(c, s);
         const struct yk_step_result result =
             trainer_step_on(trainer, &slice,
-                            (struct yk_step){.rate = rate,
+                            (struct yk_step){.lr = rate,
                                              .updates = s,
                                              .clip = options->clip,
                                              .loss_scale = loss_scale_of(request)});

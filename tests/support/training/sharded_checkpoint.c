@@ -76,8 +76,8 @@ static bool meet(const void *whole, void *kept, size_t bytes, bool fill)
     return memcmp(whole, kept, bytes) == 0;
 }
 
-static bool meet_weights(const struct yk_store *whole, const struct yk_store *store, int32_t layer,
-                         bool fill)
+static bool meet_weights(const struct yk_parameter_store *whole,
+                         const struct yk_parameter_store *store, int32_t layer, bool fill)
 {
     const struct yk_store_layer *from = &whole->layers[layer];
     const struct yk_store_layer *kept = &store->layers[layer];
@@ -112,7 +112,8 @@ static bool meet_state(const float *whole, float *kept, const struct yk_store_la
     return same;
 }
 
-static yk_status meet_stores(const struct yk_store *whole, const struct yk_store *store, bool fill)
+static yk_status meet_stores(const struct yk_parameter_store *whole,
+                             const struct yk_parameter_store *store, bool fill)
 {
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         const struct yk_store_layer *from = &whole->layers[l];
@@ -145,7 +146,8 @@ struct job {
 };
 
 static yk_status save(const struct job *job, const struct yk_ranks *ranks,
-                      const struct yk_store *store, const struct yk_partition *saves, int64_t step)
+                      const struct yk_parameter_store *store, const struct yk_partition *saves,
+                      int64_t step)
 {
     struct yk_text path = {0};
     const struct yk_checkpoint_content content = {
@@ -162,7 +164,7 @@ static yk_status save(const struct job *job, const struct yk_ranks *ranks,
 }
 
 static yk_status save_all(const struct job *job, const struct yk_ranks *ranks, int32_t rank,
-                          const struct yk_store *store, const struct yk_partition *saves)
+                          const struct yk_parameter_store *store, const struct yk_partition *saves)
 {
     for (int64_t step = job->step;; step++) {
         small_store_fill(&job->whole[rank], (uint64_t)step);
@@ -175,7 +177,7 @@ static yk_status save_all(const struct job *job, const struct yk_ranks *ranks, i
 }
 
 static yk_status load(struct job *job, const struct yk_ranks *ranks, int32_t rank,
-                      struct yk_store *store)
+                      struct yk_parameter_store *store)
 {
     struct yk_checkpoint *checkpoint = NULL;
     YK_TRY(yk_checkpoint_open_ranks(job->world->folder, ranks, &checkpoint));
@@ -198,7 +200,7 @@ static yk_status do_job(struct job *job, const struct yk_ranks *ranks, int32_t r
     const struct small_store *whole = &job->whole[rank];
     struct yk_partition *partitions = NULL;
     struct yk_partition *saves = NULL;
-    struct yk_store *store = NULL;
+    struct yk_parameter_store *store = NULL;
     YK_TRY(yk_partitions_of_rank(job->program, rank, whole->arena, &partitions));
     YK_TRY(yk_partitions_to_save(job->program, rank, whole->arena, &saves));
     YK_TRY(yk_store_create(whole->net, &whole->store->engine, job->world->request->optimizer,

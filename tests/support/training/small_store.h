@@ -33,7 +33,7 @@ struct small_store_request {
 struct small_store {
     struct yk_arena *arena;
     struct yk_net *net;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
 };
 
 struct small_store small_store_open(const struct small_store_request *request);

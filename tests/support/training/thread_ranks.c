@@ -137,7 +137,7 @@ struct rank {
     struct yk_ranks ranks;
     struct yk_ranks staged;
     struct yk_arena *arena;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     struct yk_executor *executor;
     struct yk_batches *batches;
 };
@@ -216,8 +216,9 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(open_work(rank, &work));
     YK_TRY(yk_executor_create(
         request->program, rank->store, &request->optimizer,
-        &(struct yk_executor_options){
-            .ranks = work, .wide = request->wide, .spare_samples = spare_samples(rank->crew)},
+        &(struct yk_executor_options){.ranks = work,
+                                      .reduce_in_fp32 = request->wide,
+                                      .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
     yk_batches_find_shares(plan, rank->ranks.rank, cuts);
@@ -278,7 +279,7 @@ static yk_status train(struct rank *rank)
         next_unit += next->units;
         const struct yk_step step = {
             .batch = now,
-            .rate = request->rate,
+            .lr = request->rate,
             .updates = s,
             .loss_scale = 1,
             .clip = request->program->plan->clip ? request->clip : 0,

@@ -42,7 +42,7 @@ struct trainer {
     struct yk_program *program;
     struct yk_net *net;
     struct yk_engine engine;
-    struct yk_store *store;
+    struct yk_parameter_store *store;
     struct yk_executor *executor;
     struct yk_optimizer optimizer;
     struct yk_batch_slice *slices; /* (M) room for those of a step */
