@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "model/architecture.h"
-#include "plan/plan_source.h"
 #include "plan/plan_value.h"
 #include "profile/profile.h"
 
@@ -15,18 +14,18 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-    MAX_LAYERS = INT32_MAX /* layers of a model that somebody wrote down */
+    MAX_LAYERS = INT32_MAX
 };
 
 static const int64_t MOST_PARAMETERS = INT64_C(1) << 53;
 
-/* The blocks, which is what people call the layers of a model. */
+/* Transformer blocks, the usual meaning of a model's layers. */
 static int64_t count_layers(const struct yk_model_config *config)
 {
     return config->layers + config->encoder_layers;
 }
 
-/* All parameters but those of adapters, so that these can be changed in a file. */
+/* Does not count adapters, so that a user may change them in the plan file. */
 static yk_status count_parameters(const struct yk_model_config *config, int64_t *out)
 {
     const struct yk_workload smallest = {.batch = 1, .sequence = 1};
@@ -68,7 +67,7 @@ static yk_status read_cluster(const struct yk_json *root, const struct yk_json *
     return read_object(root, "cluster", known, COUNT(known), out);
 }
 
-/* `*out` is NULL when the plan was made without one. */
+/* `*out` is NULL if the plan was made without a profile. */
 static yk_status read_profile(const struct yk_json *root, const struct yk_json **out)
 {
     static const char *const known[] = {"source", "hash"};
@@ -78,7 +77,8 @@ static yk_status read_profile(const struct yk_json *root, const struct yk_json *
                                           : read_object(root, "profile", known, COUNT(known), out);
 }
 
-/* Whether `object` says another hash; one that says none may be written by hand, and passes. */
+/* Whether `object` has a different hash. A file written by hand may have none, which is accepted.
+ */
 static yk_status differs(const struct yk_json *object, const char *key,
                          const char hash[YK_PLAN_HASH_SIZE], bool *out)
 {
@@ -124,7 +124,7 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
                      : YK_OK;
 }
 
-/* "rtx3090 with 24GiB"; devices without a datasheet have no type. */
+/* "rtx3090 with 24GiB". */
 static void describe(struct yk_text *out, const char *type, double memory_bytes)
 {
     char memory[YK_UNITS_SIZE];
@@ -238,7 +238,7 @@ yk_status yk_plan_origin_check(const struct yk_json *root, const struct yk_plan_
     return context->any_profile ? YK_OK : in(check_profile(profile, context->profile), "profile");
 }
 
-/* What the sources in a plan file at `path` mean here. */
+/* Converts the stored paths to paths from the working directory. */
 static yk_status find_sources(const char *path, struct yk_arena *arena,
                               struct yk_plan_sources *sources)
 {
@@ -274,8 +274,7 @@ yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
     return YK_OK;
 }
 
-/* A name of a model or a line that describes a cluster is no path; a model may be written together
- * with its plan, and a cluster is there by then. */
+/* A built-in model and a cluster given as a line are not files. A model file may not exist yet. */
 static bool is_file(const char *key, const char *source)
 {
     if (strcmp(key, "model") == 0) {
@@ -360,7 +359,7 @@ void yk_plan_origin_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH
     (void)snprintf(out, YK_PLAN_HASH_SIZE, "%016" PRIx64, hash);
 }
 
-/* Takes the text over: it is freed whatever comes. */
+/* Hashes the text if `status` is YK_OK, and frees it in any case. */
 static yk_status hash_text(yk_status status, struct yk_text *text, char out[YK_PLAN_HASH_SIZE])
 {
     YK_THEN(yk_text_status(text));
@@ -407,7 +406,7 @@ yk_status yk_plan_origin_hash_model(const struct yk_model_config *config,
     return hash_text(YK_OK, &text, out);
 }
 
-/* A number by its bits: there are as many links as pairs of devices, and digits take time. */
+/* Hexadecimal bits are faster than decimal digits, and there are many links. */
 static void add_bits(struct yk_text *text, double value)
 {
     uint64_t bits = 0;
@@ -426,7 +425,7 @@ static void add_links(const struct yk_cluster *cluster, struct yk_text *text)
     }
 }
 
-/* Every device as the file of a cluster that has no other, which says no links; then those. */
+/* Writes every device as a cluster file of one device, then all links. */
 static yk_status write_cluster(const struct yk_cluster *cluster, struct yk_text *text)
 {
     for (int32_t i = 0; i < cluster->device_count; i++) {

@@ -1,4 +1,5 @@
-#include "plan/plan_source.h"
+/* Plan path: paths in a plan file, relative to its folder. */
+#include "plan/plan_origin.h"
 
 #include "base/text.h"
 
@@ -33,8 +34,8 @@ static yk_status copy_text(struct yk_text *text, struct yk_arena *arena, const c
     return status;
 }
 
-/* Drops the last part of a path that is in `out` from `start` on; false where there is none, or
- * where it is ".." itself. */
+/* Removes the last component of the path that begins at `start` in `out`. Returns false if there is
+ * none, or if it is "..". */
 static bool drop_last(struct yk_text *out, size_t start)
 {
     const char *text = yk_text_chars(out);
@@ -50,7 +51,7 @@ static bool drop_last(struct yk_text *out, size_t start)
     return true;
 }
 
-/* Adds the path without "." and with ".." taken off the part before it, by its letters alone. */
+/* Adds the path with "." and ".." resolved, without looking at the file system. */
 static void add_plain(struct yk_text *out, const char *path)
 {
     const size_t root = path[0] == '/' ? 1 : 0;
@@ -68,7 +69,7 @@ static void add_plain(struct yk_text *out, const char *path)
     }
 }
 
-/* The same with the folder that we are in before it, where it is not absolute. */
+/* The same for the absolute form of the first `length` bytes of `path`. */
 static void add_absolute(struct yk_text *out, const char *path, size_t length)
 {
     char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -100,7 +101,7 @@ static void add_relative(struct yk_text *out, const char *folder, const char *pa
     yk_text_add(out, path + common + strspn(path + common, "/"));
 }
 
-/* Makes a path differ from a name: "./tiny", unless its beginning or its end does. */
+/* Adds "./" if the path could be mistaken for a model's name, such as "tiny". */
 static void mark_path(const struct yk_text *relative, struct yk_text *out)
 {
     const char *text = yk_text_chars(relative);
@@ -109,7 +110,7 @@ static void mark_path(const struct yk_text *relative, struct yk_text *out)
     yk_text_addf(out, "%s%s", plain ? "" : "./", text);
 }
 
-/* Two paths of one file, or of one that is not written yet: then they have one folder and name. */
+/* Whether two paths name one file. It may not exist yet; then folder and name must be the same. */
 static bool lead_to_one(const char *a, const char *b)
 {
     const size_t first = folder_length(a);
@@ -127,8 +128,7 @@ static bool lead_to_one(const char *a, const char *b)
     return one;
 }
 
-/* `relative` leads from the folder of `plan` to the very file at `source`: links may lead it
- * astray. */
+/* Whether `relative`, seen from the plan's folder, is `source`. Symbolic links may prevent that. */
 static bool leads_there(const char *plan, const struct yk_text *relative, const char *source)
 {
     struct yk_text joined = {0};
