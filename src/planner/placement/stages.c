@@ -1,4 +1,4 @@
-#include "planner/placement/stages.h"
+#include "planner/placement/candidates.h"
 
 #include <math.h>
 #include <stdlib.h>

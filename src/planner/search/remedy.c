@@ -1,4 +1,4 @@
-/* Remedy: the cheapest change with which a plan fits where none does, tried out. */
+/* Memory remedy: searches for the cheapest change of a request that makes a plan fit. */
 #include "planner/search/search.h"
 
 #include "base/units.h"
@@ -6,14 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of the budget: what one way may take at the most. */
+/* Maximum fraction of the budget for one change. */
 static const double max_part = 0.25;
 enum {
     LORA_RANK = 16,
     TEXT_SIZE = 120,
 };
 
-/* `out_known`: the search for a plan that fits was not cut short. */
+/* `*out_known` is false if the search was cut short. */
 static yk_status fits(const struct yk_plan_request *request, bool *out, bool *out_known)
 {
     struct yk_study *study = NULL;
@@ -31,7 +31,7 @@ static yk_status fits(const struct yk_plan_request *request, bool *out, bool *ou
     return status;
 }
 
-/* Asks for less, one thing at a time, in the order of what it costs the user. */
+/* Applies change `number`, from cheap to expensive; returns false if it changes nothing. */
 static bool reduce_request(struct yk_plan_request *request, int32_t number, char *text)
 {
     struct yk_workload *workload = &request->workload;
