@@ -226,20 +226,20 @@ static void add_entry(struct yk_module_map_entry *entries, int32_t *count, const
     }
 }
 
-static yk_status make_map(const struct places *places, struct yk_arena *arena,
-                          struct yk_module_map **out)
+yk_status yk_module_map_create(const struct yk_modules *modules, const int32_t *module_places,
+                               const int32_t *tensor_places, struct yk_arena *arena,
+                               struct yk_module_map **out)
 {
-    const struct yk_modules *modules = places->modules;
     struct yk_module_map_entry *entries = NULL;
     struct yk_module_map *map = NULL;
     YK_TRY_NEW(arena, map, 1);
     YK_TRY_NEW(arena, entries, modules->module_count + modules->tensor_count);
     for (int32_t i = 0; i < modules->module_count; i++) {
         const struct yk_module *module = &modules->modules[i];
-        add_entry(entries, &map->count, module->name, places->of_module[i]);
+        add_entry(entries, &map->count, module->name, module_places[i]);
         for (int32_t t = module->first_tensor; t < module->first_tensor + module->tensor_count;
              t++) {
-            add_entry(entries, &map->count, modules->tensors[t].name, places->of_tensor[t]);
+            add_entry(entries, &map->count, modules->tensors[t].name, tensor_places[t]);
         }
     }
     map->entries = entries;
@@ -268,7 +268,7 @@ yk_status yk_module_map_of_layers(const struct yk_model *model, const int32_t *l
     }
     place_the_rest(&places, layer_devices[0]);
     struct yk_module_map *map = NULL;
-    YK_TRY(make_map(&places, arena, &map));
+    YK_TRY(yk_module_map_create(modules, places.of_module, places.of_tensor, arena, &map));
     YK_TRY(yk_module_map_check(map, modules, device_count));
     *out = map;
     return YK_OK;

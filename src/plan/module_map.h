@@ -67,6 +67,14 @@ yk_status yk_module_map_of_layers(const struct yk_model *model, const int32_t *l
                                   struct yk_arena *arena,
                                   const struct yk_module_map **out) YK_MUST_USE;
 
+/*
+ * Creates a map, in `arena`, of the modules and tensors that have a place in `module_places`
+ * (modules) or `tensor_places` (tensors); the others have YK_PLACE_NONE.
+ */
+yk_status yk_module_map_create(const struct yk_modules *modules, const int32_t *module_places,
+                               const int32_t *tensor_places, struct yk_arena *arena,
+                               struct yk_module_map **out) YK_MUST_USE;
+
 /* Writes a place as JSON: "cpu", "disk" or the index of a device. */
 void yk_module_map_add_place(struct yk_text *text, int32_t place);
 

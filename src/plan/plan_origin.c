@@ -40,41 +40,33 @@ static yk_status count_parameters(const struct yk_model_config *config, int64_t 
     return status;
 }
 
-static yk_status read_object(const struct yk_json *root, const char *key, const char *const *known,
-                             size_t count, const struct yk_json **out)
+struct members {
+    const struct yk_json *model;
+    const struct yk_json *cluster;
+    const struct yk_json *profile; /* NULL means: made without a profile */
+};
+
+static yk_status in(yk_status status, const char *place)
 {
-    const struct yk_json *node = yk_json_get(root, key);
-    if (!node) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, place);
+}
+
+static yk_status read_members(const struct yk_json *root, struct members *out)
+{
+    static const char *const of_model[] = {"source", "hash", "layers", "parameters"};
+    static const char *const of_cluster[] = {"source", "hash", "links", "devices"};
+    static const char *const of_profile[] = {"source", "hash"};
+    *out = (struct members){yk_json_get(root, "model"), yk_json_get(root, "cluster"),
+                            yk_json_get(root, "profile")};
+    YK_TRY(yk_plan_value_require(root, "model"));
+    YK_TRY(in(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
+    YK_TRY(yk_plan_value_require(root, "cluster"));
+    YK_TRY(in(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)), "cluster"));
+    if (!out->profile || yk_json_is_null(out->profile)) {
+        out->profile = NULL;
+        return YK_OK;
     }
-    const yk_status status = yk_json_check_object(node, known, count);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, key);
-    }
-    *out = node;
-    return YK_OK;
-}
-
-static yk_status read_model(const struct yk_json *root, const struct yk_json **out)
-{
-    static const char *const known[] = {"source", "hash", "layers", "parameters"};
-    return read_object(root, "model", known, COUNT(known), out);
-}
-
-static yk_status read_cluster(const struct yk_json *root, const struct yk_json **out)
-{
-    static const char *const known[] = {"source", "hash", "links", "devices"};
-    return read_object(root, "cluster", known, COUNT(known), out);
-}
-
-/* `*out` is NULL if the plan was made without a profile. */
-static yk_status read_profile(const struct yk_json *root, const struct yk_json **out)
-{
-    static const char *const known[] = {"source", "hash"};
-    const struct yk_json *node = yk_json_get(root, "profile");
-    *out = NULL;
-    return !node || yk_json_is_null(node) ? YK_OK
-                                          : read_object(root, "profile", known, COUNT(known), out);
+    return in(yk_json_check_object(out->profile, of_profile, COUNT(of_profile)), "profile");
 }
 
 /* Whether `object` has a different hash. A file written by hand may have none, which is accepted.
@@ -220,22 +212,19 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
                      : YK_OK;
 }
 
-static yk_status in(yk_status status, const char *place)
-{
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, place);
-}
-
 yk_status yk_plan_origin_check(const struct yk_json *root, const struct yk_plan_context *context)
 {
-    const struct yk_json *model = NULL;
-    const struct yk_json *cluster = NULL;
-    const struct yk_json *profile = NULL;
-    YK_TRY(read_model(root, &model));
-    YK_TRY(read_cluster(root, &cluster));
-    YK_TRY(read_profile(root, &profile));
-    YK_TRY(in(check_model(model, context->config), "model"));
-    YK_TRY(in(check_cluster(cluster, context->cluster), "cluster"));
-    return context->any_profile ? YK_OK : in(check_profile(profile, context->profile), "profile");
+    struct members members;
+    YK_TRY(read_members(root, &members));
+    YK_TRY(in(check_model(members.model, context->config), "model"));
+    YK_TRY(in(check_cluster(members.cluster, context->cluster), "cluster"));
+    return context->any_profile ? YK_OK
+                                : in(check_profile(members.profile, context->profile), "profile");
+}
+
+static yk_status read_source(const struct yk_json *member, const char *place, const char **out)
+{
+    return in(yk_json_read_name(yk_json_get(member, "source"), "source", out), place);
 }
 
 /* Converts the stored paths to paths from the working directory. */
@@ -255,19 +244,13 @@ static yk_status find_sources(const char *path, struct yk_arena *arena,
 yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
                                  struct yk_arena *arena, struct yk_plan_sources *out)
 {
-    const struct yk_json *model = NULL;
-    const struct yk_json *cluster = NULL;
-    const struct yk_json *profile = NULL;
+    struct members members;
     struct yk_plan_sources sources = {0};
-    YK_TRY(read_model(root, &model));
-    YK_TRY(read_cluster(root, &cluster));
-    YK_TRY(read_profile(root, &profile));
-    YK_TRY(in(yk_json_read_name(yk_json_get(model, "source"), "source", &sources.model), "model"));
-    YK_TRY(in(yk_json_read_name(yk_json_get(cluster, "source"), "source", &sources.cluster),
-              "cluster"));
-    if (profile) {
-        YK_TRY(in(yk_json_read_name(yk_json_get(profile, "source"), "source", &sources.profile),
-                  "profile"));
+    YK_TRY(read_members(root, &members));
+    YK_TRY(read_source(members.model, "model", &sources.model));
+    YK_TRY(read_source(members.cluster, "cluster", &sources.cluster));
+    if (members.profile) {
+        YK_TRY(read_source(members.profile, "profile", &sources.profile));
     }
     YK_TRY(find_sources(path, arena, &sources));
     *out = sources;

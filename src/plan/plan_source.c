@@ -23,17 +23,6 @@ static bool is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-static yk_status copy_text(struct yk_text *text, struct yk_arena *arena, const char **out)
-{
-    yk_status status = yk_text_status(text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(text);
-    return status;
-}
-
 /* Removes the last component of the path that begins at `start` in `out`. Returns false if there is
  * none, or if it is "..". */
 static bool drop_last(struct yk_text *out, size_t start)
@@ -150,11 +139,10 @@ yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_a
         yk_text_add(&relative, source + length);
         mark_path(&relative, &stored);
         yk_text_free(&relative);
-        return copy_text(&stored, arena, out);
+        return yk_text_move(&stored, arena, out);
     }
     if (source[0] == '/' || length == 0) {
-        yk_text_add(&stored, source);
-        return copy_text(&stored, arena, out);
+        return yk_arena_strdup(arena, source, out);
     }
     add_absolute(&folder, plan, folder_length(plan));
     add_absolute(&path, source, strlen(source));
@@ -168,7 +156,7 @@ yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_a
     yk_text_free(&folder);
     yk_text_free(&path);
     yk_text_free(&relative);
-    return copy_text(&stored, arena, out);
+    return yk_text_move(&stored, arena, out);
 }
 
 yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_arena *arena,
@@ -191,5 +179,5 @@ yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_ar
     found.failed |= joined.failed | plain.failed;
     yk_text_free(&joined);
     yk_text_free(&plain);
-    return copy_text(&found, arena, out);
+    return yk_text_move(&found, arena, out);
 }

@@ -8,27 +8,13 @@ static yk_status search_others(struct yk_study *study, const bool *left_out, boo
                                int32_t rows, bool *out_known, double *out_s)
 {
     struct yk_plan_request request = *study->request;
-    struct yk_study *other = NULL;
-    struct yk_search search;
     request.left_out = left_out;
     request.all_devices = true;
     const double part = (1 - yk_study_spent_part(study)) / rows;
     request.search.budget_s *= part;
     request.search.moves = (int64_t)ceil(part * (double)request.search.moves);
-    YK_TRY(yk_study_create(&request, &other));
-    yk_status status = yk_search_create(other, &search);
-    if (status == YK_OK) {
-        /* Plans of the same family first, since there may not be time for all. */
-        status = for_stages ? yk_search_pipelines(&search, YK_SEARCH_ALL_DEVICES) : YK_OK;
-        status = status == YK_OK ? yk_search_phase_explore(&search) : status;
-        status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out_known = search.best || yk_search_has_budget(&search);
-        *out_s = search.best ? search.best_s : NAN;
-        yk_search_free(&search);
-    }
-    study->trials += other->trials;
-    yk_study_destroy(other);
-    return status;
+    /* Plans of the same family first, since there may not be time for all. */
+    return yk_search_phase_explore_request(&request, for_stages, &study->trials, out_known, out_s);
 }
 
 /* Selects the ranks to leave out; returns their number. */

@@ -15,6 +15,27 @@ yk_status yk_search_phase_explore(struct yk_search *search)
     return yk_search_pipelines(search, YK_SEARCH_SOME_DEVICES);
 }
 
+yk_status yk_search_phase_explore_request(const struct yk_plan_request *request,
+                                          bool pipelines_first, int64_t *trials, bool *out_known,
+                                          double *out_s)
+{
+    struct yk_study *study = NULL;
+    struct yk_search search;
+    YK_TRY(yk_study_create(request, &study));
+    yk_status status = yk_search_create(study, &search);
+    if (status == YK_OK) {
+        status = pipelines_first ? yk_search_pipelines(&search, YK_SEARCH_ALL_DEVICES) : YK_OK;
+        YK_THEN(yk_search_phase_explore(&search));
+        status = status == YK_ERROR_STOPPED ? YK_OK : status;
+        *out_known = search.best || yk_search_has_budget(&search);
+        *out_s = search.best ? search.best_s : NAN;
+        yk_search_free(&search);
+    }
+    *trials += study->trials;
+    yk_study_destroy(study);
+    return status;
+}
+
 struct refining {
     struct yk_search *search;
     struct yk_arena *arena;       /* of the current change */

@@ -13,24 +13,6 @@ enum {
     TEXT_SIZE = 120,
 };
 
-/* `*out_known` is false if the search was cut short. */
-static yk_status fits(const struct yk_plan_request *request, bool *out, bool *out_known)
-{
-    struct yk_study *study = NULL;
-    struct yk_search search;
-    YK_TRY(yk_study_create(request, &study));
-    yk_status status = yk_search_create(study, &search);
-    if (status == YK_OK) {
-        status = yk_search_phase_explore(&search);
-        status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out = search.best != NULL;
-        *out_known = yk_search_has_budget(&search);
-        yk_search_free(&search);
-    }
-    yk_study_destroy(study);
-    return status;
-}
-
 /* Applies change `number`, from cheap to expensive; returns false if it changes nothing. */
 static bool reduce_request(struct yk_plan_request *request, int32_t number, char *text)
 {
@@ -90,10 +72,11 @@ yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out)
 {
     const struct yk_plan_request *request = study->request;
     bool all_known = true;
+    int64_t trials = 0; /* not counted */
     for (int32_t number = 0; number < REMEDY_COUNT; number++) {
         struct yk_plan_request less = *request;
         char text[TEXT_SIZE];
-        bool helps = false;
+        double step_s = NAN;
         bool known = false;
         less.search.progress = NULL;
         if (!reduce_request(&less, number, text)) {
@@ -107,9 +90,9 @@ yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out)
             all_known = false;
             break;
         }
-        YK_TRY(fits(&less, &helps, &known));
+        YK_TRY(yk_search_phase_explore_request(&less, false, &trials, &known, &step_s));
         all_known = all_known && known;
-        if (helps) {
+        if (isfinite(step_s)) {
             yk_text_addf(out, "it fits with %s", text);
             return YK_OK;
         }

@@ -84,6 +84,15 @@ yk_status yk_search_alternating(struct yk_search *search) YK_MUST_USE;
 /* Searches all families, on all devices and then on subsets. */
 yk_status yk_search_phase_explore(struct yk_search *search) YK_MUST_USE;
 
+/*
+ * Explores the plans of another request in a search of its own. `*out_s` is the step time of the
+ * best plan; NAN means: none fits or, if `*out_known` is false, none was found within the budget.
+ * Adds the number of evaluated plans to `*trials`.
+ */
+yk_status yk_search_phase_explore_request(const struct yk_plan_request *request,
+                                          bool pipelines_first, int64_t *trials, bool *out_known,
+                                          double *out_s) YK_MUST_USE;
+
 /* Applies improving moves from every starting point, until no move helps. */
 yk_status yk_local_search_run(struct yk_search *search) YK_MUST_USE;
 
