@@ -1,4 +1,4 @@
-#include "cost/error_band.h"
+#include "cost/cost.h"
 
 #include "base/json_write.h"
 

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Times of one batch size are contiguous, because planners iterate over layers. Row 0, which is no
@@ -123,17 +122,14 @@ static yk_status sort_devices(struct yk_layer_costs *costs)
 yk_status yk_layer_costs_create(const struct yk_cost_book *book, struct yk_model_sizes *sizes,
                                 struct yk_layer_costs **out)
 {
-    struct yk_layer_costs *costs = calloc(1, sizeof *costs);
-    if (!costs) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_layer_costs *costs = NULL;
+    YK_TRY_NEW_OWNER(costs);
     const struct yk_model *whole = yk_model_sizes_whole_batch(sizes);
     costs->book = *book;
     costs->sizes = sizes;
     costs->batch = whole->workload.batch;
     costs->layer_count = whole->layer_count;
-    yk_status status = yk_arena_create(&costs->arena);
-    YK_THEN(sort_devices(costs));
+    const yk_status status = sort_devices(costs);
     if (status != YK_OK) {
         yk_layer_costs_destroy(costs);
         return status;
@@ -146,7 +142,6 @@ void yk_layer_costs_destroy(struct yk_layer_costs *costs)
 {
     if (costs) {
         yk_arena_destroy(costs->arena);
-        free(costs);
     }
 }
 

@@ -7,7 +7,6 @@
 #define YK_COST_LAYER_COSTS_H
 
 #include "cost/cost.h"
-#include "cost/error_band.h"
 #include "model/model.h"
 
 struct yk_layer_costs;

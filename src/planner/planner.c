@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     TEXT_SIZE = 128
@@ -107,15 +106,12 @@ static const double last_refine_part = 0.85;
 
 static yk_status start(const struct yk_plan_request *request, struct yk_planner_outcome **out)
 {
-    struct yk_planner_outcome *outcome = calloc(1, sizeof *outcome);
-    if (!outcome) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_planner_outcome *outcome = NULL;
+    YK_TRY_NEW_OWNER(outcome);
     outcome->request = *request;
     outcome->missing_device = -1;
     outcome->trial.step_s = NAN;
-    yk_status status = yk_arena_create(&outcome->arena);
-    YK_THEN(yk_study_create(&outcome->request, &outcome->study));
+    const yk_status status = yk_study_create(&outcome->request, &outcome->study);
     if (status != YK_OK) {
         yk_planner_outcome_destroy(outcome);
         return status;
@@ -130,7 +126,6 @@ void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome)
         yk_trial_free(&outcome->trial);
         yk_study_destroy(outcome->study);
         yk_arena_destroy(outcome->arena);
-        free(outcome);
     }
 }
 

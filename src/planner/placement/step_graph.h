@@ -17,7 +17,6 @@
 
 #include "base/text.h"
 #include "cost/cost.h"
-#include "cost/error_band.h"
 #include "graph/graph.h"
 #include "model/model.h"
 

@@ -6,7 +6,6 @@
 #include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/parts.h"
 #include "planner/search/plan_move.h"
 #include "planner/search/shares.h"
 

@@ -1,4 +1,4 @@
-#include "planner/search/parts.h"
+#include "planner/search/trial.h"
 
 #include "base/units.h"
 #include "model/model.h"

@@ -1,7 +1,6 @@
 #include "planner/search/study.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* While no plan fits, the limit of moves is multiplied by this. */
 static const double patience = 16;
@@ -13,10 +12,7 @@ static yk_status find_recomputed(struct yk_study *study)
 {
     const struct yk_model *saving = NULL;
     YK_TRY(yk_model_sizes_get(study->sizes, study->request->workload.batch, true, &saving));
-    study->recomputes = calloc((size_t)study->model->layer_count, sizeof *study->recomputes);
-    if (!study->recomputes) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW(study->arena, study->recomputes, study->model->layer_count);
     for (int32_t l = 0; l < study->model->layer_count; l++) {
         study->recomputes[l] = saving->layers[l].saved_bytes < study->model->layers[l].saved_bytes;
     }
@@ -29,10 +25,7 @@ static yk_status start(struct yk_study *study)
     YK_TRY(yk_model_sizes_create(request->config, &request->workload, &study->sizes));
     YK_TRY(yk_layer_costs_create(request->book, study->sizes, &study->costs));
     study->model = yk_model_sizes_whole_batch(study->sizes);
-    study->limit_bytes = calloc((size_t)study->cluster->device_count, sizeof *study->limit_bytes);
-    if (!study->limit_bytes) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW(study->arena, study->limit_bytes, study->cluster->device_count);
     YK_TRY(find_recomputed(study));
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
         const double memory = study->cluster->devices[p].memory_bytes;
@@ -44,10 +37,8 @@ static yk_status start(struct yk_study *study)
 
 yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out)
 {
-    struct yk_study *study = calloc(1, sizeof *study);
-    if (!study) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_study *study = NULL;
+    YK_TRY_NEW_OWNER(study);
     study->request = request;
     study->cluster = request->book->cluster;
     study->facts = request->book->facts;
@@ -68,9 +59,7 @@ void yk_study_destroy(struct yk_study *study)
     if (study) {
         yk_layer_costs_destroy(study->costs);
         yk_model_sizes_destroy(study->sizes);
-        free(study->recomputes);
-        free(study->limit_bytes);
-        free(study);
+        yk_arena_destroy(study->arena);
     }
 }
 

@@ -37,6 +37,7 @@ struct yk_plan_request {
 void yk_study_request_restore(const struct yk_plan *plan, struct yk_plan_request *request);
 
 struct yk_study {
+    struct yk_arena *arena; /* owns the arrays */
     const struct yk_plan_request *request;
     const struct yk_cluster *cluster;
     const struct yk_device_facts *facts; /* (devices) may be NULL */
