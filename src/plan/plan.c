@@ -178,6 +178,17 @@ void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_bat
     }
 }
 
+void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model)
+{
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const int32_t owner = model->layers[l].shares;
+        if (owner != YK_LAYER_NONE) {
+            plan->layers[l].group = plan->layers[owner].group;
+            plan->layers[l].strategy = plan->layers[owner].strategy;
+        }
+    }
+}
+
 int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer)
 {
     const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[layer]);

@@ -210,6 +210,9 @@ enum {
     YK_PLAN_MAX_BLOCKS = 8, /* per layer; more would only add latency */
 };
 
+/* Gives layers with shared weights the group and strategy of the layer that owns the weights. */
+void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model);
+
 /* The number of blocks that a layer's parameters and its gradient are split into. Only bytes that
  * are gathered count, which are the trained ones for YK_SHARDED_STATE. 0 if the layer has no
  * weights of its own. */

@@ -536,15 +536,17 @@ static yk_status check(const struct yk_plan *plan, const struct yk_plan_context 
 }
 
 static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_context *context,
-                            const struct yk_model *model, struct yk_text *out)
+                            struct yk_arena *arena, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
+    const struct yk_model *model = NULL;
+    YK_TRY(yk_model_describe(context->config, &plan->workload, arena, &model));
     YK_TRY(yk_plan_check(plan, model));
     YK_TRY(check(plan, context));
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", VERSION);
     yk_json_write_string(&json, "kind", "plan");
-    YK_TRY(yk_plan_origin_write(plan, context, &json));
+    YK_TRY(yk_plan_origin_write(plan, context, arena, &json));
     yk_plan_options_write(&plan->options, context->cluster, &json);
     write_scalars(plan, &json);
     write_ranks(plan, context->cluster, &json);
@@ -559,11 +561,6 @@ static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_con
 yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_context *context,
                              struct yk_text *out)
 {
-    const struct yk_model *model = NULL;
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_model_describe(context->config, &plan->workload, arena, &model);
-    YK_THEN(write_plan(plan, context, model, out));
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_plan(plan, context, arena, out));
+    return YK_OK;
 }

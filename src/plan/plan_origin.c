@@ -268,23 +268,17 @@ static bool is_file(const char *key, const char *source)
 
 /* Begins the member; the caller ends it. */
 static yk_status write_source(const char *key, const char *source, const char *hash,
-                              const struct yk_plan_context *context, struct yk_json_writer *json)
+                              const struct yk_plan_context *context, struct yk_arena *arena,
+                              struct yk_json_writer *json)
 {
-    struct yk_arena *arena = NULL;
-    const char *stored = source;
-    yk_status status = YK_OK;
-    YK_TRY(yk_arena_create(&arena));
     if (context->path && is_file(key, source)) {
-        status = yk_plan_source_store(source, context->path, arena, &stored);
+        YK_TRY(yk_plan_source_store(source, context->path, arena, &source));
     }
-    if (status == YK_OK) {
-        yk_json_write_line(json, 1);
-        yk_json_write_begin_object(json, key);
-        yk_json_write_string(json, "source", stored);
-        yk_json_write_string(json, "hash", hash);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_object(json, key);
+    yk_json_write_string(json, "source", source);
+    yk_json_write_string(json, "hash", hash);
+    return YK_OK;
 }
 
 static void write_devices(const struct yk_cluster *cluster, struct yk_json_writer *json)
@@ -304,19 +298,19 @@ static void write_devices(const struct yk_cluster *cluster, struct yk_json_write
 }
 
 yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
-                               struct yk_json_writer *json)
+                               struct yk_arena *arena, struct yk_json_writer *json)
 {
     char hash[YK_PLAN_HASH_SIZE];
     int64_t parameters = 0;
     YK_TRY(count_parameters(context->config, &parameters));
     YK_TRY(yk_plan_origin_hash_model(context->config, hash));
-    YK_TRY(write_source("model", plan->model_source, hash, context, json));
+    YK_TRY(write_source("model", plan->model_source, hash, context, arena, json));
     yk_json_write_line(json, 2);
     yk_json_write_integer(json, "layers", count_layers(context->config));
     yk_json_write_integer(json, "parameters", parameters);
     yk_json_write_end_object(json);
     YK_TRY(yk_plan_origin_hash_cluster(context->cluster, hash));
-    YK_TRY(write_source("cluster", plan->cluster_source, hash, context, json));
+    YK_TRY(write_source("cluster", plan->cluster_source, hash, context, arena, json));
     YK_TRY(yk_plan_origin_hash_links(context->cluster, hash));
     yk_json_write_string(json, "links", hash);
     write_devices(context->cluster, json);
@@ -327,7 +321,7 @@ yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_
         return yk_text_status(json->text);
     }
     YK_TRY(yk_plan_origin_hash_profile(context->profile, hash));
-    YK_TRY(write_source("profile", plan->profile_source, hash, context, json));
+    YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
     yk_json_write_end_object(json);
     return yk_text_status(json->text);
 }

@@ -19,7 +19,7 @@ yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
                                  struct yk_arena *arena, struct yk_plan_sources *out) YK_MUST_USE;
 
 yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
-                               struct yk_json_writer *json) YK_MUST_USE;
+                               struct yk_arena *arena, struct yk_json_writer *json) YK_MUST_USE;
 
 /*
  * Hashes of everything that a plan depends on: 64-bit FNV-1a in hexadecimal. Names and paths are

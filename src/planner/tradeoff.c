@@ -157,12 +157,7 @@ static void keep_layers(const struct context *context, const struct yk_order_pro
             bytes -= problem->layers[l].weight_bytes;
         }
     }
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t shared = context->study->model->layers[l].shares;
-        if (shared != YK_LAYER_NONE) {
-            plan->layers[l].strategy = plan->layers[shared].strategy;
-        }
-    }
+    yk_plan_tie_layers(plan, context->study->model);
 }
 
 static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)

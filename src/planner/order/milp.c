@@ -177,10 +177,11 @@ static yk_status solve_integer(struct search *search)
     return status;
 }
 
-static yk_status run(struct search *search)
+static yk_status run(struct search *search, struct yk_arena *arena)
 {
     const struct yk_order_problem *problem = search->problem;
     const size_t slots = (size_t)yk_order_slot_count(problem);
+    search->work = arena;
     YK_TRY_NEW(search->work, search->allowed, 2 * (size_t)problem->layer_count * slots);
     search->places = count_places(problem);
     YK_TRY(raise_bound(search));
@@ -197,10 +198,7 @@ yk_status yk_order_milp(const struct yk_order_problem *problem,
         .end_s = yk_clock_now_s() + options->budget_s,
     };
     YK_TRY(yk_order_greedy(problem, arena, &search.best));
-    YK_TRY(yk_arena_create(&search.work));
-    const yk_status status = run(&search);
-    yk_arena_destroy(search.work);
-    YK_TRY(status);
+    YK_TRY_IN_ARENA(work, run(&search, work));
     search.best->bound_s = fmin(search.best->bound_s, search.best->step_s);
     *out = search.best;
     return YK_OK;

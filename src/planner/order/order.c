@@ -229,7 +229,7 @@ static yk_status check_sum(int32_t layer, const char *what, int32_t found,
     return YK_OK;
 }
 
-/* Every block travels once in each of its kinds. */
+/* Checks that every block is transferred once by each of its collectives. */
 static yk_status check_sums(const struct place *place, int32_t layer)
 {
     const struct yk_order_problem *problem = place->problem;

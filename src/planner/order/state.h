@@ -25,8 +25,7 @@ struct yk_order_state {
     struct yk_order_window *forward_windows;  /* (n) */
     struct yk_order_window *backward_windows; /* (n) */
     struct yk_order *order;
-    int32_t
-        *scattered; /* (n, slots) blocks scattered since backward, up to and including the slot */
+    int32_t *scattered;  /* (n, slots) blocks scattered from backward through the slot */
     int32_t *gathered;   /* (n, slots) the same for gathers before forward */
     uint64_t *present;   /* (slots, words) bit set of the ops that have blocks in the slot */
     double *load_s;      /* (slots) link time */

@@ -162,19 +162,17 @@ static yk_status set_parts(const struct yk_trial *trial, double state_bytes, dou
 static yk_status set_all(const struct yk_study *study, const struct yk_trial *trial,
                          double room_balance, struct yk_plan *plan, bool *out_any, bool *out_room)
 {
-    struct yk_arena *arena = NULL;
-    yk_status status = yk_arena_create(&arena);
     *out_any = false;
     *out_room = true;
-    for (int32_t g = 0; g < plan->group_count && status == YK_OK; g++) {
+    for (int32_t g = 0; g < plan->group_count; g++) {
         const double bytes = divided_bytes(study, plan, g);
         if (bytes > 0) {
             *out_any = true;
-            status = set_parts(trial, bytes, room_balance, arena, plan, &plan->groups[g], out_room);
+            YK_TRY_IN_ARENA(arena, set_parts(trial, bytes, room_balance, arena, plan,
+                                             &plan->groups[g], out_room));
         }
     }
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double room_balance,

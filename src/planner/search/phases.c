@@ -271,16 +271,11 @@ static yk_status change_order(struct refining *refining)
 
 static yk_status move_cut(struct refining *refining, int32_t layer, int32_t group, bool *out_better)
 {
-    const struct yk_layer *layers = refining->search->study->model->layers;
     struct yk_plan *plan = NULL;
     const double before_s = refining->search->best_s;
     YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     plan->layers[layer].group = group;
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        if (layers[l].shares != YK_LAYER_NONE) {
-            plan->layers[l].group = plan->layers[layers[l].shares].group;
-        }
-    }
+    yk_plan_tie_layers(plan, refining->search->study->model);
     YK_TRY(yk_search_consider(refining->search, plan, NULL));
     *out_better = refining->search->best_s < before_s;
     return YK_OK;

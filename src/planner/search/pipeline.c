@@ -264,13 +264,10 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
         from = to;
     }
     for (int32_t l = 0; l < L; l++) {
-        const int32_t shared = cutting->study->model->layers[l].shares;
-        if (shared != YK_LAYER_NONE) {
-            plan->layers[l].group = plan->layers[shared].group;
-        }
         plan->layers[l].strategy = spec->strategy;
         plan->layers[l].recompute = spec->recompute && cutting->study->recomputes[l];
     }
+    yk_plan_tie_layers(plan, cutting->study->model);
     *out = plan;
     return YK_OK;
 }

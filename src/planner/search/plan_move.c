@@ -46,18 +46,6 @@ static bool find_range(const struct yk_study *study, const struct yk_plan *plan,
     return range == 0 || (range < 3 && count > 3) || (range >= 3 && count > 1);
 }
 
-/* Layers with shared weights have the same group and strategy. */
-static void follow_owners(const struct yk_study *study, const struct yk_plan *plan)
-{
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t shared = study->model->layers[l].shares;
-        if (shared != YK_LAYER_NONE) {
-            plan->layers[l].group = plan->layers[shared].group;
-            plan->layers[l].strategy = plan->layers[shared].strategy;
-        }
-    }
-}
-
 bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, struct yk_plan *plan)
 {
     static const enum yk_strategy strategies[] = {YK_FULLY_SHARDED, YK_SHARDED_STATE};
@@ -99,7 +87,7 @@ static enum yk_plan_move_result change_layers(const struct yk_study *study, int3
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
-    follow_owners(study, plan);
+    yk_plan_tie_layers(plan, study->model);
     return YK_PLAN_MOVE_DONE;
 }
 
@@ -183,7 +171,7 @@ static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
-    follow_owners(study, plan);
+    yk_plan_tie_layers(plan, study->model);
     return count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 

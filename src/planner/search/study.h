@@ -26,9 +26,9 @@ struct yk_plan_request {
     uint32_t decisions;        /* bits of enum yk_decision that the search decides */
     enum yk_strategy strategy; /* of every layer; YK_STRATEGY_COUNT means: decided by the search */
     bool random_strategies;    /* every layer has a random strategy, from the search's seed */
-    double slowdown;      /* compute slowdown factor during communication; 0: YK_SIM_SLOWDOWN */
-    const bool *left_out; /* (devices) devices that must not be used; may be NULL */
-    bool all_devices;     /* only plans that use all other devices */
+    double slowdown;           /* of computation during communication; 0 means: YK_SIM_SLOWDOWN */
+    const bool *left_out;      /* (devices) devices that must not be used; may be NULL */
+    bool all_devices;          /* only plans that use all other devices */
     struct yk_scheduler_options search;
 };
 
