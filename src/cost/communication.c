@@ -7,14 +7,14 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* As profiles call them. */
+/* The names in a profile. */
 static const char *collective_name(enum yk_collective collective)
 {
     static const char *const names[] = {"all_gather", "reduce_scatter", "all_reduce"};
     return names[collective];
 }
 
-/* What the profile says about `bytes` over that link; false where it says nothing. */
+/* Looks up `bytes` over a link in the profile; `*found` is false if it has no such curve. */
 static yk_status find_in_profile(const struct yk_cost_book *book,
                                  const struct yk_profile_link *wanted, double bytes,
                                  struct yk_cost_time *out, bool *found)
@@ -23,7 +23,7 @@ static yk_status find_in_profile(const struct yk_cost_book *book,
     YK_TRY(yk_profile_find_link(book->profile, wanted, &curve));
     *found = curve.count > 0;
     if (*found) {
-        /* Below the smallest message latency is all there is. */
+        /* Messages smaller than the smallest measured one take as long: latency dominates. */
         const double min = curve.points[0].size;
         const struct yk_curve_value value = yk_curve_at(&curve, fmax(bytes, min));
         *out = (struct yk_cost_time){
@@ -35,7 +35,7 @@ static yk_status find_in_profile(const struct yk_cost_book *book,
     return YK_OK;
 }
 
-/* As measured, or else as long as the cluster's links say. */
+/* Looks up the link between two devices in the profile; `otherwise_s` if it is not there. */
 static yk_status find_message(const struct yk_cost_book *book, const struct yk_ring_devices *pair,
                               const struct yk_profile_link *how, double bytes, double otherwise_s,
                               struct yk_cost_time *out)
@@ -80,7 +80,7 @@ yk_status yk_communication_link(const struct yk_cost_book *book, int32_t a, int3
     if (once.origin == YK_COST_DATASHEET || !(once.seconds > 0)) {
         return YK_OK;
     }
-    /* Where the curve falls or bends down, all of the time is taken for bandwidth. */
+    /* If the curve falls or bends down, the line goes through the origin. */
     if (more_s > 0 && more_s <= once.seconds) {
         *out = (struct yk_link){.latency_s = once.seconds - more_s, .bytes_per_s = bytes / more_s};
     } else {
@@ -157,7 +157,7 @@ static yk_status find_fact(const struct yk_cost_book *book, const char *link, co
     double value = NAN;
     YK_TRY(yk_profile_find_fact(book->profile, &fact, &value));
     if (value >= 1 && isfinite(value)) {
-        *worst = fmax(*worst, value); /* of NAN and a number, the number */
+        *worst = fmax(*worst, value); /* fmax() ignores NAN */
     }
     return YK_OK;
 }

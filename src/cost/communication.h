@@ -1,9 +1,11 @@
 /*
- * Communication: how long data takes between devices. Without a measured curve a message takes the
- * link's latency and its bytes over the bandwidth, and a collective of n ranks goes around a ring:
- * n - 1 rounds of one part each, (n - 1)(α + Mβ/n) for all_gather and reduce_scatter, twice that
- * for all_reduce, with α and β of the slowest link of the ring. Where parts are unequal every round
- * waits for the largest, so the largest part counts as if all were so large.
+ * Communication: the time of messages, collectives and host copies.
+ *
+ * Times come from the profile where it has a curve for the link. Otherwise a message takes
+ * latency + bytes / bandwidth, and a collective runs on a ring of n ranks: all_gather and
+ * reduce_scatter take (n - 1)(α + Mβ/n) for M bytes, all_reduce takes twice that. α and β are the
+ * latency and the inverse bandwidth of the slowest link. With unequal parts, every part counts as
+ * large as the largest one, because each round of the ring waits for it.
  */
 #ifndef YK_COST_COMMUNICATION_H
 #define YK_COST_COMMUNICATION_H
@@ -11,36 +13,36 @@
 #include "cost/cost.h"
 
 enum yk_collective {
-    YK_COLLECTIVE_ALL_GATHER,     /* every rank gets all parts */
-    YK_COLLECTIVE_REDUCE_SCATTER, /* every rank gets the sum of its part */
-    YK_COLLECTIVE_ALL_REDUCE, /* every rank gets the sum of everything: a scatter, then a gather */
+    YK_COLLECTIVE_ALL_GATHER,
+    YK_COLLECTIVE_REDUCE_SCATTER,
+    YK_COLLECTIVE_ALL_REDUCE,
 };
 
-/* The devices that take part, as numbers of the cluster, in the order of the ring. */
+/* The devices of a ring, as indices into the cluster, in ring order. */
 struct yk_ring_devices {
     const int32_t *devices;
     int32_t count;
 };
 
-/* `bytes` from one device to another; nothing from a device to itself. */
+/* Time to send `bytes` from one device to another. It is 0 if both are the same device. */
 yk_status yk_communication_send_time(const struct yk_cost_book *book, int32_t from, int32_t to,
                                      double bytes, struct yk_cost_time *out) YK_MUST_USE;
 
 /*
- * The link between two devices as a latency and a bandwidth, for who needs a straight line: the
- * cluster's, or the line through what the profile says about messages of `bytes` and twice that.
+ * Describes the link between two devices by one latency and one bandwidth. Uses the profile's send
+ * times at `bytes` and 2 · `bytes`, or the cluster's link if there are none.
  */
 yk_status yk_communication_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
                                 struct yk_link *out) YK_MUST_USE;
 
-/* The member whose link to the next one on the ring is slowest for a part of that size, and what
- * that part takes there: the link that a collective is looked up by. */
+/* Returns the index in `ranks` of the device whose link to its successor is slowest for a message
+ * of `part_bytes`. `*out_s` is the time of that message. Only the cluster's links are used. */
 int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
                                       const struct yk_ring_devices *ranks, double part_bytes,
                                       double *out_s);
 
-/* A collective over `bytes` in all, of which the largest part, on whichever rank, is
- * `largest_part_bytes`; 0 means equal parts. */
+/* Time of a collective over `bytes` in total. `largest_part_bytes` is the size of the largest
+ * rank's part; 0 means: equal parts. */
 yk_status yk_communication_collective_time(const struct yk_cost_book *book,
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
@@ -52,20 +54,20 @@ enum yk_copy_direction {
     YK_COPY_FROM_DEVICE,
 };
 
-/* `bytes` between a device and the memory of its host. No time where that was not measured: no
- * datasheet says what a host's memory gives. */
+/* Time to copy `bytes` between a device and its host's memory. It is 0 if the profile has no
+ * measurement of it. */
 yk_status yk_communication_copy_time(const struct yk_cost_book *book, int32_t device,
                                      enum yk_copy_direction direction, double bytes,
                                      struct yk_cost_time *out) YK_MUST_USE;
 
-/* How many times as long computation takes while a message of its rank is under way, and a message
- * while a rank of it computes; NAN where that was not measured. */
+/* Slowdown factors when computation and communication overlap, at least 1; NAN means: not
+ * measured. */
 struct yk_communication_slowdown {
-    double compute;
-    double message;
+    double compute; /* of computation while a message of the same rank is in flight */
+    double message; /* of a message while one of its ranks computes */
 };
 
-/* The worst along the ring. */
+/* The largest factors over all links of the ring. */
 yk_status yk_communication_slowdown(const struct yk_cost_book *book,
                                     const struct yk_ring_devices *ranks,
                                     struct yk_communication_slowdown *out) YK_MUST_USE;

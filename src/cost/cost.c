@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Assumed 90 % error of the cluster file's table, which was measured on a similar machine. */
+static const double table_error = 0.05;
+
 static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk_cost_pass pass)
 {
     const struct yk_work_list *const works[] = {
@@ -20,11 +23,11 @@ static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk
 }
 
 /*
- * From the profile: the curve that was measured for the layer's sequence, or, where there is none,
- * those of other sequences. A layer's time for B samples of T tokens is a + b·BT + c·BT², c being
- * attention's: among batches of equally many tokens BT it is a straight line in T. So between two
- * measured sequences the line is taken; beyond them the nearest is scaled by what the datasheet
- * says of the two, which at equal tokens differ by attention only.
+ * A lookup in the profile: the curve measured at the layer's sequence length, or else those at
+ * other lengths. A layer takes a + b·BT + c·BT² for B samples of T tokens, where c is due to
+ * attention. At a constant number of tokens BT this is linear in T. So times between two measured
+ * lengths are interpolated linearly. Beyond them, the time at the nearest length is scaled by the
+ * ratio of the datasheet times at the two lengths.
  */
 struct wanted {
     const struct yk_cost_book *book;
@@ -35,8 +38,8 @@ struct wanted {
     bool is_update;
 };
 
-/* What was measured at the sequence of `layer` says about as many tokens; seconds are NAN where
- * there is nothing. */
+/* The measured time at another sequence length for the same number of tokens; NAN seconds mean: not
+ * measured. */
 static yk_status read_at(const struct wanted *wanted, int64_t sequence, struct yk_curve_value *out)
 {
     struct yk_profile_layer layer = wanted->layer;
@@ -52,7 +55,7 @@ static yk_status read_at(const struct wanted *wanted, int64_t sequence, struct y
     return YK_OK;
 }
 
-/* By the datasheet, with as many tokens in sequences of `ratio` times the length. */
+/* The datasheet time of the same number of tokens in sequences `ratio` times as long. */
 static double datasheet_s(const struct wanted *wanted, double ratio)
 {
     double seconds = 0;
@@ -69,8 +72,8 @@ static struct yk_cost_time interpolated(double seconds, double error)
     return (struct yk_cost_time){seconds, YK_COST_INTERPOLATED, error};
 }
 
-/* It is unknown how the times bend between the two sequences, but they do not leave the two: half
- * of the distance is added to the error. */
+/* The times between two sequence lengths may not be linear, but they stay between both ends: half
+ * of their distance is added to the error. */
 static yk_status find_between(const struct wanted *wanted, int64_t below, int64_t above,
                               struct yk_cost_time *out)
 {
@@ -87,7 +90,7 @@ static yk_status find_between(const struct wanted *wanted, int64_t below, int64_
     return YK_OK;
 }
 
-/* As far as the datasheet changes the time, it is off as datasheets are. */
+/* The datasheet's error applies to the part of the time that the datasheet adds. */
 static yk_status find_beyond(const struct wanted *wanted, int64_t nearest, struct yk_cost_time *out)
 {
     struct yk_curve_value known;
@@ -109,7 +112,7 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
         return YK_OK;
     }
     *found = true;
-    if (wanted->is_update) { /* whatever the sequence, too */
+    if (wanted->is_update) { /* independent of the sequence length */
         struct yk_curve_value value;
         YK_TRY(read_at(wanted, below > 0 ? below : above, &value));
         *out = (struct yk_cost_time){value.seconds, YK_COST_MEASURED, value.error};
@@ -119,7 +122,7 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
                                   : find_beyond(wanted, below > 0 ? below : above, out);
 }
 
-/* `found` is false where the profile has nothing of use. */
+/* `*found` is false if the profile has no usable measurement. */
 static yk_status find_profiled(const struct yk_cost_book *book, int32_t device,
                                const struct yk_model *model, const struct yk_layer *layer,
                                enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
@@ -164,7 +167,7 @@ static double seconds_of(const struct yk_measured_layer *entry, enum yk_cost_pas
                                       : entry->update_s;
 }
 
-/* How much the entry says about what it is for; 0 when it is not for this layer. */
+/* How specifically the entry matches the layer; 0 means: not at all. */
 static int closeness(const struct yk_measured_layer *entry, const struct yk_model *model,
                      const struct yk_layer *layer, enum yk_cost_pass pass)
 {
@@ -183,8 +186,8 @@ static int closeness(const struct yk_measured_layer *entry, const struct yk_mode
            (entry->precision ? 2 : 0) + (entry->sequence != 0 ? 1 : 0);
 }
 
-/* The points around `batch` among the entries of that closeness: the nearest on either side, or the
- * batch itself. */
+/* The entries of closeness `closest` with the nearest batch sizes on either side, or with the exact
+ * batch size. Returns their number. */
 static int32_t neighbours(const struct yk_device *device, const struct yk_model *model,
                           const struct yk_layer *layer, enum yk_cost_pass pass, int closest,
                           struct yk_profile_point points[2])
@@ -216,9 +219,9 @@ static int32_t neighbours(const struct yk_device *device, const struct yk_model 
 }
 
 /*
- * From the device's table in the cluster file, between its batches as yk_curve_at() has it. Of the
- * entries that apply, the most specific count: a layer's name before its kind, then the model, the
- * precision, the sequence. False when no entry applies.
+ * A lookup in the device's measured table, interpolated between batch sizes. The most specific
+ * entries win: the layer's name before its kind, then model, precision and sequence. Returns false
+ * if no entry matches.
  */
 static bool find_measured(const struct yk_device *device, const struct yk_model *model,
                           const struct yk_layer *layer, enum yk_cost_pass pass,
@@ -238,12 +241,11 @@ static bool find_measured(const struct yk_device *device, const struct yk_model 
     const struct yk_profile_curve curve = {points, count};
     const struct yk_curve_value value = yk_curve_at(
         &curve, pass == YK_COST_UPDATE ? points[0].size : (double)model->workload.batch);
-    *out = (struct yk_cost_time){value.seconds, YK_COST_TABLE,
-                                 fmax(value.error, YK_COST_TABLE_PERCENT / 100.0)};
+    *out = (struct yk_cost_time){value.seconds, YK_COST_TABLE, fmax(value.error, table_error)};
     return true;
 }
 
-/* Whether the entry is for this layer, whatever the batch, sequence and precision. */
+/* Whether the entry matches the layer at some batch, sequence and precision. */
 static bool names_layer(const struct yk_measured_layer *entry, const struct yk_layer *layer)
 {
     return strcmp(entry->layer, layer->name) == 0 || strcmp(entry->layer, layer->kind) == 0 ||

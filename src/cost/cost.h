@@ -1,14 +1,16 @@
 /*
- * Cost: how long a layer takes on a device and how long data takes on a link, from the profile, a
- * measured table of the cluster file, or the datasheet with a stated efficiency, in this order.
- * Every answer says where it came from and how far off such answers are known to be. The rest of
- * the room:
- *   layer_costs          layers on all devices of a cluster, each looked up once
- *   communication, knee  links and collectives, and the message size that saturates a link
- *   roofline             times from the datasheet, with the efficiencies that were fitted
- *   curve, error_band    times between measured sizes, and the error of a sum of times
- *   device_facts         what was measured about devices
- *   profile_key          the names by which a profile knows devices and links
+ * Cost: predicted times of layers and messages. A prediction uses the first of these sources that
+ * has an answer: the profile, the measured table in the cluster file, the datasheet with fitted
+ * efficiencies. Every time carries its origin and its expected error.
+ *
+ *   layer_costs          cached times of a model's layers on all devices of a cluster
+ *   communication        times of messages and collectives
+ *   saturation_size      the message size that saturates a link
+ *   roofline             times from the datasheet, with fitted efficiencies
+ *   curve                interpolation between measured sizes
+ *   error_band           the error of a sum of times
+ *   device_measurements  measured properties of devices
+ *   profile_key          the names of devices and links in a profile
  */
 #ifndef YK_COST_COST_H
 #define YK_COST_COST_H
@@ -24,17 +26,11 @@
 struct yk_profile;
 
 enum yk_cost_origin {
-    YK_COST_MEASURED,     /* here, at this very size */
-    YK_COST_INTERPOLATED, /* from what was measured here at other sizes or sequences */
-    YK_COST_TABLE,        /* measured, says the cluster file */
-    YK_COST_DATASHEET,    /* datasheet times efficiency */
+    YK_COST_MEASURED,     /* measured on this machine, at exactly this size */
+    YK_COST_INTERPOLATED, /* from measurements on this machine at other sizes */
+    YK_COST_TABLE,        /* from the measured table in the cluster file */
+    YK_COST_DATASHEET,    /* from the datasheet and a fitted efficiency */
     YK_COST_ORIGINS,
-};
-
-enum {
-    /* Nine tenths of the times that the cluster file says were measured are taken to be within
-     * this: somebody's measurement, on a machine of the same kind. */
-    YK_COST_TABLE_PERCENT = 5,
 };
 
 enum yk_cost_pass {
@@ -46,35 +42,61 @@ enum yk_cost_pass {
 struct yk_cost_time {
     double seconds;
     enum yk_cost_origin origin;
-    double error; /* nine tenths of such times are no further off than this part of them */
+    double error; /* relative error that 90 % of such predictions stay within */
 };
 
-/* Where costs are looked up. A plain record: fill it and pass it on. */
+/* The sources of all costs. The caller fills it; nothing is owned. */
 struct yk_cost_book {
     const struct yk_cluster *cluster;
-    struct yk_profile *profile;               /* or NULL */
-    const struct yk_efficiency *efficiencies; /* NULL: yk_roofline_fitted_efficiency() */
-    const struct yk_device_facts *facts;      /* (devices) of the cluster, or NULL */
+    struct yk_profile *profile;               /* NULL means: no profile */
+    const struct yk_efficiency *efficiencies; /* NULL means: the fitted ones */
+    const struct yk_device_facts *facts;      /* (devices), may be NULL */
 };
 
-/* The time of one pass of `layer` of `model` on device number `device`. */
+/* The time of one pass of a layer. `device` is an index into the cluster. */
 yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
                         const struct yk_model *model, const struct yk_layer *layer,
                         enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
 
-/* The bytes that a replicated layer keeps on its device throughout: weights, gradients, optimizer
- * state. */
+/* Bytes of weights, gradients and optimizer state of a replicated layer. */
 double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
 
 /* "measured", "interpolated", "table", "datasheet". */
 const char *yk_cost_origin_name(enum yk_cost_origin origin);
 
-/* "datasheet with fitted efficiency, half within 12 %, nine tenths within 29 %": for the line under
- * every prediction. */
+/* Writes a phrase such as "datasheet with fitted efficiency, half within 12 %, nine tenths within
+ * 29 %". */
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out);
 
-/* The first entry of the device's table that names no layer of `model`, or NULL. */
+/* The first entry of the device's measured table that matches no layer of `model`, or NULL. */
 const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_device *device,
                                                            const struct yk_model *model);
+
+/*
+ * Error band: the relative error of a sum of predicted times, and the origins of those times.
+ * Errors of one origin are correlated: a machine measured 3 % too fast is too fast for every layer.
+ * So errors are not assumed to cancel. The error of the sum is the time-weighted mean of the errors
+ * of its terms.
+ */
+struct yk_error_band {
+    double origin_s[YK_COST_ORIGINS]; /* Σ seconds */
+    double error_s[YK_COST_ORIGINS];  /* Σ seconds · error */
+};
+
+/* Adds `seconds` with the relative error and origin of `time`. */
+void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *time, double seconds);
+
+/* Relative error that 90 % of such sums stay within; 0 for an empty band. */
+double yk_error_band_error(const struct yk_error_band *band);
+
+/* Fraction of the time with this origin; 0 for an empty band. */
+double yk_error_band_part(const struct yk_error_band *band, enum yk_cost_origin origin);
+
+/* Writes the origins in words, with percentages if there are several. Origins below 0.5 % of the
+ * time are omitted. */
+void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out);
+
+/* Writes ,"error":0.04,"origins":{"measured":0.9,"datasheet":0.1} without origins that are 0. */
+void yk_error_band_write_json(const struct yk_error_band *band, struct yk_text *out);
 
 #endif

@@ -23,8 +23,7 @@ static double bend_of(const struct yk_profile_point *a, const struct yk_profile_
     return (slope_of(b, c) - slope_of(a, b)) / (c->size - a->size);
 }
 
-/* How many seconds the line through points `below` and `below` + 1 may be off at `size`, between
- * them. */
+/* Error in seconds, due to curvature, of the line through points `below` and `below` + 1. */
 static double bend_between(const struct yk_profile_curve *curve, int32_t below, double size)
 {
     const struct yk_profile_point *a = &curve->points[below];
@@ -60,8 +59,7 @@ static struct yk_curve_value between(const struct yk_profile_curve *curve, int32
     };
 }
 
-/* Beyond `end`, whose neighbours on the curve are, going inwards, `inner` and `third`; NULL where
- * there is none. */
+/* Extrapolates beyond `end`. `inner` and `third` are the next points inwards, or NULL. */
 static struct yk_curve_value beyond(const struct yk_profile_point *end,
                                     const struct yk_profile_point *inner,
                                     const struct yk_profile_point *third, double size)

@@ -1,4 +1,4 @@
-/* Curve: what times measured at a few sizes (samples, bytes) say about the sizes between. */
+/* Curve: interpolates times that were measured at a few sizes (samples or bytes). */
 #ifndef YK_COST_CURVE_H
 #define YK_COST_CURVE_H
 
@@ -7,32 +7,30 @@
 #include <stdbool.h>
 
 enum {
-    /* What repeating at once does not show, and so no spread contains: clocks, heat, where memory
-     * lies, what ran before. */
+    /* Error of every measurement that its spread does not show: clocks, temperature, memory
+     * placement, earlier load. */
     YK_CURVE_FLOOR_PERCENT = 3,
 };
 
-/* What a curve says about a size. */
 struct yk_curve_value {
     double seconds;
-    double error;  /* nine tenths of such times are no further off than this part of them */
-    bool measured; /* at this very size */
+    double error;  /* relative error that 90 % of such predictions stay within */
+    bool measured; /* the curve has a point at exactly this size */
 };
 
 /*
- * The time at `size`. The curve has at least one point; sizes are positive and rise.
+ * The time at `size`. The curve has at least one point; its sizes are positive and ascending.
  *
- * Between two points it is on the straight line through them. Beyond the ends it continues from the
- * last point as the line through the last two does, so that a device that takes a + b·size is known
- * from any two points; but neither so flat that more would take less, nor so steep that nothing
- * would take less than nothing: with one point it is proportional to the size.
+ * Between two points the curve is linear. Beyond its ends it continues the line through the last
+ * two points. The slope of that continuation is at least 0, and at most that of a line through the
+ * origin. With a single point, time is proportional to size.
  *
- * Error. A point is off by YK_CURVE_FLOOR_PERCENT and what its spread says: of normal errors, half
- * are within the spread, and nine tenths within 1.645 / 0.6745 = 2.44 times that. A line carries
- * the errors of its two points in proportion to their weight; beyond the ends the weights grow with
- * the distance. Added is how far the line is from the parabola through a third point next to the
- * two, |f[a, b, c]| · |size − a| · |size − b| by Newton's form. Where there is no third point, half
- * of what is possible is added: more never takes less, nor more for each.
+ * The error of a point is YK_CURVE_FLOOR_PERCENT plus 2.44 times its spread: half of all normal
+ * errors are within the spread, 90 % within 1.645 / 0.6745 times the spread. On a line, the errors
+ * of its two points are weighted like their times. Curvature adds the distance from the parabola
+ * through a third point, |f[a, b, c]| · |size − a| · |size − b| in Newton's form. Without a third
+ * point it adds half of the range allowed by two rules: time does not fall as size grows, and time
+ * per unit of size does not rise.
  */
 struct yk_curve_value yk_curve_at(const struct yk_profile_curve *curve, double size);
 

@@ -7,18 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-/* The program, its libraries and Open MPI's: 20 to 24 MiB resident beyond what is trained, in ranks
- * of small models; one rank alone has 14. */
+/* Resident memory of the program, its libraries and Open MPI: 20 to 24 MiB per rank besides small
+ * models, 14 MiB for a single rank. */
 static const double cpu_context_bytes = 24.0 * 1024 * 1024;
 
-/* What PyTorch 2.11 with CUDA 13 and cuBLAS holds on an H200 beyond its tensors: 693 MiB. Smaller
- * devices, with fewer multiprocessors to keep state for, hold less. */
+/* PyTorch 2.11 with CUDA 13 and cuBLAS uses 693 MiB on an H200 besides its tensors. Smaller devices
+ * use less, since they keep state for fewer multiprocessors. */
 static const double gpu_context_bytes = 0.7 * 1024 * 1024 * 1024;
 
-/* A part that somebody writes down need not be one that there is: a GPU of 132 multiprocessors has
- * no 14 %, but 13.6. What is this near is taken for it. */
+/* A requested fraction may not exist exactly: a GPU of 132 multiprocessors offers 13.6 % instead of
+ * 14 %. Fractions this close count as equal. */
 static const double same_part = 0.01;
-static const double rounding = 0.0005; /* of a part in words: 69.7 % */
+static const double rounding = 0.0005; /* of a printed fraction such as 69.7 % */
 
 static yk_status find_context(struct yk_profile *profile, const struct yk_device *device,
                               const char *model, struct yk_device_facts *facts)
@@ -71,7 +71,7 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
     return YK_OK;
 }
 
-/* NAN where it is not known. */
+/* `*out` is NAN if it was not measured. */
 static yk_status find_fact(struct yk_profile *profile, const struct yk_device *device,
                            const struct yk_device_facts *facts, const char *what, double *out)
 {
@@ -109,7 +109,7 @@ static bool is_first_of_cores(const struct yk_cluster *cluster, int32_t device)
     return true;
 }
 
-/* Says where the profile knows as many cores, but of another CPU. */
+/* Logs a note if the profile has numbers for as many cores of a different CPU. */
 static yk_status note_other_cpu(struct yk_profile *profile, const struct yk_cluster *cluster,
                                 int32_t number)
 {

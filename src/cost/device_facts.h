@@ -1,7 +1,7 @@
 /*
- * Device facts: what was measured about a cluster's devices, one record a device. They come from a
- * profile; a caller may change them before they are used to plan. Wherever an array of them is
- * expected, NULL means that nothing is known.
+ * Device measurements: measured properties of a cluster's devices, one record per device. They come
+ * from a profile; a caller may change them before planning. Functions that expect an array of them
+ * also accept NULL, which means: nothing was measured.
  */
 #ifndef YK_COST_DEVICE_FACTS_H
 #define YK_COST_DEVICE_FACTS_H
@@ -15,24 +15,25 @@
 struct yk_profile;
 
 struct yk_device_facts {
-    /* Bytes that a process holds there besides what it trains; 0: unknown. */
+    /* Bytes of the driver context and of libraries; 0 means: unknown. */
     double context_bytes;
-    /* The part of the whole device, 0 to 1, that the profile's times are of, where it is not the
-     * device's own; 0: none. */
+    /* Fraction of the physical device, 0 to 1, that the profile's times were measured on, if it
+     * differs from the device's own; otherwise 0. */
     double measured_part;
-    /* Compute slowdown factor while one of this rank's messages is in flight, at least 1; 0:
+    /* Factor on compute times while one of this rank's messages is in flight, at least 1; 0 means:
      * unknown. */
     double communication_slowdown;
-    /* Speed-up while all other devices idle, as the factor on compute times, above 0 and at most 1;
-     * 0: unknown. */
+    /* Factor on compute times while all other devices are idle, above 0 and at most 1; 0 means:
+     * unknown. */
     double others_idle_scale;
 };
 
 /*
- * What the profile knows about each device of the cluster; with NULL for the profile, nothing. A
- * part of a GPU of which none was measured is taken for the nearest that was, within a hundredth of
- * the whole, and a note says so, as one does where a CPU's numbers are of another CPU. The context
- * is that of the model, else (or with NULL) that of the model measured last. In the arena.
+ * Reads the measurements of every device from the profile, into an array in `arena`. `profile` may
+ * be NULL. A GPU fraction that was not measured uses the nearest measured fraction within 0.01, and
+ * logs a note. Numbers of a different CPU model are not used, which is logged as well.
+ * `context_bytes` is that of `model`; if it was not measured, or `model` is NULL, it is that of the
+ * most recently measured model.
  */
 yk_status yk_device_facts_find(struct yk_profile *profile, const char *model,
                                const struct yk_cluster *cluster, struct yk_arena *arena,
@@ -44,8 +45,8 @@ static inline struct yk_device_facts yk_device_facts_at(const struct yk_device_f
     return facts ? facts[device] : (struct yk_device_facts){0};
 }
 
-/* What a process needs on a device besides what it holds of the model: driver context, libraries'
- * workspaces, on a CPU the process itself. As measured, else as is assumed of its kind. */
+/* Bytes that a process needs besides the model: driver context, library workspaces and, on a CPU,
+ * the process itself. Returns the measurement, or else a default for CPUs or GPUs. */
 double yk_device_facts_context_bytes(const struct yk_device_facts *facts,
                                      const struct yk_cluster *cluster, int32_t device);
 

@@ -1,4 +1,4 @@
-#include "cost/error_band.h"
+#include "cost/cost.h"
 
 #include "base/json_write.h"
 
@@ -8,7 +8,7 @@
 void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *time, double seconds)
 {
     band->origin_s[time->origin] += seconds;
-    band->off_s[time->origin] += seconds * time->error;
+    band->error_s[time->origin] += seconds * time->error;
 }
 
 static double sum_of(const double *values)
@@ -23,7 +23,7 @@ static double sum_of(const double *values)
 double yk_error_band_error(const struct yk_error_band *band)
 {
     const double sum_s = sum_of(band->origin_s);
-    return sum_s > 0 ? sum_of(band->off_s) / sum_s : 0;
+    return sum_s > 0 ? sum_of(band->error_s) / sum_s : 0;
 }
 
 double yk_error_band_part(const struct yk_error_band *band, enum yk_cost_origin origin)
@@ -32,7 +32,7 @@ double yk_error_band_part(const struct yk_error_band *band, enum yk_cost_origin 
     return sum_s > 0 ? band->origin_s[origin] / sum_s : 0;
 }
 
-/* What rounds to nothing is not worth a word. */
+/* Smaller fractions would be printed as 0 %. */
 static const double min_shown = 0.005;
 
 void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out)
@@ -56,7 +56,7 @@ void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *ou
     }
 }
 
-/* Four digits: more would be those of sums, not of knowledge. */
+/* Four decimals: the values are not known more precisely. */
 static void write_rounded(struct yk_json_writer *json, const char *key, double value)
 {
     yk_json_write_number(json, key, round(1e4 * value) / 1e4);

@@ -9,18 +9,17 @@
 enum {
     MAX_SIZES = 64,
     MIN_SIZES = 2,       /* that make a line */
-    MIN_FOR_PLATEAU = 4, /* sizes that the slope of the largest comes from, where there are */
-    NEIGHBOURS = 2,      /* on each side, that say whether a size was held up */
-    STEPS_AN_OCTAVE = 8, /* of the search, before it is narrowed down */
-    HALVINGS = 30,
+    MIN_FOR_PLATEAU = 4, /* sizes that the slope is fitted to, if there are as many */
+    NEIGHBOURS = 2,      /* on each side, that a size is compared with */
+    STEPS_AN_OCTAVE = 8, /* of the coarse search */
+    HALVINGS = 30,       /* of the bisection after it */
 };
 
-/* Sizes down to this part of the largest tell its slope. */
+/* The slope is fitted to sizes from this fraction of the largest on. */
 static const double plateau_part = 1.0 / 64;
-/* Against its neighbours: no link does that at one size alone, other work on the machine does. */
-static const double held_up = 3;
-/* A distance from the line is noise up to three times the spread; a rule about nine tenths cannot
- * see less than the first, and more than the second is a bend even on a noisy machine. */
+/* A time this many times its neighbours' is an outlier caused by other load. */
+static const double outlier_ratio = 3;
+/* Distances from the line up to three times the spread are noise, clamped to these limits. */
 static const double min_noise = 0.08;
 static const double max_noise = 0.3;
 
@@ -28,7 +27,7 @@ struct size {
     double bytes;
     double seconds;
     double spread;
-    double bend; /* log of what the line has to be multiplied by */
+    double bend; /* log of measured time / time on the line */
 };
 
 struct curve {
@@ -50,7 +49,7 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The value that half of the weight is below; halfway to the next where it is exactly half. */
+/* The value with half of the weight below it; the mean of two values if it lies between them. */
 static double weighted_median(struct weighed *items, int32_t count)
 {
     double whole = 0;
@@ -72,9 +71,9 @@ static double weighted_median(struct weighed *items, int32_t count)
 }
 
 /*
- * The median of the slopes of all pairs of the largest sizes. Times are off by a part of
- * themselves, so the slope of times T and U at sizes s and t is off by √(T² + U²)/(t - s) times
- * that: pairs count by the inverse, and one with a time that is far too long counts little.
+ * The weighted median of the slopes of all pairs of the largest sizes. The errors of times T and U
+ * are proportional to them, so the error of the slope between sizes s and t is proportional to
+ * √(T² + U²)/(t - s). Its inverse is the weight of the pair.
  */
 static double find_slope(const struct curve *curve)
 {
@@ -98,7 +97,7 @@ static double find_slope(const struct curve *curve)
     return weighted_median(slopes, count);
 }
 
-/* What remains at no bytes; sizes where that is most of the time count most. */
+/* The intercept; sizes whose time is mostly latency have the largest weight. */
 static double find_latency(const struct curve *curve)
 {
     struct weighed rests[MAX_SIZES];
@@ -115,9 +114,9 @@ static double line_at(const struct curve *curve, double bytes)
     return curve->latency_s + curve->s_per_byte * bytes;
 }
 
-/* Takes out sizes that stand out from those around them, the line being taken off; where hardly any
- * would be left, there is no line for any to stand out from. */
-static void drop_held_up(struct curve *curve)
+/* Removes sizes whose distance from the line differs from their neighbours', unless too few would
+ * remain. */
+static void drop_outliers(struct curve *curve)
 {
     struct size kept[MAX_SIZES];
     int32_t count = 0;
@@ -133,7 +132,7 @@ static void drop_held_up(struct curve *curve)
             }
         }
         const double off = curve->sizes[i].bend - weighted_median(around, around_count);
-        if (fabs(off) <= log(held_up)) {
+        if (fabs(off) <= log(outlier_ratio)) {
             kept[count++] = curve->sizes[i];
         }
     }
@@ -143,7 +142,7 @@ static void drop_held_up(struct curve *curve)
     }
 }
 
-static void lay_line(struct curve *curve)
+static void fit_line(struct curve *curve)
 {
     curve->s_per_byte = fmax(find_slope(curve), 0);
     curve->latency_s = find_latency(curve);
@@ -153,9 +152,8 @@ static void lay_line(struct curve *curve)
     }
 }
 
-/* No bend up to the noise, all of it from twice the noise, and more and more between: a size that
- * is a little further off than others must not make a step. */
-static void straighten(struct curve *curve)
+/* Removes bends up to the noise, and fades them in between once and twice the noise. */
+static void remove_noise(struct curve *curve)
 {
     for (int32_t i = 0; i < curve->count; i++) {
         struct size *size = &curve->sizes[i];
@@ -164,8 +162,8 @@ static void straighten(struct curve *curve)
     }
 }
 
-/* Bandwidth as a part of the plateau: on the line between two sizes, times their bends, which go
- * straight in the logarithm of the size; beyond the last size what that one has. */
+/* Bandwidth as a fraction of the plateau. Bends are interpolated linearly in the logarithm of the
+ * size; beyond the last size its efficiency is constant. */
 static double efficiency_at(const struct curve *curve, double bytes)
 {
     const struct size *last = &curve->sizes[curve->count - 1];
@@ -185,13 +183,13 @@ static double efficiency_at(const struct curve *curve, double bytes)
 
 static bool is_enough(const struct curve *curve, double bytes)
 {
-    /* What lies exactly on the line must not fail by rounding. */
+    /* A point exactly on the line must not fail by rounding. */
     const double min = YK_KNEE_BANDWIDTH_FRACTION * (1 - 1e-9);
     return efficiency_at(curve, bytes) >= min && efficiency_at(curve, 2 * bytes) >= min &&
            efficiency_at(curve, 4 * bytes) >= min;
 }
 
-/* The least size that is enough, among those that were measured; NAN: none is. */
+/* The smallest saturating size within the measured range; NAN if there is none. */
 static double search(const struct curve *curve)
 {
     const double last = curve->sizes[curve->count - 1].bytes;
@@ -219,9 +217,9 @@ static double search(const struct curve *curve)
 /* For a curve of at least two sizes. */
 static struct yk_knee find(struct curve *curve)
 {
-    lay_line(curve);
-    drop_held_up(curve);
-    lay_line(curve);
+    fit_line(curve);
+    drop_outliers(curve);
+    fit_line(curve);
     const struct size *last = &curve->sizes[curve->count - 1];
     struct yk_knee knee = {
         .bytes = last->bytes,
@@ -230,7 +228,7 @@ static struct yk_knee find(struct curve *curve)
         .beyond = true,
     };
     if (curve->s_per_byte > 0) {
-        straighten(curve);
+        remove_noise(curve);
         const double found = search(curve);
         const double on_line = YK_KNEE_BANDWIDTH_FRACTION / (1 - YK_KNEE_BANDWIDTH_FRACTION) *
                                curve->latency_s / curve->s_per_byte;
@@ -242,7 +240,7 @@ static struct yk_knee find(struct curve *curve)
     return knee;
 }
 
-/* Every k-th size from the largest down, so that all fit; what is no time is passed over. */
+/* Takes every k-th size from the largest down, so that they fit; skips invalid points. */
 static void select_sizes(const struct yk_profile_curve *curve, struct curve *out)
 {
     const int32_t every = (curve->count + MAX_SIZES - 1) / MAX_SIZES;
@@ -261,8 +259,8 @@ static void select_sizes(const struct yk_profile_curve *curve, struct curve *out
 }
 
 /*
- * How far the knee moves when any one size is left out (the jackknife), as a factor: the standard
- * error of its logarithm is √((n - 1)/n Σ(y - x)²).
+ * Jackknife: the result's standard error as a factor, from leaving out one size at a time. The
+ * standard error of the logarithm is √((n - 1)/n Σ(y - x)²).
  */
 static double find_uncertainty(const struct curve *all, double bytes)
 {

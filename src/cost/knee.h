@@ -1,11 +1,12 @@
 /*
- * Knee: the smallest message that has nine tenths of a link's bandwidth, from times at a few sizes.
+ * Saturation size: the smallest message that reaches 90 % of a link's bandwidth, computed from
+ * times at a few sizes.
  *
- * A line T = α + βs is laid through the curve by medians (Theil and Sen), so that an outlier does
- * not move it; what is further from the line than it spreads is a bend of the link's own, such as
- * another protocol or a cache, and stays. The plateau is the bandwidth by the slope of the largest
- * sizes; the knee is the smallest size that has nine tenths of it, also at twice and four times the
- * size. On the line that is 9α/β. Any thread.
+ * A line T = α + βs is fitted by the Theil–Sen estimator, so that outliers do not move it. Points
+ * that are further from the line than their noise are kept as real properties of the link, such as
+ * a change of protocol or a cache. The plateau is the bandwidth 1/β of the largest sizes. The
+ * saturation size reaches 90 % of the plateau, and so do twice and four times that size. For points
+ * on the line it is 9α/β. Any thread.
  */
 #ifndef YK_COST_KNEE_H
 #define YK_COST_KNEE_H
@@ -16,35 +17,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the plateau, what a message has that is large enough. */
+/* Fraction of the plateau that a large enough message reaches. */
 #define YK_KNEE_BANDWIDTH_FRACTION 0.9
 
 struct yk_knee {
-    double bytes;               /* of the whole message */
-    double uncertainty;         /* the standard error of the knee, as a factor of at least 1;
-                                   INFINITY where the sizes leave it open */
-    double latency_s;           /* α: what an empty message takes */
+    double bytes;               /* size of the whole message */
+    double uncertainty;         /* standard error of `bytes`, as a factor of at least 1; INFINITY
+                                   means: too few sizes to know */
+    double latency_s;           /* α, the time of an empty message */
     double plateau_bytes_per_s; /* over each link, see yk_knee_link_fraction() */
-    bool reached; /* false: no size that was measured has it, it is computed from the line */
-    bool beyond;  /* four times the knee was not measured: the largest size speaks for it */
+    bool reached;               /* a measured size saturates; otherwise `bytes` is extrapolated */
+    bool beyond;                /* 4 · `bytes` is larger than all measured sizes */
 };
 
 /*
- * The part of a message's bytes that each link of a ring of so many ranks carries: (n - 1)/n for
- * "all_gather" and "reduce_scatter", 2(n - 1)/n for "all_reduce", 1 for "send" and copies. Times
- * bytes over seconds it is what collectives of all kinds and sizes can be compared by.
+ * The fraction of a message's bytes that crosses each link of a ring of n ranks: (n - 1)/n for
+ * "all_gather" and "reduce_scatter", 2(n - 1)/n for "all_reduce", 1 for "send" and copies. Fraction
+ * · bytes / seconds is the bus bandwidth, which makes collectives comparable.
  */
 double yk_knee_link_fraction(const char *collective, int32_t ranks);
 
-/* False where the curve has less than two sizes. Where messages do not take longer with size, the
- * largest size stands for the knee, which is not reached. Of more than 64 sizes some are passed
- * over. */
+/* Returns false if the curve has less than two sizes. If times do not grow with size, the result is
+ * the largest size with `reached` false. At most 64 of the sizes are used. */
 bool yk_knee_find(const struct yk_profile_curve *curve, double part, struct yk_knee *out);
 
 /*
- * The knee of gathers among `ranks` that lie on a ring with the link between devices `a` and `b`,
- * from the profile: that of a gather of so many, or of a send, whose knee is a round's, an n-th of
- * the gather's. NAN where neither was measured.
+ * The saturation size of an all-gather on a ring of `ranks` devices that contains the link between
+ * `a` and `b`. Uses the profile's curve of such a gather, or else of a send, which is one round of
+ * the ring and thus 1/n of the gather. `*out_bytes` is NAN if neither was measured.
  */
 yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b, int32_t ranks,
                           double *out_bytes) YK_MUST_USE;

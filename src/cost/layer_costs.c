@@ -5,21 +5,20 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Times of one batch size lie together: planners walk along the layers. Number 0, which no
- * batch has, is the row of the updates. */
+/* Times of one batch size are contiguous, because planners iterate over layers. Row 0, which is no
+ * batch size, holds the updates. */
 enum {
     UPDATES = 0,
-    PASSES = 2, /* of a row: forward and backward; of the updates' row only the first is used */
+    PASSES = 2, /* forward and backward; updates use only the first */
 };
 
 struct kind {
     int32_t device;             /* the first of its kind */
-    int32_t *likes;             /* (L) the first layer that takes as long for any batch */
-    struct yk_cost_time **rows; /* (B + 1), each (L, PASSES); NULL until asked for */
-    struct yk_cost_time *loads; /* (B + 1), likewise */
+    int32_t *likes;             /* (L) the first layer with the same times */
+    struct yk_cost_time **rows; /* (B + 1) of (L, PASSES); NULL until first used */
+    struct yk_cost_time *loads; /* (B + 1); NULL until first used */
 };
 
 struct yk_layer_costs {
@@ -39,7 +38,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* NAN stands for nothing measured, which is the same as nothing measured. */
+/* NAN means: not measured; two of them are equal. */
 static bool same_time(double a_s, double b_s)
 {
     return a_s == b_s || (isnan(a_s) && isnan(b_s));
@@ -53,7 +52,7 @@ static bool same_measured(const struct yk_measured_layer *a, const struct yk_mea
            same_time(a->backward_s, b->backward_s) && same_time(a->update_s, b->update_s);
 }
 
-/* Whether everything that yk_cost_layer() looks at is the same. */
+/* Whether all properties that yk_cost_layer() reads are equal. */
 static bool are_alike(const struct yk_device *a, const struct yk_device *b)
 {
     bool alike = same_text(a->type, b->type) && a->generation == b->generation &&
@@ -69,7 +68,7 @@ static bool are_alike(const struct yk_device *a, const struct yk_device *b)
     return alike;
 }
 
-/* A shape is all that times depend on, unless the device's table calls the layer by its name. */
+/* Times depend on the shape only, unless the device's measured table names the layer. */
 static bool is_named(const struct yk_device *device, const struct yk_layer *layer)
 {
     for (int32_t i = 0; i < device->measured_count; i++) {
@@ -123,17 +122,14 @@ static yk_status sort_devices(struct yk_layer_costs *costs)
 yk_status yk_layer_costs_create(const struct yk_cost_book *book, struct yk_model_sizes *sizes,
                                 struct yk_layer_costs **out)
 {
-    struct yk_layer_costs *costs = calloc(1, sizeof *costs);
-    if (!costs) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_layer_costs *costs = NULL;
+    YK_TRY_NEW_OWNER(costs);
     const struct yk_model *whole = yk_model_sizes_whole_batch(sizes);
     costs->book = *book;
     costs->sizes = sizes;
     costs->batch = whole->workload.batch;
     costs->layer_count = whole->layer_count;
-    yk_status status = yk_arena_create(&costs->arena);
-    YK_THEN(sort_devices(costs));
+    const yk_status status = sort_devices(costs);
     if (status != YK_OK) {
         yk_layer_costs_destroy(costs);
         return status;
@@ -146,7 +142,6 @@ void yk_layer_costs_destroy(struct yk_layer_costs *costs)
 {
     if (costs) {
         yk_arena_destroy(costs->arena);
-        free(costs);
     }
 }
 
@@ -183,7 +178,7 @@ static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, 
     return YK_OK;
 }
 
-/* What nobody asked for yet: as long as the first layer like it, which may be known. */
+/* Fills in a missing time, from the first layer with the same times. */
 static yk_status fill(struct yk_layer_costs *costs, struct kind *kind, int64_t number,
                       int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
@@ -234,8 +229,7 @@ yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, i
     return YK_OK;
 }
 
-/* Tokens and targets are 4 bytes each; where a decoder has tokens of its own, the targets are
- * theirs. What is copied after the first follows at once. */
+/* Tokens and targets are 4 bytes each. In an encoder–decoder, targets belong to the decoder. */
 static double load_bytes(const struct yk_layer_costs *costs, int64_t samples)
 {
     const struct yk_workload *workload = &yk_model_sizes_whole_batch(costs->sizes)->workload;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    DEVICE_SIZE = 80 /* so that two of them and a place fit */
+    DEVICE_SIZE = 80 /* two of them and a suffix fit into a key */
 };
 
 bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROFILE_KEY_SIZE])

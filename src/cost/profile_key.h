@@ -1,7 +1,7 @@
 /*
- * Profile key: the name by which a profile knows a device, or the link between two: measure writes
- * it, cost looks it up. `facts` are those of the device, of a link those of all devices; they may
- * be NULL: times are measured of a device as it is.
+ * Profile key: the names of devices and links in a profile. measure/ writes them, cost/ looks them
+ * up. `facts` holds the measurements of the device or, for a link, of all devices. It may be NULL.
+ * Functions return false if a device has no type, since it cannot be identified then.
  */
 #ifndef YK_COST_PROFILE_KEY_H
 #define YK_COST_PROFILE_KEY_H
@@ -15,31 +15,29 @@ enum {
     YK_PROFILE_KEY_SIZE = 200
 };
 
-/* "rtx3090", "cpu:2": the kind of device that layers are known by, besides its part. False for
- * a device that has no type: nobody can tell it from another. */
+/* "rtx3090", "cpu:2": the device type under which layer times are stored. */
 bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROFILE_KEY_SIZE]);
 
-/* The part that layers are known by: its own, or the one near it that was measured. */
+/* The fraction of the physical device under which layer times are stored: the device's own, or a
+ * measured one close to it. */
 double yk_profile_key_part(const struct yk_device *device, const struct yk_device_facts *facts);
 
-/* The same as one word: "rtx3090", "h200:13.6%". A part of a GPU reaches memory and links in its
- * own time, and is a device of its own; a part of a CPU is one that waits (--slow), and is not. */
+/* Type and fraction: "rtx3090", "h200:13.6%". A fraction of a GPU counts as a separate device. A
+ * fraction of a CPU does not, since it is a whole CPU that waits (--slow). */
 bool yk_profile_key_device(const struct yk_device *device, const struct yk_device_facts *facts,
                            char out[YK_PROFILE_KEY_SIZE]);
 
-/* "h200 with gpt2": a device that holds this model; false where it has no type. */
+/* "h200 with gpt2": a device that trains this model. */
 bool yk_profile_key_device_with_model(const struct yk_device *device,
                                       const struct yk_device_facts *facts, const char *model,
                                       char out[YK_PROFILE_KEY_SIZE]);
 
-/* "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"; false where either has no type. */
+/* "a30-titanxp between nodes", "cpu:1-cpu:1 within a node". */
 bool yk_profile_key_link(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
                          int32_t a, int32_t b, char out[YK_PROFILE_KEY_SIZE]);
 
-/*
- * "h200-host": the way between a device and the memory of its host, which a profile has among its
- * links with the words below as collectives and 1 rank; false where the device has no type.
- */
+/* "h200-host": the link between a device and its host's memory. The profile stores it with 1 rank
+ * and one of the names below as the collective. */
 bool yk_profile_key_host(const struct yk_device *device, const struct yk_device_facts *facts,
                          char out[YK_PROFILE_KEY_SIZE]);
 

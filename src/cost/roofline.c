@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* Products in fp32, tf32, fp16 and bf16, then attention in the same. What a generation lacks is
- * computed in fp32 and has the efficiency of fp32. Vector work hardly ever waits for arithmetic;
- * half of the peak is what remains where not every instruction is a multiply-add. */
+/* Matrix products in fp32, tf32, fp16 and bf16, then attention in the same. Precisions that a
+ * generation lacks run in fp32 with its efficiency. Vector work reaches half of the peak, since not
+ * every instruction is a multiply-add. */
 #define RATES(p_fp32, p_tf32, p_fp16, p_bf16, a_fp32, a_tf32, a_fp16, a_bf16)                      \
     {                                                                                              \
         [YK_WORK_MATRIX] = {(p_fp32), (p_tf32), (p_fp16), (p_bf16)},                               \
@@ -12,7 +12,7 @@
         [YK_WORK_VECTOR] = {0.5, 0.5, 0.5, 0.5},                                                   \
     }
 
-/* What all GPUs share. A launch is that of an empty kernel; nothing here was fitted on launches. */
+/* Values shared by all GPUs. The launch time is that of an empty kernel and was not fitted. */
 #define GPU(...)                                                                                   \
     {                                                                                              \
         .rate = RATES(__VA_ARGS__), .reuse = 1088, .ramp = 0.97e9, .memory = 0.63, .narrow = 0.63, \
@@ -29,10 +29,10 @@ static const struct yk_efficiency fitted[YK_GENERATION_COUNT] = {
     [YK_GENERATION_HOPPER] = GPU(0.86, 0.77, 0.83, 0.83, 0.40, 0.24, 0.24, 0.24),
     [YK_GENERATION_BLACKWELL] = GPU(0.86, 0.93, 1.00, 1.00, 0.40, 0.29, 0.29, 0.29),
     [YK_GENERATION_CDNA] = GPU(0.86, 0.93, 1.00, 1.00, 0.40, 0.29, 0.29, 0.29),
-    /* Not fitted: what BLAS libraries reach on a few cores, whose products need no ramp. Numbers of
-     * 16 bits are brought to fp32 and back: steps of small models take 1.16 to 1.37 times as long
-     * in bf16 as in fp32 on a Neoverse core, and 1.51 to 1.69 times in fp16; half as many bytes
-     * take no less time than all of them. */
+    /* Not fitted: typical of BLAS libraries on a few cores, whose products need little ramp. 16-bit
+     * numbers are converted to fp32 and back: steps of small models on a Neoverse core take 1.16 to
+     * 1.37 times as long in bf16 as in fp32, and 1.51 to 1.69 times in fp16. Half the bytes take as
+     * much time as all of them. */
     [YK_GENERATION_CPU] =
         {
             .rate = RATES(0.80, 0.80, 0.50, 0.63, 0.40, 0.40, 0.25, 0.31),

@@ -9,17 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The library's infinity is some large number. */
+/* The library represents infinity by a large number. */
 static const double max_finite = 1e20;
 
-/* CBC, which ends in time by itself where it can, then knows a bound. */
+/* How long after the deadline CBC may stop by itself, since it reports a bound then. */
 static const double time_to_end_s = 0.25;
 
 enum {
-    SLICE = 1000 /* steps of the simplex method between looks at the clock */
+    SLICE = 1000 /* simplex iterations between checks of the clock */
 };
 
-/* A solve under way. */
 struct solving {
     const struct yk_cbc_problem *problem;
     struct yk_cbc_result *result;
@@ -79,7 +78,7 @@ static void solve_linear(struct solving *solving)
     Clp_deleteModel(model);
 }
 
-/* Called at every node: once the end is reached, a cut that nothing satisfies closes the node. */
+/* Called at every node. After the deadline, adds an infeasible cut, which closes the node. */
 static void cut_at_end(void *solver, void *cuts, void *data)
 {
     const double one = 1;
@@ -107,8 +106,7 @@ static void set_number(Cbc_Model *model, const char *name, double value)
 
 static void prepare(struct solving *solving, Cbc_Model *model)
 {
-    /* These make the library of 2.10 abort in problems that are small, and are not missed: dives
-     * and rounding stay. */
+    /* These make version 2.10 abort on small problems. Dives and rounding remain enabled. */
     static const char *const disabled[] = {"preprocess", "feasibilityPump", "RINS",
                                            "combineSolutions"};
     const struct yk_cbc_problem *problem = solving->problem;
@@ -116,7 +114,7 @@ static void prepare(struct solving *solving, Cbc_Model *model)
                     problem->rows, problem->values, problem->lower, problem->upper,
                     problem->objective, problem->row_lower, problem->row_upper);
     for (int32_t i = 0; i < problem->column_count; i++) {
-        if (problem->whole[i]) {
+        if (problem->integer[i]) {
             Cbc_setInteger(model, i);
         }
     }
@@ -125,7 +123,7 @@ static void prepare(struct solving *solving, Cbc_Model *model)
     for (size_t i = 0; i < sizeof disabled / sizeof disabled[0]; i++) {
         Cbc_setParameter(model, disabled[i], "off");
     }
-    if (problem->plain) {
+    if (problem->no_cuts) {
         Cbc_setParameter(model, "cutsOnOff", "off");
     }
     Cbc_setParameter(model, "timeMode", "elapsed");
@@ -137,7 +135,6 @@ static void prepare(struct solving *solving, Cbc_Model *model)
     Cbc_addCutCallback(model, cut_at_end, "end", solving);
 }
 
-/* What was found, if anything. */
 static void copy_result(const struct solving *solving, Cbc_Model *model)
 {
     const struct yk_cbc_problem *problem = solving->problem;
@@ -157,7 +154,7 @@ static void copy_result(const struct solving *solving, Cbc_Model *model)
     result->has_values = true;
     copy(best, problem->column_count, result->values);
     if (finished) {
-        /* Nodes closer than the gap were given up. */
+        /* Nodes within the gap were pruned. */
         result->bound = result->objective - problem->gap * fabs(result->objective);
     } else if (!solving->cut_short) {
         result->bound = fmin(result->objective, Cbc_getBestPossibleObjValue(model));

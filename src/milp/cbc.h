@@ -1,36 +1,36 @@
 /*
- * CBC: the library of that name, and Clp for linear programs, with plain arrays as input and
- * output. It prints, keeps globals, and at times aborts: call it in a process of its own
- * (milp/subprocess.h), once for each process.
+ * CBC: calls the CBC library for integer programs and Clp for linear programs. The libraries print,
+ * have global state and sometimes abort. So call this only once per process, in a forked process
+ * (milp/subprocess.h).
  */
 #ifndef YK_MILP_CBC_H
 #define YK_MILP_CBC_H
 
 #include "milp/milp.h"
 
-/* Column by column. */
+/* A problem in compressed sparse column format. */
 struct yk_cbc_problem {
     int32_t column_count;
     int32_t row_count;
-    int *starts;    /* (columns + 1) of each column's entries */
-    int *rows;      /* (entries) */
-    double *values; /* (entries) */
-    double *lower;  /* (columns) */
-    double *upper;
-    double *objective;
-    bool *whole;
-    double *row_lower; /* (rows) */
-    double *row_upper;
-    const double *start; /* (columns) or NULL */
-    bool linear;         /* no column is whole, or none need be */
-    bool plain;          /* without cuts: slower, but less goes wrong */
-    double gap;
-    double end_s; /* by the clock */
+    int *starts;         /* (columns + 1) index of each column's first entry */
+    int *rows;           /* (entries) */
+    double *values;      /* (entries) */
+    double *lower;       /* (columns) */
+    double *upper;       /* (columns) */
+    double *objective;   /* (columns) */
+    bool *integer;       /* (columns) */
+    double *row_lower;   /* (rows) */
+    double *row_upper;   /* (rows) */
+    const double *start; /* (columns) initial solution, or NULL */
+    bool linear;         /* ignore `integer` */
+    bool no_cuts;        /* slower, but avoids crashes of the library */
+    double gap;          /* relative gap between objective and bound to stop at */
+    double end_s;        /* deadline, in the time of yk_clock_now_s() */
 };
 
-/* In shared memory. */
+/* Lives in memory shared with the parent process. */
 struct yk_cbc_result {
-    atomic_bool stop_requested; /* set from outside: it is to end soon */
+    atomic_bool stop_requested; /* set by the parent process to end the solver */
     enum yk_milp_outcome outcome;
     double objective;
     double bound;

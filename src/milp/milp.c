@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the solver has from being asked to end to being killed. */
+/* From the request to stop until the solver is killed. */
 static const double grace_s = 1;
 
 struct limits {
@@ -20,7 +20,7 @@ struct limits {
 struct column {
     struct limits limits;
     double objective;
-    bool whole;
+    bool integer;
 };
 
 struct entry {
@@ -62,11 +62,11 @@ void yk_milp_destroy(struct yk_milp *milp)
 }
 
 yk_status yk_milp_add_column(struct yk_milp *milp, double lower, double upper, double objective,
-                             bool whole, int32_t *out)
+                             bool integer, int32_t *out)
 {
     YK_TRY(yk_array_grow((void **)&milp->columns, &milp->column_capacity, milp->column_count,
                          sizeof *milp->columns));
-    milp->columns[milp->column_count] = (struct column){{lower, upper}, objective, whole};
+    milp->columns[milp->column_count] = (struct column){{lower, upper}, objective, integer};
     *out = milp->column_count++;
     return YK_OK;
 }
@@ -102,7 +102,7 @@ static int compare_entries(const void *a, const void *b)
     return by_column ? by_column : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Entries named twice become one. */
+/* Sorts entries and adds up those of the same row and column. */
 static void sort_entries(struct yk_milp *milp)
 {
     int32_t count = 0;
@@ -119,7 +119,7 @@ static void sort_entries(struct yk_milp *milp)
     milp->entry_count = count;
 }
 
-/* As the library takes it. */
+/* Converts to compressed sparse columns. */
 static yk_status arrange(struct yk_milp *milp, struct yk_arena *arena, struct yk_cbc_problem *out)
 {
     const int32_t columns = milp->column_count;
@@ -132,7 +132,7 @@ static yk_status arrange(struct yk_milp *milp, struct yk_arena *arena, struct yk
     YK_TRY_NEW(arena, out->lower, columns);
     YK_TRY_NEW(arena, out->upper, columns);
     YK_TRY_NEW(arena, out->objective, columns);
-    YK_TRY_NEW(arena, out->whole, columns);
+    YK_TRY_NEW(arena, out->integer, columns);
     YK_TRY_NEW(arena, out->row_lower, milp->row_count);
     YK_TRY_NEW(arena, out->row_upper, milp->row_count);
     for (int32_t i = 0; i < milp->entry_count; i++) {
@@ -146,8 +146,8 @@ static yk_status arrange(struct yk_milp *milp, struct yk_arena *arena, struct yk
         out->lower[i] = milp->columns[i].limits.lower;
         out->upper[i] = milp->columns[i].limits.upper;
         out->objective[i] = milp->columns[i].objective;
-        out->whole[i] = milp->columns[i].whole;
-        out->linear = out->linear && !out->whole[i];
+        out->integer[i] = milp->columns[i].integer;
+        out->linear = out->linear && !out->integer[i];
     }
     for (int32_t i = 0; i < milp->row_count; i++) {
         out->row_lower[i] = milp->rows[i].lower;
@@ -167,7 +167,7 @@ static yk_status copy(struct yk_arena *arena, const double *from, int32_t count,
     return YK_OK;
 }
 
-/* Where nothing better was found, the start is what there is. */
+/* Falls back to the initial solution if the solver found none that is better. */
 static yk_status use_start(const struct yk_milp *milp, const double *start, struct yk_arena *arena,
                            struct yk_milp_result *out)
 {
@@ -184,7 +184,6 @@ static yk_status use_start(const struct yk_milp *milp, const double *start, stru
     return copy(arena, start, milp->column_count, &out->values);
 }
 
-/* What both processes see. */
 struct exchange {
     const struct yk_cbc_problem *problem;
     struct yk_cbc_result *result;
@@ -210,7 +209,7 @@ static yk_status copy_result(const struct yk_cbc_problem *problem,
                               : YK_OK;
 }
 
-/* `*out_returned`: the library has not given up. */
+/* `*out_returned` is false if the library crashed or was killed. */
 static yk_status run_solver(const struct yk_cbc_problem *problem,
                             const struct yk_milp_options *options, struct yk_arena *arena,
                             struct yk_milp_result *out, bool *out_returned)
@@ -255,7 +254,7 @@ static yk_status solve(struct yk_milp *milp, const struct yk_milp_options *optio
     problem.linear = problem.linear || options->relaxed;
     YK_THEN(run_solver(&problem, options, arena, out, &returned));
     if (status == YK_OK && !returned && !has_ended(options, end_s)) {
-        problem.plain = true;
+        problem.no_cuts = true;
         status = run_solver(&problem, options, arena, out, &returned);
     }
     yk_arena_destroy(work);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    POLL_MS = 10, /* between looks at the clock and the stop flag */
+    POLL_MS = 10, /* between checks of the clock and the stop flag */
     PIPE_END = STDERR_FILENO + 1,
 };
 
@@ -31,8 +31,7 @@ void yk_subprocess_free_shared(void *memory, size_t bytes)
     }
 }
 
-/* Closes the parent's connections and locked files, which would stay open while the function runs.
- */
+/* Closes inherited sockets and locked files, which would otherwise stay open with the child. */
 static void close_all_but(int descriptor)
 {
     if (descriptor != PIPE_END) {
@@ -43,8 +42,8 @@ static void close_all_but(int descriptor)
 #endif
 }
 
-/* Signals stay blocked, as they are at the fork; those that no mask stops do what they usually do,
- * and do not enter handlers of the process that this is a copy of. */
+/* Signals stay blocked in the child. Those that cannot be blocked get their default action instead
+ * of the parent's handlers. */
 static void reset_handlers(void)
 {
     static const int unmaskable[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
@@ -55,9 +54,9 @@ static void reset_handlers(void)
 }
 
 /*
- * The new process: silent, deaf to signals, which are its parent's to handle, and gone when that
- * is. A byte through the pipe says that the function has returned. It ends by a signal, so that
- * nothing which this process registered to be done at its end is done twice.
+ * The child: prints nothing, ignores signals and dies with its parent. It writes one byte into the
+ * pipe when the function has returned. It kills itself, so that exit handlers of the parent do not
+ * run twice.
  */
 static void run_child(void (*function)(void *data), void *data, int pipe_end)
 {
@@ -75,7 +74,7 @@ static void run_child(void (*function)(void *data), void *data, int pipe_end)
     }
 }
 
-/* Waits for the byte, or for the pipe to be closed by the end of the process. */
+/* Waits for the byte, or for the end of the child, which closes the pipe. */
 static bool wait_for(pid_t child, int pipe_end, const struct yk_subprocess_limits *limits)
 {
     struct pollfd watched = {.fd = pipe_end, .events = POLLIN};
@@ -96,7 +95,6 @@ static bool wait_for(pid_t child, int pipe_end, const struct yk_subprocess_limit
     return read(pipe_end, &byte, 1) == 1;
 }
 
-/* With all signals blocked in the new process. */
 static pid_t fork_with_signals_blocked(void)
 {
     sigset_t all;
@@ -129,7 +127,6 @@ yk_status yk_subprocess_run(void (*function)(void *data), void *data,
     const bool returned = wait_for(child, ends[0], limits);
     (void)close(ends[0]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
-        /* once more */
     }
     *out_returned = returned;
     return YK_OK;

@@ -1,12 +1,12 @@
 /*
  * Subprocess: runs a function in a forked process, so that a library that aborts, hangs or prints
- * costs no more than its result.
+ * cannot harm this process.
  *
- * Memory from yk_subprocess_allocate_shared() is shared; all else the function sees is a copy. Of
- * many threads a fork copies one, and locks that others hold stay locked in the copy: the function
- * may rely on the C library's memory, streams and loader alone, whose locks fork() frees. Where it
- * waits for another lock it is killed once its time is over. The copy has no descriptors, signals
- * or handlers of its parent.
+ * Only memory from yk_subprocess_allocate_shared() is shared with the child. The child has a single
+ * thread, and locks held by other threads of the parent stay locked in it. So the function may use
+ * malloc, stdio and the dynamic loader, whose locks fork() resets, but no other locks. A child that
+ * blocks is killed when its time is over. The child has none of the parent's file descriptors and
+ * signal handlers.
  */
 #ifndef YK_MILP_SUBPROCESS_H
 #define YK_MILP_SUBPROCESS_H
@@ -17,18 +17,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed; NULL when there is none. */
+/* Allocates zeroed shared memory; returns NULL if there is none. */
 void *yk_subprocess_allocate_shared(size_t bytes);
 void yk_subprocess_free_shared(void *memory, size_t bytes);
 
 struct yk_subprocess_limits {
-    double end_s;                /* by the clock: the function is asked to end */
-    double grace_s;              /* after that, or after a stop: it is killed */
-    const atomic_bool *stop;     /* of this process; may be NULL */
-    atomic_bool *stop_requested; /* in shared memory: set when the function is to end soon */
+    double end_s;                /* deadline in the time of yk_clock_now_s() */
+    double grace_s;              /* from the request to stop until the child is killed */
+    const atomic_bool *stop;     /* set by the caller to stop the child; may be NULL */
+    atomic_bool *stop_requested; /* in shared memory; asks the function to return */
 };
 
-/* `*out_returned`: the function has returned, and was not killed. */
+/* Runs `function(data)` in a child. `*out_returned` is false if the child crashed or was killed. */
 yk_status yk_subprocess_run(void (*function)(void *data), void *data,
                             const struct yk_subprocess_limits *limits,
                             bool *out_returned) YK_MUST_USE;

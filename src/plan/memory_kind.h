@@ -1,25 +1,24 @@
-/* Memory kind: what the bytes that a rank's device holds are for. */
+/* Memory kind: categories of the memory that a rank uses on its device. */
 #ifndef YK_PLAN_MEMORY_KIND_H
 #define YK_PLAN_MEMORY_KIND_H
 
 enum yk_memory_kind {
-    YK_MEMORY_PARAMETERS, /* that the rank keeps */
-    YK_MEMORY_GATHERED,   /* parameters of others, for the time of their use */
+    YK_MEMORY_PARAMETERS, /* the rank's own */
+    YK_MEMORY_GATHERED,   /* parameters of other ranks, while in use */
     YK_MEMORY_GRADIENTS,
     YK_MEMORY_OPTIMIZER,
     YK_MEMORY_ACTIVATIONS,
-    YK_MEMORY_BUFFERS, /* workspace, messages, batches */
+    YK_MEMORY_BUFFERS, /* workspace, messages and batches */
     YK_MEMORY_CONTEXT, /* driver and libraries */
     YK_MEMORY_KIND_COUNT,
 };
 
-/* What a rank's device holds from a moment on. */
+/* The memory in use from time `at_s` on, until the next point of the timeline. */
 struct yk_memory_point {
     double at_s;
     double bytes[YK_MEMORY_KIND_COUNT];
 };
 
-/* "parameters", "gathered" … */
 static inline const char *yk_memory_kind_name(enum yk_memory_kind kind)
 {
     static const char *const names[] = {"parameters",  "gathered", "gradients", "optimizer",

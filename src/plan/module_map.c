@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* `name` is `outer` or lies inside it; the whole model, "", holds everything. */
+/* Whether `name` is `outer` or inside it. Everything is inside the whole model, "". */
 static bool lies_in(const char *name, const char *outer)
 {
     const size_t length = strlen(outer);
@@ -164,7 +164,7 @@ done:
     return status;
 }
 
-/* The places in the making: of modules, then of tensors. */
+/* A map under construction. */
 struct places {
     const struct yk_modules *modules;
     int32_t *of_module;
@@ -202,7 +202,7 @@ static bool is_covered(const struct places *places, int32_t tensor)
     return module != YK_MODULE_NONE;
 }
 
-/* A module without others inside is placed as one; beside others, the tensor is placed alone. */
+/* A leaf module is placed as a whole; tensors of other modules are placed one by one. */
 static void place_the_rest(struct places *places, int32_t device)
 {
     for (int32_t i = 0; i < places->modules->tensor_count; i++) {
@@ -226,20 +226,20 @@ static void add_entry(struct yk_module_map_entry *entries, int32_t *count, const
     }
 }
 
-static yk_status make_map(const struct places *places, struct yk_arena *arena,
-                          struct yk_module_map **out)
+yk_status yk_module_map_create(const struct yk_modules *modules, const int32_t *module_places,
+                               const int32_t *tensor_places, struct yk_arena *arena,
+                               struct yk_module_map **out)
 {
-    const struct yk_modules *modules = places->modules;
     struct yk_module_map_entry *entries = NULL;
     struct yk_module_map *map = NULL;
     YK_TRY_NEW(arena, map, 1);
     YK_TRY_NEW(arena, entries, modules->module_count + modules->tensor_count);
     for (int32_t i = 0; i < modules->module_count; i++) {
         const struct yk_module *module = &modules->modules[i];
-        add_entry(entries, &map->count, module->name, places->of_module[i]);
+        add_entry(entries, &map->count, module->name, module_places[i]);
         for (int32_t t = module->first_tensor; t < module->first_tensor + module->tensor_count;
              t++) {
-            add_entry(entries, &map->count, modules->tensors[t].name, places->of_tensor[t]);
+            add_entry(entries, &map->count, modules->tensors[t].name, tensor_places[t]);
         }
     }
     map->entries = entries;
@@ -268,7 +268,7 @@ yk_status yk_module_map_of_layers(const struct yk_model *model, const int32_t *l
     }
     place_the_rest(&places, layer_devices[0]);
     struct yk_module_map *map = NULL;
-    YK_TRY(make_map(&places, arena, &map));
+    YK_TRY(yk_module_map_create(modules, places.of_module, places.of_tensor, arena, &map));
     YK_TRY(yk_module_map_check(map, modules, device_count));
     *out = map;
     return YK_OK;
@@ -284,7 +284,7 @@ static yk_status read_place(const struct yk_json *node, const char *name, int32_
     } else if (word && strcmp(word, "disk") == 0) {
         *out = YK_PLACE_DISK;
     } else if (yk_json_number(node, &number) && number >= 0 && floor(number) == number) {
-        /* A number past every device is refused, by the check, as the device it asks for. */
+        /* yk_module_map_check() refuses a number beyond the last device. */
         *out = number < INT32_MAX ? (int32_t)number : INT32_MAX;
     } else {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must go to a device, 0 to %d, \"cpu\" or \"disk\"",
@@ -321,7 +321,7 @@ static yk_status check_names(const struct yk_json *root, const struct yk_modules
     return yk_json_check_keys(root, known, count);
 }
 
-/* The model is asked for its names in turn, so that entries stand in the model's order. */
+/* Looks up the model's names in turn, so that entries are in model order. */
 static yk_status read_map(const struct yk_json *root, const struct yk_modules *modules,
                           int32_t device_count, struct yk_arena *arena,
                           const struct yk_module_map **out)

@@ -1,9 +1,9 @@
 /*
- * Module map: which place each Hugging Face module goes to, as `device_map` says it.
+ * Device map: where each module of a model is placed, as in the `device_map` of Hugging Face.
  *
- * An entry names a module (or a tensor that stands outside the modules below it), and speaks for
- * all inside it that no longer name speaks for. "" is the whole model. Entries stand in the order
- * of the model. A map lives in the arena it was made in and never changes.
+ * An entry names a module, or a single tensor, and its place. It applies to everything inside the
+ * module unless an entry with a longer name applies. "" names the whole model. Entries are in model
+ * order. A map is immutable and lives in the arena it was created in.
  */
 #ifndef YK_PLAN_MODULE_MAP_H
 #define YK_PLAN_MODULE_MAP_H
@@ -17,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Places that are no device; devices are 0, 1, 2 … */
+/* A place is the index of a device, or one of these. */
 enum {
-    YK_PLACE_CPU = -1,  /* kept in the host's memory, brought in when needed */
-    YK_PLACE_DISK = -2, /* kept on disk, brought in when needed */
-    YK_PLACE_NONE = -3, /* not said */
+    YK_PLACE_CPU = -1,  /* offloaded to host memory */
+    YK_PLACE_DISK = -2, /* offloaded to disk */
+    YK_PLACE_NONE = -3, /* unknown */
 };
 
 struct yk_module_map_entry {
@@ -34,40 +34,48 @@ struct yk_module_map {
     int32_t count;
 };
 
-/* The place of a module or tensor, by the longest entry that speaks for it; YK_PLACE_NONE for one
- * that nobody speaks for as a whole, such as a module that is spread. */
+/* The place of a module or tensor. YK_PLACE_NONE if no entry applies to all of it, for example
+ * because the module is split across devices. */
 int32_t yk_module_map_find(const struct yk_module_map *map, const char *name);
 
-/* Writes the places that `module` and all inside it are spread over, each once, in order of their
- * first appearance, at most `capacity` of them; returns how many it wrote. */
+/* Lists the distinct places of `module` and everything inside it, in map order. Writes at most
+ * `capacity` of them and returns the number written. */
 int32_t yk_module_map_spread(const struct yk_module_map *map, const char *module, int32_t capacity,
                              int32_t *out);
 
 /*
- * Refuses a map that names what the model does not have, a device past `device_count`, leaves a
- * tensor without a place, or puts tensors that are one and the same on two places.
+ * Fails if an entry names an unknown module or a device beyond `device_count`, if a tensor has no
+ * place, or if tied tensors have different places.
  */
 yk_status yk_module_map_check(const struct yk_module_map *map, const struct yk_modules *modules,
                               int32_t device_count) YK_MUST_USE;
 
 /*
- * Reads a device_map.json, one object of module name → device number, "cpu" or "disk", and checks
- * it. `source`, the name the user knows it by, begins every message.
+ * Reads and checks a device_map.json: an object from module names to device indices, "cpu" or
+ * "disk". `source` is the file's name; it begins every message.
  */
 yk_status yk_module_map_read(const char *text, size_t length, const char *source,
                              const struct yk_modules *modules, int32_t device_count,
                              struct yk_arena *arena, const struct yk_module_map **out) YK_MUST_USE;
 
 /*
- * The map that puts each layer of `model` on the device of its number in `layer_devices`. Modules
- * that belong to no layer and hold something go to the first layer's device, where the inputs are.
+ * Creates the map that places every layer of `model` on its device in `layer_devices`. Tensors that
+ * belong to no layer are placed on the device of the first layer.
  */
 yk_status yk_module_map_of_layers(const struct yk_model *model, const int32_t *layer_devices,
                                   const struct yk_modules *modules, int32_t device_count,
                                   struct yk_arena *arena,
                                   const struct yk_module_map **out) YK_MUST_USE;
 
-/* "cpu" and "disk" as JSON strings, a device as its number. */
+/*
+ * Creates a map, in `arena`, of the modules and tensors that have a place in `module_places`
+ * (modules) or `tensor_places` (tensors); the others have YK_PLACE_NONE.
+ */
+yk_status yk_module_map_create(const struct yk_modules *modules, const int32_t *module_places,
+                               const int32_t *tensor_places, struct yk_arena *arena,
+                               struct yk_module_map **out) YK_MUST_USE;
+
+/* Writes a place as JSON: "cpu", "disk" or the index of a device. */
 void yk_module_map_add_place(struct yk_text *text, int32_t place);
 
 #endif

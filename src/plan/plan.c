@@ -62,13 +62,7 @@ yk_status yk_plan_create(struct yk_arena *arena, int32_t ranks, int32_t groups, 
     return YK_OK;
 }
 
-static yk_status copy_text(struct yk_arena *arena, const char *text, const char **out)
-{
-    *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;
-    return text && !*out ? yk_fail_out_of_memory() : YK_OK;
-}
-
-/* `into` has arrays of its own by now, which stay. */
+/* Copies elements into the arrays that `into` already has. */
 static void copy_lists(const struct yk_plan *from, struct yk_plan *into)
 {
     memcpy(into->ranks, from->ranks, (size_t)from->rank_count * sizeof *from->ranks);
@@ -94,9 +88,9 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
     values.groups = copy->groups;
     values.layers = copy->layers;
     values.transfers = NULL;
-    YK_TRY(copy_text(arena, plan->model_source, &values.model_source));
-    YK_TRY(copy_text(arena, plan->cluster_source, &values.cluster_source));
-    YK_TRY(copy_text(arena, plan->profile_source, &values.profile_source));
+    YK_TRY(yk_arena_strdup(arena, plan->model_source, &values.model_source));
+    YK_TRY(yk_arena_strdup(arena, plan->cluster_source, &values.cluster_source));
+    YK_TRY(yk_arena_strdup(arena, plan->profile_source, &values.profile_source));
     if (plan->transfer_count > 0) {
         YK_TRY_NEW(arena, values.transfers, plan->transfer_count);
     }
@@ -113,13 +107,13 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
     return YK_OK;
 }
 
-/* What micro-batch `number` gets of a share that is cut as evenly as it goes, larger ones first. */
+/* Samples of micro-batch `number` if a share is cut as evenly as possible, larger ones first. */
 static int64_t cut(int64_t share, int32_t micro_batches, int32_t number)
 {
     return share / micro_batches + (number < share % micro_batches ? 1 : 0);
 }
 
-/* The first group whose members alternate; NULL: none do. */
+/* The first group whose members alternate, or NULL. */
 static const struct yk_plan_group *find_alternating(const struct yk_plan *plan)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
@@ -141,9 +135,9 @@ static int64_t share_in(const struct yk_plan_member *member, int32_t micro_batch
 }
 
 /*
- * The one rule serves plans with several groups, too: there a member is alone and has the whole
- * batch for its share, or the micro-batches divide all shares. Where members alternate, one that is
- * alone takes what all those of a micro-batch do.
+ * Samples of one member in one micro-batch. cut() also serves plans with several groups: there, a
+ * share is the whole batch or a multiple of the micro-batches. If members alternate, the single
+ * member of another group has all samples of the micro-batch.
  */
 static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group *alternating,
                           const struct yk_plan_member *member, int32_t micro_batch)
@@ -181,6 +175,17 @@ void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_bat
     for (int32_t i = 0; i < planned->member_count; i++) {
         begins[i + 1] =
             begins[i] + samples_of(plan, alternating, &planned->members[i], micro_batch);
+    }
+}
+
+void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model)
+{
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const int32_t owner = model->layers[l].shares;
+        if (owner != YK_LAYER_NONE) {
+            plan->layers[l].group = plan->layers[owner].group;
+            plan->layers[l].strategy = plan->layers[owner].strategy;
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Parts are sums and quotients of doubles, and people round what they write. */
+/* For rounding errors, and for rounded numbers that people write. */
 static const double PART_TOLERANCE = 1e-6;
 
 static bool is_amount(double bytes)
@@ -14,7 +14,7 @@ static bool is_amount(double bytes)
     return bytes > 0 && isfinite(bytes);
 }
 
-/* Precision, adapters and sequence, which change what the model's layers are. */
+/* Whether both describe the same layers: sequence, precision and adapters. */
 static bool is_same_work(const struct yk_workload *plan, const struct yk_workload *model)
 {
     const int64_t target = plan->target_sequence > 0 || model->target_sequence == 0
@@ -75,7 +75,7 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Sorts `numbers`, and finds one that is there twice; −1 if none is. */
+/* Sorts `numbers` and returns one that occurs twice, or −1. */
 static int32_t find_twice(int32_t *numbers, int32_t count)
 {
     qsort(numbers, (size_t)count, sizeof *numbers, by_number);
@@ -87,7 +87,7 @@ static int32_t find_twice(int32_t *numbers, int32_t count)
     return -1;
 }
 
-/* `scratch` (ranks) is anything. */
+/* `scratch` has room for (ranks) numbers. */
 static yk_status check_ranks(const struct yk_plan *plan, int32_t *scratch)
 {
     for (int32_t i = 0; i < plan->rank_count; i++) {
@@ -131,7 +131,7 @@ static yk_status check_member(const struct yk_plan *plan, int32_t group, int32_t
     return YK_OK;
 }
 
-/* Over all members. A share is at most the batch, so that sums cannot overflow one by one. */
+/* Checks the sums over all members. They cannot overflow, since a share is at most the batch. */
 static yk_status check_sums(const struct yk_plan *plan, int32_t group)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
@@ -159,7 +159,7 @@ static yk_status check_sums(const struct yk_plan *plan, int32_t group)
     return YK_OK;
 }
 
-/* With several groups, each must cut the batch into the same micro-batches; and none is empty. */
+/* Every group must cut the batch into the same micro-batches, none of them empty. */
 static yk_status check_micro_batches(const struct yk_plan *plan, int32_t group)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
@@ -183,7 +183,7 @@ static yk_status check_micro_batches(const struct yk_plan *plan, int32_t group)
                                   plan->micro_batches, group);
 }
 
-/* All members of groups of several have a micro-batch, and every group cuts the batch alike. */
+/* In groups of several, every member has one micro-batch; all groups cut the batch equally. */
 static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
@@ -296,7 +296,7 @@ static yk_status check_layer(const struct yk_plan *plan, const struct yk_model *
                          other_name);
 }
 
-/* Whether a layer kept as `strategy` has bytes that travel so. */
+/* Whether layers of this strategy have transfers of this kind. */
 static bool suits(enum yk_strategy strategy, enum yk_transfer_kind kind)
 {
     return (kind == YK_TRANSFER_ALL_REDUCE) == (strategy == YK_REPLICATED);

@@ -12,10 +12,6 @@
  */
 #include "plan/plan_file.h"
 
-#include "base/json.h"
-#include "base/names.h"
-#include "plan/plan_options.h"
-#include "plan/plan_order.h"
 #include "plan/plan_origin.h"
 #include "plan/plan_value.h"
 
@@ -29,7 +25,7 @@ enum {
     MAX_NAMES = 8,
 };
 
-/* Whole numbers above this have no double of their own. */
+/* Larger integers are not exact as doubles. */
 static const int64_t MAX_EXACT = INT64_C(1) << 53;
 
 struct reading {
@@ -140,7 +136,7 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
     return YK_OK;
 }
 
-/* A list with something in it; `*out_count` elements fit a plan. */
+/* A list that is not empty. */
 static yk_status read_list(const struct yk_json *object, const char *key,
                            const struct yk_json **out, int32_t *out_count)
 {
@@ -167,7 +163,7 @@ static yk_status read_ranks(const struct reading *reading)
     return YK_OK;
 }
 
-/* A part that is not said is −1 for now. */
+/* A missing part is set to −1. */
 static yk_status read_member(const struct reading *reading, const struct yk_json *node,
                              struct yk_plan_member *out)
 {
@@ -234,7 +230,7 @@ static yk_status read_groups(const struct reading *reading)
     return YK_OK;
 }
 
-/* The layers of one run, first and last. */
+/* The first and last layer of a run. */
 static yk_status read_ends(const struct reading *reading, const struct yk_json *node,
                            int32_t *first, int32_t *last)
 {
@@ -317,7 +313,7 @@ static yk_status describe_model(struct reading *reading)
     status = read_workload(reading->root, workload);
     YK_THEN(yk_model_describe(context->config, workload, reading->arena, &reading->model));
     if (status != YK_OK) {
-        /* The command line would be at fault elsewhere; here it is the file. */
+        /* The error is in the file, not on the command line. */
         return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
     }
     return YK_OK;
@@ -443,7 +439,7 @@ static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *clu
     yk_json_write_end_array(json);
 }
 
-/* Equal parts are what a group has that says none. */
+/* Equal parts are the default and are not written. */
 static bool has_equal_parts(const struct yk_plan_group *group)
 {
     bool equal = true;
@@ -518,7 +514,7 @@ static void write_layers(const struct yk_plan *plan, const struct yk_model *mode
     yk_json_write_end_array(json);
 }
 
-/* What yk_plan_check() does not see. */
+/* Checks what yk_plan_check() cannot. */
 static yk_status check(const struct yk_plan *plan, const struct yk_plan_context *context)
 {
     if (!plan->model_source || !plan->cluster_source) {
@@ -540,15 +536,17 @@ static yk_status check(const struct yk_plan *plan, const struct yk_plan_context 
 }
 
 static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_context *context,
-                            const struct yk_model *model, struct yk_text *out)
+                            struct yk_arena *arena, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
+    const struct yk_model *model = NULL;
+    YK_TRY(yk_model_describe(context->config, &plan->workload, arena, &model));
     YK_TRY(yk_plan_check(plan, model));
     YK_TRY(check(plan, context));
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", VERSION);
     yk_json_write_string(&json, "kind", "plan");
-    YK_TRY(yk_plan_origin_write(plan, context, &json));
+    YK_TRY(yk_plan_origin_write(plan, context, arena, &json));
     yk_plan_options_write(&plan->options, context->cluster, &json);
     write_scalars(plan, &json);
     write_ranks(plan, context->cluster, &json);
@@ -563,11 +561,6 @@ static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_con
 yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_context *context,
                              struct yk_text *out)
 {
-    const struct yk_model *model = NULL;
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_model_describe(context->config, &plan->workload, arena, &model);
-    YK_THEN(write_plan(plan, context, model, out));
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_plan(plan, context, arena, out));
+    return YK_OK;
 }

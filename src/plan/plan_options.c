@@ -1,12 +1,11 @@
-#include "plan/plan_options.h"
-
-#include "base/json.h"
+/* Plan options: the member "request" of a plan file, which says what the search was restricted to.
+ */
 #include "plan/plan_value.h"
 
 #include <string.h>
 
 enum {
-    RANDOM = YK_STRATEGY_COUNT, /* beside the strategies in the choice of one */
+    RANDOM = YK_STRATEGY_COUNT, /* the choice after the strategies */
 };
 
 static yk_status read_strategy(const struct yk_json *node, struct yk_plan_options *out)
@@ -61,7 +60,7 @@ static yk_status read_slowdown(const struct yk_json *node, double *out)
     return YK_OK;
 }
 
-/* The devices that may be used become those that are left out. */
+/* The file lists the devices that may be used; the options list the others. */
 static yk_status read_devices(const struct yk_json *node, const struct yk_names *devices,
                               struct yk_arena *arena, struct yk_plan_options *out)
 {

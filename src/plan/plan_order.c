@@ -1,6 +1,6 @@
-#include "plan/plan_order.h"
+/* Plan transfers: the member "order" of a plan file. */
+#include "plan/plan_value.h"
 
-#include "base/json.h"
 #include "base/number.h"
 
 #include <inttypes.h>
@@ -9,15 +9,15 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-    LONGEST_WORD = 200, /* of a slot or a transfer */
+    LONGEST_WORD = 200, /* characters of a slot or a transfer */
 };
 
 struct reading {
     const struct yk_model *model;
     const struct yk_names *layers;
     struct yk_plan *plan;
-    const struct yk_json **slots; /* (slots) what is done in each, or NULL */
-    size_t *places;               /* (slots) where that stands in the list */
+    const struct yk_json **slots; /* (slots) the transfers of each, or NULL */
+    size_t *places;               /* (slots) the slot's index in the file */
 };
 
 static const char *const gap_names[] = {
@@ -45,7 +45,7 @@ yk_status yk_plan_order_find_layer(const struct yk_names *layers, const char *na
     return YK_OK;
 }
 
-/* What follows `word` and a space in `text`, or NULL. */
+/* The text after `word` and a space, or NULL if `text` does not begin so. */
 static const char *after(const char *text, const char *word)
 {
     const size_t length = strlen(word);
@@ -101,7 +101,7 @@ static bool read_range(const char *text, struct yk_plan_transfer *out)
     return true;
 }
 
-/* Cuts " blocks 0-3" off the end of `text`, if it is there. */
+/* Reads " blocks 0-3" at the end of `text`, if present, and removes it. */
 static yk_status cut_blocks(char *text, struct yk_plan_transfer *out)
 {
     char *found = strstr(text, " block");
@@ -164,7 +164,7 @@ static yk_status read_during(struct reading *reading, const struct yk_json *node
     return YK_OK;
 }
 
-/* Slot after slot, wherever each stands in the file. */
+/* In the order of slots, which may differ from the file's. */
 static yk_status read_transfers(const struct reading *reading)
 {
     struct yk_plan *plan = reading->plan;
@@ -228,7 +228,7 @@ static void write_transfer(const struct yk_plan *plan, const struct yk_model *mo
     }
 }
 
-/* Writes the text as a string, and empties them. */
+/* Writes the text as a string and frees it. */
 static void write_text(struct yk_json_writer *json, const char *key, struct yk_text *text)
 {
     yk_json_write_string(json, key, yk_text_chars(text));

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "model/architecture.h"
-#include "plan/plan_source.h"
 #include "plan/plan_value.h"
 #include "profile/profile.h"
 
@@ -15,18 +14,18 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-    MAX_LAYERS = INT32_MAX /* layers of a model that somebody wrote down */
+    MAX_LAYERS = INT32_MAX
 };
 
 static const int64_t MOST_PARAMETERS = INT64_C(1) << 53;
 
-/* The blocks, which is what people call the layers of a model. */
+/* Transformer blocks, the usual meaning of a model's layers. */
 static int64_t count_layers(const struct yk_model_config *config)
 {
     return config->layers + config->encoder_layers;
 }
 
-/* All parameters but those of adapters, so that these can be changed in a file. */
+/* Does not count adapters, so that a user may change them in the plan file. */
 static yk_status count_parameters(const struct yk_model_config *config, int64_t *out)
 {
     const struct yk_workload smallest = {.batch = 1, .sequence = 1};
@@ -41,44 +40,37 @@ static yk_status count_parameters(const struct yk_model_config *config, int64_t 
     return status;
 }
 
-static yk_status read_object(const struct yk_json *root, const char *key, const char *const *known,
-                             size_t count, const struct yk_json **out)
+struct members {
+    const struct yk_json *model;
+    const struct yk_json *cluster;
+    const struct yk_json *profile; /* NULL means: made without a profile */
+};
+
+static yk_status in(yk_status status, const char *place)
 {
-    const struct yk_json *node = yk_json_get(root, key);
-    if (!node) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, place);
+}
+
+static yk_status read_members(const struct yk_json *root, struct members *out)
+{
+    static const char *const of_model[] = {"source", "hash", "layers", "parameters"};
+    static const char *const of_cluster[] = {"source", "hash", "links", "devices"};
+    static const char *const of_profile[] = {"source", "hash"};
+    *out = (struct members){yk_json_get(root, "model"), yk_json_get(root, "cluster"),
+                            yk_json_get(root, "profile")};
+    YK_TRY(yk_plan_value_require(root, "model"));
+    YK_TRY(in(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
+    YK_TRY(yk_plan_value_require(root, "cluster"));
+    YK_TRY(in(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)), "cluster"));
+    if (!out->profile || yk_json_is_null(out->profile)) {
+        out->profile = NULL;
+        return YK_OK;
     }
-    const yk_status status = yk_json_check_object(node, known, count);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, key);
-    }
-    *out = node;
-    return YK_OK;
+    return in(yk_json_check_object(out->profile, of_profile, COUNT(of_profile)), "profile");
 }
 
-static yk_status read_model(const struct yk_json *root, const struct yk_json **out)
-{
-    static const char *const known[] = {"source", "hash", "layers", "parameters"};
-    return read_object(root, "model", known, COUNT(known), out);
-}
-
-static yk_status read_cluster(const struct yk_json *root, const struct yk_json **out)
-{
-    static const char *const known[] = {"source", "hash", "links", "devices"};
-    return read_object(root, "cluster", known, COUNT(known), out);
-}
-
-/* `*out` is NULL when the plan was made without one. */
-static yk_status read_profile(const struct yk_json *root, const struct yk_json **out)
-{
-    static const char *const known[] = {"source", "hash"};
-    const struct yk_json *node = yk_json_get(root, "profile");
-    *out = NULL;
-    return !node || yk_json_is_null(node) ? YK_OK
-                                          : read_object(root, "profile", known, COUNT(known), out);
-}
-
-/* Whether `object` says another hash; one that says none may be written by hand, and passes. */
+/* Whether `object` has a different hash. A file written by hand may have none, which is accepted.
+ */
 static yk_status differs(const struct yk_json *object, const char *key,
                          const char hash[YK_PLAN_HASH_SIZE], bool *out)
 {
@@ -124,7 +116,7 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
                      : YK_OK;
 }
 
-/* "rtx3090 with 24GiB"; devices without a datasheet have no type. */
+/* "rtx3090 with 24GiB". */
 static void describe(struct yk_text *out, const char *type, double memory_bytes)
 {
     char memory[YK_UNITS_SIZE];
@@ -220,25 +212,22 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
                      : YK_OK;
 }
 
-static yk_status in(yk_status status, const char *place)
-{
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, place);
-}
-
 yk_status yk_plan_origin_check(const struct yk_json *root, const struct yk_plan_context *context)
 {
-    const struct yk_json *model = NULL;
-    const struct yk_json *cluster = NULL;
-    const struct yk_json *profile = NULL;
-    YK_TRY(read_model(root, &model));
-    YK_TRY(read_cluster(root, &cluster));
-    YK_TRY(read_profile(root, &profile));
-    YK_TRY(in(check_model(model, context->config), "model"));
-    YK_TRY(in(check_cluster(cluster, context->cluster), "cluster"));
-    return context->any_profile ? YK_OK : in(check_profile(profile, context->profile), "profile");
+    struct members members;
+    YK_TRY(read_members(root, &members));
+    YK_TRY(in(check_model(members.model, context->config), "model"));
+    YK_TRY(in(check_cluster(members.cluster, context->cluster), "cluster"));
+    return context->any_profile ? YK_OK
+                                : in(check_profile(members.profile, context->profile), "profile");
 }
 
-/* What the sources in a plan file at `path` mean here. */
+static yk_status read_source(const struct yk_json *member, const char *place, const char **out)
+{
+    return in(yk_json_read_name(yk_json_get(member, "source"), "source", out), place);
+}
+
+/* Converts the stored paths to paths from the working directory. */
 static yk_status find_sources(const char *path, struct yk_arena *arena,
                               struct yk_plan_sources *sources)
 {
@@ -255,27 +244,20 @@ static yk_status find_sources(const char *path, struct yk_arena *arena,
 yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
                                  struct yk_arena *arena, struct yk_plan_sources *out)
 {
-    const struct yk_json *model = NULL;
-    const struct yk_json *cluster = NULL;
-    const struct yk_json *profile = NULL;
+    struct members members;
     struct yk_plan_sources sources = {0};
-    YK_TRY(read_model(root, &model));
-    YK_TRY(read_cluster(root, &cluster));
-    YK_TRY(read_profile(root, &profile));
-    YK_TRY(in(yk_json_read_name(yk_json_get(model, "source"), "source", &sources.model), "model"));
-    YK_TRY(in(yk_json_read_name(yk_json_get(cluster, "source"), "source", &sources.cluster),
-              "cluster"));
-    if (profile) {
-        YK_TRY(in(yk_json_read_name(yk_json_get(profile, "source"), "source", &sources.profile),
-                  "profile"));
+    YK_TRY(read_members(root, &members));
+    YK_TRY(read_source(members.model, "model", &sources.model));
+    YK_TRY(read_source(members.cluster, "cluster", &sources.cluster));
+    if (members.profile) {
+        YK_TRY(read_source(members.profile, "profile", &sources.profile));
     }
     YK_TRY(find_sources(path, arena, &sources));
     *out = sources;
     return YK_OK;
 }
 
-/* A name of a model or a line that describes a cluster is no path; a model may be written together
- * with its plan, and a cluster is there by then. */
+/* A built-in model and a cluster given as a line are not files. A model file may not exist yet. */
 static bool is_file(const char *key, const char *source)
 {
     if (strcmp(key, "model") == 0) {
@@ -286,23 +268,17 @@ static bool is_file(const char *key, const char *source)
 
 /* Begins the member; the caller ends it. */
 static yk_status write_source(const char *key, const char *source, const char *hash,
-                              const struct yk_plan_context *context, struct yk_json_writer *json)
+                              const struct yk_plan_context *context, struct yk_arena *arena,
+                              struct yk_json_writer *json)
 {
-    struct yk_arena *arena = NULL;
-    const char *stored = source;
-    yk_status status = YK_OK;
-    YK_TRY(yk_arena_create(&arena));
     if (context->path && is_file(key, source)) {
-        status = yk_plan_source_store(source, context->path, arena, &stored);
+        YK_TRY(yk_plan_source_store(source, context->path, arena, &source));
     }
-    if (status == YK_OK) {
-        yk_json_write_line(json, 1);
-        yk_json_write_begin_object(json, key);
-        yk_json_write_string(json, "source", stored);
-        yk_json_write_string(json, "hash", hash);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_object(json, key);
+    yk_json_write_string(json, "source", source);
+    yk_json_write_string(json, "hash", hash);
+    return YK_OK;
 }
 
 static void write_devices(const struct yk_cluster *cluster, struct yk_json_writer *json)
@@ -322,19 +298,19 @@ static void write_devices(const struct yk_cluster *cluster, struct yk_json_write
 }
 
 yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
-                               struct yk_json_writer *json)
+                               struct yk_arena *arena, struct yk_json_writer *json)
 {
     char hash[YK_PLAN_HASH_SIZE];
     int64_t parameters = 0;
     YK_TRY(count_parameters(context->config, &parameters));
     YK_TRY(yk_plan_origin_hash_model(context->config, hash));
-    YK_TRY(write_source("model", plan->model_source, hash, context, json));
+    YK_TRY(write_source("model", plan->model_source, hash, context, arena, json));
     yk_json_write_line(json, 2);
     yk_json_write_integer(json, "layers", count_layers(context->config));
     yk_json_write_integer(json, "parameters", parameters);
     yk_json_write_end_object(json);
     YK_TRY(yk_plan_origin_hash_cluster(context->cluster, hash));
-    YK_TRY(write_source("cluster", plan->cluster_source, hash, context, json));
+    YK_TRY(write_source("cluster", plan->cluster_source, hash, context, arena, json));
     YK_TRY(yk_plan_origin_hash_links(context->cluster, hash));
     yk_json_write_string(json, "links", hash);
     write_devices(context->cluster, json);
@@ -345,7 +321,7 @@ yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_
         return yk_text_status(json->text);
     }
     YK_TRY(yk_plan_origin_hash_profile(context->profile, hash));
-    YK_TRY(write_source("profile", plan->profile_source, hash, context, json));
+    YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
     yk_json_write_end_object(json);
     return yk_text_status(json->text);
 }
@@ -360,7 +336,7 @@ void yk_plan_origin_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH
     (void)snprintf(out, YK_PLAN_HASH_SIZE, "%016" PRIx64, hash);
 }
 
-/* Takes the text over: it is freed whatever comes. */
+/* Hashes the text if `status` is YK_OK, and frees it in any case. */
 static yk_status hash_text(yk_status status, struct yk_text *text, char out[YK_PLAN_HASH_SIZE])
 {
     YK_THEN(yk_text_status(text));
@@ -407,7 +383,7 @@ yk_status yk_plan_origin_hash_model(const struct yk_model_config *config,
     return hash_text(YK_OK, &text, out);
 }
 
-/* A number by its bits: there are as many links as pairs of devices, and digits take time. */
+/* Hexadecimal bits are faster than decimal digits, and there are many links. */
 static void add_bits(struct yk_text *text, double value)
 {
     uint64_t bits = 0;
@@ -426,7 +402,7 @@ static void add_links(const struct yk_cluster *cluster, struct yk_text *text)
     }
 }
 
-/* Every device as the file of a cluster that has no other, which says no links; then those. */
+/* Writes every device as a cluster file of one device, then all links. */
 static yk_status write_cluster(const struct yk_cluster *cluster, struct yk_text *text)
 {
     for (int32_t i = 0; i < cluster->device_count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Plan origin: the members of a plan file that say what it was made for, written, and held against
- * what is there now.
+ * Plan provenance: the members "model", "cluster" and "profile" of a plan file. They say what the
+ * plan was made for, with paths and hashes.
  */
 #ifndef YK_PLAN_PLAN_ORIGIN_H
 #define YK_PLAN_PLAN_ORIGIN_H
@@ -10,25 +10,23 @@
 #include "base/status.h"
 #include "plan/plan_file.h"
 
-/* Refuses a file for another model, cluster or profile, saying what differs. */
+/* Fails with the difference if the plan was made for another model, cluster or profile. */
 yk_status yk_plan_origin_check(const struct yk_json *root,
                                const struct yk_plan_context *context) YK_MUST_USE;
 
-/* What the file at `path` names, in the arena. */
+/* Reads the paths that the plan file at `path` names. The strings are in `arena`. */
 yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
                                  struct yk_arena *arena, struct yk_plan_sources *out) YK_MUST_USE;
 
-/* Writes the members, each on a line of its own. */
 yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
-                               struct yk_json_writer *json) YK_MUST_USE;
+                               struct yk_arena *arena, struct yk_json_writer *json) YK_MUST_USE;
 
 /*
- * What a plan was made for, as a few characters: the FNV-1a of 64 bits, in hexadecimal, over all
- * that a plan depends on. Names and paths are no part of it, so that a model is the same whatever
- * its file is called, and a cluster the same as a line and as a file.
+ * Hashes of everything that a plan depends on: 64-bit FNV-1a in hexadecimal. Names and paths are
+ * not hashed, so a model or cluster keeps its hash when its file is renamed.
  */
 enum {
-    YK_PLAN_HASH_SIZE = 17 /* 16 digits and the end */
+    YK_PLAN_HASH_SIZE = 17 /* 16 digits and the terminating zero */
 };
 
 void yk_plan_origin_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH_SIZE]);
@@ -36,13 +34,31 @@ void yk_plan_origin_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH
 yk_status yk_plan_origin_hash_model(const struct yk_model_config *config,
                                     char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
 
-/* Everything about the cluster, and its links alone. */
+/* Hashes all properties of the cluster. */
 yk_status yk_plan_origin_hash_cluster(const struct yk_cluster *cluster,
                                       char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
+
+/* Hashes only the links of the cluster. */
 yk_status yk_plan_origin_hash_links(const struct yk_cluster *cluster,
                                     char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
 
 yk_status yk_plan_origin_hash_profile(struct yk_profile *profile,
                                       char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
+
+/*
+ * Paths in a plan file are relative to its folder, so that it can be moved together with the files
+ * it names. Older versions wrote paths relative to the working directory; those still work.
+ */
+
+/* Converts `source`, a path from the working directory, to the form stored in the plan file at
+ * `plan`. Neither file has to exist. An absolute path stays as it is unless it is in the plan's
+ * folder. */
+yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_arena *arena,
+                               const char **out) YK_MUST_USE;
+
+/* The reverse: the path from the working directory. If there is no such file in the plan's folder,
+ * `source` is returned as it is. */
+yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_arena *arena,
+                              const char **out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,5 @@
-#include "plan/plan_source.h"
+/* Plan path: paths in a plan file, relative to its folder. */
+#include "plan/plan_origin.h"
 
 #include "base/text.h"
 
@@ -22,19 +23,8 @@ static bool is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-static yk_status copy_text(struct yk_text *text, struct yk_arena *arena, const char **out)
-{
-    yk_status status = yk_text_status(text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(text);
-    return status;
-}
-
-/* Drops the last part of a path that is in `out` from `start` on; false where there is none, or
- * where it is ".." itself. */
+/* Removes the last component of the path that begins at `start` in `out`. Returns false if there is
+ * none, or if it is "..". */
 static bool drop_last(struct yk_text *out, size_t start)
 {
     const char *text = yk_text_chars(out);
@@ -50,7 +40,7 @@ static bool drop_last(struct yk_text *out, size_t start)
     return true;
 }
 
-/* Adds the path without "." and with ".." taken off the part before it, by its letters alone. */
+/* Adds the path with "." and ".." resolved, without looking at the file system. */
 static void add_plain(struct yk_text *out, const char *path)
 {
     const size_t root = path[0] == '/' ? 1 : 0;
@@ -68,7 +58,7 @@ static void add_plain(struct yk_text *out, const char *path)
     }
 }
 
-/* The same with the folder that we are in before it, where it is not absolute. */
+/* The same for the absolute form of the first `length` bytes of `path`. */
 static void add_absolute(struct yk_text *out, const char *path, size_t length)
 {
     char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -100,7 +90,7 @@ static void add_relative(struct yk_text *out, const char *folder, const char *pa
     yk_text_add(out, path + common + strspn(path + common, "/"));
 }
 
-/* Makes a path differ from a name: "./tiny", unless its beginning or its end does. */
+/* Adds "./" if the path could be mistaken for a model's name, such as "tiny". */
 static void mark_path(const struct yk_text *relative, struct yk_text *out)
 {
     const char *text = yk_text_chars(relative);
@@ -109,7 +99,7 @@ static void mark_path(const struct yk_text *relative, struct yk_text *out)
     yk_text_addf(out, "%s%s", plain ? "" : "./", text);
 }
 
-/* Two paths of one file, or of one that is not written yet: then they have one folder and name. */
+/* Whether two paths name one file. It may not exist yet; then folder and name must be the same. */
 static bool lead_to_one(const char *a, const char *b)
 {
     const size_t first = folder_length(a);
@@ -127,8 +117,7 @@ static bool lead_to_one(const char *a, const char *b)
     return one;
 }
 
-/* `relative` leads from the folder of `plan` to the very file at `source`: links may lead it
- * astray. */
+/* Whether `relative`, seen from the plan's folder, is `source`. Symbolic links may prevent that. */
 static bool leads_there(const char *plan, const struct yk_text *relative, const char *source)
 {
     struct yk_text joined = {0};
@@ -150,11 +139,10 @@ yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_a
         yk_text_add(&relative, source + length);
         mark_path(&relative, &stored);
         yk_text_free(&relative);
-        return copy_text(&stored, arena, out);
+        return yk_text_move(&stored, arena, out);
     }
     if (source[0] == '/' || length == 0) {
-        yk_text_add(&stored, source);
-        return copy_text(&stored, arena, out);
+        return yk_arena_strdup(arena, source, out);
     }
     add_absolute(&folder, plan, folder_length(plan));
     add_absolute(&path, source, strlen(source));
@@ -168,7 +156,7 @@ yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_a
     yk_text_free(&folder);
     yk_text_free(&path);
     yk_text_free(&relative);
-    return copy_text(&stored, arena, out);
+    return yk_text_move(&stored, arena, out);
 }
 
 yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_arena *arena,
@@ -191,5 +179,5 @@ yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_ar
     found.failed |= joined.failed | plain.failed;
     yk_text_free(&joined);
     yk_text_free(&plain);
-    return copy_text(&found, arena, out);
+    return yk_text_move(&found, arena, out);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    SHORT_ENOUGH = 8, /* digits that a person still likes to read */
+    SHORT_ENOUGH = 8, /* digits that are still readable */
 };
 
 yk_status yk_plan_value_read_number(const struct yk_json *object, const char *key, int32_t min,

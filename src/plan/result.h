@@ -1,8 +1,7 @@
 /*
- * Result: a plan with all that is known about it: its predicted step, where time and memory go on
- * every rank, the runners-up, what leaving a device out would change, and trade-off curves.
- *
- * The planner fills it and reports draw it. It points at what others own.
+ * Plan result: a plan with its predicted step, time and memory of every rank, alternative plans,
+ * the effect of leaving out a device, and trade-off curves. The planner fills it, reports render
+ * it. It owns nothing.
  */
 #ifndef YK_PLAN_RESULT_H
 #define YK_PLAN_RESULT_H
@@ -19,65 +18,64 @@ struct yk_trace;
 
 struct yk_plan_result_rank {
     double compute_s;
-    double exposed_s;
+    double exposed_s; /* communication that does not overlap with computation */
     double idle_s;
-    double peak_bytes; /* that no way of running exceeds */
+    double peak_bytes; /* upper bound for any timing of the step */
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
-    const struct yk_memory_point *moments; /* by time, the first at 0 */
+    const struct yk_memory_point *moments; /* memory timeline, beginning at 0 s */
     int32_t moment_count;
 };
 
-/* Another plan that was looked at. */
+/* Another plan for comparison. */
 struct yk_plan_alternative {
     const char *name;   /* "auto", "even data-parallel" … */
-    const char *remark; /* one clause on what it is or why it does not fit, or NULL */
-    double step_s;      /* NAN when there is no such step */
+    const char *remark; /* a phrase on what it is or why it does not fit, or NULL */
+    double step_s;      /* NAN means: unknown */
     bool fits;
 };
 
-/* A device left out of the plan, and what the best plan without it takes. */
+/* The best plan that does not use `device`. */
 struct yk_plan_leave_one_out {
     int32_t device;
-    double step_s; /* NAN: nothing fits without it */
+    double step_s; /* NAN means: no plan fits */
 };
 
-/* One line of a chart over the same x. */
 struct yk_plan_curve {
     const char *name;
     const double *x;
-    const double *step_s; /* NAN: nothing fits there */
+    const double *step_s; /* NAN means: no plan fits */
     int32_t count;
 };
 
-/* Step time against the part of memory reserved for scheduling, or against a device's memory. */
+/* A chart of step time over memory. */
 struct yk_plan_tradeoff {
     const char *title;
-    const char *definition; /* what x means, in a sentence: stated on the chart */
+    const char *definition; /* one sentence that explains x */
     const char *x_label;
     const struct yk_plan_curve *curves;
     int32_t curve_count;
-    double chosen_x; /* NAN: no point to mark */
+    double chosen_x; /* the marked point; NAN means: none */
     double chosen_s;
-    double joint_s; /* the joint optimum, drawn as a line; NAN: none */
-    double bound_s; /* NAN: none */
+    double joint_s; /* the joint optimum, drawn as a line; NAN means: none */
+    double bound_s; /* lower bound; NAN means: none */
 };
 
 struct yk_plan_result {
     const struct yk_plan *plan;
     const struct yk_model *model;
     const struct yk_cluster *cluster;
-    const struct yk_trace *trace; /* the predicted step; ranks as in the plan */
+    const struct yk_trace *trace; /* of the predicted step */
     double step_s;
-    double error; /* nine tenths of such steps are no further off than this part; 0: not known */
-    double bound_s;
+    double error;   /* relative error that 90 % of such steps stay within; 0 means: unknown */
+    double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
     double mfu; /* model FLOPS utilisation, 0 to 1 */
     double exact_mfu;
     const char *title;
     const char *summary;                     /* the plan in a sentence or two */
-    const char *bottleneck;                  /* in words */
-    const char *source;                      /* where the times come from, in words */
-    const struct yk_plan_result_rank *ranks; /* (plan's rank_count) */
+    const char *bottleneck;                  /* a phrase */
+    const char *source;                      /* a phrase: the origins of the times */
+    const struct yk_plan_result_rank *ranks; /* (ranks) */
     const struct yk_plan_alternative *alternatives;
     int32_t alternative_count;
     const struct yk_plan_leave_one_out *leave_one_out;

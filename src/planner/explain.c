@@ -1,4 +1,4 @@
-#include "planner/explain.h"
+#include "planner/planner.h"
 
 #include "base/units.h"
 
@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A loss below this part of the step is not what binds. */
+/* Smaller fractions of the step are not a bottleneck. */
 static const double little = 0.1;
-/* The layers named bear this much of what is said about them. */
+/* The named layers cause this fraction of the exposed time. */
 static const double most_of_it = 0.8;
 
-/* The number at the end of a name such as "layer 20", or −1; `stem` is the length before it. */
+/* The number at the end of a name such as "layer 20", or −1; `*stem` is the length before it. */
 static int32_t number_of(const char *name, size_t *stem)
 {
     const char *space = strrchr(name, ' ');
@@ -50,7 +50,7 @@ struct exposure {
     int32_t last;
 };
 
-/* The shortest run of layers that bears most of what one kind of op exposes. */
+/* The shortest range of layers that causes most of the exposed time of one kind of op. */
 static void find_layers(const struct yk_trial *trial, int32_t rank, struct exposure *exposure)
 {
     const struct yk_program_rank *list = &trial->program->ranks[rank];
@@ -61,7 +61,7 @@ static void find_layers(const struct yk_trial *trial, int32_t rank, struct expos
     exposure->first = 0;
     exposure->last = L - 1;
     if (!by_layer) {
-        return; /* a sentence about all layers, then */
+        return; /* all layers are named then */
     }
     for (int32_t i = 0; i < list->op_count; i++) {
         if (list->ops[i].kind == exposure->worst && list->ops[i].layer >= 0) {

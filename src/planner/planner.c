@@ -1,18 +1,16 @@
 #include "planner/planner.h"
 
 #include "base/units.h"
-#include "planner/explain.h"
 #include "planner/search/search.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     TEXT_SIZE = 128
 };
 
-/* Of the ranks that take part, in the workload's precision. */
+/* Of all ranks, in the workload's precision. */
 static double peak_flops(const struct yk_planner_outcome *outcome)
 {
     double peak = 0;
@@ -98,35 +96,22 @@ yk_status yk_planner_fail_unfit(const struct yk_planner_outcome *outcome)
                    outcome->study->cluster->devices[rank->device].name, missing, limit);
 }
 
-/* Of the budget, when each phase ends, and when it does at the latest, as long as no plan fits:
- * what others do; looking at all kinds of plans; improving the best of them. The rest is for what
- * leaving out devices changes, or for a remedy. */
+/* Fractions of the budget at which phases end; those with `last` apply while no plan fits. The rest
+ * is for leaving out devices, or for a remedy. */
 static const double baselines_part = 0.3;
 static const double explore_part = 0.56;
 static const double last_explore_part = 0.6;
 static const double refine_part = 0.7;
 static const double last_refine_part = 0.85;
 
-static yk_status copy_text(struct yk_planner_outcome *outcome, struct yk_text *text,
-                           const char **out)
-{
-    *out = yk_arena_copy_text(outcome->arena, yk_text_chars(text), text->length);
-    const yk_status status = *out ? yk_text_status(text) : yk_fail_out_of_memory();
-    yk_text_free(text);
-    return status;
-}
-
 static yk_status start(const struct yk_plan_request *request, struct yk_planner_outcome **out)
 {
-    struct yk_planner_outcome *outcome = calloc(1, sizeof *outcome);
-    if (!outcome) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_planner_outcome *outcome = NULL;
+    YK_TRY_NEW_OWNER(outcome);
     outcome->request = *request;
     outcome->missing_device = -1;
     outcome->trial.step_s = NAN;
-    yk_status status = yk_arena_create(&outcome->arena);
-    YK_THEN(yk_study_create(&outcome->request, &outcome->study));
+    const yk_status status = yk_study_create(&outcome->request, &outcome->study);
     if (status != YK_OK) {
         yk_planner_outcome_destroy(outcome);
         return status;
@@ -141,7 +126,6 @@ void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome)
         yk_trial_free(&outcome->trial);
         yk_study_destroy(outcome->study);
         yk_arena_destroy(outcome->arena);
-        free(outcome);
     }
 }
 
@@ -151,7 +135,7 @@ static yk_status note_times(struct yk_planner_outcome *outcome)
     outcome->tokens_per_s =
         (double)yk_model_loss_tokens(outcome->study->model) / outcome->trial.step_s;
     yk_explain_bottleneck(outcome->study, &outcome->trial, &text);
-    return copy_text(outcome, &text, &outcome->bottleneck);
+    return yk_text_move(&text, outcome->arena, &outcome->bottleneck);
 }
 
 static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_plan *plan)
@@ -163,10 +147,10 @@ static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_pla
     YK_TRY(yk_trial_run(outcome->study, copy, YK_TRIAL_KEEP, &outcome->trial));
     YK_TRY(note_times(outcome));
     yk_explain_plan(outcome->study, copy, &text);
-    YK_TRY(copy_text(outcome, &text, &outcome->summary));
+    YK_TRY(yk_text_move(&text, outcome->arena, &outcome->summary));
     YK_TRY(yk_lower_bound_step_s(outcome->study, &outcome->bound_s));
     yk_error_band_describe(&outcome->trial.band, &text);
-    return copy_text(outcome, &text, &outcome->source);
+    return yk_text_move(&text, outcome->arena, &outcome->source);
 }
 
 static yk_status compare(struct yk_planner_outcome *outcome, struct yk_search *search)
@@ -185,14 +169,14 @@ static yk_status note_misfit(struct yk_planner_outcome *outcome, const struct yk
     outcome->missing_device = search->missing_device;
     outcome->missing_bytes = search->missing_bytes;
     yk_error_band_describe(yk_layer_costs_band(outcome->study->costs), &text);
-    YK_TRY(copy_text(outcome, &text, &outcome->source));
+    YK_TRY(yk_text_move(&text, outcome->arena, &outcome->source));
     yk_status status = yk_search_remedy(outcome->study, &text);
-    YK_THEN(copy_text(outcome, &text, &outcome->remedy));
+    YK_THEN(yk_text_move(&text, outcome->arena, &outcome->remedy));
     yk_text_free(&text);
     return status;
 }
 
-/* That the time is up ends a phase, and no more. `complete`: it was not even asked for. */
+/* A phase that was stopped or is not `complete` cuts the search short, which is not an error. */
 static yk_status end_phase(struct yk_planner_outcome *outcome, yk_status status, bool complete)
 {
     outcome->cut_short = outcome->cut_short || status == YK_ERROR_STOPPED || !complete;

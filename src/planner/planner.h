@@ -1,18 +1,19 @@
 /*
- * Planner: searches for the best plan, or examines a given one, and keeps all that is known about
- * it: its program and simulated step, where the time goes, the baselines, and what leaving devices
- * out would change. This is the principal header of the room:
+ * Planner: searches for the best plan, or evaluates a given one. The outcome holds the plan, its
+ * program and simulated step, the baselines, and the effect of leaving out devices.
  *
- *   explain, tradeoff   a plan in sentences; step time against memory
- *   search/             plans: what a search works on, families of plans, local search, baselines
- *   order/              when each collective of a step travels: greedy, and by integer program
- *   placement/          which device has which layer, by schedules of the step's task graph
+ *   explain, tradeoff   a plan in words; step time over memory
+ *   search/             the search for plans: families of plans, local search, baselines
+ *   order/              when each collective of a step runs: a heuristic and an integer program
+ *   placement/          which device has which layer, by scheduling the step's task graph
  *
- * An outcome owns everything it points to. The request's book, config and sources must outlive it.
+ * An outcome owns everything it points to. The request's cost sources, config and strings must
+ * outlive it.
  */
 #ifndef YK_PLANNER_PLANNER_H
 #define YK_PLANNER_PLANNER_H
 
+#include "base/text.h"
 #include "plan/result.h"
 #include "planner/search/study.h"
 #include "planner/search/trial.h"
@@ -21,64 +22,82 @@ struct yk_planner_outcome {
     struct yk_arena *arena;
     struct yk_plan_request request;
     struct yk_study *study;
-    const struct yk_plan *plan; /* NULL: nothing fits or, if the search was cut, was found to */
-    struct yk_trial trial;      /* of the plan, kept */
-    double bound_s;             /* no plan takes less */
+    const struct yk_plan *plan; /* NULL means: no plan that fits was found */
+    struct yk_trial trial;      /* evaluation of the plan, with its program and simulation */
+    double bound_s;             /* lower bound of the step time of any plan */
     double tokens_per_s;
-    const char *summary;
-    const char *bottleneck;
-    const char *source; /* of the times */
-    double search_s;
-    int64_t trials; /* plans that were looked at */
-    bool cut_short; /* the budget ended the search before all was looked at */
-    struct yk_plan_alternative *alternatives;
+    const char *summary;                      /* the plan in one sentence */
+    const char *bottleneck;                   /* a phrase */
+    const char *source;                       /* a phrase: the origins of the times */
+    double search_s;                          /* duration of the search */
+    int64_t trials;                           /* number of plans evaluated */
+    bool cut_short;                           /* the budget ended the search early */
+    struct yk_plan_alternative *alternatives; /* the baselines */
     int32_t alternative_count;
     struct yk_plan_leave_one_out *leave_one_out;
     int32_t leave_one_out_count;
-    /* When nothing fits: */
-    int32_t missing_device; /* −1: no plan could even be tried */
-    double missing_bytes;
-    const char *remedy; /* a clause, tried */
+    /* Set if no plan fits: */
+    int32_t missing_device; /* the device that lacks memory; −1 means: no plan was evaluated */
+    double missing_bytes;   /* memory that it lacks in the plan closest to fitting */
+    const char *remedy;     /* a phrase: what would make it fit */
 };
 
-/* Searches for the best plan. That nothing fits is a result without a plan. */
+/* Searches for the best plan. If nothing fits, the outcome has no plan. */
 yk_status yk_planner_search(const struct yk_plan_request *request,
                             struct yk_planner_outcome **out) YK_MUST_USE;
 
-/* All about a plan that is there already; with the baselines, if asked for. */
+/* Evaluates an existing plan, and the baselines if `with_baselines` is true. */
 yk_status yk_planner_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
                              bool with_baselines, struct yk_planner_outcome **out) YK_MUST_USE;
 
-/* Goes on with another valid program of the plan, drawn by the seed, in place of the plan's own. */
+/* Replaces the plan's program by a random valid order of the same ops, and simulates that. */
 yk_status yk_planner_shuffle(struct yk_planner_outcome *outcome, uint64_t seed) YK_MUST_USE;
 
 void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome);
 
-/* All of it as the record that others read; `trace` must outlive it. In the arena. */
+/* Converts the outcome to the record for reports. The outcome and `trace` must outlive it; arrays
+ * are in `arena`. */
 yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
                                     const struct yk_trace *trace, struct yk_arena *arena,
                                     struct yk_plan_result *out) YK_MUST_USE;
 
-/* Model FLOPS utilisation, 0 to 1: what yk_model_flops() counts over the sum of the devices' dense
- * peaks. */
+/* Model FLOPS utilisation, 0 to 1: the FLOPs of yk_model_flops() relative to the sum of the
+ * devices' dense peaks. */
 struct yk_mfu {
-    double formula;
-    double exact;
+    double formula; /* attention by the formula of PaLM */
+    double exact;   /* attention by the pairs of positions that are computed */
 };
 
-/* In the predicted step. */
+/* The MFU of the predicted step. */
 struct yk_mfu yk_planner_mfu(const struct yk_planner_outcome *outcome);
 
-/* Where the plan trains on so many tokens a second; of an encoder–decoder, those of both sides. */
+/* The MFU at a measured throughput. Tokens of both encoder and decoder count. */
 struct yk_mfu yk_planner_mfu_at(const struct yk_planner_outcome *outcome, double tokens_per_s);
 
-/* The rank's share and part in the first group it is in; NULL when it is in none. */
+/* The rank's entry in the first group that it is a member of, or NULL. */
 const struct yk_plan_member *yk_planner_member(const struct yk_plan *plan, int32_t rank);
 
-/* Fails with the device, what it lacks and the remedy, when no plan was found. */
+/* Returns the error of a search that found no plan: the device, its missing memory, the remedy. */
 yk_status yk_planner_fail_unfound(const struct yk_planner_outcome *outcome) YK_MUST_USE;
 
-/* Fails with the device and what it lacks, when the plan that was examined does not fit. */
+/* Returns an error with the device and its missing memory if the evaluated plan does not fit. */
 yk_status yk_planner_fail_unfit(const struct yk_planner_outcome *outcome) YK_MUST_USE;
+
+/* Writes what limits the speed: "the link of rank 2 (gpu2): 38 % of the step is exposed gathers of
+ * layers 20–31". The evaluation must have its simulation. */
+void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *trial,
+                           struct yk_text *out);
+
+/* Writes the plan in one sentence: "data-parallel on 3 devices, shares 28/18/18; …". */
+void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, struct yk_text *out);
+
+/* Writes the memory of driver and libraries, and whether it was measured: "24MiB a process on a
+ * CPU, assumed". */
+void yk_explain_context(const struct yk_study *study, const struct yk_plan *plan,
+                        struct yk_text *out);
+
+/* Writes a range of layers: "layers 20–31", "embed", "embed to layer 3". */
+void yk_explain_layers(const struct yk_model *model, int32_t first, int32_t last,
+                       struct yk_text *out);
 
 #endif

@@ -15,7 +15,7 @@ enum {
     TITLE_SIZE = 96
 };
 
-/* Of the time that is left: for the integer program. */
+/* Fraction of the remaining time for the integer program. */
 static const double milp_part = 0.5;
 
 struct context {
@@ -28,7 +28,7 @@ struct context {
     double block_bytes;
 };
 
-/* Fully-sharded on all devices; NULL when it does not fit. */
+/* The fully-sharded plan on all devices; NULL if it does not fit. */
 static yk_status sharded_plan(const struct context *context, bool recompute, struct yk_arena *arena,
                               struct yk_plan **out)
 {
@@ -73,14 +73,14 @@ static int32_t count_kept(const struct yk_plan *plan)
     return count;
 }
 
-/* Strategies and order together, quickly or by the integer program. */
+/* Optimises strategies and transfer order together. */
 static yk_status join(const struct context *context, const struct yk_plan *base,
                       enum yk_order_method method, struct yk_arena *arena, double *out_s,
                       struct yk_plan **out)
 {
     const struct yk_study *study = context->study;
     const struct yk_scheduler_options *search = &study->request->search;
-    /* The curves that follow need time, too. */
+    /* Leaves time for the curves that follow. */
     const double left_s = search->moves > 0
                               ? INFINITY
                               : milp_part * search->budget_s * (1 - yk_study_spent_part(study));
@@ -93,7 +93,7 @@ static yk_status join(const struct context *context, const struct yk_plan *base,
     return ordered ? time_of(context, *out, out_s) : YK_OK;
 }
 
-/* Without recomputation if that fits and nobody asked for it; NULL when nothing fits. */
+/* The plan without recomputation, if it fits and recomputation is not requested, or with it. */
 static yk_status plain_plan(const struct context *context, struct yk_arena *arena,
                             struct yk_plan **out)
 {
@@ -104,7 +104,7 @@ static yk_status plain_plan(const struct context *context, struct yk_arena *aren
     return *out ? YK_OK : sharded_plan(context, true, arena, out);
 }
 
-/* Likewise, with recomputation where the memory it frees is worth its time. */
+/* The same, but with recomputation if that makes the joint plan faster. */
 static yk_status base_plan(const struct context *context, struct yk_arena *arena,
                            struct yk_plan **out)
 {
@@ -125,7 +125,7 @@ static yk_status base_plan(const struct context *context, struct yk_arena *arena
     return YK_OK;
 }
 
-/* Room in the fullest slot beyond one layer's parameters and gradient. */
+/* Computes `min_bytes` and `free_bytes`. */
 static yk_status find_free(const struct context *context, const struct yk_plan *base,
                            struct yk_arena *arena, struct yk_order_problem **out)
 {
@@ -145,7 +145,7 @@ static yk_status find_free(const struct context *context, const struct yk_plan *
     return YK_OK;
 }
 
-/* Parameters of the last layers first: they are wanted again soonest. */
+/* Keeps as many layers as fit into `bytes`, the last first, since they are needed again soonest. */
 static void keep_layers(const struct context *context, const struct yk_order_problem *problem,
                         double bytes, struct yk_plan *plan)
 {
@@ -157,12 +157,7 @@ static void keep_layers(const struct context *context, const struct yk_order_pro
             bytes -= problem->layers[l].weight_bytes;
         }
     }
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t shared = context->study->model->layers[l].shares;
-        if (shared != YK_LAYER_NONE) {
-            plan->layers[l].strategy = plan->layers[shared].strategy;
-        }
-    }
+    yk_plan_tie_layers(plan, context->study->model);
 }
 
 static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)
@@ -180,9 +175,9 @@ static yk_status offer(const struct context *context, const struct yk_plan *plan
 }
 
 /*
- * What may be used in each slot: what a layer needs to compute, the part reserved for scheduling,
- * and the layers that strategies keep from their forward to their backward. What strategies do not
- * use at a moment is not lent out.
+ * The memory limit of each slot: the minimum of a layer, the fraction reserved for scheduling, and
+ * the layers that are kept during the slot. Memory reserved for strategies is not used for
+ * scheduling, even if it is free.
  */
 static void limit_slots(const struct context *context, const struct yk_order_problem *problem,
                         const struct yk_plan *plan, double part, double *max_bytes)
@@ -227,8 +222,8 @@ static yk_status split_point(const struct context *context, const struct yk_plan
     return YK_OK;
 }
 
-static yk_status weigh_split(const struct context *context, const struct yk_plan *base,
-                             struct yk_arena *arena)
+static yk_status compute_split_curve(const struct context *context, const struct yk_plan *base,
+                                     struct yk_arena *arena)
 {
     struct yk_order_problem *problem = NULL;
     struct yk_plan *joint = NULL;
@@ -256,7 +251,7 @@ static void limit_memory(const struct context *context, double bytes)
     }
 }
 
-/* The smallest memory that is enough, by bisection. */
+/* The smallest memory that suffices, by bisection. */
 static yk_status min_memory(const struct context *context, double max, double *out)
 {
     double low = 0;
@@ -296,7 +291,7 @@ static yk_status memory_point(const struct context *context, int32_t point, stru
     return YK_OK;
 }
 
-static yk_status weigh_memory(const struct context *context)
+static yk_status compute_memory_curve(const struct context *context)
 {
     struct yk_tradeoff *tradeoff = context->tradeoff;
     const int32_t last = tradeoff->points - 1;
@@ -311,7 +306,7 @@ static yk_status weigh_memory(const struct context *context)
         tradeoff->memory_bytes[i] = i == last ? max : min + (max - min) * i / last;
         tradeoff->memory_gib[i] = tradeoff->memory_bytes[i] / (1024.0 * 1024 * 1024);
         YK_TRY_IN_ARENA(arena, memory_point(context, i, arena));
-        /* What fits in less memory fits in more. */
+        /* A plan that fits in less memory also fits in more. */
         if (i > 0 && tradeoff->joint_of_memory_s[i - 1] < tradeoff->joint_of_memory_s[i]) {
             tradeoff->joint_of_memory_s[i] = tradeoff->joint_of_memory_s[i - 1];
         }
@@ -343,7 +338,7 @@ static yk_status allocate_curves(struct yk_tradeoff *tradeoff)
     return YK_OK;
 }
 
-/* That the time is up ends a curve: the points before are there, as long as one of them fits. */
+/* The deadline ends a curve without an error, if at least one point fits. */
 static yk_status end_curve(const struct context *context, yk_status status)
 {
     const struct yk_tradeoff *tradeoff = context->tradeoff;
@@ -374,7 +369,7 @@ static yk_status make_titles(struct yk_tradeoff *tradeoff)
     return YK_OK;
 }
 
-static yk_status weigh(struct context *context, struct yk_arena *arena)
+static yk_status compute(struct context *context, struct yk_arena *arena)
 {
     struct yk_study *study = context->study;
     struct yk_device_set *sets = NULL;
@@ -399,12 +394,12 @@ static yk_status weigh(struct context *context, struct yk_arena *arena)
                        "fully-sharded and recomputed; take a smaller batch",
                        study->model->config->name);
     }
-    YK_TRY(end_curve(context, weigh_split(context, base, arena)));
+    YK_TRY(end_curve(context, compute_split_curve(context, base, arena)));
     if (!context->tradeoff->joint) {
         context->tradeoff->joint_s = NAN;
     }
     YK_TRY(yk_lower_bound_step_s(study, &context->tradeoff->bound_s));
-    YK_TRY(end_curve(context, weigh_memory(context)));
+    YK_TRY(end_curve(context, compute_memory_curve(context)));
     context->tradeoff->band = *yk_layer_costs_band(study->costs);
     return make_titles(context->tradeoff);
 }
@@ -419,7 +414,7 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
     context.tradeoff->joint_s = INFINITY;
     yk_status status = yk_study_create(request, &context.study);
     YK_THEN(yk_arena_create(&scratch));
-    YK_THEN(weigh(&context, scratch));
+    YK_THEN(compute(&context, scratch));
     if (status == YK_ERROR_STOPPED) {
         status = yk_fail(
             YK_ERROR_STOPPED,

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "cost/error_band.h"
+#include "cost/cost.h"
 
 #include <math.h>
 

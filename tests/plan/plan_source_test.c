@@ -1,5 +1,5 @@
 /* The files that a plan names, as its file says them and as they are found again. */
-#include "plan/plan_source.h"
+#include "plan/plan_origin.h"
 #include "support/support.h"
 
 #include <stdio.h>

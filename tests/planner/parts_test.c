@@ -1,4 +1,4 @@
-#include "planner/search/parts.h"
+#include "planner/search/trial.h"
 
 #include "base/random.h"
 #include "support/support.h"

@@ -1,4 +1,4 @@
-#include "planner/placement/stages.h"
+#include "planner/placement/candidates.h"
 
 #include "base/random.h"
 #include "support/clusters/stated_times.h"

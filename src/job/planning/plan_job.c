@@ -5,7 +5,6 @@
 #include "job/outputs.h"
 #include "job/planning/planning.h"
 #include "planner/placement/placement.h"
-#include "planner/placement/plan.h"
 #include "planner/planner.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "job/workload.h"
-#include "planner/explain.h"
 #include "planner/planner.h"
 #include "sim/sim.h"
 

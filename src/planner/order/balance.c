@@ -1,4 +1,4 @@
-#include "planner/order/balance.h"
+#include "planner/order/state.h"
 
 #include <math.h>
 
@@ -11,23 +11,23 @@ enum {
     WORD_BITS = 64,
 };
 
-/* A way to hand a block over to a slot. */
+/* A partial path that ends with a block arriving in a slot. */
 struct label {
-    double change_s; /* of the slots before */
-    double block_s;  /* of what arrives */
-    int32_t op;      /* whose block it is */
-    int32_t reach;   /* slots further that it may go */
-    int32_t before;  /* label of the slot before, or START */
+    double change_s; /* change of the step time by the slots before */
+    double block_s;  /* of the arriving block */
+    int32_t op;      /* of the arriving block */
+    int32_t reach;   /* number of slots it could move further */
+    int32_t before;  /* label of the previous slot, or START */
 };
 
-/* A block that may go on. */
+/* A block that may move to the next slot. */
 struct mover {
     double block_s;
     int32_t op;
     int32_t reach;
 };
 
-/* Labels that no other of the slot beats. */
+/* The non-dominated labels of a slot. */
 struct labels {
     int32_t max;
     int32_t count;
@@ -35,23 +35,22 @@ struct labels {
 };
 
 struct yk_order_balance {
-    double tolerance_s;    /* gain that counts */
+    double tolerance_s;    /* smaller gains are ignored */
     struct labels *labels; /* (slots) by distance from the start */
-    int64_t work;          /* labels that may still be looked at */
+    int64_t work;          /* labels that may still be examined */
     int64_t moves;         /* paths followed so far */
-    int64_t *tried;        /* (slots) as many had been when no path from the slot was found */
+    int64_t *tried;        /* (slots) value of `moves` when no path from the slot was found */
 };
 
-/* A path under search. */
 struct path {
     struct yk_order_state *state;
     struct labels *labels;
     int32_t start;
     int32_t direction;
-    int32_t costly;  /* the kind that takes memory where it arrives; the other frees it there */
-    int32_t length;  /* of the best so far */
+    int32_t costly;  /* the kind that needs memory where it arrives; the other kind frees it */
+    int32_t length;  /* of the best path so far */
     int32_t label;   /* at its end */
-    double change_s; /* of the whole step by it */
+    double change_s; /* of the step time by the best path */
     double tolerance_s;
 };
 
@@ -71,7 +70,7 @@ yk_status yk_order_balance_create(const struct yk_order_state *state, struct yk_
     return YK_OK;
 }
 
-/* By how much the slot's time changes when its load does. */
+/* The change of the slot's time if its load changes by `more_s`. */
 static double change_s(const struct yk_order_state *state, int32_t slot, double more_s)
 {
     const double compute_s = state->problem->compute_s[slot];
@@ -98,7 +97,7 @@ static bool has_room(const struct path *path, int32_t slot, int32_t arriving, in
     return used_bytes <= state->limit_bytes[slot];
 }
 
-/* Whether a slot is better off with `a` than with `b`, whatever comes then. */
+/* Whether `a` dominates `b`. */
 static bool beats(const struct label *a, const struct label *b, double tolerance_s)
 {
     return kind_of(a->op) == kind_of(b->op) && a->change_s <= b->change_s + tolerance_s &&
@@ -125,7 +124,7 @@ static void add_label(struct labels *labels, const struct label *label, double t
         labels->of[labels->count++] = *label;
         return;
     }
-    /* In place of the one that relieves least. */
+    /* Replaces the label with the smallest gain. */
     int32_t worst = 0;
     for (int32_t i = 1; i < kept; i++) {
         worst = labels->of[i].change_s > labels->of[worst].change_s ? i : worst;
@@ -140,8 +139,9 @@ static int32_t slot_at(const struct path *path, int32_t distance)
     return yk_order_slot_after(path->state->slots, path->start, distance * path->direction);
 }
 
-/* A block goes on from the slot at `distance`, for the one that has arrived there. */
-static void hand_on(struct path *path, int32_t distance, int32_t before, const struct mover *mover)
+/* Extends the path of label `before`: `mover` leaves the slot at `distance`. */
+static void extend_path(struct path *path, int32_t distance, int32_t before,
+                        const struct mover *mover)
 {
     const struct label *arrived = before == START ? NULL : &path->labels[distance].of[before];
     const int32_t slot = slot_at(path, distance);
@@ -164,7 +164,7 @@ static bool describe_mover(const struct path *path, int32_t slot, int32_t op, st
            yk_order_state_may_move(path->state, op, slot, path->direction, &out->reach);
 }
 
-/* Of blocks of one kind and size the one that may go furthest is enough. */
+/* Of blocks of one kind and size, only the one with the longest reach is kept. */
 static int32_t add_mover(struct mover *movers, int32_t count, const struct mover *mover)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -181,7 +181,7 @@ static int32_t add_mover(struct mover *movers, int32_t count, const struct mover
     return count;
 }
 
-/* Tries the blocks in the slot, and those that have just arrived, in place of each of these. */
+/* Extends all paths that arrive at `distance`, by each block in the slot or the arriving one. */
 static void leave(struct path *path, int32_t distance)
 {
     const struct yk_order_state *state = path->state;
@@ -198,19 +198,19 @@ static void leave(struct path *path, int32_t distance)
         }
     }
     for (int32_t i = 0; distance == 0 && i < count; i++) {
-        hand_on(path, distance, START, &movers[i]);
+        extend_path(path, distance, START, &movers[i]);
     }
     for (int32_t at = 0; distance > 0 && at < path->labels[distance].count; at++) {
         for (int32_t i = 0; i < count; i++) {
-            hand_on(path, distance, at, &movers[i]);
+            extend_path(path, distance, at, &movers[i]);
         }
         if (describe_mover(path, slot, path->labels[distance].of[at].op, &mover)) {
-            hand_on(path, distance, at, &mover);
+            extend_path(path, distance, at, &mover);
         }
     }
 }
 
-/* Whether the path is better ended here; true when none further on can be better still. */
+/* Ends the path here if that is the best so far; true if no longer path can be better. */
 static bool arrive(struct path *path, int32_t distance, int32_t at)
 {
     const struct yk_order_state *state = path->state;
@@ -260,7 +260,7 @@ static void follow(const struct path *path)
     }
 }
 
-/* Whether the path can be followed once more with as much gain. */
+/* Whether the path can be followed again with the same gain. */
 static bool serves_again(const struct path *path)
 {
     const struct yk_order_state *state = path->state;
@@ -289,7 +289,7 @@ static bool serves_again(const struct path *path)
     return sum_s < path->change_s + path->tolerance_s;
 }
 
-/* Whether a path from the slot was found and followed. */
+/* Finds and follows a path from the slot; false if there is none. */
 static bool relieve(struct yk_order_balance *balance, struct yk_order_state *state, int32_t slot)
 {
     if (balance->work <= 0 || balance->tried[slot] == balance->moves ||
@@ -318,7 +318,7 @@ static bool relieve(struct yk_order_balance *balance, struct yk_order_state *sta
     return false;
 }
 
-/* Whether there is a slot that could take more in. */
+/* Whether some slot has idle link time. */
 static bool has_time_to_spare(const struct yk_order_balance *balance,
                               const struct yk_order_state *state)
 {
@@ -335,7 +335,7 @@ void yk_order_balance_run(struct yk_order_balance *balance, struct yk_order_stat
 {
     bool moved = true;
     balance->work = *work;
-    balance->moves++; /* what was tried before was another order */
+    balance->moves++; /* invalidates `tried`, which belongs to another order */
     for (int32_t t = 0; t < state->slots; t++) {
         balance->labels[t].max = width < MAX_LABELS ? width : MAX_LABELS;
     }

@@ -1,4 +1,4 @@
-/* Bound: seconds that no order beats, with blocks however small. */
+/* Bound: lower bounds of the step time, for blocks of any size. */
 #include "planner/order/order.h"
 
 #include "planner/order/slots.h"
@@ -15,7 +15,7 @@ static double gap_s(const struct yk_order_layer *layer)
     return layer->scatter_s + (yk_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0);
 }
 
-/* What saves most seconds for its bytes comes first. */
+/* Layers that save most seconds per byte come first. */
 static int compare_density(const void *a, const void *b)
 {
     const struct yk_order_layer *x = *(const struct yk_order_layer *const *)a;
@@ -25,8 +25,8 @@ static int compare_density(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
-/* Seconds that keeping can save at most, for the room in this slot; of the last layer that fits it
- * may be a part. `open` are the layers by density. */
+/* Upper bound of the seconds that keeping layers can save, given the room in this slot (fractional
+ * knapsack). `open` holds the undecided layers, sorted by compare_density(). */
 static double saved_by_keeping(const struct yk_order_problem *problem,
                                const struct yk_order_layer *const *open, int32_t count,
                                int32_t slot, double room_bytes)
@@ -35,7 +35,7 @@ static double saved_by_keeping(const struct yk_order_problem *problem,
     for (int32_t k = 0; k < count; k++) {
         const int32_t layer = (int32_t)(open[k] - problem->layers);
         const double bytes = open[k]->weight_bytes;
-        /* In the slot before its backward, the layer is there anyway. */
+        /* In the slot before its backward, the layer is gathered anyway. */
         if (slot <= layer || slot >= yk_order_backward_slot(problem, layer) - 1) {
             saved_s += open[k]->gather_s;
             continue;
@@ -46,7 +46,7 @@ static double saved_by_keeping(const struct yk_order_problem *problem,
     return saved_s;
 }
 
-/* All that travels, with as much kept as the slot with the least room for it allows. */
+/* All communication, with as much kept as the tightest slot allows. */
 static yk_status sum_communication(const struct yk_order_problem *problem, const double *min_bytes,
                                    struct yk_arena *arena, double *out_s)
 {

@@ -14,11 +14,11 @@ struct yk_order_formulation {
     const struct yk_order_formulation_options *form; /* while it is built */
     struct yk_milp *milp;
     int32_t slots;
-    double unit_bytes;      /* memory is counted in it, to have numbers of one magnitude */
+    double unit_bytes;      /* unit of memory, so that all numbers have similar magnitudes */
     int32_t *slot_columns;  /* (slots) */
     int32_t *used_columns;  /* (slots) */
-    int32_t *kept_columns;  /* (n) NONE: the layer is not open */
-    int32_t *block_columns; /* (2n, slots) NONE: not there */
+    int32_t *kept_columns;  /* (n) NONE if the layer is decided */
+    int32_t *block_columns; /* (2n, slots) NONE if not allowed */
     int32_t *link_rows;     /* (slots) */
     int32_t *memory_rows;   /* (slots) */
 };
@@ -29,7 +29,7 @@ static int32_t *column_at(const struct yk_order_formulation *program, int32_t la
     return &program->block_columns[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
 }
 
-/* Bytes that are there whatever the order, and come and go with the slots of computation. */
+/* The change of memory at the beginning of a slot that does not depend on the order. */
 static double fixed_change(const struct yk_order_formulation *program, int32_t slot)
 {
     const struct yk_order_problem *problem = program->problem;
@@ -52,7 +52,7 @@ static double fixed_change(const struct yk_order_formulation *program, int32_t s
     return bytes;
 }
 
-/* Layers that are kept in any case are there in the slot of the turn. */
+/* Bytes of the layers that are always kept, in the slot between forward and backward. */
 static double kept_bytes(const struct yk_order_problem *problem)
 {
     double bytes = 0;
@@ -63,8 +63,8 @@ static double kept_bytes(const struct yk_order_problem *problem)
     return bytes;
 }
 
-/* In the slot of the turn, memory is added up from nothing: only what is kept or gathered for
- * backward is there. In any other slot it is what it was before, and what has changed. */
+/* In the slot between forward and backward, memory is the sum of kept layers and gathers for
+ * backward. In any other slot it is that of the previous slot plus the change. */
 static yk_status add_slots(struct yk_order_formulation *program)
 {
     const struct yk_order_problem *problem = program->problem;
@@ -99,7 +99,7 @@ static bool is_allowed(const struct yk_order_formulation *program, int32_t layer
     return !allowed || allowed[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
 }
 
-/* A kind of transfer of a layer: where it may be, what a block of it takes. */
+/* One kind of transfer of a layer. */
 struct transfer {
     int32_t layer;
     bool gather;
@@ -108,7 +108,7 @@ struct transfer {
     double block_bytes;
 };
 
-/* One column for each slot, in its link and memory rows, and in the row that counts all blocks. */
+/* Adds one column for each slot, to its link and memory rows and to the row that counts blocks. */
 static yk_status add_blocks(struct yk_order_formulation *program, const struct transfer *transfer,
                             int32_t sum_row)
 {
@@ -117,7 +117,7 @@ static yk_status add_blocks(struct yk_order_formulation *program, const struct t
     const double units = transfer->block_bytes / program->unit_bytes;
     for (int32_t k = 0; k < transfer->window.length; k++) {
         const int32_t t = yk_order_slot_after(program->slots, transfer->window.first, k);
-        /* A gradient is gone in the slot after. */
+        /* A gradient is freed in the next slot. */
         const int32_t next = yk_order_slot_after(program->slots, t, 1);
         int32_t column = NONE;
         if (!is_allowed(program, transfer->layer, transfer->gather, t)) {
@@ -153,7 +153,7 @@ static yk_status add_kind(struct yk_order_formulation *program, struct transfer 
     return add_blocks(program, &transfer, *out_row);
 }
 
-/* Kept, the layer is gathered once less, and still there after its forward. */
+/* A kept layer is gathered only once, and stays in memory after its forward. */
 static yk_status add_kept(struct yk_order_formulation *program, int32_t layer, int32_t sum_row)
 {
     const struct yk_order_layer *described = &program->problem->layers[layer];
@@ -167,7 +167,7 @@ static yk_status add_kept(struct yk_order_formulation *program, int32_t layer, i
     return layer + 1 == turn ? YK_OK : yk_milp_add_entry(program->milp, after, *column, -units);
 }
 
-/* As many blocks are gathered up to each slot as were scattered before it, or less. */
+/* Up to each slot, at most as many blocks are gathered as were scattered before it. */
 static yk_status add_apart(struct yk_order_formulation *program, int32_t layer)
 {
     const struct yk_order_window gap = yk_order_gap(program->problem, layer);

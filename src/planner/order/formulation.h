@@ -1,8 +1,8 @@
 /*
- * Formulation: an order problem as a mixed-integer linear program (order.h has the rules). A column
- * for each slot's time and memory, for each kept bit, and for the blocks of each layer in each slot
- * that they may be in. Memory is an inventory: what a slot uses is what the one before used, and
- * what came and went in between; so each column is in a handful of rows.
+ * Formulation: a transfer-order problem (order.h) as a mixed-integer linear program. It has a
+ * column for the time and the memory of each slot, for each decision to keep a layer, and for the
+ * number of blocks of a layer in each slot that its rules allow. The memory of a slot is that of
+ * the previous slot plus the change between them, so every column is in a few rows only.
  */
 #ifndef YK_PLANNER_ORDER_FORMULATION_H
 #define YK_PLANNER_ORDER_FORMULATION_H
@@ -13,10 +13,10 @@
 struct yk_order_formulation;
 
 struct yk_order_formulation_options {
-    /* (2n, slots) where blocks may stand: rows 2i are scatters of layer i, rows 2i + 1 its gathers;
-     * NULL: wherever the rules allow it. */
+    /* (2n, slots) the slots that blocks may be in. Row 2i is for scatters of layer i, row 2i + 1
+     * for its gathers. NULL means: all slots that the rules allow. */
     const bool *allowed;
-    bool apart; /* with the rows that have each block gathered after it is scattered: many */
+    bool apart; /* adds the many rows that enforce each block's gather after its scatter */
 };
 
 yk_status yk_order_formulation_create(const struct yk_order_problem *problem,
@@ -25,17 +25,17 @@ yk_status yk_order_formulation_create(const struct yk_order_problem *problem,
                                       struct yk_order_formulation **out) YK_MUST_USE;
 void yk_order_formulation_destroy(struct yk_order_formulation *program);
 
-/* `start` may be NULL; of the options, its own start is not used. */
+/* Solves the program. `start` is the initial order and may be NULL; `options->start` is ignored. */
 yk_status yk_order_formulation_solve(struct yk_order_formulation *program,
                                      const struct yk_milp_options *options,
                                      const struct yk_order *start, struct yk_arena *arena,
                                      struct yk_milp_result *out) YK_MUST_USE;
 
-/* The blocks of a solution in whole columns. Step, bound and method are left as they are. */
+/* Converts an integer solution to an order. `step_s`, `bound_s` and `method` are not set. */
 void yk_order_formulation_read(const struct yk_order_formulation *program, const double *values,
                                struct yk_order *out);
 
-/* The bound that the prices of a relaxed solution give. */
+/* The lower bound given by the dual values of the relaxed program. */
 yk_status yk_order_formulation_bound(const struct yk_order_formulation *program,
                                      const double *prices, struct yk_arena *arena,
                                      double *out_s) YK_MUST_USE;

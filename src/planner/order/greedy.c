@@ -1,7 +1,6 @@
 #include "planner/order/order.h"
 
 #include "base/random.h"
-#include "planner/order/balance.h"
 #include "planner/order/state.h"
 
 #include <math.h>
@@ -9,30 +8,30 @@
 #include <string.h>
 
 enum {
-    MIN_TRIALS = 4, /* sets of kept layers that are tried, and more of them for few layers */
-    MORE_TRIALS = 500,
-    FEW_LAYERS = 16, /* so few that there is time to look more widely */
+    MIN_TRIALS = 4,    /* sets of kept layers to try, whatever the number of layers */
+    MORE_TRIALS = 500, /* divided by the number of layers, in addition */
+    FEW_LAYERS = 16,   /* up to this many, the balancer is wide */
     GRID = 4,
-    RANDOM_ATTEMPTS = 200, /* of which most do not fit */
-    MAX_WORK = 300000,     /* of balancing, for all trials; as much again for the best */
-    WORK_OF_SUM = 8,       /* layers, or below cells, that take as long as one way of balancing */
-    WORK_OF_FIT = 256,
+    RANDOM_ATTEMPTS = 200, /* most of them do not fit */
+    MAX_WORK = 300000,     /* of balancing all trials, and again of balancing the best */
+    WORK_OF_SUM = 8,       /* layers summed per unit of work */
+    WORK_OF_FIT = 256,     /* cells checked per unit of work */
 };
 
-/* Tries sets of kept layers and remembers the best order. */
+/* Tries sets of kept layers and keeps the best order. */
 struct search {
     const struct yk_order_problem *problem;
     struct yk_order_state *state;
     struct yk_order_balance *balance;
     struct yk_order *best;
     double bound_s;
-    double tolerance_s; /* gain that counts */
+    double tolerance_s; /* smaller gains are ignored */
     int32_t trials;     /* left */
     int64_t work;       /* left */
     int32_t width;      /* of balancing */
     bool *kept;         /* (n) the set to try */
-    double *min_bytes;  /* (slots) used with no open layer kept and all on demand */
-    double *more_bytes; /* (slots) used by layers that are kept */
+    double *min_bytes;  /* (slots) memory if all is on demand and no undecided layer is kept */
+    double *more_bytes; /* (slots) memory of kept layers */
 };
 
 static bool is_open(const struct search *search, int32_t layer)
@@ -46,7 +45,7 @@ static bool is_done(const struct search *search)
            search->best->step_s <= search->bound_s + search->tolerance_s;
 }
 
-/* Whether the step is bound to be as long as the best so far by communication alone. */
+/* Whether communication alone takes as long as the best step so far. */
 static bool is_hopeless(const struct search *search)
 {
     const struct yk_order_problem *problem = search->problem;
@@ -63,7 +62,7 @@ static bool is_hopeless(const struct search *search)
     return sum_s >= search->best->step_s - search->tolerance_s;
 }
 
-/* Counts the layer as kept, too, if memory suffices with all else on demand. */
+/* Adds the layer to those kept, if memory suffices with everything else on demand. */
 static bool admit(struct search *search, int32_t layer)
 {
     const double weight_bytes = search->problem->layers[layer].weight_bytes;
@@ -81,14 +80,13 @@ static bool admit(struct search *search, int32_t layer)
     return true;
 }
 
-/* The state's order is the best so far. */
 static void keep_best(struct search *search)
 {
     search->state->order->step_s = yk_order_state_step_s(search->state);
     yk_order_copy(search->problem, search->state->order, search->best);
 }
 
-/* Whether the set gives a better order than all before. */
+/* Tries the set `kept`; true if its order is the best so far. */
 static bool try_kept(struct search *search)
 {
     const int64_t n = search->problem->layer_count;
@@ -124,8 +122,8 @@ static void try_first(struct search *search, const int32_t *sequence, int32_t co
 }
 
 /*
- * Tries how many to keep of the layers in `sequence`, as far as they fit. More of them mean less
- * to gather, but less room to gather ahead: the best number lies between two worse ones.
+ * Searches for the best number of layers to keep, in the order of `sequence`. Keeping more layers
+ * means less to gather, but also less room for gathering early, so the optimum is in between.
  */
 static void try_numbers(struct search *search, int32_t *sequence, int32_t count)
 {
@@ -139,7 +137,7 @@ static void try_numbers(struct search *search, int32_t *sequence, int32_t count)
     int32_t best = fitting;
     double best_s = INFINITY;
     int32_t stride = fitting;
-    /* Halves the stride around the best; all that is tried lies on a grid. */
+    /* Halves the stride around the best number. */
     try_first(search, sequence, fitting);
     best_s = search->best->step_s;
     while (stride > 1 && !is_done(search)) {
@@ -159,9 +157,9 @@ static void try_numbers(struct search *search, int32_t *sequence, int32_t count)
 
 /* What makes a layer worth keeping. */
 enum worth {
-    WORTH_LAST,    /* held for a short time only */
-    WORTH_DENSITY, /* seconds saved for a byte */
-    WORTH_SECONDS, /* saved in all: large layers first pack best */
+    WORTH_LAST,    /* last layers first, which are held for a short time */
+    WORTH_DENSITY, /* seconds saved per byte */
+    WORTH_SECONDS, /* seconds saved, so that large layers come first */
     WORTH_COUNT,
 };
 
@@ -177,7 +175,7 @@ static double worth_of(const struct yk_order_layer *layer, enum worth worth)
     }
 }
 
-/* The open layers, those of most worth first; of equal ones the last. */
+/* Sorts the undecided layers by worth, the largest first; of equal ones the last layer first. */
 static int32_t list_by_worth(const struct search *search, enum worth worth, int32_t *out)
 {
     const struct yk_order_problem *problem = search->problem;
@@ -188,7 +186,7 @@ static int32_t list_by_worth(const struct search *search, enum worth worth, int3
         if (!is_open(search, i)) {
             continue;
         }
-        /* What differs by rounding only is equal. */
+        /* Differences due to rounding do not count. */
         while (at > 0 && own > worth_of(&problem->layers[out[at - 1]], worth) * (1 + 1e-6)) {
             out[at] = out[at - 1];
             at--;
@@ -229,7 +227,7 @@ static bool try_neighbours(struct search *search)
     return false;
 }
 
-/* Flips a few layers of the best at random. One problem always gives the same order. */
+/* Flips a few layers of the best set at random, with a fixed seed. */
 static void try_random(struct search *search)
 {
     const int32_t n = search->problem->layer_count;
@@ -244,7 +242,7 @@ static void try_random(struct search *search)
     }
 }
 
-/* Looks more widely around the best. */
+/* Balances the best order once more with full width. */
 static void finish(struct search *search)
 {
     if (search->best->step_s > search->bound_s + search->tolerance_s) {

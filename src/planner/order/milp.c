@@ -1,25 +1,24 @@
 #include "planner/order/order.h"
 
 #include "base/clock.h"
-#include "planner/order/balance.h"
 #include "planner/order/formulation.h"
-#include "planner/order/slots.h"
+#include "planner/order/state.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Closer to the bound than this, an order is good enough. */
+/* An order this close to the bound is optimal enough. */
 static const double close_enough = 1e-4;
 
-/* A bound this close to the relaxed program's value proves that no slot is missing from it. */
+/* A bound this close to the relaxed program's value proves that the allowed slots suffice. */
 static const double proven = 1e-6;
 
 enum {
-    MARGIN = 2,               /* slots around those in use that a program begins with */
-    MORE_MARGIN = 4,          /* times as many when they do not suffice */
-    MAX_RELAXED = 300000,     /* places of blocks in a relaxed program */
-    MAX_INTEGER = 6000,       /* in one of whole blocks with all of its places */
-    MAX_INTEGER_PART = 20000, /* or with the best ones only */
+    MARGIN = 2,               /* allowed slots around those in use, at first */
+    MORE_MARGIN = 4,          /* factor on the margin if it does not suffice */
+    MAX_RELAXED = 300000,     /* block columns of a relaxed program */
+    MAX_INTEGER = 6000,       /* of an integer program with all slots */
+    MAX_INTEGER_PART = 20000, /* of an integer program with the allowed slots only */
 };
 
 struct search {
@@ -27,9 +26,9 @@ struct search {
     const struct yk_order_options *options;
     struct yk_arena *work;
     struct yk_order *best;
-    double end_s;   /* by the clock */
+    double end_s;   /* deadline in the time of yk_clock_now_s() */
     bool *allowed;  /* (2n, slots) */
-    int64_t places; /* that the rules allow at the most */
+    int64_t places; /* block columns if all slots are allowed */
 };
 
 static bool is_done(const struct search *search)
@@ -50,7 +49,7 @@ static struct yk_milp_options limits(const struct search *search, bool relaxed)
     };
 }
 
-/* How many places there are for blocks, were they allowed everywhere. */
+/* The number of block columns if all slots are allowed. */
 static int64_t count_places(const struct yk_order_problem *problem)
 {
     int64_t count = 0;
@@ -62,7 +61,7 @@ static int64_t count_places(const struct yk_order_problem *problem)
     return count;
 }
 
-/* Allows the places of the best order's blocks and `margin` slots around each; counts them. */
+/* Allows the slots of the best order's blocks and `margin` slots around each; returns the count. */
 static int64_t allow_around(struct search *search, int32_t margin)
 {
     const struct yk_order *order = search->best;
@@ -108,7 +107,7 @@ static yk_status relax(struct search *search, const struct yk_order_formulation_
     return status;
 }
 
-/* Few places first: they mostly suffice, and are many times faster than all. */
+/* Starts with few slots: they mostly suffice, and are much faster than all. */
 static yk_status raise_bound(struct search *search)
 {
     bool enough = false;
@@ -124,7 +123,7 @@ static yk_status raise_bound(struct search *search)
     return YK_OK;
 }
 
-/* An order of the program replaces the best if it takes less. */
+/* Balances an order of the program, and keeps it if it is the best. */
 static yk_status offer(struct search *search, struct yk_order *order)
 {
     struct yk_order_state *state = NULL;
@@ -132,7 +131,7 @@ static yk_status offer(struct search *search, struct yk_order *order)
     int64_t work = INT64_MAX;
     double step_s = 0;
     if (yk_order_check(search->problem, order, &step_s) != YK_OK) {
-        return YK_OK; /* one within the solver's tolerances only */
+        return YK_OK; /* valid only within the solver's tolerances */
     }
     YK_TRY(yk_order_state_create(search->problem, search->work, &state));
     yk_order_state_load(state, order);
@@ -149,7 +148,7 @@ static yk_status offer(struct search *search, struct yk_order *order)
     return YK_OK;
 }
 
-/* By the program of whole blocks; its bound counts if no place is missing from it. */
+/* Solves the integer program. Its bound is valid only if all slots are allowed. */
 static yk_status solve_integer(struct search *search)
 {
     const bool all = search->places <= MAX_INTEGER;
@@ -167,7 +166,7 @@ static yk_status solve_integer(struct search *search)
     yk_status status =
         yk_order_formulation_solve(program, &options, search->best, search->work, &result);
     if (status == YK_OK && all) {
-        /* The solver's tolerances are absolute, and there is one for each slot. */
+        /* The solver's tolerances are absolute, one for each slot. */
         search->best->bound_s = fmax(search->best->bound_s, result.bound * (1 - proven));
     }
     if (status == YK_OK && result.values) {
@@ -178,10 +177,11 @@ static yk_status solve_integer(struct search *search)
     return status;
 }
 
-static yk_status run(struct search *search)
+static yk_status run(struct search *search, struct yk_arena *arena)
 {
     const struct yk_order_problem *problem = search->problem;
     const size_t slots = (size_t)yk_order_slot_count(problem);
+    search->work = arena;
     YK_TRY_NEW(search->work, search->allowed, 2 * (size_t)problem->layer_count * slots);
     search->places = count_places(problem);
     YK_TRY(raise_bound(search));
@@ -198,10 +198,7 @@ yk_status yk_order_milp(const struct yk_order_problem *problem,
         .end_s = yk_clock_now_s() + options->budget_s,
     };
     YK_TRY(yk_order_greedy(problem, arena, &search.best));
-    YK_TRY(yk_arena_create(&search.work));
-    const yk_status status = run(&search);
-    yk_arena_destroy(search.work);
-    YK_TRY(status);
+    YK_TRY_IN_ARENA(work, run(&search, work));
     search.best->bound_s = fmin(search.best->bound_s, search.best->step_s);
     *out = search.best;
     return YK_OK;

@@ -64,7 +64,7 @@ void yk_order_loads_s(const struct yk_order_problem *problem, const struct yk_or
     }
 }
 
-/* From the layer's backward through the slot that each block travels in. */
+/* A gradient block is in memory from the layer's backward through the slot it is scattered in. */
 static void add_gradients(const struct yk_order_problem *problem, const struct yk_order *order,
                           int32_t layer, double *out_bytes)
 {
@@ -121,7 +121,7 @@ void yk_order_memory_bytes(const struct yk_order_problem *problem, const struct 
 
 double yk_order_limit_bytes(double room_bytes)
 {
-    /* Sums of some thousand terms; bytes are whole, so that half of one is none. */
+    /* A tolerance for rounding errors, less than one byte. */
     return room_bytes + fmin(0.5, 1e-9 * fabs(room_bytes));
 }
 
@@ -158,7 +158,7 @@ yk_status yk_order_check_memory(const struct yk_order_problem *problem, const do
                    name, missing, room);
 }
 
-/* Where messages put a fault. */
+/* An order with its problem. */
 struct place {
     const struct yk_order_problem *problem;
     const struct yk_order *order;
@@ -187,7 +187,7 @@ static yk_status check_choice(const struct place *place, int32_t layer)
     return YK_OK;
 }
 
-/* Blocks stand where they may, and none is negative. */
+/* Checks that blocks are in allowed slots, and not negative. */
 static yk_status check_slots(const struct place *place, int32_t layer)
 {
     const struct yk_order_problem *problem = place->problem;
@@ -229,7 +229,7 @@ static yk_status check_sum(int32_t layer, const char *what, int32_t found,
     return YK_OK;
 }
 
-/* Every block travels once in each of its kinds. */
+/* Checks that every block is transferred once by each of its collectives. */
 static yk_status check_sums(const struct place *place, int32_t layer)
 {
     const struct yk_order_problem *problem = place->problem;
@@ -297,14 +297,13 @@ yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk
     return YK_OK;
 }
 
-/* Transfers under way into a list. */
 struct list {
     const struct place *place;
-    struct yk_plan_transfer *transfers; /* NULL: they are only counted */
+    struct yk_plan_transfer *transfers; /* NULL means: only count them */
     int32_t count;
 };
 
-/* How many of the window's blocks travel before the slot. */
+/* The number of blocks in the window before the slot. */
 static int32_t blocks_before(const int32_t *blocks, int32_t slots, struct yk_order_window window,
                              int32_t slot)
 {
@@ -334,7 +333,7 @@ static void add_transfer(struct list *list, enum yk_transfer_kind kind, int32_t 
     list->count++;
 }
 
-/* Gradients in the order in which backward makes them. Where there are none, nothing travels. */
+/* Adds reduce-scatters and all-reduces in the order of backward. */
 static void add_scatters(struct list *list, int32_t slot)
 {
     const struct yk_order_problem *problem = list->place->problem;
@@ -349,7 +348,7 @@ static void add_scatters(struct list *list, int32_t slot)
     }
 }
 
-/* Parameters in the order in which they are used. */
+/* Adds all-gathers in the order of use. */
 static void add_gathers(struct list *list, int32_t slot)
 {
     const struct yk_order_problem *problem = list->place->problem;

@@ -1,19 +1,25 @@
 /*
- * Order: when each gather, scatter and reduction of one step travels, so that as much as possible
- * hides behind computation and memory suffices in every slot.
+ * Transfer order: assigns every collective of a step to a slot, so that as much communication as
+ * possible overlaps with computation, and memory suffices in every slot.
  *
- * Slots, cyclic, of n layers: forward 0 … n−1, a gap, backward n−1 … 0, two gaps (plan/plan.h). All
- * that is put into a slot travels over one link while the slot computes; a slot takes the longer of
- * the two, and the step the sum of the slots. Layers are cut into equal blocks.
+ * A step of n layers is a cycle of 2n + 3 slots (plan/plan.h): forward 0 … n−1, one slot without
+ * computation, backward n−1 … 0, two slots without computation. The collectives of a slot run one
+ * after another on one link while the slot computes. A slot takes the longer of computation and
+ * communication; the step takes the sum of its slots. Every layer is split into equal blocks.
  *
- *   scatter, reduce   after the layer's backward, before its next forward
- *   forward gather    likewise, each block after its scatter, in a later slot
- *   backward gather   after the layer's forward, before its backward; only if it is not kept
+ *   reduce-scatter, all-reduce  after the layer's backward, before its next forward
+ *   gather for forward          in the same range; each block in a later slot than its scatter
+ *   gather for backward         between the layer's forward and backward, unless it is kept
  *
- * Memory in a slot: parameters gathered so far (all of them while the layer computes), gradients
- * not yet scattered (from the layer's backward on, through the slot they travel in). With a barrier
- * scatters and reductions go in backward slots and the two last gaps only, forward gathers in the
- * very last gap and forward slots only.
+ * The memory of a slot consists of the parameters gathered so far (all of a layer's while it
+ * computes) and of the gradients that are not yet scattered, including those scattered in the slot.
+ * With a barrier, scatters and all-reduces run only in backward slots and the two slots after them,
+ * and gathers for forward only in the last slot and in forward slots.
+ *
+ *   greedy, milp, formulation   the two solvers; the integer program
+ *   state, balancer, sort       an order under construction, and how it is improved
+ *   bound, problem, slot_window lower bounds; problem files; the slots of each collective
+ *   plan                        a plan as a problem, and its solution as a plan
  */
 #ifndef YK_PLANNER_ORDER_ORDER_H
 #define YK_PLANNER_ORDER_ORDER_H
@@ -23,62 +29,62 @@
 
 #include <stdatomic.h>
 
-/* What may be done with a layer. */
+/* How a layer is sharded (enum yk_strategy), as far as it matters for communication. */
 enum yk_order_choice {
-    YK_ORDER_OPEN, /* kept or fully-sharded, whichever is better */
+    YK_ORDER_OPEN, /* the solver decides between kept and fully-sharded */
     YK_ORDER_KEPT,
     YK_ORDER_FULLY_SHARDED,
-    YK_ORDER_SHARDED_STATE, /* scatter and forward gather; its parameters are whole all the time,
-                               and counted by whoever made the problem */
-    YK_ORDER_REPLICATED,    /* a reduction instead of all others */
-    YK_ORDER_LOCAL,         /* does not communicate */
+    YK_ORDER_SHARDED_STATE, /* its parameters are not counted as memory of a slot */
+    YK_ORDER_REPLICATED,    /* one all-reduce */
+    YK_ORDER_LOCAL,         /* no communication */
 };
 
 struct yk_order_layer {
     enum yk_order_choice choice;
     int32_t blocks;        /* at least 1 */
-    double gather_s;       /* of the whole layer */
-    double scatter_s;      /* scatter, or reduction where it is replicated */
-    double weight_bytes;   /* gathered whole */
-    double gradient_bytes; /* not yet scattered or reduced, whole */
+    double gather_s;       /* of all blocks */
+    double scatter_s;      /* reduce-scatter or all-reduce of all blocks */
+    double weight_bytes;   /* of all blocks when gathered */
+    double gradient_bytes; /* of all blocks before they are scattered */
 };
 
 struct yk_order_problem {
     int32_t layer_count;           /* n */
     struct yk_order_layer *layers; /* (n) */
-    double *compute_s;             /* (2n + 3) of each slot */
-    double *room_bytes; /* (2n + 3) for gathered parameters and gradients: memory less all else */
-    bool barrier;
+    double *compute_s;             /* (2n + 3) */
+    double *room_bytes; /* (2n + 3) memory that is free for gathered parameters and gradients */
+    bool barrier;       /* all ranks wait for each other before the update */
 };
 
 struct yk_order {
-    bool *kept;        /* (n) what was chosen for open layers; true for those that were kept */
-    int32_t *scatters; /* (n, 2n + 3) blocks of the layer in the slot; reductions likewise */
-    int32_t *gathers;  /* (n, 2n + 3) for forward and for backward: the slot tells which */
+    bool *kept;        /* (n) whether the layer is kept between forward and backward */
+    int32_t *scatters; /* (n, 2n + 3) blocks scattered or all-reduced in the slot */
+    int32_t *gathers;  /* (n, 2n + 3) blocks gathered in the slot */
     double step_s;
-    double bound_s;     /* no order takes less */
-    const char *method; /* that found it */
+    double bound_s;     /* lower bound of any order */
+    const char *method; /* "greedy" or "milp" */
 };
 
 struct yk_order_options {
-    double budget_s;         /* wall clock, of the integer program */
-    const atomic_bool *stop; /* may be NULL */
+    double budget_s;         /* wall-clock limit of the integer program */
+    const atomic_bool *stop; /* set to true to stop; may be NULL */
 };
 
-/* By least slack; YK_ERROR_NO_FIT when it finds no order that fits. Lives in the arena. */
+/* Finds an order by a heuristic: it tries sets of kept layers and balances the slots of each.
+ * YK_ERROR_NO_FIT if no order fits into memory. The order is in `arena`. */
 yk_status yk_order_greedy(const struct yk_order_problem *problem, struct yk_arena *arena,
                           struct yk_order **out) YK_MUST_USE;
 
-/* By the integer program, from the greedy order on; never worse than that. */
+/* Improves the greedy order by the integer program; the result is never slower. */
 yk_status yk_order_milp(const struct yk_order_problem *problem,
                         const struct yk_order_options *options, struct yk_arena *arena,
                         struct yk_order **out) YK_MUST_USE;
 
-/* The time of an order, or why it is none: every rule above is checked. */
+/* Fails if the order breaks one of the rules above; `*out_s` is its step time. */
 yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk_order *order,
                          double *out_s) YK_MUST_USE;
 
-/* The order as transfers of a plan, scatters first in every slot. */
+/* Converts the order to the transfers of a plan; in every slot, scatters come first. */
 yk_status yk_order_transfers(const struct yk_order_problem *problem, const struct yk_order *order,
                              struct yk_arena *arena, struct yk_plan_transfer **out,
                              int32_t *out_count) YK_MUST_USE;
@@ -91,49 +97,50 @@ enum {
 void yk_order_slot_name(const struct yk_order_problem *problem, int32_t slot,
                         char out[YK_ORDER_SLOT_NAME_SIZE]);
 
-/* An order with nothing in it yet. */
+/* Creates an order with no blocks. */
 yk_status yk_order_create(const struct yk_order_problem *problem, struct yk_arena *arena,
                           struct yk_order **out) YK_MUST_USE;
 
-/* Copies all but the pointers. */
+/* Copies the contents of all arrays and the numbers. */
 void yk_order_copy(const struct yk_order_problem *problem, const struct yk_order *from,
                    struct yk_order *to);
 
-/* Seconds that the link is busy in each slot: (2n + 3). */
+/* Link time of every slot, (2n + 3). */
 void yk_order_loads_s(const struct yk_order_problem *problem, const struct yk_order *order,
                       double *out_s);
 
-/* Bytes of gathered parameters and of gradients in each slot: (2n + 3). */
+/* Bytes of gathered parameters and of gradients in every slot, (2n + 3). */
 void yk_order_memory_bytes(const struct yk_order_problem *problem, const struct yk_order *order,
                            double *out_bytes);
 
-/* The most bytes a slot can use: its room, and what rounding may add. */
+/* The memory limit of a slot: its room plus a tolerance for rounding. */
 double yk_order_limit_bytes(double room_bytes);
 
-/* The step of slots with these loads. */
+/* The step time if slots have these link times, (2n + 3). */
 double yk_order_step_s(const struct yk_order_problem *problem, const double *load_s);
 
-/* Fails naming the slot of these uses that lacks most, if any lacks memory. */
+/* Fails if a slot lacks memory; the message names the slot that lacks most. */
 yk_status yk_order_check_memory(const struct yk_order_problem *problem,
                                 const double *used_bytes) YK_MUST_USE;
 
-/* Has the gathers travel in the order in which they are used, as far as blocks are of one size; the
- * loads and memory of all slots stay. */
+/* Exchanges gathers of equal size between slots, so that they run in the order of their use. Link
+ * times and memory of all slots stay the same. */
 yk_status yk_order_sort_gathers(const struct yk_order_problem *problem, struct yk_order *order,
                                 struct yk_arena *arena) YK_MUST_USE;
 
 /*
- * Seconds that no order beats: all communication, with as much kept as memory holds; or all
- * computation, and what the first layers expose between their backward and their forward.
- * `min_bytes` is what each slot uses with no open layer kept: yk_order_state_on_demand().
+ * A lower bound of the step time, the larger of two: all communication, with as many layers kept as
+ * fit into memory; and all computation plus the communication that the first layers must expose
+ * between their backward and forward. `min_bytes` (2n + 3) is the memory of the order of
+ * yk_order_state_on_demand() with no undecided layer kept.
  */
 yk_status yk_order_bound_quick(const struct yk_order_problem *problem, const double *min_bytes,
                                struct yk_arena *arena, double *out_s) YK_MUST_USE;
 
 /*
- * The same from prices (Lagrange multipliers) of the link, in [0, 1], and of memory, in seconds for
- * a byte, of each slot: every layer by itself chooses what is cheapest for it. Any prices give a
- * bound; the prices of the relaxed program give as good a one as it does.
+ * A lower bound from Lagrange multipliers: a price of the link in [0, 1] and a price of memory in
+ * seconds per byte for every slot. Each layer on its own takes its cheapest choice. Any prices give
+ * a valid bound; the dual values of the relaxed program give the value of that program.
  */
 yk_status yk_order_bound_from_prices(const struct yk_order_problem *problem,
                                      const double *link_prices, const double *memory_prices,
@@ -144,8 +151,8 @@ enum {
     YK_ORDER_MAX_BLOCKS = 4096,
 };
 
-/* Reads a JSON file of the form that problem.c describes; `source` is what messages call it. The
- * problem lives in the arena; all layers are open. */
+/* Reads a problem from JSON, see problem.c for the format. All its layers are undecided. `source`
+ * is the file's name in messages. The problem is in `arena`. */
 yk_status yk_order_problem_read(const char *text, size_t length, const char *source,
                                 struct yk_arena *arena, struct yk_order_problem **out) YK_MUST_USE;
 

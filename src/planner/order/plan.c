@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum {
-    TRIES = 3,
+    TRIES = 3, /* orders that are compiled */
 };
 
 struct context {
@@ -37,8 +37,8 @@ static yk_status collective_s(const struct context *context, enum yk_collective 
     return YK_OK;
 }
 
-/* Computation of each slot by the slowest rank; updates fill the first gap after backward. */
-static yk_status pose_times(const struct context *context)
+/* Computation of each slot on the slowest rank; updates run in the first slot after backward. */
+static yk_status set_times(const struct context *context)
 {
     const struct yk_plan *plan = context->plan;
     const int32_t L = plan->layer_count;
@@ -68,7 +68,7 @@ static yk_status pose_times(const struct context *context)
     return YK_OK;
 }
 
-/* The ops that a buffer begins and ends with, in the order of the list. */
+/* The first and the last op in the life of a buffer, in program order. */
 static int32_t first_of(const struct yk_lifetime *lifetime)
 {
     const int32_t compute = lifetime->begin[YK_LANE_COMPUTE];
@@ -83,8 +83,8 @@ static int32_t last_of(const struct yk_lifetime *lifetime)
     return comm > compute ? comm : compute;
 }
 
-/* What a rank holds in each slot beside what the order decides about. */
-static yk_status pose_room(const struct context *context, int32_t rank)
+/* Subtracts from each slot's room all memory of a rank that does not depend on the order. */
+static yk_status set_room(const struct context *context, int32_t rank)
 {
     const struct yk_program_rank *list = &context->program->ranks[rank];
     const int32_t L = context->plan->layer_count;
@@ -114,14 +114,14 @@ static yk_status pose_room(const struct context *context, int32_t rank)
             room[slot] = fmin(room[slot], left - resident_bytes);
         }
     }
-    /* At the turn nothing is held that forward of the last layer did not hold. */
+    /* Between forward and backward, memory is at most that of the last layer's forward. */
     room[L] = fmin(room[L], room[L - 1]);
     room[2 * L + 1] = fmin(room[2 * L + 1], left);
     room[2 * L + 2] = fmin(room[2 * L + 2], left);
     return YK_OK;
 }
 
-/* Layers that share weights have one strategy, which is not for one of them to choose. */
+/* Whether the layer shares no weights, so that it may have its own strategy. */
 static bool is_apart(const struct yk_program_layer *message, int32_t layer)
 {
     return message->leader == layer && message->last_user == layer;
@@ -143,7 +143,7 @@ static enum yk_order_choice choice_of(const struct context *context, int32_t lay
         if (message->weight_bytes <= 0) {
             return YK_ORDER_LOCAL;
         }
-        /* One that never goes backward is not gathered for it either. */
+        /* A layer that has no backward pass is not gathered for it. */
         if (yk_layout_is_kept(context->program, layer) ||
             context->study->model->layers[layer].backward.count == 0) {
             return YK_ORDER_KEPT;
@@ -154,45 +154,48 @@ static enum yk_order_choice choice_of(const struct context *context, int32_t lay
     case YK_REPLICATED:
     case YK_STRATEGY_COUNT:
     default:
-        return YK_ORDER_LOCAL; /* but for the last of each bucket */
+        return YK_ORDER_LOCAL; /* add_buckets() changes the last of each bucket */
     }
 }
 
-static yk_status pose_layer(const struct context *context, int32_t layer, bool open)
+static yk_status set_layer(const struct context *context, int32_t layer, bool open)
 {
     const struct yk_program_layer *message = &context->program->layers[layer];
-    struct yk_order_layer *posed = &context->problem->layers[layer];
-    *posed = (struct yk_order_layer){.choice = choice_of(context, layer, open), .blocks = 1};
-    if (posed->choice == YK_ORDER_LOCAL) {
+    struct yk_order_layer *layer_problem = &context->problem->layers[layer];
+    *layer_problem =
+        (struct yk_order_layer){.choice = choice_of(context, layer, open), .blocks = 1};
+    if (layer_problem->choice == YK_ORDER_LOCAL) {
         return YK_OK;
     }
-    const bool gathered = posed->choice != YK_ORDER_SHARDED_STATE;
-    posed->blocks = yk_plan_blocks(context->plan, context->study->model, layer);
-    posed->weight_bytes = gathered ? message->weight_bytes : 0;
-    posed->gradient_bytes = message->gradient_bytes;
+    const bool gathered = layer_problem->choice != YK_ORDER_SHARDED_STATE;
+    layer_problem->blocks = yk_plan_blocks(context->plan, context->study->model, layer);
+    layer_problem->weight_bytes = gathered ? message->weight_bytes : 0;
+    layer_problem->gradient_bytes = message->gradient_bytes;
     YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_GATHER,
                         gathered ? message->weight_bytes : message->gradient_bytes,
-                        &posed->gather_s));
+                        &layer_problem->gather_s));
     /* Frozen layers have nothing to scatter. */
-    return message->gradient_bytes > 0 ? collective_s(context, YK_COLLECTIVE_REDUCE_SCATTER,
-                                                      message->gradient_bytes, &posed->scatter_s)
-                                       : YK_OK;
+    return message->gradient_bytes > 0
+               ? collective_s(context, YK_COLLECTIVE_REDUCE_SCATTER, message->gradient_bytes,
+                              &layer_problem->scatter_s)
+               : YK_OK;
 }
 
-/* A bucket is reduced when the last of its layers has its gradient; its memory is state. */
-static yk_status pose_buckets(const struct context *context)
+/* A bucket is all-reduced after the backward of its last layer. Its memory is part of the state. */
+static yk_status add_buckets(const struct context *context)
 {
     for (int32_t b = 0; b < context->program->bucket_count; b++) {
         const struct yk_bucket *bucket = &context->program->buckets[b];
-        struct yk_order_layer *posed =
+        struct yk_order_layer *layer_problem =
             &context->problem->layers[bucket->layers[bucket->layer_count - 1]];
-        *posed = (struct yk_order_layer){.choice = YK_ORDER_REPLICATED, .blocks = 1};
-        YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_REDUCE, bucket->bytes, &posed->scatter_s));
+        *layer_problem = (struct yk_order_layer){.choice = YK_ORDER_REPLICATED, .blocks = 1};
+        YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_REDUCE, bucket->bytes,
+                            &layer_problem->scatter_s));
     }
     return YK_OK;
 }
 
-static yk_status pose(struct context *context, bool open)
+static yk_status build_problem(struct context *context, bool open)
 {
     const struct yk_plan *plan = context->plan;
     const struct yk_plan_group *group = &plan->groups[0];
@@ -213,16 +216,16 @@ static yk_status pose(struct context *context, bool open)
     for (int32_t t = 0; t < slots; t++) {
         context->problem->room_bytes[t] = INFINITY;
     }
-    YK_TRY(pose_times(context));
+    YK_TRY(set_times(context));
     for (int32_t r = 0; r < plan->rank_count; r++) {
         if (r == 0 || context->program->ranks[r].ops != context->program->ranks[r - 1].ops) {
-            YK_TRY(pose_room(context, r));
+            YK_TRY(set_room(context, r));
         }
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        YK_TRY(pose_layer(context, l, open));
+        YK_TRY(set_layer(context, l, open));
     }
-    return pose_buckets(context);
+    return add_buckets(context);
 }
 
 yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *plan, bool open,
@@ -236,7 +239,7 @@ yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *pl
     YK_TRY(
         yk_program_compile_by(&plain, study->cluster, study->facts, study->sizes, NULL, &program));
     context.program = program;
-    const yk_status status = pose(&context, open);
+    const yk_status status = build_problem(&context, open);
     yk_program_destroy(program);
     *out = context.problem;
     return status;
@@ -267,8 +270,8 @@ static yk_status solve(const struct yk_study *study, const struct yk_order_plan_
 }
 
 /*
- * Slots know nothing of lanes that run ahead of each other. Where the program that comes of an
- * order would need more than there is, the order is found again with that much less room.
+ * Slots do not model streams that run ahead of each other. If the program of an order needs more
+ * memory than there is, the order is computed again with that much less room.
  */
 yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *options,
                               struct yk_arena *arena, struct yk_plan *plan, bool *out_ordered)

@@ -1,6 +1,6 @@
 /*
- * Plan: a data-parallel plan's communication as an order problem, and the order found applied to
- * the plan. For plans of one group and one micro-batch.
+ * Transfer order of a plan: converts the communication of a data-parallel plan into a problem, and
+ * applies the solution to the plan. Only for plans of one group and one micro-batch.
  */
 #ifndef YK_PLANNER_ORDER_PLAN_H
 #define YK_PLANNER_ORDER_PLAN_H
@@ -15,18 +15,18 @@ enum yk_order_method {
 
 struct yk_order_plan_options {
     enum yk_order_method method;
-    bool open; /* kept or fully-sharded is chosen here for layers that are one of them */
-    const double *max_bytes; /* (slots) room that may be used in each slot; NULL: all there is */
-    double budget_s;         /* of the integer program */
+    bool open;               /* also decide between kept and fully-sharded for every such layer */
+    const double *max_bytes; /* (slots) limit of a slot's room; NULL means: no limit */
+    double budget_s;         /* wall-clock limit of the integer program */
 };
 
-/* The slots of a plan that has no transfers yet. In the arena. */
+/* Creates the problem of a plan, in `arena`. The plan's own transfers are ignored. */
 yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *plan, bool open,
                                 struct yk_arena *arena, struct yk_order_problem **out) YK_MUST_USE;
 
 /*
- * Orders the plan's communication; its transfers and, if they are open, its strategies change.
- * `out_ordered` is false when no order fits: the plan stays as it was then.
+ * Sets the plan's transfers and, with `options->open`, its strategies. If no order fits,
+ * `*out_ordered` is false and the plan does not change.
  */
 yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *options,
                               struct yk_arena *arena, struct yk_plan *plan,

@@ -1,17 +1,15 @@
 /*
- * Problem: reads the JSON files that say when a step computes and what has to travel.
- *
- * Members that are not needed are ignored, all others are checked.
+ * Problem: reads a transfer-order problem from JSON. Unknown members are ignored.
  *
  *   layers            n
- *   blocks            into how many equal blocks each layer is cut
- *   compute_s         of each slot, 2n + 3 of them, in the order of order.h
- *   activation_bytes  likewise
- *   comm_s            of each layer: to gather or to scatter the whole of it
- *   full_bytes        of each layer: gathered, and as large a gradient
- *   static_bytes      held all the time
- *   memory_bytes      that there is for everything
- *   barrier           true or false; false where it is missing
+ *   blocks            blocks of every layer
+ *   compute_s         (2n + 3) computation of each slot
+ *   activation_bytes  (2n + 3) activations in each slot
+ *   comm_s            (n) time to gather or to scatter a layer
+ *   full_bytes        (n) size of a gathered layer, and of its gradient
+ *   static_bytes      memory that is always in use
+ *   memory_bytes      memory in total
+ *   barrier           true or false; the default is false
  */
 #include "planner/order/order.h"
 
@@ -20,7 +18,7 @@
 
 #include <math.h>
 
-/* Larger values are mistakes; sums and products of smaller ones stay exact enough. */
+/* Larger values are mistakes. */
 static const double max_seconds = 1e6;
 static const double max_bytes = 1e15;
 
@@ -52,7 +50,6 @@ static yk_status read_whole(const struct yk_json *root, const char *key, int32_t
     return YK_OK;
 }
 
-/* One number for each of `count` slots or layers. */
 static yk_status read_list(const struct yk_json *root, const char *key, int32_t count,
                            const char *of, double max, struct yk_arena *arena, double **out)
 {

@@ -1,8 +1,8 @@
 /*
- * Slots: in which slots of the cycle (order.h) each kind of transfer of a layer may run. A window
- * is a range of slots that may wrap around. Windows of one kind are nested. For reduce-scatters and
- * gathers before forward, the window of a layer contains those of all earlier layers; for gathers
- * before backward, it contains those of all later layers.
+ * Slot windows: the slots of the cycle (order.h) in which each collective of a layer may run. A
+ * window is a range of slots that may wrap around. Windows of one kind are nested: for
+ * reduce-scatters and gathers before forward, the window of a layer contains those of all earlier
+ * layers; for gathers before backward, it contains those of all later layers.
  */
 #ifndef YK_PLANNER_ORDER_SLOTS_H
 #define YK_PLANNER_ORDER_SLOTS_H
@@ -11,7 +11,7 @@
 
 struct yk_order_window {
     int32_t first;
-    int32_t length; /* 0: there is no such transfer */
+    int32_t length; /* 0 means: no such collective */
 };
 
 static inline int32_t yk_order_slot_count(const struct yk_order_problem *problem)
@@ -24,7 +24,7 @@ static inline int32_t yk_order_backward_slot(const struct yk_order_problem *prob
     return 2 * problem->layer_count - layer;
 }
 
-/* `steps` from -slots to slots. */
+/* The slot `steps` after `slot` in the cycle; `steps` is from -slots to slots. */
 static inline int32_t yk_order_slot_after(int32_t slots, int32_t slot, int32_t steps)
 {
     const int32_t after = slot + steps;
@@ -41,13 +41,13 @@ static inline int32_t yk_order_window_last(struct yk_order_window window, int32_
     return yk_order_slot_after(slots, window.first, window.length - 1);
 }
 
-/* Whether the layer's gradients are reduce-scattered; otherwise they are all-reduced, or local. */
+/* Whether the layer's gradients are reduce-scattered. */
 static inline bool yk_order_has_reduce_scatter(enum yk_order_choice choice)
 {
     return choice != YK_ORDER_REPLICATED && choice != YK_ORDER_LOCAL;
 }
 
-/* Whether the layer's full parameters are in memory only for some slots, and count only there. */
+/* Whether the layer's full parameters are in memory only in some slots. */
 static inline bool yk_order_counts_weights(enum yk_order_choice choice)
 {
     return choice == YK_ORDER_OPEN || choice == YK_ORDER_KEPT || choice == YK_ORDER_FULLY_SHARDED;
@@ -60,8 +60,8 @@ static inline struct yk_order_window yk_order_gap(const struct yk_order_problem 
     return (struct yk_order_window){yk_order_backward_slot(problem, layer) + 1, 2 * layer + 2};
 }
 
-/* For reduce-scatters or all-reduces. A reduce-scatter cannot be in the last slot of the gap: the
- * gather needs a later one. */
+/* For reduce-scatters or all-reduces. A reduce-scatter cannot be in the last slot before forward,
+ * because the gather needs a later one. */
 static inline struct yk_order_window yk_order_reduce_window(const struct yk_order_problem *problem,
                                                             int32_t layer)
 {
@@ -77,7 +77,7 @@ static inline struct yk_order_window yk_order_reduce_window(const struct yk_orde
     return window;
 }
 
-/* For gathers before the next forward. They cannot be in the first slot of the gap: the
+/* For gathers before the next forward. They cannot be in the first slot after backward, because the
  * reduce-scatter needs an earlier one. */
 static inline struct yk_order_window yk_order_forward_window(const struct yk_order_problem *problem,
                                                              int32_t layer)
@@ -95,7 +95,7 @@ static inline struct yk_order_window yk_order_forward_window(const struct yk_ord
     return window;
 }
 
-/* For gathers before backward, of a layer whose parameters are not kept after forward. */
+/* For gathers before backward, of a layer that is not kept after forward. */
 static inline struct yk_order_window
 yk_order_backward_window(const struct yk_order_problem *problem, int32_t layer)
 {

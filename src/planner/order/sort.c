@@ -1,8 +1,7 @@
 /*
- * Sort: has the all-gathers of an order travel in the order in which they are used, as far as
- * blocks are of one size and the rules allow it. Loads and memory of all slots stay. Blocks of one
- * size are unit jobs with a release and a deadline: earliest deadline first meets every deadline
- * that can be met.
+ * Sort: exchanges all-gathers of equal size between slots so that they run in the order of their
+ * use. Blocks of one size are unit jobs with release times and deadlines, for which earliest
+ * deadline first is optimal.
  */
 #include "planner/order/order.h"
 
@@ -15,9 +14,9 @@ struct sorting {
     struct yk_order *order;
     int32_t slots;
     int32_t *sizes;     /* (n) the first layer with blocks of this size */
-    int32_t *counts;    /* (slots) blocks of one size to hand out again */
+    int32_t *counts;    /* (slots) blocks of one size to assign to layers */
     int32_t *left;      /* (n) blocks still to be gathered */
-    int32_t *scattered; /* (n) blocks so far */
+    int32_t *scattered; /* (n) blocks scattered so far */
 };
 
 static bool has_same_blocks(const struct yk_order_layer *a, const struct yk_order_layer *b)
@@ -32,7 +31,7 @@ static int32_t *cell(const struct sorting *sorting, int32_t layer, int32_t slot)
     return &sorting->order->gathers[(int64_t)layer * sorting->slots + slot];
 }
 
-/* Takes all gathers of this size, for backward or for forward, out of their slots. */
+/* Removes all gathers of this size, for backward or for forward, from the order. */
 static void collect(const struct sorting *sorting, int32_t size, bool backward)
 {
     memset(sorting->counts, 0, (size_t)sorting->slots * sizeof *sorting->counts);
@@ -50,8 +49,8 @@ static void collect(const struct sorting *sorting, int32_t size, bool backward)
     }
 }
 
-/* Gives as many of the slot's blocks as may be to the layer. */
-static void hand_out(const struct sorting *sorting, int32_t layer, int32_t slot, int32_t max)
+/* Assigns as many of the slot's blocks as possible to the layer, at most `max`. */
+static void assign(const struct sorting *sorting, int32_t layer, int32_t slot, int32_t max)
 {
     const int32_t left = sorting->left[layer] < max ? sorting->left[layer] : max;
     const int32_t given = left < sorting->counts[slot] ? left : sorting->counts[slot];
@@ -68,7 +67,7 @@ static void sort_backward(const struct sorting *sorting, int32_t size)
     for (int32_t t = 1; t < 2 * n; t++) {
         for (int32_t i = n - 1; i >= 0 && sorting->counts[t] > 0; i--) {
             if (yk_order_slot_is_inside(sorting->problem, i, t)) {
-                hand_out(sorting, i, t, sorting->left[i]);
+                assign(sorting, i, t, sorting->left[i]);
             }
         }
     }
@@ -86,7 +85,7 @@ static void sort_forward(const struct sorting *sorting, int32_t size)
             const int32_t gathered = problem->layers[i].blocks - sorting->left[i];
             if (sorting->left[i] > 0 &&
                 yk_order_window_has(yk_order_forward_window(problem, i), sorting->slots, t)) {
-                hand_out(sorting, i, t, sorting->scattered[i] - gathered);
+                assign(sorting, i, t, sorting->scattered[i] - gathered);
             }
         }
         for (int32_t i = 0; i < n; i++) {

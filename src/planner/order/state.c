@@ -61,7 +61,7 @@ static void set_present(struct yk_order_state *state, int32_t op, int32_t slot)
     *word = *yk_order_state_blocks(state, op, slot) > 0 ? *word | bit : *word & ~bit;
 }
 
-/* Everything that follows from the order's blocks. */
+/* Computes everything that follows from the order's blocks. */
 static void derive(struct yk_order_state *state)
 {
     const struct yk_order_problem *problem = state->problem;

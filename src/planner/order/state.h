@@ -1,7 +1,7 @@
 /*
- * State: an order being changed, with the load and the memory of every slot kept up to date while
- * blocks move from one slot to the next. A move changes memory in one slot only. Lives in the arena
- * it was made in; one thread at a time.
+ * State: a transfer order under construction. The load and memory of every slot are updated when a
+ * block moves to an adjacent slot; a move changes the memory of one slot only. Lives in the arena
+ * it was created in. Not thread-safe.
  */
 #ifndef YK_PLANNER_ORDER_STATE_H
 #define YK_PLANNER_ORDER_STATE_H
@@ -9,26 +9,26 @@
 #include "planner/order/order.h"
 #include "planner/order/slots.h"
 
-/* The scatters of layer i are op 2i, its gathers, for forward and backward, are op 2i + 1. */
+/* Op 2i is the reduce-scatter or all-reduce of layer i, op 2i + 1 its all-gathers. */
 struct yk_order_op {
-    double block_s;
-    double block_bytes;
+    double block_s;     /* link time of one block */
+    double block_bytes; /* memory of one block */
 };
 
 struct yk_order_state {
     const struct yk_order_problem *problem;
     int32_t slots;
     int32_t op_count;
-    int32_t word_count; /* of a slot's set of ops */
+    int32_t word_count; /* 64-bit words of a set of ops */
     struct yk_order_op *ops;
     struct yk_order_window *scatter_windows;  /* (n) */
     struct yk_order_window *forward_windows;  /* (n) */
     struct yk_order_window *backward_windows; /* (n) */
     struct yk_order *order;
-    int32_t *scattered;  /* (n, slots) blocks up to and with the slot, in the gap after backward */
-    int32_t *gathered;   /* (n, slots) likewise, for forward */
-    uint64_t *present;   /* (slots, words) the ops that have blocks in the slot */
-    double *load_s;      /* (slots) */
+    int32_t *scattered;  /* (n, slots) blocks scattered from backward through the slot */
+    int32_t *gathered;   /* (n, slots) the same for gathers before forward */
+    uint64_t *present;   /* (slots, words) bit set of the ops that have blocks in the slot */
+    double *load_s;      /* (slots) link time */
     double *used_bytes;  /* (slots) */
     double *limit_bytes; /* (slots) */
 };
@@ -37,19 +37,18 @@ yk_status yk_order_state_create(const struct yk_order_problem *problem, struct y
                                 struct yk_order_state **out) YK_MUST_USE;
 
 /*
- * Everything as late or early as it takes the least memory: gathers in the slot before their use,
- * scatters in the slot after backward. `kept` says it of open layers. No order with these layers
- * kept uses less memory in any slot.
+ * Sets the order that uses the least memory in every slot: gathers in the slot before their use,
+ * scatters in the slot after backward. `kept` (n) says which undecided layers are kept.
  */
 void yk_order_state_on_demand(struct yk_order_state *state, const bool *kept);
 
-/* Takes over an order that is known to be one. */
+/* Copies an order, which must be valid, into the state. */
 void yk_order_state_load(struct yk_order_state *state, const struct yk_order *order);
 
 double yk_order_state_step_s(const struct yk_order_state *state);
 
-/* Whether a block of `op` that is in `slot` may move to the next slot (`direction` 1) or the one
- * before (-1), but for memory; and how many slots further its window goes from there. */
+/* Whether a block of `op` may move from `slot` to the next (`direction` 1) or previous (-1) slot;
+ * memory is not checked. `*out_reach` is the number of slots it could move in that direction. */
 bool yk_order_state_may_move(const struct yk_order_state *state, int32_t op, int32_t slot,
                              int32_t direction, int32_t *out_reach);
 
@@ -67,5 +66,32 @@ static inline int32_t *yk_order_state_blocks(const struct yk_order_state *state,
     return yk_order_op_is_all_gather(op) ? &state->order->gathers[cell]
                                          : &state->order->scatters[cell];
 }
+
+/*
+ * Balancer: shortens the step by moving blocks between slots. It does not change which layers are
+ * kept.
+ *
+ * A slot that communicates longer than it computes passes a block to its neighbour, which passes on
+ * one of its own, until a slot with idle link time receives one. This is an augmenting path of a
+ * maximum flow whose capacities are given by memory. With unlimited memory and blocks of one size
+ * the exposed communication becomes minimal.
+ */
+struct yk_order_balance;
+
+yk_status yk_order_balance_create(const struct yk_order_state *state, struct yk_arena *arena,
+                                  struct yk_order_balance **out) YK_MUST_USE;
+
+enum {
+    YK_ORDER_BALANCE_NARROW = 3,
+    YK_ORDER_BALANCE_WIDE = 16,
+};
+
+/*
+ * Moves blocks until no path shortens the step. The state must fit into memory, and still fits
+ * afterwards. `width` is the number of partial paths kept per slot; blocks of many sizes need more.
+ * `*work` is the number of partial paths that may be examined; it is decreased by those that were.
+ */
+void yk_order_balance_run(struct yk_order_balance *balance, struct yk_order_state *state,
+                          int32_t width, int64_t *work);
 
 #endif

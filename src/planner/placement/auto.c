@@ -9,9 +9,9 @@ enum {
 };
 
 /*
- * A module tree with the size of everything in it, as Accelerate counts. Modules and tensors are
- * nodes of one numbering, modules first, since both may be placed. Sizes are in nibbles of four
- * bits, so that 4-bit weights are counted exactly. A tensor tied to an earlier one counts nothing.
+ * The module tree with the sizes that Accelerate counts. Nodes are modules and then tensors, since
+ * both may be placed. Sizes are in nibbles of four bits, so that 4-bit weights are exact. A tensor
+ * tied to an earlier one has size 0.
  */
 struct tree {
     const struct yk_modules *modules;
@@ -19,11 +19,11 @@ struct tree {
     int64_t *nibbles; /* by node */
 };
 
-/* Where modules may go, tried in this order; behind the last, everything fits on disk. */
+/* Places in the order of use. After the last one, everything fits on disk. */
 struct stop {
     int32_t place;
-    int64_t nibbles; /* what it may hold */
-    bool reserves;   /* keeps room for the largest layer to come, should that have to be loaded */
+    int64_t nibbles; /* capacity */
+    bool reserves;   /* leaves room for loading the largest of the remaining layers */
 };
 
 static bool is_module(const struct tree *tree, int32_t node)
@@ -52,8 +52,8 @@ static bool contains(const struct tree *tree, int32_t node, int32_t tensor)
 }
 
 /*
- * Marks the modules that the framework's 4-bit quantizer leaves alone: those with tied weights,
- * that of the last parameter (the head, when nothing is tied to it), and all inside these.
+ * Marks the modules that the 4-bit quantizer skips: those with tied weights, the one with the last
+ * parameter (the head), and everything inside them.
  */
 static void mark_unquantised(const struct yk_modules *modules, bool *unquantised)
 {
@@ -111,7 +111,7 @@ static yk_status make_tree(const struct yk_auto_request *request, struct yk_aren
     return YK_OK;
 }
 
-/* The largest module that may not be split: of one class, all are the same size. */
+/* The size of the largest module that may not be split. */
 static int64_t largest_whole(const struct tree *tree)
 {
     int64_t largest = 0;
@@ -123,7 +123,7 @@ static int64_t largest_whole(const struct tree *tree)
     return largest;
 }
 
-/* A module that owns tensors which count, and holds no module that does. */
+/* Whether the module has a size, and no module inside it has. */
 static bool is_last_with_tensors(const struct tree *tree, int32_t module)
 {
     const struct yk_module *here = &tree->modules->modules[module];
@@ -152,8 +152,8 @@ static int64_t mean_leaf_bytes(const struct tree *tree)
 }
 
 /*
- * An even share alone would leave the last modules without a device, as each device stops a little
- * short of its share: so there are 5/4 of a block, or of the mean leaf module, on top.
+ * An even share would not suffice, because each device stops a little below its share. So 5/4 of a
+ * block, or of the mean leaf module, is added.
  */
 static int64_t balanced_bytes(const struct tree *tree, int32_t device_count)
 {
@@ -165,28 +165,28 @@ static int64_t balanced_bytes(const struct tree *tree, int32_t device_count)
 
 struct walk {
     const struct tree *tree;
-    int32_t *places; /* by node: the result */
+    int32_t *places; /* (nodes) the result */
 
-    int32_t *queue; /* nodes still to be put down, in order; none inside another */
+    int32_t *queue; /* nodes that have no place yet, in order; none is inside another */
     int32_t queued;
 
-    /* The largest layers among those queued: what cannot be opened further. They are looked for
-     * again only when all of them have been taken, or when a module was opened. */
+    /* The largest unsplittable modules in the queue. They are computed again only if all of them
+     * have a place, or if a module was split. */
     int64_t largest_nibbles;
     int32_t *largest;
     int32_t largest_count;
 
-    int32_t *tied; /* names of tied tensors, group after group, each by name */
+    int32_t *tied; /* tied tensors, sorted by group and name */
     int32_t *group_of_tied;
     int32_t tied_count;
 };
 
-/* What has to go where a node goes: the queued modules that hold tensors tied to the node's. */
+/* The queued modules with tensors tied to those of a node, which must have its place. */
 struct ties {
     int32_t *nodes;
     int32_t count;
-    int64_t nibbles; /* of the node and of all these */
-    int32_t place;   /* where a tied tensor was put down already, else YK_PLACE_NONE */
+    int64_t nibbles; /* of the node and all these modules */
+    int32_t place;   /* of a tied tensor that already has one, else YK_PLACE_NONE */
 };
 
 static void consider_layer(struct walk *walk, int32_t node)
@@ -222,7 +222,7 @@ static void find_largest(struct walk *walk)
     }
 }
 
-/* The layers of `node` are no longer to come. */
+/* Removes the layers of `node`, which leaves the queue. */
 static void forget_largest(struct walk *walk, int32_t node)
 {
     const int32_t end =
@@ -263,8 +263,8 @@ static void insert_in_queue(struct walk *walk, int32_t index, int32_t node)
     walk->queued++;
 }
 
-/* Puts the parameters and modules inside `module` in its stead. Buffers of its own get no place, as
- * in Accelerate: a module that is opened has none in the models we know. */
+/* Splits `module`: inserts its parameters and child modules. Its own buffers get no place, as in
+ * Accelerate; modules that are split have none in the supported models. */
 static void insert_parts(struct walk *walk, int32_t index, int32_t module)
 {
     const struct yk_modules *modules = walk->tree->modules;
@@ -280,7 +280,7 @@ static void insert_parts(struct walk *walk, int32_t index, int32_t module)
     }
 }
 
-/* The queued module that holds the tensor, or YK_MODULE_NONE. */
+/* The queued module that contains the tensor, or YK_MODULE_NONE. */
 static int32_t queued_holder(const struct walk *walk, int32_t tensor)
 {
     for (int32_t i = 0; i < walk->queued; i++) {
@@ -291,7 +291,7 @@ static int32_t queued_holder(const struct walk *walk, int32_t tensor)
     return YK_MODULE_NONE;
 }
 
-/* Where the tensor was put down, by itself or within a module. */
+/* The place of a tensor or of the module that contains it. */
 static int32_t place_of_tensor(const struct walk *walk, int32_t tensor)
 {
     const struct yk_modules *modules = walk->tree->modules;
@@ -313,7 +313,7 @@ static bool group_is_inside(const struct walk *walk, int32_t node, int32_t group
     return false;
 }
 
-/* A tied module is counted whole; its tied tensor counts once, which is where it first appears. */
+/* A tied module counts with all its tensors, except the tied one, which counts only once. */
 static void find_ties(const struct walk *walk, int32_t node, struct ties *ties)
 {
     ties->count = 0;
@@ -348,7 +348,7 @@ static void place_node(struct walk *walk, int32_t node, const struct ties *ties,
     }
 }
 
-/* Opens the first tied module that can be opened: less then has to go along with `node`. */
+/* Splits the first tied module that can be split, so that less must be placed with `node`. */
 static bool split_a_tie(struct walk *walk, int32_t node, const struct ties *ties)
 {
     for (int32_t i = 0; i < ties->count; i++) {
@@ -364,16 +364,15 @@ static bool split_a_tie(struct walk *walk, int32_t node, const struct ties *ties
     return false;
 }
 
-/* Takes the next node and puts it down, opens it, or leaves it for the next stop: then false. */
+/* Places or splits the next node. Returns false if it must wait for the next place. */
 static bool place_next(struct walk *walk, const struct stop *stop, int64_t *used, struct ties *ties)
 {
     const int32_t node = walk->queue[0];
     remove_from_queue(walk, 0);
     forget_largest(walk, node);
     find_ties(walk, node, ties);
-    /* Accelerate fails when two groups of tied weights overlap and one of them is down already, as
-     * in BERT's head. The map that keeps tied weights in one place is the one it was looking for.
-     */
+    /* Accelerate fails if two groups of tied weights overlap and one already has a place, as in
+     * BERT's head. This creates the map that it should have created: tied weights in one place. */
     if (!stop || ties->place != YK_PLACE_NONE) {
         place_node(walk, node, ties, ties->place != YK_PLACE_NONE ? ties->place : YK_PLACE_DISK);
         return true;
@@ -403,7 +402,7 @@ static int32_t tie_root(const struct yk_modules *modules, int32_t tensor)
     return earlier == YK_MODULE_NONE ? tensor : earlier;
 }
 
-/* Lists the tied tensors, each group by name: the order in which tied modules are opened. */
+/* Lists the tied tensors, in the order in which tied modules are split. */
 static void list_tied(struct walk *walk)
 {
     const struct yk_modules *modules = walk->tree->modules;
@@ -430,7 +429,7 @@ static void list_tied(struct walk *walk)
     }
 }
 
-/* At first the tensors and modules of the model itself are queued, and here its buffers too. */
+/* Queues the tensors, buffers and child modules of the model. */
 static void fill_queue(struct walk *walk)
 {
     const struct yk_modules *modules = walk->tree->modules;
@@ -471,10 +470,10 @@ static yk_status walk_modules(const struct tree *tree, const struct stop *stops,
 }
 
 enum {
-    SPREAD = YK_PLACE_NONE - 1 /* on more than one place */
+    SPREAD = YK_PLACE_NONE - 1 /* in several places */
 };
 
-/* No machine has as much; and twice as many nibbles can still be added up. */
+/* Prevents overflow; no machine has as much memory. */
 static const int64_t LARGEST_BYTES = INT64_C(1) << 60;
 
 static int64_t nibbles_of(int64_t bytes)
@@ -482,7 +481,7 @@ static int64_t nibbles_of(int64_t bytes)
     return (bytes < LARGEST_BYTES ? bytes : LARGEST_BYTES) * NIBBLES_PER_BYTE;
 }
 
-/* Devices with memory get a share each, if they have as much; the last of them takes the rest. */
+/* Limits every device to an even share, except the last one with memory. */
 static void balance(const struct yk_auto_request *request, const struct tree *tree,
                     struct stop *stops)
 {
@@ -504,7 +503,7 @@ static void balance(const struct yk_auto_request *request, const struct tree *tr
     }
 }
 
-/* What lies inside a module: how many nodes were put down as one, and where. */
+/* The entries inside a module. */
 struct inside {
     int32_t count;
     int32_t place; /* of all of them, or SPREAD */
@@ -530,7 +529,7 @@ static struct inside sum_tensors(const struct tree *tree, const int32_t *places,
     return inside;
 }
 
-/* Parts come after what they are in, so that going backwards sums up every module. */
+/* Children come after their parents, so a backward loop sums up every module. */
 static void sum_up(const struct tree *tree, const int32_t *places, struct inside *sums)
 {
     for (int32_t i = tree->modules->module_count - 1; i >= 0; i--) {
@@ -543,43 +542,38 @@ static void sum_up(const struct tree *tree, const int32_t *places, struct inside
     }
 }
 
-static void add_entry(struct yk_module_map_entry *entries, int32_t *count, const char *name,
-                      int32_t place)
+/* Clears the places of everything inside a module. */
+static void clear_inside(const struct tree *tree, int32_t module, int32_t *places)
 {
-    if (place != YK_PLACE_NONE) {
-        entries[(*count)++] = (struct yk_module_map_entry){name, place};
+    for (int32_t i = module + 1; i < tree->modules->modules[module].end; i++) {
+        places[i] = YK_PLACE_NONE;
+    }
+    for (int32_t i = 0; i < tree->modules->tensor_count; i++) {
+        if (contains(tree, module, i)) {
+            places[tensor_node(tree, i)] = YK_PLACE_NONE;
+        }
     }
 }
 
-/* Names the outermost modules that lie on one place. One with a single thing inside is not named
- * in its stead: so does Accelerate. */
-static yk_status name_outermost(const struct tree *tree, const int32_t *places,
-                                struct yk_arena *arena, const struct yk_module_map **out)
+/* Merges entries into the outermost modules that are in one place. As in Accelerate, a module with
+ * a single entry inside is not named instead of it. */
+static yk_status name_outermost(const struct tree *tree, int32_t *places, struct yk_arena *arena,
+                                const struct yk_module_map **out)
 {
     const struct yk_modules *modules = tree->modules;
     struct inside *sums = NULL;
-    struct yk_module_map_entry *entries = NULL;
     struct yk_module_map *map = NULL;
     YK_TRY_NEW(arena, sums, modules->module_count);
-    YK_TRY_NEW(arena, entries, tree->node_count);
-    YK_TRY_NEW(arena, map, 1);
     sum_up(tree, places, sums);
-    int32_t i = 0;
-    while (i < modules->module_count) {
-        const struct yk_module *module = &modules->modules[i];
+    for (int32_t i = 0; i < modules->module_count;) {
         const bool gathered = sums[i].count > 1 && sums[i].place != SPREAD;
-        if (gathered || places[i] != YK_PLACE_NONE) {
-            add_entry(entries, &map->count, module->name, gathered ? sums[i].place : places[i]);
-            i = module->end;
-            continue;
+        places[i] = gathered ? sums[i].place : places[i];
+        if (places[i] != YK_PLACE_NONE) {
+            clear_inside(tree, i, places);
         }
-        for (int32_t t = module->first_tensor; t < module->first_tensor + module->tensor_count;
-             t++) {
-            add_entry(entries, &map->count, modules->tensors[t].name, places[tensor_node(tree, t)]);
-        }
-        i++;
+        i = places[i] != YK_PLACE_NONE ? modules->modules[i].end : i + 1;
     }
-    map->entries = entries;
+    YK_TRY(yk_module_map_create(modules, places, &places[modules->module_count], arena, &map));
     *out = map;
     return YK_OK;
 }

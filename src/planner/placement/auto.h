@@ -1,7 +1,7 @@
 /*
- * Auto: the placement of Hugging Face's device_map="auto", as Accelerate 1.15 makes it: memory is
- * balanced over the devices, then modules are placed in their order, on one device after the other,
- * never going back. It counts weights and buffers only. What yoke finds is compared with it.
+ * Accelerate auto: the placement of device_map="auto" in Hugging Face Accelerate 1.15, as a
+ * baseline. It balances memory over the devices, then assigns modules in model order to one device
+ * after another. It counts weights and buffers only.
  */
 #ifndef YK_PLANNER_PLACEMENT_AUTO_H
 #define YK_PLANNER_PLACEMENT_AUTO_H
@@ -16,16 +16,15 @@ enum {
 
 struct yk_auto_request {
     const struct yk_modules *modules;
-    enum yk_precision precision; /* what the model is loaded in */
-    bool nf4;                    /* all but the head and what is tied to it is taken for 4 bit */
-    const int64_t *memory_bytes; /* of each device, 0 or more */
-    int32_t device_count;        /* 1 or more */
-    int64_t cpu_bytes;           /* the host's, where what fits nowhere goes; or YK_AUTO_NO_CPU */
+    enum yk_precision precision; /* of the loaded weights */
+    bool nf4;                    /* weights are 4-bit, except the head and tensors tied to it */
+    const int64_t *memory_bytes; /* (device_count) */
+    int32_t device_count;        /* at least 1 */
+    int64_t cpu_bytes;           /* host memory for offloading, or YK_AUTO_NO_CPU */
 };
 
-/*
- * The map, in `arena`. What fits neither the devices nor the host goes to disk, so there always is
- * one; modules on one place are gathered under the name of what holds them all.
+/* Creates the map, in `arena`. Modules that fit neither into the devices nor into the host are
+ * placed on disk. Sibling modules with the same place are merged into one entry for their parent.
  */
 yk_status yk_auto_place(const struct yk_auto_request *request, struct yk_arena *arena,
                         const struct yk_module_map **out) YK_MUST_USE;

@@ -1,7 +1,6 @@
 #include "planner/placement/candidates.h"
 
 #include "planner/placement/evaluate.h"
-#include "planner/placement/stages.h"
 #include "sched/mapping.h"
 #include "sched/scheduler.h"
 
@@ -11,8 +10,8 @@ enum {
     MIN_CUTS = 4,
     MAX_CUTS = 24,
     MAX_EVALUATED = 200000, /* tasks of all cuts together */
-    MAX_LOOKAHEAD = 50000,  /* tasks times devices */
-    MAX_REFINED = 4000,     /* tasks times devices */
+    MAX_LOOKAHEAD = 50000,  /* tasks · devices */
+    MAX_REFINED = 4000,     /* tasks · devices */
     MAX_DESCENTS = 6,
 };
 
@@ -43,24 +42,14 @@ static bool is_over(const struct yk_candidates *candidates)
     return candidates->trials > 0 && yk_deadline_has_passed(candidates->deadline);
 }
 
-static bool is_better(const struct yk_candidates *candidates, const struct yk_placement_fit *fit,
-                      double step_s)
-{
-    if (isinf(candidates->step_s) || fit->fits != candidates->fit.fits) {
-        return isinf(candidates->step_s) || fit->fits;
-    }
-    return fit->fits ? step_s < candidates->step_s
-                     : fit->missing_bytes < candidates->fit.missing_bytes;
-}
-
-/* Considers a schedule that stands to the devices' memory as `fit` says. */
 static yk_status consider(struct yk_candidates *candidates, const struct yk_schedule *schedule,
                           const struct yk_placement_fit *fit)
 {
     double step_s = 0;
     candidates->trials++;
     YK_TRY(yk_evaluate_step_s(candidates->step, schedule, &step_s));
-    if (is_better(candidates, fit, step_s)) {
+    if (isinf(candidates->step_s) ||
+        yk_evaluate_is_better(fit, step_s, &candidates->fit, candidates->step_s)) {
         yk_schedule_copy(schedule, candidates->best);
         candidates->fit = *fit;
         candidates->step_s = step_s;
@@ -97,7 +86,6 @@ static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t devic
     return true;
 }
 
-/* The more tasks, the longer a cut takes to evaluate. */
 static int32_t max_cuts(const struct yk_step_graph *step)
 {
     const int32_t affordable = MAX_EVALUATED / step->graph->task_count;
@@ -127,7 +115,7 @@ static bool holds_all_weights(const struct yk_step_graph *step, int32_t device)
     return bytes <= step->graph->devices[device].memory_bytes;
 }
 
-/* Whole micro-batches on devices that hold the whole model, each where it would end first. */
+/* Replicas: whole micro-batches on devices that hold the whole model, each where it ends first. */
 static yk_status consider_copies(struct yk_candidates *candidates, struct yk_arena *arena)
 {
     const struct yk_step_graph *step = candidates->step;
@@ -166,7 +154,7 @@ static yk_status consider_schedulers(struct yk_candidates *candidates)
     const int64_t size = (int64_t)graph->task_count * graph->device_count;
     for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(candidates); i++) {
         if (quick[i] == &yk_scheduler_lookahead && size > MAX_LOOKAHEAD) {
-            continue; /* it takes longer than it is worth */
+            continue; /* too slow */
         }
         const yk_status status = quick[i]->run(quick[i], &options, candidates->trial);
         if (status == YK_OK) {
@@ -186,13 +174,13 @@ yk_status yk_candidates_add_divided(struct yk_candidates *candidates)
     return consider_schedulers(candidates);
 }
 
-/* A map on its way downhill. */
+/* A local search that moves layers across cuts. */
 struct descent {
     struct yk_candidates *candidates;
     int32_t *devices; /* (M, L) */
     double step_s;
-    int32_t leader;    /* the best move seen from here: this layer, and those that follow it … */
-    int32_t device;    /* … to this device; -1: none is better */
+    int32_t leader;    /* the best move: this layer, and those that share its weights, … */
+    int32_t device;    /* … to this device; -1 means: no move is better */
     int64_t allowance; /* tasks that may still be evaluated */
 };
 
@@ -232,7 +220,7 @@ static bool may_go_on(const struct descent *descent)
     return descent->allowance > 0 && !is_over(descent->candidates);
 }
 
-/* Moves one layer over a cut, the one that helps most, until none does. */
+/* Applies the best move of one layer across a cut, until none is better. */
 static yk_status go_down(struct descent *descent)
 {
     const struct yk_step_graph *step = descent->candidates->step;
@@ -283,7 +271,7 @@ static yk_status consider_stages(struct yk_candidates *candidates, struct yk_are
     const struct yk_step_graph *step = candidates->step;
     const int32_t L = step->layer_count;
     const int32_t M = step->micro_batch_count;
-    /* Of a small step, the first few cuts go downhill each from where it is. */
+    /* In a small step, the first few cuts are improved by local search. */
     const int64_t size = (int64_t)step->graph->task_count * step->graph->device_count;
     const int32_t refined = size <= MAX_REFINED ? MAX_DESCENTS : 0;
     struct yk_stages_list cuts = {0};
@@ -323,43 +311,40 @@ yk_status yk_candidates_add_undivided(struct yk_candidates *candidates)
     return YK_OK;
 }
 
-/* Some of the cluster's devices, as a cluster. */
-struct subset {
-    struct yk_arena *arena;
-    int32_t *numbers; /* (count) of the devices in the whole cluster */
-    int32_t count;
-    struct yk_cluster cluster;
-    struct yk_cost_book book;
-};
-
-static yk_status make_cluster(const struct yk_cost_book *whole, struct subset *subset)
+yk_status yk_candidates_select(const struct yk_cost_book *whole, const int32_t *numbers,
+                               int32_t count, struct yk_arena *arena,
+                               struct yk_candidates_subset *out)
 {
-    const struct yk_cluster *cluster = whole->cluster;
-    struct yk_device *devices = NULL;
     struct yk_device_facts *facts = NULL;
-    struct yk_link *links = NULL;
-    YK_TRY_NEW(subset->arena, devices, subset->count);
-    YK_TRY_NEW(subset->arena, facts, subset->count);
-    YK_TRY_NEW(subset->arena, links, (int64_t)subset->count * subset->count);
-    for (int32_t p = 0; p < subset->count; p++) {
-        devices[p] = cluster->devices[subset->numbers[p]];
-        facts[p] = yk_device_facts_at(whole->facts, subset->numbers[p]);
-        for (int32_t q = 0; q < subset->count; q++) {
-            links[(int64_t)p * subset->count + q] =
-                *yk_cluster_link(cluster, subset->numbers[p], subset->numbers[q]);
+    YK_TRY_NEW(arena, out->devices, count);
+    YK_TRY_NEW(arena, facts, count);
+    YK_TRY_NEW(arena, out->links, (int64_t)count * count);
+    for (int32_t p = 0; p < count; p++) {
+        out->devices[p] = whole->cluster->devices[numbers[p]];
+        facts[p] = yk_device_facts_at(whole->facts, numbers[p]);
+        for (int32_t q = 0; q < count; q++) {
+            out->links[(int64_t)p * count + q] =
+                *yk_cluster_link(whole->cluster, numbers[p], numbers[q]);
         }
     }
-    subset->cluster = *cluster;
-    subset->cluster.devices = devices;
-    subset->cluster.links = links;
-    subset->cluster.device_count = subset->count;
-    subset->book = *whole;
-    subset->book.cluster = &subset->cluster;
-    subset->book.facts = facts;
+    out->cluster = *whole->cluster;
+    out->cluster.devices = out->devices;
+    out->cluster.links = out->links;
+    out->cluster.device_count = count;
+    out->book = *whole;
+    out->book.cluster = &out->cluster;
+    out->book.facts = facts;
     return YK_OK;
 }
 
-/* The subset's best schedule on the devices of the whole cluster; tasks have the same numbers. */
+/* Some of the cluster's devices. */
+struct subset {
+    struct yk_arena *arena;
+    int32_t *numbers; /* (count) indices in the whole cluster */
+    int32_t count;
+};
+
+/* Considers the subset's best schedule on the whole cluster. Tasks have the same numbers. */
 static yk_status translate(const struct subset *subset, const struct yk_schedule *schedule,
                            struct yk_candidates *candidates)
 {
@@ -378,13 +363,15 @@ static yk_status translate(const struct subset *subset, const struct yk_schedule
     return yk_candidates_consider(candidates, candidates->trial);
 }
 
-static yk_status consider_subset(struct subset *subset, struct yk_candidates *candidates)
+static yk_status consider_subset(const struct subset *subset, struct yk_candidates *candidates)
 {
+    struct yk_candidates_subset selected;
     struct yk_step_graph_spec spec = candidates->step->spec;
     struct yk_step_graph *step = NULL;
     struct yk_candidates own = {0};
-    YK_TRY(make_cluster(spec.book, subset));
-    spec.book = &subset->book;
+    YK_TRY(
+        yk_candidates_select(spec.book, subset->numbers, subset->count, subset->arena, &selected));
+    spec.book = &selected.book;
     YK_TRY(yk_step_graph_create(&spec, &step));
     yk_status status = yk_candidates_create(step, candidates->deadline, &own);
     YK_THEN(yk_candidates_add_undivided(&own));
@@ -398,7 +385,7 @@ static yk_status consider_subset(struct subset *subset, struct yk_candidates *ca
     return status;
 }
 
-/* The devices of a node, in order: returns how many. */
+/* Lists the devices of a node; returns their number. */
 static int32_t list_node(const struct yk_cluster *cluster, int32_t node, int32_t *numbers)
 {
     int32_t count = 0;

@@ -5,27 +5,22 @@
 #include "sched/timeline/group_devices.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 yk_status yk_evaluate_memory(const struct yk_schedule *schedule, struct yk_placement_fit *out)
 {
     const struct yk_graph *graph = schedule->graph;
     struct yk_placement_fit report = {.fits = true};
-    int64_t *peaks = calloc((size_t)graph->device_count, sizeof *peaks);
-    if (!peaks) {
-        return yk_fail_out_of_memory();
-    }
-    const yk_status status = yk_schedule_memory_peaks(schedule, peaks);
-    for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
+    int64_t peaks[YK_GRAPH_MAX_DEVICES];
+    YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
+    for (int32_t p = 0; p < graph->device_count; p++) {
         const int64_t missing = peaks[p] - graph->devices[p].memory_bytes;
         if (missing > report.missing_bytes) {
             report = (struct yk_placement_fit){false, p, missing};
         }
     }
-    free(peaks);
     *out = report;
-    return status;
+    return YK_OK;
 }
 
 struct trials {
@@ -35,12 +30,12 @@ struct trials {
     struct yk_placement_fit best_fit;
     bool found;
     int32_t *task_devices; /* (n) */
-    int64_t *priorities;   /* (n) backward before forward, earlier micro-batches first */
+    int64_t *priorities;   /* (n) backward before forward, then earlier micro-batches */
     int32_t *gates;        /* (n) */
     struct yk_group_devices groups;
 };
 
-/* How many devices the map uses: a pipeline needs about as many micro-batches under way. */
+/* The number of devices that the map uses. */
 static int32_t count_devices(const struct yk_step_graph *step, const int32_t *devices)
 {
     bool used[YK_GRAPH_MAX_DEVICES] = {false};
@@ -58,13 +53,13 @@ static void set_priorities(struct trials *trials)
     const int64_t M = step->micro_batch_count;
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_graph_task *task = &step->tasks[i];
-        trials->priorities[i] = task->pass == YK_STEP_UPDATE    ? 0
-                                : task->pass == YK_STEP_FORWARD ? M - task->micro_batch
+        trials->priorities[i] = task->pass == YK_COST_UPDATE    ? 0
+                                : task->pass == YK_COST_FORWARD ? M - task->micro_batch
                                                                 : 2 * M - task->micro_batch;
     }
 }
 
-/* The last task of a micro-batch: the backward of its first layer that has one. */
+/* The last task of a micro-batch: backward of the first layer that has one. */
 static int32_t last_task(const struct yk_step_graph *step, int32_t micro_batch)
 {
     for (int32_t l = 0; l < step->layer_count; l++) {
@@ -76,7 +71,7 @@ static int32_t last_task(const struct yk_step_graph *step, int32_t micro_batch)
     return step->forward[(micro_batch + 1) * step->layer_count - 1];
 }
 
-/* Lets a micro-batch begin only when the one `in_flight` before it is done. */
+/* A micro-batch may begin when the one `in_flight` before it has ended. */
 static void set_gates(struct trials *trials, int32_t in_flight)
 {
     const struct yk_step_graph *step = trials->step;
@@ -88,15 +83,6 @@ static void set_gates(struct trials *trials, int32_t in_flight)
     }
 }
 
-static bool is_better(const struct trials *trials, const struct yk_placement_fit *fit)
-{
-    if (!trials->found || fit->fits != trials->best_fit.fits) {
-        return !trials->found || fit->fits;
-    }
-    return fit->fits ? trials->trial->makespan < trials->best->makespan
-                     : fit->missing_bytes < trials->best_fit.missing_bytes;
-}
-
 static yk_status try_order(struct trials *trials, const int64_t *priorities, int32_t in_flight)
 {
     struct yk_placement_fit fit = {0};
@@ -104,10 +90,12 @@ static yk_status try_order(struct trials *trials, const int64_t *priorities, int
     const struct yk_mapping mapping = {trials->task_devices, priorities, trials->gates};
     YK_TRY(yk_mapping_run(&mapping, trials->trial));
     if (trials->best_fit.fits && trials->trial->makespan >= trials->best->makespan) {
-        return YK_OK; /* whatever it holds: counting that is what takes the time */
+        return YK_OK; /* counting memory is slow, and it cannot be the best */
     }
     YK_TRY(yk_evaluate_memory(trials->trial, &fit));
-    if (is_better(trials, &fit)) {
+    if (!trials->found ||
+        yk_evaluate_is_better(&fit, (double)trials->trial->makespan, &trials->best_fit,
+                              (double)trials->best->makespan)) {
         yk_schedule_copy(trials->trial, trials->best);
         trials->best_fit = fit;
         trials->found = true;
@@ -116,8 +104,8 @@ static yk_status try_order(struct trials *trials, const int64_t *priorities, int
 }
 
 /*
- * A pipeline of `stages` stages needs about as many micro-batches under way, and more only hold
- * more. Where all of them at once do not fit, the most that do are looked for by halving.
+ * A pipeline needs about as many micro-batches in flight as it has stages; more only use memory. If
+ * all micro-batches at once do not fit, the largest number that fits is found by bisection.
  */
 static yk_status try_fewer_in_flight(struct trials *trials, int32_t stages)
 {
@@ -143,7 +131,7 @@ static yk_status try_fewer_in_flight(struct trials *trials, int32_t stages)
     return YK_OK;
 }
 
-/* Whether the weights alone fit: if not, no order helps. */
+/* Whether the weights alone fit; otherwise no order can fit. */
 static bool holds_weights(const struct trials *trials)
 {
     const struct yk_graph *graph = trials->step->graph;
@@ -210,8 +198,8 @@ static void carry(struct ports *ports, int32_t from, int32_t to, double bytes)
     }
 }
 
-/* What is saved between the passes of a layer never travels: they are on one device. Gradients pass
- * without being held, and are counted once for all micro-batches below. */
+/* Saved activations stay on their device. Weight gradients have no resident bytes, and are counted
+ * by carry_gradients(). */
 static void carry_activations(struct ports *ports, const struct yk_schedule *schedule)
 {
     const struct yk_graph *graph = schedule->graph;

@@ -1,7 +1,7 @@
 /*
- * Evaluate: what a step takes when each layer's device is given for every micro-batch. Only the
- * order is left to choose: how many micro-batches are in flight at once, and whether forward or
- * backward goes first.
+ * Evaluate: the time and memory of a step, given the device of each layer for every micro-batch.
+ * Only the order of tasks is optimised: the number of micro-batches in flight, and whether forward
+ * or backward has priority.
  */
 #ifndef YK_PLANNER_PLACEMENT_EVALUATE_H
 #define YK_PLANNER_PLACEMENT_EVALUATE_H
@@ -9,33 +9,44 @@
 #include "planner/placement/step_graph.h"
 #include "sched/schedule.h"
 
-/* How a schedule stands to the devices' memory. */
+/* Whether a schedule fits into the devices' memory. */
 struct yk_placement_fit {
     bool fits;
-    int32_t device;        /* the one that lacks most, when it does not fit */
-    int64_t missing_bytes; /* there */
+    int32_t device;        /* the device that lacks most memory, if it does not fit */
+    int64_t missing_bytes; /* memory that this device lacks */
 };
+
+/* Whether `a` is better than `b`: it fits and `b` does not, or both fit and it is faster, or
+ * neither fits and it lacks less memory. */
+static inline bool yk_evaluate_is_better(const struct yk_placement_fit *a, double a_s,
+                                         const struct yk_placement_fit *b, double b_s)
+{
+    if (a->fits != b->fits) {
+        return a->fits;
+    }
+    return a->fits ? a_s < b_s : a->missing_bytes < b->missing_bytes;
+}
 
 yk_status yk_evaluate_memory(const struct yk_schedule *schedule,
                              struct yk_placement_fit *out) YK_MUST_USE;
 
 /*
- * The shortest schedule found that fits or, when none does, the one that lacks least. `devices` is
- * (M, L); layers that share weights are together.
+ * Writes the shortest schedule found that fits or, if none fits, the one that lacks least memory.
+ * `devices` is (M, L); layers with shared weights must have the same device.
  */
 yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devices,
                           struct yk_schedule *schedule, struct yk_placement_fit *out) YK_MUST_USE;
 
 /*
- * How long the busiest port of a device is busy, one way. A schedule lets any number of transfers
- * share a link; no step is shorter than what has to pass one port. Counts activations and their
- * gradients between devices, and for each layer that is divided its accumulated gradient once from
- * every other device to where it is updated, and its new weights back.
+ * The time that the busiest network port of a device is busy in one direction. A schedule does not
+ * model contention on links, but no step is shorter than this. Counts activations and their
+ * gradients between devices. For a layer on several devices, it also counts its gradient once from
+ * every device to the one that updates it, and the new weights back.
  */
 yk_status yk_evaluate_traffic_s(const struct yk_step_graph *step,
                                 const struct yk_schedule *schedule, double *out) YK_MUST_USE;
 
-/* The time of the step: the schedule's, or the busiest port's if that is more. */
+/* The step time: the makespan of the schedule or yk_evaluate_traffic_s(), whichever is longer. */
 yk_status yk_evaluate_step_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
                              double *out) YK_MUST_USE;
 

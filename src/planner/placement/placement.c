@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "planner/placement/auto.h"
 #include "planner/placement/candidates.h"
-#include "planner/placement/evaluate.h"
 #include "sched/bound/bound.h"
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
@@ -12,10 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The best candidate of all numbers of micro-batches tried. */
+/* The best candidate over all numbers of micro-batches. */
 struct best_candidate {
-    struct yk_candidates candidates; /* of the best's number of micro-batches; no step: none yet */
-    double on_all_s;                 /* of the best on all devices, of any number; INFINITY: none */
+    struct yk_candidates candidates; /* those with the best; its step is NULL if there is none */
+    double on_all_s;                 /* of the best that uses all devices, or INFINITY */
     int32_t on_all_micro_batches;
 };
 
@@ -23,13 +22,13 @@ struct context {
     const struct yk_placement_request *request;
     struct yk_placements *out;
     const struct yk_modules *modules;
-    struct best_candidate pipeline; /* once it was searched for */
+    struct best_candidate pipeline; /* its step is NULL before search_pipeline() */
     double started_s;
     struct yk_deadline deadline; /* of this phase */
-    double micro_batch_s;        /* that a step took to make, for each of its micro-batches */
+    double micro_batch_s;        /* time to build a step graph, per micro-batch */
 };
 
-/* Ends when that part of the budget is spent; a search counted in moves ends with the request's. */
+/* The phase ends when the given fraction of the budget is spent. Moves have no deadline. */
 static void begin_phase(struct context *context, double part)
 {
     const struct yk_placement_request *request = context->request;
@@ -44,7 +43,7 @@ static void begin_phase(struct context *context, double part)
     }
 }
 
-/* The step of that many micro-batches, made when it is first asked for. */
+/* The step graph of that many micro-batches, built on first use. */
 static yk_status get_step_graph(struct context *context, int32_t micro_batches,
                                 const struct yk_step_graph **out)
 {
@@ -69,16 +68,14 @@ static yk_status get_step_graph(struct context *context, int32_t micro_batches,
     return YK_OK;
 }
 
-/* Completes a placement that came to nothing by the message of the last failure. */
+/* Marks the placement as failed, with the last error message. */
 static yk_status refuse(struct context *context, struct yk_placement *placement)
 {
-    const char *message = yk_status_message();
-    placement->refusal = yk_arena_copy_text(context->out->arena, message, strlen(message));
     placement->step_s = NAN;
-    return placement->refusal ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(context->out->arena, yk_status_message(), &placement->refusal);
 }
 
-/* The devices of the layers, read off the forward tasks; `divided` when they differ. */
+/* Sets `devices` from the forward tasks, and `divided`. */
 static yk_status read_devices(struct context *context, struct yk_placement *placement)
 {
     const struct yk_step_graph *step = placement->step;
@@ -92,14 +89,6 @@ static yk_status read_devices(struct context *context, struct yk_placement *plac
     return YK_OK;
 }
 
-/* One device a layer: of a divided one that of its first micro-batch, where it is updated. */
-static yk_status make_map(struct context *context, struct yk_placement *placement)
-{
-    const struct yk_step_graph *step = placement->step;
-    return yk_module_map_of_layers(step->model, placement->devices, context->modules,
-                                   step->graph->device_count, context->out->arena, &placement->map);
-}
-
 /* Completes a placement whose name and step are set from its schedule, which it then owns. */
 static yk_status finish(struct context *context, struct yk_schedule *schedule,
                         struct yk_placement *placement)
@@ -111,7 +100,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
     YK_TRY(yk_evaluate_step_s(placement->step, schedule, &placement->step_s));
     YK_TRY(yk_evaluate_memory(schedule, &placement->fit));
     if (!placement->fit.fits) {
-        /* A device smaller than its own context counts as empty in the graph. */
+        /* In the graph, a device smaller than its driver context has no memory. */
         const int32_t device = placement->fit.device;
         placement->fit.missing_bytes +=
             (int64_t)fmax(0, yk_device_facts_context_bytes(facts, cluster, device) -
@@ -120,16 +109,20 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
     YK_TRY_NEW(context->out->arena, placement->peak_bytes, graph->device_count);
     YK_TRY(yk_schedule_memory_peaks(schedule, placement->peak_bytes));
     for (int32_t p = 0; p < graph->device_count; p++) {
-        /* A device that is left out is not touched at all. */
+        /* Unused devices have no driver context. */
         if (placement->peak_bytes[p] > 0) {
             placement->peak_bytes[p] += (int64_t)yk_device_facts_context_bytes(facts, cluster, p);
         }
     }
     YK_TRY(read_devices(context, placement));
-    return placement->map ? YK_OK : make_map(context, placement);
+    /* A divided layer is mapped to the device of its first micro-batch, which updates it. */
+    return placement->map ? YK_OK
+                          : yk_module_map_of_layers(placement->step->model, placement->devices,
+                                                    context->modules, graph->device_count,
+                                                    context->out->arena, &placement->map);
 }
 
-/* Whether a module or one inside it has parameters; buffers alone do not count. */
+/* Whether a module, or one inside it, has parameters. */
 static bool has_parameters(const struct yk_modules *modules, const char *name)
 {
     const int32_t module = yk_modules_find(modules, name);
@@ -143,7 +136,7 @@ static bool has_parameters(const struct yk_modules *modules, const char *name)
     return false;
 }
 
-/* How many places the layer's parameters are on, or 2 for more; the first module's is written. */
+/* The number of places of the layer's parameters, 1 or 2 for several; `*first` is the first. */
 static int32_t spread_of(const struct context *context, const struct yk_module_map *map,
                          const struct yk_layer *layer, int32_t *first)
 {
@@ -158,7 +151,7 @@ static int32_t spread_of(const struct context *context, const struct yk_module_m
     return spread;
 }
 
-/* Evaluates `map`, in which layers go where their first module is. */
+/* Evaluates `map`. A layer is placed where its first module is. */
 static yk_status apply_map(struct context *context, const struct yk_module_map *map,
                            struct yk_placement *placement)
 {
@@ -177,10 +170,9 @@ static yk_status apply_map(struct context *context, const struct yk_module_map *
                                 "first module is";
         }
         if (places[0] < 0) {
-            const yk_status status =
-                yk_fail(YK_ERROR_NO_FIT, "%s is kept on the %s, where nothing is trained",
-                        layer->name, places[0] == YK_PLACE_CPU ? "host" : "disk");
-            return status == YK_ERROR_NO_FIT ? refuse(context, placement) : status;
+            (void)!yk_fail(YK_ERROR_NO_FIT, "%s is kept on the %s, where nothing is trained",
+                           layer->name, places[0] == YK_PLACE_CPU ? "host" : "disk");
+            return refuse(context, placement);
         }
         for (int32_t m = 0; m < step->micro_batch_count; m++) {
             devices[m * L + l] = places[0];
@@ -199,14 +191,13 @@ enum {
     MAX_MICRO_BATCHES = 64,
 };
 
-/* Of the budget, when the search for a pipeline, alone or before others, and that of the best's
- * other candidates end at the latest, and what is for annealing. */
+/* Fractions of the budget at which phases end at the latest, and the one for annealing. */
 static const double pipeline_alone_part = 0.9;
 static const double pipeline_part = 0.5;
 static const double candidates_part = 0.75;
 static const double annealing_part = 0.25;
 
-/* All small numbers, then ever fewer, and the batch itself: one sample each. */
+/* All small numbers, some larger ones, and the batch size itself. */
 static bool is_worth_trying(const struct context *context, int32_t micro_batches)
 {
     static const int32_t larger[] = {8, 10, 12, 16, 20, 24, 32, 48, 64};
@@ -222,18 +213,12 @@ static bool is_worth_trying(const struct context *context, int32_t micro_batches
     return false;
 }
 
-/* Keeps the candidates if their best is the best so far: what fits before what does not. */
+/* Keeps the candidates if they contain the best so far; frees the others. */
 static void keep_better(struct best_candidate *choice, struct yk_candidates *candidates)
 {
     const struct yk_candidates *before = &choice->candidates;
-    const bool fits = candidates->fit.fits;
-    bool better = before->step == NULL;
-    if (!better && fits != before->fit.fits) {
-        better = fits;
-    } else if (!better) {
-        better = fits ? candidates->step_s < before->step_s
-                      : candidates->fit.missing_bytes < before->fit.missing_bytes;
-    }
+    const bool better = !before->step || yk_evaluate_is_better(&candidates->fit, candidates->step_s,
+                                                               &before->fit, before->step_s);
     if (candidates->on_all_s < choice->on_all_s) {
         choice->on_all_s = candidates->on_all_s;
         choice->on_all_micro_batches = candidates->step->micro_batch_count;
@@ -246,7 +231,7 @@ static void keep_better(struct best_candidate *choice, struct yk_candidates *can
     }
 }
 
-/* What other ways have found for the same step. */
+/* Considers the placements of other algorithms for the same step. */
 static yk_status consider_others(const struct context *context, struct yk_candidates *candidates)
 {
     for (int32_t i = 0; i < context->out->count; i++) {
@@ -260,20 +245,20 @@ static yk_status consider_others(const struct context *context, struct yk_candid
 
 typedef yk_status (*filler)(struct yk_candidates *candidates);
 
-/* Whether making and evaluating that step, which takes as long again, would exceed the deadline. */
+/* Whether building and evaluating the step graph, about equally long, would exceed the deadline. */
 static bool is_too_long(const struct context *context, int32_t micro_batches)
 {
     const double now_s = yk_deadline_now_s(&context->deadline.clock);
     return now_s + 2 * micro_batches * context->micro_batch_s > context->deadline.at_s;
 }
 
-/* Lets `fill` propose for every number of micro-batches, and keeps the best. */
+/* Calls `fill` for every number of micro-batches, and keeps the best candidate. */
 static yk_status search_micro_batches(struct context *context, filler fill,
                                       struct best_candidate *choice)
 {
     const struct yk_scheduler_options *search = &context->request->search;
     const int32_t given = context->request->micro_batches;
-    /* One, then from many to few: many are what keeps many devices busy. */
+    /* One, then from many to few, since many micro-batches keep many devices busy. */
     for (int32_t k = 0; k < (given > 0 ? 1 : MAX_MICRO_BATCHES); k++) {
         const int32_t M = given > 0 ? given : (k == 0 ? 1 : MAX_MICRO_BATCHES + 1 - k);
         if (!is_worth_trying(context, M)) {
@@ -310,7 +295,7 @@ static yk_status search_micro_batches(struct context *context, filler fill,
     return YK_OK;
 }
 
-/* Why the best leaves devices out: what all of them together would take. */
+/* Notes why the best leaves devices out, and how long the best on all devices takes. */
 static yk_status explain(struct context *context, const struct best_candidate *choice)
 {
     const struct yk_step_graph *step = choice->candidates.step;
@@ -339,16 +324,10 @@ static yk_status explain(struct context *context, const struct best_candidate *c
             time, choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
             100 * (choice->on_all_s / choice->candidates.step_s - 1));
     }
-    const yk_status status = yk_text_status(&note);
-    if (status == YK_OK) {
-        context->out->note = yk_arena_copy_text(context->out->arena, note.bytes, note.length);
-    }
-    yk_text_free(&note);
-    YK_TRY(status);
-    return context->out->note ? YK_OK : yk_fail_out_of_memory();
+    return yk_text_move(&note, context->out->arena, &context->out->note);
 }
 
-/* Annealing does not see the ports: its result counts only where it is better with them. */
+/* Annealing ignores the traffic of ports, so its result is evaluated again. */
 static yk_status anneal(struct context *context, struct yk_candidates *candidates)
 {
     const struct yk_scheduler_options *search = &context->request->search;
@@ -364,7 +343,6 @@ static yk_status anneal(struct context *context, struct yk_candidates *candidate
     return yk_candidates_consider(candidates, candidates->trial);
 }
 
-/* Makes a copy of the choice's best schedule the placement's. */
 static yk_status copy_best(struct context *context, const struct best_candidate *choice,
                            struct yk_placement *placement)
 {
@@ -404,7 +382,7 @@ static yk_status fill_divided(struct yk_candidates *candidates)
     return yk_candidates_add_nodes(candidates);
 }
 
-/* Everything that best does once the pipeline, its first candidate, is known. */
+/* The algorithm best, starting from the best pipeline. */
 static yk_status search(struct context *context, struct best_candidate *choice,
                         struct yk_placement *placement)
 {
@@ -429,7 +407,7 @@ static yk_status place_best(struct context *context, struct yk_placement *placem
     return status;
 }
 
-/* The devices that Accelerate would number 0, 1, 2 …: returns how many. */
+/* Lists the devices that Accelerate uses, the GPUs or else the CPUs; returns their number. */
 static int32_t list_devices(const struct yk_cluster *cluster, int32_t *numbers)
 {
     int32_t count = 0;
@@ -454,7 +432,7 @@ static int64_t host_bytes(const struct yk_cluster *cluster, int32_t listed)
     return bytes > 0 ? (int64_t)bytes : YK_AUTO_NO_CPU;
 }
 
-/* The map with the cluster's numbers in place of Accelerate's. */
+/* Replaces Accelerate's device numbers by the cluster's. */
 static yk_status renumber(const struct yk_module_map *map, const int32_t *numbers,
                           struct yk_arena *arena, const struct yk_module_map **out)
 {
@@ -501,7 +479,6 @@ enum {
     MAX_STEPS = 64
 };
 
-/* Micro-batches of a way that does not choose them itself. */
 static int32_t given_micro_batches(const struct context *context)
 {
     return context->request->micro_batches > 0 ? context->request->micro_batches : 1;

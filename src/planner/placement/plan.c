@@ -1,5 +1,4 @@
-#include "planner/placement/plan.h"
-
+/* Plan: a placement as a plan. */
 #include "planner/placement/placement.h"
 
 #include <string.h>

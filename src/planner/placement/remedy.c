@@ -1,11 +1,12 @@
 /*
- * Remedy: what to change when a model does not fit: another method, if the request names
- * one; recomputation, more micro-batches or NF4, whichever leads to the shortest step; two of them;
- * adapters instead of full training; one more device. Each is tried before it is offered.
+ * Memory remedy: finds a change that makes a model fit. It tries, in this order: another algorithm,
+ * if the request names one; recomputation, more micro-batches or NF4, whichever gives the shortest
+ * step; two of them; adapters instead of full training; one more device.
  */
 #include "planner/placement/placement.h"
 
 #include "base/units.h"
+#include "planner/placement/candidates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,12 +17,12 @@ enum {
     MANY_MICRO_BATCHES = 64,
 };
 
-/* A change of the request: false when it changes nothing. */
+/* Changes the request; returns false if it changes nothing. */
 typedef bool (*change)(struct yk_placement_request *request);
 
 static bool use_another_method(struct yk_placement_request *request)
 {
-    return request->algorithm != NULL; /* every trial is free to choose its way */
+    return request->algorithm != NULL; /* step_with() uses the algorithm best */
 }
 
 static bool recompute(struct yk_placement_request *request)
@@ -78,8 +79,8 @@ static bool save_most_memory(struct yk_placement_request *request)
     return train_on_nf4(request);
 }
 
-/* In rounds: what costs nothing, then what only takes time, then what changes the training. The
- * first round with something that helps decides. */
+/* Rounds of increasing cost: no cost, longer steps, changed training. The first round with a remedy
+ * that helps is the last. */
 static const struct {
     const char *text;
     change apply;
@@ -100,7 +101,7 @@ enum {
     REMEDY_COUNT = sizeof remedies / sizeof remedies[0]
 };
 
-/* The step of the method best, hardly annealed; INFINITY: no fit was found. */
+/* The step time of the algorithm best, with little annealing; INFINITY if nothing fits. */
 static yk_status step_with(const struct yk_placement_request *request,
                            const struct yk_deadline *deadline, double *out)
 {
@@ -114,7 +115,7 @@ static yk_status step_with(const struct yk_placement_request *request,
     trial.algorithm = "best";
     trial.map = NULL;
     trial.search.moves = 1;
-    /* What fits in so many fits in more, and takes much less time to find out. */
+    /* A plan that fits with this many micro-batches also fits with more. */
     trial.micro_batches =
         trial.micro_batches < MANY_MICRO_BATCHES ? trial.micro_batches : MANY_MICRO_BATCHES;
     trial.search.progress = NULL;
@@ -124,7 +125,7 @@ static yk_status step_with(const struct yk_placement_request *request,
     return YK_OK;
 }
 
-/* A name that no device has. */
+/* Finds an unused device name. */
 static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
 {
     bool used = true;
@@ -137,46 +138,32 @@ static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
     }
 }
 
-/* The book's cluster with one more of its device with the most memory, linked as that one is. */
-static yk_status add_device(struct yk_cost_book *book, struct yk_arena *arena,
-                            struct yk_cluster *out)
+/* Adds a copy of the device with the most memory. Its link to the original is a link that the
+ * original has. */
+static yk_status add_device(const struct yk_cost_book *whole, struct yk_arena *arena,
+                            struct yk_candidates_subset *out)
 {
-    const struct yk_cluster *cluster = book->cluster;
-    const struct yk_link modest = {.latency_s = 10e-6, .bytes_per_s = 16e9}; /* PCIe 3.0 x16 */
-    const int32_t P = cluster->device_count;
-    struct yk_device *devices = NULL;
-    struct yk_device_facts *facts = NULL;
-    struct yk_link *links = NULL;
+    const struct yk_device *devices = whole->cluster->devices;
+    const int32_t P = whole->cluster->device_count;
+    struct yk_link link = {.latency_s = 10e-6, .bytes_per_s = 16e9}; /* PCIe 3.0 x16 */
+    int32_t *numbers = NULL;
     char *name = NULL;
     int32_t widest = 0;
+    YK_TRY_NEW(arena, numbers, P + 1);
     YK_TRY_NEW(arena, name, NAME_SIZE);
-    YK_TRY_NEW(arena, devices, P + 1);
-    YK_TRY_NEW(arena, facts, P + 1);
-    YK_TRY_NEW(arena, links, (int64_t)(P + 1) * (P + 1));
-    memcpy(devices, cluster->devices, (size_t)P * sizeof *devices);
-    for (int32_t p = 1; p < P; p++) {
+    for (int32_t p = 0; p < P; p++) {
+        numbers[p] = p;
         widest = devices[p].memory_bytes > devices[widest].memory_bytes ? p : widest;
     }
-    name_device(cluster, name);
-    devices[P] = devices[widest];
-    devices[P].name = name;
-    for (int32_t p = 0; p <= P; p++) {
-        const int32_t a = p == P ? widest : p;
-        facts[p] = yk_device_facts_at(book->facts, a);
-        for (int32_t q = 0; q <= P; q++) {
-            const int32_t b = q == P ? widest : q;
-            const int32_t other = widest == 0 ? 1 : 0;
-            links[p * (P + 1) + q] = a != b  ? *yk_cluster_link(cluster, a, b)
-                                     : P > 1 ? *yk_cluster_link(cluster, widest, other)
-                                             : modest;
-        }
+    numbers[P] = widest;
+    YK_TRY(yk_candidates_select(whole, numbers, P + 1, arena, out));
+    name_device(whole->cluster, name);
+    out->devices[P].name = name;
+    if (P > 1) {
+        link = *yk_cluster_link(whole->cluster, widest, widest == 0 ? 1 : 0);
     }
-    *out = *cluster;
-    out->devices = devices;
-    out->links = links;
-    out->device_count = P + 1;
-    book->cluster = out;
-    book->facts = facts;
+    out->links[(int64_t)P * (P + 1) + widest] = link;
+    out->links[(int64_t)widest * (P + 1) + P] = link;
     return YK_OK;
 }
 
@@ -184,15 +171,14 @@ static yk_status try_another_device(const struct yk_placement_request *request,
                                     const struct yk_deadline *deadline, struct yk_arena *arena,
                                     double *out)
 {
-    struct yk_cluster cluster;
-    struct yk_cost_book book = *request->book;
+    struct yk_candidates_subset larger;
     struct yk_placement_request changed = *request;
     *out = INFINITY;
     if (request->book->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
         return YK_OK;
     }
-    YK_TRY(add_device(&book, arena, &cluster));
-    changed.book = &book;
+    YK_TRY(add_device(request->book, arena, &larger));
+    changed.book = &larger.book;
     return step_with(&changed, deadline, out);
 }
 

@@ -1,22 +1,22 @@
-#include "planner/placement/stages.h"
+#include "planner/placement/candidates.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_STATES = 20000 /* ways to use so and so many devices of each kind */
+    MAX_STATES = 20000 /* combinations of numbers of devices of each kind */
 };
 
-/* What makes a cut good: the slowest stage decides a long pipeline, the sum a single batch. */
+/* The objective: with many micro-batches the slowest stage dominates, with one the sum. */
 enum goal {
     GOAL_SLOWEST,
     GOAL_SUM,
     GOAL_COUNT,
 };
 
-/* How many micro-batches a stage is taken to hold: as many as the stages from it on, as is best for
- * speed; or one, which is all that the order with least memory needs. */
+/* Micro-batches in flight in a stage: as many as stages from it on, which is fastest, or one, which
+ * needs least memory. */
 enum flight {
     FLIGHT_FULL,
     FLIGHT_ONE,
@@ -26,13 +26,13 @@ enum flight {
 struct kind {
     int32_t device; /* the first of its kind */
     int32_t count;  /* how many may be used */
-    int32_t stride; /* of its digit in a state's number */
+    int32_t stride; /* weight of its digit in the number of a state */
     double room_bytes;
 };
 
 struct cell {
-    double value;     /* of the goal, for the layers from here on; INFINITY: impossible */
-    double slowest_s; /* stage */
+    double value;     /* objective of the remaining layers; INFINITY means: impossible */
+    double slowest_s; /* time of the slowest stage */
     double sum_s;
     int32_t end;  /* of the first stage */
     int32_t kind; /* of its device */
@@ -47,11 +47,11 @@ struct search {
     struct kind *kinds;
     int32_t *kind_of;   /* (P) */
     int32_t *used;      /* (states) devices that a state uses */
-    double *times;      /* (kinds, L + 1) sums of the layers' times up to each layer */
-    double *state_sums; /* (L + 1) of bytes held throughout */
-    double *saved_sums; /* (L + 1) of bytes saved for one micro-batch */
+    double *times;      /* (kinds, L + 1) prefix sums of layer times */
+    double *state_sums; /* (L + 1) prefix sums of state bytes */
+    double *saved_sums; /* (L + 1) prefix sums of bytes saved for one micro-batch */
     double *workspace;  /* (L) */
-    int32_t *leaders;   /* (L + 1) layers up to each that follow no other */
+    int32_t *leaders;   /* (L + 1) number of layers before that own their weights */
     struct cell *cells; /* (states, L + 1) */
 };
 
@@ -92,7 +92,7 @@ static yk_status sort_devices(struct search *search)
     return YK_OK;
 }
 
-/* The kind to use one device less of: the most frequent and, of these, the slowest. */
+/* The kind to use one device less of: the most frequent, then the slowest. */
 static struct kind *min_needed(const struct search *search)
 {
     const int32_t L = search->step->layer_count;
@@ -109,7 +109,7 @@ static struct kind *min_needed(const struct search *search)
     return worst;
 }
 
-/* Numbers the states; where there are too many, fewer devices are used. */
+/* Numbers the states. If there are too many, fewer devices are used. */
 static void number_states(struct search *search)
 {
     double states = INFINITY;
@@ -145,7 +145,7 @@ static double layer_s(const struct yk_step_graph *step, int32_t layer, int32_t d
     return seconds;
 }
 
-/* Sums over the layers in order; what follows another layer counts where that one is. */
+/* Computes prefix sums over layers; a layer counts where the owner of its weights is. */
 static yk_status add_up(struct search *search)
 {
     const struct yk_step_graph *step = search->step;
@@ -176,7 +176,7 @@ static yk_status add_up(struct search *search)
     return YK_OK;
 }
 
-/* Tries every first stage from `layer` on for a state whose smaller states are done. */
+/* The best first stage that begins at `layer`; all smaller states must be done. */
 static struct cell best_cut(const struct search *search, enum goal goal, enum flight flight,
                             int32_t state, int32_t layer)
 {
@@ -201,7 +201,7 @@ static struct cell best_cut(const struct search *search, enum goal goal, enum fl
                 break;
             }
             if (search->leaders[end] == search->leaders[layer]) {
-                continue; /* all of it follows layers elsewhere: its device would stay empty */
+                continue; /* all weights are owned elsewhere, so the device would be unused */
             }
             const double seconds = times[end] - times[layer];
             const struct cell cut = {
@@ -221,7 +221,7 @@ static struct cell best_cut(const struct search *search, enum goal goal, enum fl
     return best;
 }
 
-/* Returns how many states are done: all of them or, when the time is over, the first. */
+/* Returns the number of states that are done before the deadline. */
 static int32_t fill_cells(struct search *search, enum goal goal, enum flight flight)
 {
     const int32_t L = search->step->layer_count;
@@ -237,12 +237,12 @@ static int32_t fill_cells(struct search *search, enum goal goal, enum flight fli
     return state;
 }
 
-/* A cut found, by its estimated time. */
+/* A cut with its estimated step time. */
 struct proposal {
     double estimate_s;
     int32_t state;
     int32_t used;     /* devices */
-    int32_t *devices; /* (L); NULL: not promising enough to be written down */
+    int32_t *devices; /* (L) NULL if it is not promising */
 };
 
 static int by_estimate(const void *left, const void *right)
@@ -252,7 +252,7 @@ static int by_estimate(const void *left, const void *right)
     return (a->estimate_s > b->estimate_s) - (a->estimate_s < b->estimate_s);
 }
 
-/* Of the devices of a kind not taken yet, the one with the fastest link to `previous`, if any. */
+/* The unused device of a kind with the fastest link to `previous`, which may be -1. */
 static int32_t choose_device(const struct search *search, int32_t kind, int32_t previous,
                              const bool *used)
 {
@@ -270,7 +270,7 @@ static int32_t choose_device(const struct search *search, int32_t kind, int32_t 
     return chosen;
 }
 
-/* Writes down the cut of a state. */
+/* Reconstructs the cut of a state. */
 static void follow(const struct search *search, int32_t state, int32_t *devices)
 {
     const struct yk_step_graph *step = search->step;
@@ -298,7 +298,7 @@ static yk_status write_down(struct search *search, struct proposal *proposal)
     return YK_OK;
 }
 
-/* Whether one before proposal i cuts in the same places. */
+/* Whether a proposal before proposal i has the same devices. */
 static bool is_repeated(const struct proposal *proposals, int32_t i, int32_t layers)
 {
     for (int32_t j = 0; j < i; j++) {
@@ -320,8 +320,8 @@ static int32_t widest_of(const struct proposal *proposals, int32_t count)
     return widest;
 }
 
-/* Sorts the proposals of one table of cells, and writes down all that may be among the best `max`
- * of all tables when one of them makes room for the widest. */
+/* Sorts the proposals of one table of cells, and reconstructs those that may be among the best
+ * `max` of all tables, and the widest one. */
 static yk_status sort(struct search *search, struct proposal *proposals, int32_t count, int32_t max)
 {
     int32_t different = 0;
@@ -334,7 +334,7 @@ static yk_status sort(struct search *search, struct proposal *proposals, int32_t
     return count == 0 || proposals[widest].devices ? YK_OK : write_down(search, &proposals[widest]);
 }
 
-/* The cuts of the first `states`, that are done. */
+/* Adds the cuts of the first `states` states. */
 static yk_status collect(struct search *search, enum flight flight, int32_t states, int32_t max,
                          struct proposal *proposals, int32_t *count)
 {
@@ -372,8 +372,7 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-/* Puts the best proposal that uses the most devices among the first `max`: whether all of them
- * together are worth it is for the evaluation to say. */
+/* Moves the best proposal with the most devices into the first `max`, so that it is evaluated. */
 static void keep_widest(struct proposal *proposals, int32_t count, int32_t max)
 {
     const int32_t widest = widest_of(proposals, count);

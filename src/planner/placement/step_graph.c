@@ -9,8 +9,8 @@
 struct making {
     struct yk_step_graph *step;
     struct yk_graph_builder *builder;
-    const struct yk_model **models; /* (M) the model under each micro-batch's share of the batch */
-    double *costs;                  /* (P) of the task being added */
+    const struct yk_model **models; /* (M) the model for each micro-batch's samples */
+    double *costs;                  /* (P) of the current task */
     int32_t task_count;
 };
 
@@ -21,7 +21,7 @@ static int64_t share_of(const struct yk_step_graph *step, int32_t micro_batch)
     return batch / count + (micro_batch < batch % count ? 1 : 0);
 }
 
-/* Micro-batches differ by one sample at most, so there are at most two models to describe. */
+/* Micro-batches differ by at most one sample, so at most two models are described. */
 static yk_status describe_models(struct making *making)
 {
     struct yk_step_graph *step = making->step;
@@ -57,7 +57,7 @@ static yk_status allocate_arrays(struct making *making)
     return YK_OK;
 }
 
-/* A device holds the driver's context besides whatever the graph puts on it. */
+/* The memory of a device in the graph does not include the driver's context. */
 static yk_status add_devices(const struct making *making)
 {
     const struct yk_device_facts *facts = making->step->spec.book->facts;
@@ -90,23 +90,18 @@ int32_t yk_step_graph_weight_owner(const struct yk_step_graph *step, int32_t lay
     return layer;
 }
 
-static const char *pass_name(enum yk_step_pass pass)
-{
-    static const char *const names[] = {"forward", "backward", "update"};
-    return names[pass];
-}
-
 static void name_task(const struct yk_step_graph *step, struct yk_step_graph_task task,
                       struct yk_text *out)
 {
+    static const char *const passes[] = {"forward", "backward", "update"};
     out->length = 0;
-    yk_text_addf(out, "%s %s", step->model->layers[task.layer].name, pass_name(task.pass));
-    if (step->micro_batch_count > 1 && task.pass != YK_STEP_UPDATE) {
+    yk_text_addf(out, "%s %s", step->model->layers[task.layer].name, passes[task.pass]);
+    if (step->micro_batch_count > 1 && task.pass != YK_COST_UPDATE) {
         yk_text_addf(out, " %d", task.micro_batch + 1);
     }
 }
 
-/* With several micro-batches the weights are a store. A layer is updated with the first of them. */
+/* With several micro-batches the weights are a store. Updates belong to the first micro-batch. */
 static yk_status add_to_group(struct making *making, struct yk_step_graph_task task)
 {
     const struct yk_step_graph *step = making->step;
@@ -125,14 +120,13 @@ static yk_status add_to_group(struct making *making, struct yk_step_graph_task t
 
 static yk_status add_task(struct making *making, struct yk_step_graph_task task, int32_t *out)
 {
-    static const enum yk_cost_pass passes[] = {YK_COST_FORWARD, YK_COST_BACKWARD, YK_COST_UPDATE};
     struct yk_step_graph *step = making->step;
     const struct yk_model *model = making->models[task.micro_batch];
     const struct yk_layer *layer = &model->layers[task.layer];
     const struct yk_cost_book *book = step->spec.book;
     for (int32_t p = 0; p < book->cluster->device_count; p++) {
         struct yk_cost_time time;
-        YK_TRY(yk_cost_layer(book, p, model, layer, passes[task.pass], &time));
+        YK_TRY(yk_cost_layer(book, p, model, layer, task.pass, &time));
         making->costs[p] = time.seconds;
         yk_error_band_add(&step->band, &time, time.seconds);
     }
@@ -142,7 +136,7 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     YK_THEN(yk_graph_builder_add_task(making->builder, name.bytes, making->costs));
     yk_text_free(&name);
     YK_TRY(status);
-    if (task.pass != YK_STEP_UPDATE) {
+    if (task.pass != YK_COST_UPDATE) {
         YK_TRY(yk_graph_builder_set_memory(making->builder, (double)layer->workspace_bytes));
     }
     YK_TRY(add_to_group(making, task));
@@ -158,13 +152,13 @@ static yk_status add_tasks(struct making *making)
     const int32_t L = step->layer_count;
     for (int32_t m = 0; m < step->micro_batch_count; m++) {
         for (int32_t l = 0; l < L; l++) {
-            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_STEP_FORWARD, l, m},
+            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_FORWARD, l, m},
                             &step->forward[m * L + l]));
         }
         for (int32_t l = L - 1; l >= 0; l--) {
             step->backward[m * L + l] = YK_STEP_GRAPH_NO_TASK;
             if (step->model->layers[l].backward.count > 0) {
-                YK_TRY(add_task(making, (struct yk_step_graph_task){YK_STEP_BACKWARD, l, m},
+                YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_BACKWARD, l, m},
                                 &step->backward[m * L + l]));
             }
         }
@@ -172,14 +166,14 @@ static yk_status add_tasks(struct making *making)
     for (int32_t l = L - 1; l >= 0; l--) {
         step->update[l] = YK_STEP_GRAPH_NO_TASK;
         if (step->model->layers[l].update.count > 0) {
-            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_STEP_UPDATE, l, 0},
+            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_UPDATE, l, 0},
                             &step->update[l]));
         }
     }
     return YK_OK;
 }
 
-/* Weights, gradients and optimizer state; of layers that share weights, all together. */
+/* Adds weights, gradients and optimizer state, once for all layers that share weights. */
 static yk_status add_state(const struct making *making)
 {
     const struct yk_step_graph *step = making->step;
@@ -201,7 +195,7 @@ static yk_status add_state(const struct making *making)
     return YK_OK;
 }
 
-/* An edge between two tasks by their numbers, if both are there. */
+/* Adds an edge if both tasks exist. */
 static yk_status join(const struct making *making, int32_t from, int32_t to, double bytes,
                       bool passing)
 {
@@ -228,8 +222,8 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
     return status;
 }
 
-/* What a layer on several devices sends for each micro-batch that is not where it is updated: its
- * gradient and, coming back, its new weights. Both have their place among its state already. */
+/* Bytes between a device and the one that updates the layer: the gradient, and the new weights
+ * back. Both are part of the layer's state in memory. */
 static double exchanged_bytes(const struct yk_step_graph *step, const struct yk_layer *layer)
 {
     return 2 * (double)layer->trainable * (double)yk_precision_bytes(step->spec.workload.precision);

@@ -1,4 +1,4 @@
-/* Alternating stages: plans in which the members of a group take turns. */
+/* Alternating stages: plans in which the members of a group compute different micro-batches. */
 #include "plan/plan.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/search.h"
@@ -8,21 +8,21 @@
 
 enum {
     MAX_HELPERS = 7,
-    MAX_HELPED = 16, /* samples; where there are more, sharing them out serves */
-    AROUND = 1,      /* layers that the cut is moved by from where it seems best */
+    MAX_HELPED = 16, /* samples; larger batches are better divided by speed */
+    AROUND = 1,      /* layers around the estimated cut that are tried */
     MAX_PROPOSALS = 6,
 };
 
-/* Devices of nearly one speed share samples out, or are stages. */
+/* The slowest device must be this many times slower than the fastest. */
 static const double slower = 1.3;
 
-/* What an alternating plan would be like, by an estimate. */
+/* An alternating plan with its estimated step time. */
 struct proposal {
     double step_s;
     int32_t helper_count;
-    int64_t helped; /* samples */
-    int32_t cut;    /* layers that are helped */
-    bool front;
+    int64_t helped; /* samples that helpers compute */
+    int32_t cut;    /* number of layers that helpers compute */
+    bool front;     /* they are the first layers, not the last */
 };
 
 struct context {
@@ -32,10 +32,10 @@ struct context {
     int32_t helpers[MAX_HELPERS]; /* devices, the fastest first */
     int64_t helped[MAX_HELPERS];  /* samples of each */
     int32_t helper_count;
-    bool front;                               /* they do the first layers, not the last */
+    bool front;                               /* helpers compute the first layers */
     bool shared;                              /* some layers share weights */
-    double *own_s;                            /* (L) of the main device, for its own samples */
-    double *rest_s;                           /* (L) and for those that are helped */
+    double *own_s;                            /* (L) main device, its own samples */
+    double *rest_s;                           /* (L) main device, the helpers' samples */
     double *helper_s;                         /* (helpers, L) */
     struct proposal proposals[MAX_PROPOSALS]; /* the shortest first */
     int32_t proposal_count;
@@ -48,7 +48,7 @@ static yk_status whole_s(const struct context *context, int32_t device, double *
                              study->request->workload.batch, NULL, out_s);
 }
 
-/* The fastest device and up to MAX_HELPERS others, by speed. */
+/* Selects the fastest device and up to MAX_HELPERS others, sorted by speed. */
 static yk_status line_up(struct context *context, const struct yk_device_set *all)
 {
     double times[MAX_HELPERS + 1];
@@ -80,15 +80,15 @@ static yk_status line_up(struct context *context, const struct yk_device_set *al
     return YK_OK;
 }
 
-/* The layer whose weights a layer uses: often its own. */
+/* The layer that owns the weights of `layer`. */
 static int32_t owner_of(const struct yk_model *model, int32_t layer)
 {
     const int32_t shared = model->layers[layer].shares;
     return shared == YK_LAYER_NONE ? layer : shared;
 }
 
-/* Whether helpers do a layer where `cut` layers are theirs; layers that share weights are placed
- * together, so that all are or none is. */
+/* Whether helpers compute a layer if they have `cut` layers. Layers with shared weights stay
+ * together. */
 static bool is_helped(const struct context *context, int32_t layer, int32_t cut)
 {
     const struct yk_model *model = context->study->model;
@@ -102,24 +102,24 @@ static bool is_helped(const struct context *context, int32_t layer, int32_t cut)
     return helped;
 }
 
-/* Forward and backward of every layer, as the samples at hand are divided. */
+/* Computes the times of every layer for the current division of samples. */
 static yk_status price_layers(struct context *context, int64_t helped)
 {
     const struct yk_study *study = context->study;
     const int32_t L = study->model->layer_count;
     const int64_t own = study->request->workload.batch - helped;
     for (int32_t l = 0; l < L; l++) {
-        YK_TRY(yk_study_layers_s(study, context->main, l, l, own, NULL, &context->own_s[l]));
-        YK_TRY(yk_study_layers_s(study, context->main, l, l, helped, NULL, &context->rest_s[l]));
+        YK_TRY(yk_study_layer_s(study, context->main, l, own, false, &context->own_s[l]));
+        YK_TRY(yk_study_layer_s(study, context->main, l, helped, false, &context->rest_s[l]));
         for (int32_t i = 0; i < context->helper_count; i++) {
-            YK_TRY(yk_study_layers_s(study, context->helpers[i], l, l, context->helped[i], NULL,
-                                     &context->helper_s[i * L + l]));
+            YK_TRY(yk_study_layer_s(study, context->helpers[i], l, context->helped[i], false,
+                                    &context->helper_s[i * L + l]));
         }
     }
     return YK_OK;
 }
 
-/* What computing takes at least: all that the main device does, or the way of helped samples. */
+/* A lower bound of the step time: computation of the main device, or of a helper and the rest. */
 static double estimate(const struct context *context, int32_t cut)
 {
     const int32_t L = context->study->model->layer_count;
@@ -146,7 +146,7 @@ static int by_number(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-/* Group 0 takes turns, group 1 is the main device alone. */
+/* The members of group 0 alternate; group 1 is the main device. */
 static yk_status make_plan(const struct context *context, int32_t cut, struct yk_arena *arena,
                            struct yk_plan **out)
 {
@@ -171,7 +171,7 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
     }
     for (int32_t r = 0; r < count; r++) {
         struct yk_plan_member *member = &plan->groups[0].members[r];
-        /* Who helps with the first layers goes backward last, with the last ones forward first. */
+        /* With YK_NESTED, the last micro-batch runs forward first and backward last. */
         *member = (struct yk_plan_member){.rank = r,
                                           .share = own,
                                           .part = 1.0 / count,
@@ -214,7 +214,7 @@ static yk_status consider(const struct context *context, int32_t cut, struct yk_
     return plan && has_both_groups(plan) ? yk_search_consider(context->search, plan, NULL) : YK_OK;
 }
 
-/* Where the helped layers end at best, by the estimate. */
+/* The cut with the shortest estimate. */
 static struct proposal best_cut(const struct context *context, int64_t helped)
 {
     struct proposal best = {.step_s = INFINITY,
@@ -231,7 +231,7 @@ static struct proposal best_cut(const struct context *context, int64_t helped)
     return best;
 }
 
-/* So many samples are helped, shared out among the helpers by their speed. */
+/* Divides the helped samples among the helpers by speed. */
 static yk_status share_out(struct context *context, int64_t helped)
 {
     double speeds[MAX_HELPERS];
@@ -257,7 +257,7 @@ static void keep_proposal(struct context *context, struct proposal proposal)
     }
 }
 
-/* The fastest helpers, one after the other; all of them where none may be left out. */
+/* Estimates plans with 1, 2, … helpers, or with all of them if no device may be left out. */
 static yk_status find_proposals(struct context *context)
 {
     const struct yk_study *study = context->study;
@@ -277,7 +277,7 @@ static yk_status find_proposals(struct context *context)
     return YK_OK;
 }
 
-/* The proposed cut, and those around it: estimates leave out messages. */
+/* Tries the proposed cuts and those around them, since estimates ignore messages. */
 static yk_status try_proposals(struct context *context)
 {
     const struct yk_study *study = context->study;

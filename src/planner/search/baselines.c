@@ -1,14 +1,13 @@
 /*
- * Baselines: what people do today, as plans that are tried like any other: Accelerate's device map,
- * HEFT's, one device alone, even data parallelism as DDP, FSDP and DeepSpeed do it. Each with the
- * number of micro-batches and the recomputation that suit it best.
+ * Baselines: common strategies as plans: Accelerate's device map, HEFT, one device alone, and even
+ * data parallelism as in DDP, FSDP and DeepSpeed. Each has its best number of micro-batches and its
+ * best choice of recomputation.
  */
 #include "planner/search/search.h"
 
 #include "base/units.h"
 #include "model/model.h"
 #include "planner/placement/placement.h"
-#include "planner/placement/plan.h"
 #include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
 
@@ -20,7 +19,7 @@ enum {
 };
 
 static const double ddp_bucket_bytes = 25.0 * 1024 * 1024;
-/* DeepSpeed's presets, in elements of two bytes. */
+/* DeepSpeed's defaults, in elements of two bytes. */
 static const double deepspeed_bucket_bytes = 2 * 5e8;
 static const double deepspeed_prefetch_bytes = 2 * 5e7;
 static const double deepspeed_persistent = 1e5;
@@ -34,15 +33,7 @@ struct context {
     bool *recompute;              /* (L) */
 };
 
-static yk_status copy_text(struct yk_arena *arena, struct yk_text *text, const char **out)
-{
-    *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
-    const yk_status status = *out ? yk_text_status(text) : yk_fail_out_of_memory();
-    yk_text_free(text);
-    return status;
-}
-
-/* How the best of a baseline's plans is run, or what the nearest lacks. */
+/* Describes the best plan of a baseline, or the memory that the nearest plan lacks. */
 static yk_status describe(const struct context *context, const struct yk_search *own,
                           const char **out)
 {
@@ -63,10 +54,10 @@ static yk_status describe(const struct context *context, const struct yk_search 
     } else {
         yk_text_add(&text, "too large for any split of the batch");
     }
-    return copy_text(context->arena, &text, out);
+    return yk_text_move(&text, context->arena, out);
 }
 
-/* Whether all that baselines decide is to be decided: else they do not answer the request. */
+/* Whether the request allows everything that the baseline's plan decides. */
 static bool is_open(const struct yk_plan_request *request, const struct yk_plan *plan)
 {
     return (request->micro_batches == 0 || plan->micro_batches == request->micro_batches) &&
@@ -74,8 +65,8 @@ static bool is_open(const struct yk_plan_request *request, const struct yk_plan 
            request->strategy == YK_STRATEGY_COUNT && !request->random_strategies;
 }
 
-/* The row of a baseline, whose plans `own` has tried; the best goes into the main search if that is
- * free to choose it. */
+/* Adds the row of a baseline whose plans are in `own`. Its best plan is also offered to the main
+ * search, if the request allows it. */
 static yk_status add_row(struct context *context, const char *name, struct yk_search *own)
 {
     struct yk_plan_alternative *row = &context->baselines->rows[context->baselines->count];
@@ -88,7 +79,7 @@ static yk_status add_row(struct context *context, const char *name, struct yk_se
         YK_TRY(yk_search_consider(context->search, plan, NULL));
     }
     if (!own->best && own->nearest) {
-        /* Its time is shown all the same: what it would take if it fitted. */
+        /* The step time that it would have if it did fit. */
         struct yk_trial trial;
         YK_TRY(yk_trial_run(context->search->study, own->nearest, YK_TRIAL_ALWAYS, &trial));
         row->step_s = trial.step_s;
@@ -107,7 +98,7 @@ static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_
     return plan ? yk_search_consider(own, plan, NULL) : YK_OK;
 }
 
-/* Every number of micro-batches, with and without recomputation. */
+/* Tries all numbers of micro-batches, with and without recomputation. */
 static yk_status try_splits(struct context *context, struct yk_data_parallel_spec *split,
                             struct yk_search *own)
 {
@@ -159,7 +150,7 @@ static void fill_strategies(const struct context *context, enum yk_strategy bloc
     }
 }
 
-/* How many blocks of the model DeepSpeed gathers ahead. */
+/* The number of blocks that DeepSpeed gathers ahead. */
 static int32_t deepspeed_prefetch(const struct yk_model *model)
 {
     const struct yk_layer *middle = &model->layers[model->layer_count / 2];
@@ -183,7 +174,7 @@ static yk_status add_splits(struct context *context)
     }
     fill_strategies(context, YK_REPLICATED, YK_REPLICATED);
     YK_TRY(add_split(context, "even data-parallel", split));
-    /* FSDP keeps what is outside the blocks, its root, from forward to backward. */
+    /* FSDP keeps its root, the layers outside the blocks, from forward to backward. */
     fill_strategies(context, YK_FULLY_SHARDED, YK_KEPT);
     YK_TRY(add_split(context, "fully-sharded, prefetch of one", split));
     fill_strategies(context, YK_KEPT, YK_KEPT);
@@ -215,7 +206,7 @@ static yk_status add_singles(struct context *context)
         struct yk_text text = {0};
         const char *name = NULL;
         yk_text_addf(&text, "%s alone", study->cluster->devices[device].name);
-        YK_TRY(copy_text(context->arena, &text, &name));
+        YK_TRY(yk_text_move(&text, context->arena, &name));
         fill_strategies(context, YK_REPLICATED, YK_REPLICATED);
         YK_TRY(add_split(
             context, name,
@@ -236,20 +227,16 @@ static yk_status consider_map(struct yk_search *own, const struct yk_placement *
 static yk_status add_placement_row(struct context *context, const char *name,
                                    const struct yk_placement *placement, struct yk_search *own)
 {
-    struct yk_text text = {0};
     if (placement->devices) {
         YK_TRY_IN_ARENA(arena, consider_map(own, placement, arena));
     }
     YK_TRY(add_row(context, name, own));
-    if (!placement->refusal) {
-        return YK_OK;
-    }
-    yk_text_add(&text, placement->refusal);
-    return copy_text(context->arena, &text,
-                     &context->baselines->rows[context->baselines->count - 1].remark);
+    struct yk_plan_alternative *row = &context->baselines->rows[context->baselines->count - 1];
+    return placement->refusal ? yk_arena_strdup(context->arena, placement->refusal, &row->remark)
+                              : YK_OK;
 }
 
-/* What `yoke place` finds by this algorithm, the batch going through whole. */
+/* The placement of an algorithm of `yoke place`, with one micro-batch. */
 static yk_status add_placement(struct context *context, const char *name, const char *algorithm)
 {
     const struct yk_study *study = context->search->study;
@@ -285,7 +272,7 @@ yk_status yk_baselines_try(struct yk_search *search, struct yk_arena *arena,
     YK_TRY_NEW(arena, out->rows, context.all.count + 8);
     YK_TRY_NEW(arena, context.strategies, search->study->model->layer_count);
     YK_TRY_NEW(arena, context.recompute, search->study->model->layer_count);
-    /* Placements know nothing of devices that are left out. */
+    /* Placements cannot leave out devices. */
     if (context.all.count > 1 && context.all.count == search->study->cluster->device_count) {
         YK_TRY(add_placement(&context, "auto", "auto"));
         YK_TRY(add_placement(&context, "HEFT placement", "heft"));

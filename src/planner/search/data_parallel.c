@@ -6,7 +6,6 @@
 #include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/parts.h"
 #include "planner/search/plan_move.h"
 #include "planner/search/shares.h"
 
@@ -17,13 +16,12 @@ struct splitting {
     struct yk_study *study;
     const struct yk_data_parallel_spec *split;
     struct yk_arena *arena;
-    double *pass_s; /* (count, batch + 1) of a micro-batch of as many samples; NAN: not asked yet */
-    double whole_bytes;   /* state that every rank holds whatever its part */
-    double largest_bytes; /* what must be gathered at the least: the two largest layers */
-    double summed_bytes;  /* whole gradients that wait for the last micro-batch */
+    double *pass_s; /* (count, batch + 1) of a micro-batch of that size; NAN: not computed yet */
+    double whole_bytes;   /* state that is not sharded */
+    double largest_bytes; /* memory of gathered layers, at least */
+    double summed_bytes;  /* full gradients that are accumulated until the last micro-batch */
 };
 
-/* Where whole and divided state goes, by DESIGN's table of strategies. */
 static void add_state(struct splitting *splitting, int32_t layer)
 {
     const struct yk_model *model = splitting->study->model;
@@ -69,7 +67,7 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
     return YK_OK;
 }
 
-/* About what a micro-batch of `samples` takes beside state: an estimate that trials put right. */
+/* Estimates the bytes of a micro-batch besides state; evaluations correct it later. */
 static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, double *out)
 {
     struct yk_study *study = splitting->study;
@@ -92,7 +90,7 @@ static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, 
     return YK_OK;
 }
 
-/* The most samples that leave a rank room for what it holds at the least. */
+/* The largest share of a rank that fits, by the estimate. */
 static yk_status max_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
@@ -123,7 +121,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     const struct yk_data_parallel_spec *split = splitting->split;
     const int64_t batch = splitting->study->request->workload.batch;
     int64_t *max = NULL;
-    int64_t *min = NULL; /* that surely fit */
+    int64_t *min = NULL; /* largest shares that fit, by the estimate */
     double slowest_s = 0;
     YK_TRY_NEW(splitting->arena, max, split->count);
     YK_TRY_NEW(splitting->arena, min, split->count);
@@ -155,7 +153,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
         careful = careful && shares[i] <= min[i];
     }
     if (split->ignores_memory && careful) {
-        return YK_ERROR_NO_FIT; /* not another split than without hope */
+        return YK_ERROR_NO_FIT; /* the same shares as with the estimate */
     }
     return slowest_s < split->max_s ? YK_OK : YK_ERROR_NO_FIT;
 }
@@ -245,7 +243,6 @@ struct family {
     int32_t min_micro_batches;
 };
 
-/* With one micro-batch `kept` and `fully-sharded` are one family where the order decides. */
 static const struct family families[] = {
     {YK_FULLY_SHARDED, true, 1},  {YK_KEPT, true, 1},           {YK_REPLICATED, true, 1},
     {YK_SHARDED_STATE, true, 1},  {YK_FULLY_SHARDED, false, 2}, {YK_KEPT, false, 2},
@@ -253,10 +250,9 @@ static const struct family families[] = {
 };
 
 /*
- * The smallest message that saturates one link of the ring: the knee of what was measured there. A
- * message beside computation takes so many times as long, its latency as much as its bytes, so the
- * knee beside computation is the same. On the line that the datasheet gives, a round of the ring
- * moves an n-th of the block.
+ * The smallest block that saturates one link of the ring, from measurements or the datasheet.
+ * During computation, latency and transfer slow down by the same factor, so the size is the same.
+ * On a ring of n ranks each round moves 1/n of the block.
  */
 static yk_status saturating_bytes(const struct yk_cost_book *book, int32_t a, int32_t b,
                                   int32_t count, double *out)
@@ -370,7 +366,7 @@ static void draw_strategies(const struct context *context)
     yk_data_parallel_tie(study->model, context->strategies);
 }
 
-/* Families that the request leaves open, for the split's number of micro-batches. */
+/* Tries the families that the request allows, for one number of micro-batches. */
 static yk_status try_families(struct context *context)
 {
     const struct yk_study *study = context->search->study;

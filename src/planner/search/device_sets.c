@@ -8,7 +8,7 @@ enum {
     FEW_DEVICES = 8,
     FEW_SETS = 40,
     VERY_FEW_DEVICES = 3,
-    ALL_WAYS = 12, /* to put three devices into two or three groups that follow each other */
+    ALL_WAYS = 12, /* sequences of two or three groups of three devices */
 };
 
 struct collection {
@@ -16,7 +16,7 @@ struct collection {
     struct yk_arena *arena;
     struct yk_device_set *sets;
     int32_t count;
-    int32_t *kinds; /* (devices) number of the first device that is alike */
+    int32_t *kinds; /* (devices) index of the first equal device */
     int32_t *all;   /* devices that may be used */
     int32_t all_count;
 };
@@ -45,7 +45,7 @@ static bool are_equal(const struct yk_device_set *a, const struct yk_device_set 
            memcmp(a->devices, b->devices, (size_t)a->count * sizeof *a->devices) == 0;
 }
 
-/* Adds the devices that `uses` has, unless there is such a set already. */
+/* Adds the set of devices in `uses`, unless it is already listed. */
 static yk_status add_set(struct collection *collection, const bool *uses)
 {
     struct yk_device_set set = {0};
@@ -66,7 +66,7 @@ static yk_status add_set(struct collection *collection, const bool *uses)
     return YK_OK;
 }
 
-/* Without a kind or node, and that alone. */
+/* Adds every kind or node alone, and all devices except it. */
 static yk_status add_by(struct collection *collection, bool by_node, bool *uses)
 {
     const struct yk_device *devices = collection->study->cluster->devices;
@@ -98,8 +98,8 @@ static yk_status add_singles(struct collection *collection, bool *uses)
     return YK_OK;
 }
 
-/* Every number of each kind, the first ones of it, of a few devices: subsets as bits in which no
- * device stands without those before it that are alike; of very few, that are the same. */
+/* Adds every number of devices of each kind, in small clusters. Subsets are enumerated as bits; a
+ * device is only used together with all equal devices before it. */
 static yk_status add_numbers(struct collection *collection, bool *uses)
 {
     const int32_t n = collection->all_count;
@@ -166,7 +166,7 @@ yk_status yk_device_sets_list(const struct yk_study *study, struct yk_arena *are
     return YK_OK;
 }
 
-/* Devices in an order, with a number for each: equal ones next to each other are one group. */
+/* A device with its sort key. Adjacent devices with the same group number are one group. */
 struct line {
     int32_t device;
     int32_t group;
@@ -230,7 +230,7 @@ static int32_t group_number(const struct yk_study *study, const struct yk_device
     }
 }
 
-/* Groups of one number follow each other; faster groups come first, last, or as they stand. */
+/* Sorts devices by group; `sense` 1 puts fast groups first, -1 last, 0 keeps their order. */
 static yk_status line_up(const struct yk_study *study, const struct yk_device_set *set,
                          enum grouping grouping, int32_t sense, struct yk_arena *arena,
                          struct yk_device_groups *out)
@@ -245,7 +245,7 @@ static yk_status line_up(const struct yk_study *study, const struct yk_device_se
                                 .group = group_number(study, set, i, grouping),
                                 .key = sense * seconds};
     }
-    /* A group goes by its first device. */
+    /* A group is sorted by its first device. */
     for (int32_t i = 0; i < set->count; i++) {
         int32_t first = 0;
         while (line[first].group != line[i].group) {
@@ -265,7 +265,7 @@ static yk_status line_up(const struct yk_study *study, const struct yk_device_se
     return YK_OK;
 }
 
-/* Whether the last way is one of those before it, or as good as one. */
+/* Whether the last grouping equals one before it, up to interchangeable devices. */
 static bool is_known(const struct yk_study *study, const struct yk_device_groups *groups,
                      int32_t count, int32_t devices)
 {
@@ -285,7 +285,7 @@ static bool is_known(const struct yk_study *study, const struct yk_device_groups
     return false;
 }
 
-/* Every way to group the devices of a small set: a group number for each device, as digits. */
+/* Adds all groupings of a small set. The digits of a code are the group numbers of devices. */
 static yk_status add_all_ways(const struct yk_study *study, const struct yk_device_set *set,
                               struct yk_arena *arena, struct yk_device_groups *groups,
                               int32_t *count)

@@ -1,6 +1,6 @@
 /*
- * Device sets: which devices a plan could use, and how they could be grouped. Not every subset of a
- * cluster is worth a trial: equal devices are interchangeable, and nodes belong together.
+ * Device sets: the sets of devices that plans are tried on, and their groupings into pipeline
+ * stages. Only a selection of all subsets is listed, since equal devices are interchangeable.
  */
 #ifndef YK_PLANNER_SEARCH_DEVICE_SETS_H
 #define YK_PLANNER_SEARCH_DEVICE_SETS_H
@@ -11,30 +11,31 @@ enum {
     YK_DEVICE_SETS_MAX = 64
 };
 
-/* Alike in times and memory, in one node, and joined to all others by the same links: one may stand
- * for the other. */
+/* Whether two devices are interchangeable: same times, memory and node, and equal links to all
+ * other devices. */
 bool yk_device_sets_are_equal(const struct yk_study *study, int32_t a, int32_t b);
 
-/* Devices, by number. */
+/* Devices, as indices into the cluster. */
 struct yk_device_set {
     int32_t *devices;
     int32_t count;
 };
 
-/* Devices in groups that follow each other. */
+/* Devices in a sequence of groups. */
 struct yk_device_groups {
     int32_t *devices; /* of all groups */
     int32_t *sizes;   /* (group_count) */
     int32_t group_count;
 };
 
-/* All devices first; then without each kind or node, each kind, node and device alone; for a few
- * devices, every number of each kind. At most YK_DEVICE_SETS_MAX, none twice. In the arena. */
+/* Lists distinct sets, at most YK_DEVICE_SETS_MAX, in `arena`. All devices come first, then all
+ * except one kind or node, then one kind, node or device alone, and in small clusters every number
+ * of devices of each kind. */
 yk_status yk_device_sets_list(const struct yk_study *study, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count) YK_MUST_USE;
 
-/* Ways to line up the devices of a set as stages: one by one, by node, by kind, and across nodes,
- * faster ones first and last; of very few devices, every way. */
+/* Lists groupings of a set into pipeline stages: by device, node or kind, and across nodes, with
+ * fast groups first or last. Up to three devices, all groupings are listed. */
 yk_status yk_device_sets_list_groups(const struct yk_study *study, const struct yk_device_set *set,
                                      struct yk_arena *arena, struct yk_device_groups **out,
                                      int32_t *out_count) YK_MUST_USE;

@@ -1,44 +1,30 @@
-/* Leave one out: what the best plan takes when one of its devices is left out. */
+/* Leave one out: the best plan without each device of a plan. */
 #include "planner/search/search.h"
 
 #include <math.h>
 
-/* With an equal part of what is left of the budget, for `rows` searches. */
+/* Searches with 1 / `rows` of the remaining budget. */
 static yk_status search_others(struct yk_study *study, const bool *left_out, bool for_stages,
                                int32_t rows, bool *out_known, double *out_s)
 {
     struct yk_plan_request request = *study->request;
-    struct yk_study *other = NULL;
-    struct yk_search search;
     request.left_out = left_out;
     request.all_devices = true;
     const double part = (1 - yk_study_spent_part(study)) / rows;
     request.search.budget_s *= part;
     request.search.moves = (int64_t)ceil(part * (double)request.search.moves);
-    YK_TRY(yk_study_create(&request, &other));
-    yk_status status = yk_search_create(other, &search);
-    if (status == YK_OK) {
-        /* Plans of the kind at hand first: there may not be time for all. */
-        status = for_stages ? yk_search_pipelines(&search, YK_SEARCH_ALL_DEVICES) : YK_OK;
-        status = status == YK_OK ? yk_search_phase_explore(&search) : status;
-        status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out_known = search.best || yk_search_has_budget(&search);
-        *out_s = search.best ? search.best_s : NAN;
-        yk_search_free(&search);
-    }
-    study->trials += other->trials;
-    yk_study_destroy(other);
-    return status;
+    /* Plans of the same family first, since there may not be time for all. */
+    return yk_search_phase_explore_request(&request, for_stages, &study->trials, out_known, out_s);
 }
 
-/* The first rank of each row; returns their number. */
+/* Selects the ranks to leave out; returns their number. */
 static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, int32_t *ranks)
 {
     int32_t count = 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
         bool known = false;
         for (int32_t i = 0; i < count; i++) {
-            /* Leaving out one of two alike is about as good as the other. */
+            /* Of two equal devices, one is enough. */
             known = known || (plan->group_count == 1 &&
                               yk_study_devices_are_alike(study, plan->ranks[ranks[i]].device,
                                                          plan->ranks[r].device));
@@ -74,8 +60,7 @@ yk_status yk_leave_one_out_search(struct yk_study *study, const struct yk_plan *
         YK_TRY(
             search_others(study, left_out, plan->group_count > 1, rows - i, &known, &row->step_s));
         left_out[device] = false;
-        /* A search that was cut short must not make a device look harmful: the plan itself, if it
-         * did without, is known to be no faster. */
+        /* Leaving out a device must not look faster only because the first search was cut short. */
         row->step_s = row->step_s < step_s ? step_s : row->step_s;
         *out_count += known ? 1 : 0;
     }

@@ -1,22 +1,21 @@
 /* Local search: descends from the starts of a search by small moves. */
 #include "planner/order/plan.h"
-#include "planner/search/parts.h"
 #include "planner/search/plan_move.h"
 #include "planner/search/search.h"
 
 #include <math.h>
 
-/* An order is found for plans that come this near without one. */
+/* A transfer order is computed for plans up to this factor slower than the best. */
 static const double order_gain = 1.3;
-/* Gains smaller than this part are rounding. */
+/* Smaller relative gains are rounding errors. */
 static const double rounding = 1e-9;
 
 enum {
-    MAX_VISITED = 1 << 14, /* plans remembered, so that none is tried twice */
-    FEW_MOVES = 80,        /* of a plan that can be tried in pairs */
+    MAX_VISITED = 1 << 14, /* entries of the hash set of evaluated plans */
+    FEW_MOVES = 80,        /* up to this many moves, pairs of moves are tried */
 };
 
-struct worth {
+struct evaluated {
     struct yk_plan *plan;
     bool fits;
     double step_s;
@@ -26,9 +25,9 @@ struct worth {
 struct context {
     struct yk_search *search;
     struct yk_study *study;
-    struct yk_arena *arena;      /* of the descent at hand */
-    struct yk_arena *step_arena; /* of the change at hand */
-    uint64_t *visited;           /* (MAX_VISITED) hashes; 0: free */
+    struct yk_arena *arena;      /* of the current descent */
+    struct yk_arena *step_arena; /* of the current move */
+    uint64_t *visited;           /* (MAX_VISITED) hashes of evaluated plans; 0 means: free */
     int32_t visited_count;
 };
 
@@ -38,7 +37,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash * 0xff51afd7ed558ccdU;
 }
 
-/* Of all that moves change in a plan: not of parts and transfers, which follow. */
+/* Hashes everything that moves change. Shard fractions and transfers follow from it. */
 static uint64_t hash_of(const struct yk_plan *plan)
 {
     uint64_t hash = mix(1, (uint64_t)plan->micro_batches);
@@ -62,7 +61,7 @@ static uint64_t hash_of(const struct yk_plan *plan)
     return hash == 0 ? 1 : hash;
 }
 
-/* True the first time; once the memory is full, always. */
+/* Whether the plan was not evaluated before; always true once the set is full. */
 static bool is_new(struct context *context, const struct yk_plan *plan)
 {
     const uint64_t hash = hash_of(plan);
@@ -80,7 +79,7 @@ static bool is_new(struct context *context, const struct yk_plan *plan)
     return true;
 }
 
-/* A member's passes of all its layers, with or without those that are done again. */
+/* Seconds of all passes of a member; `again` says whether recomputation counts. */
 static yk_status member_s(const struct context *context, const struct yk_plan *plan, int32_t group,
                           int32_t member, bool again, double *out_s)
 {
@@ -95,16 +94,12 @@ static yk_status member_s(const struct context *context, const struct yk_plan *p
             known = samples;
             known_s = 0;
             for (int32_t l = 0; l < plan->layer_count; l++) {
-                double forward_s = 0;
-                double backward_s = 0;
-                if (plan->layers[l].group != group) {
-                    continue;
+                double layer_s = 0;
+                if (plan->layers[l].group == group) {
+                    YK_TRY(yk_study_layer_s(context->study, device, l, samples,
+                                            again && plan->layers[l].recompute, &layer_s));
                 }
-                YK_TRY(yk_layer_costs_seconds(context->study->costs, device, l, samples,
-                                              YK_COST_FORWARD, &forward_s));
-                YK_TRY(yk_layer_costs_seconds(context->study->costs, device, l, samples,
-                                              YK_COST_BACKWARD, &backward_s));
-                known_s += (again && plan->layers[l].recompute ? 2 : 1) * forward_s + backward_s;
+                known_s += layer_s;
             }
         }
         *out_s += known_s;
@@ -112,7 +107,7 @@ static yk_status member_s(const struct context *context, const struct yk_plan *p
     return YK_OK;
 }
 
-/* False when computation alone takes longer than `max_s`. */
+/* `*out` is false if computation alone takes longer than `max_s`. */
 static yk_status may_be_faster(const struct context *context, const struct yk_plan *plan,
                                bool again, double max_s, bool *out)
 {
@@ -127,30 +122,30 @@ static yk_status may_be_faster(const struct context *context, const struct yk_pl
     return YK_OK;
 }
 
-static yk_status order(struct context *context, struct worth *worth)
+static yk_status order(struct context *context, struct evaluated *evaluated)
 {
     const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_GREEDY};
     struct yk_plan *plan = NULL;
     struct yk_trial trial;
     bool ordered = false;
-    YK_TRY(yk_plan_copy(worth->plan, context->step_arena, &plan));
+    YK_TRY(yk_plan_copy(evaluated->plan, context->step_arena, &plan));
     YK_TRY(yk_order_plan_apply(context->study, &options, context->step_arena, plan, &ordered));
     if (!ordered) {
         return YK_OK;
     }
     YK_TRY(yk_trial_run(context->study, plan, YK_TRIAL_TIME, &trial));
-    if (trial.fits && trial.step_s < worth->step_s) {
-        worth->plan = plan;
-        worth->step_s = trial.step_s;
+    if (trial.fits && trial.step_s < evaluated->step_s) {
+        evaluated->plan = plan;
+        evaluated->step_s = trial.step_s;
     }
     yk_trial_free(&trial);
     return YK_OK;
 }
 
-/* With parts that suit it, in the usual order. */
-static yk_status weigh_alone(struct context *context, struct worth *worth)
+/* Evaluates the plan with the best shard fractions and no transfer order. */
+static yk_status evaluate_unordered(struct context *context, struct evaluated *evaluated)
 {
-    struct yk_plan *plan = worth->plan;
+    struct yk_plan *plan = evaluated->plan;
     struct yk_trial trial;
     plan->transfer_count = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
@@ -160,29 +155,30 @@ static yk_status weigh_alone(struct context *context, struct worth *worth)
         }
     }
     YK_TRY(yk_parts_fit(context->study, plan, 0, YK_TRIAL_TIME, &trial));
-    worth->fits = trial.fits;
-    worth->step_s = trial.step_s;
-    worth->missing_bytes = trial.refused ? INFINITY : 0;
+    evaluated->fits = trial.fits;
+    evaluated->step_s = trial.step_s;
+    evaluated->missing_bytes = trial.refused ? INFINITY : 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        worth->missing_bytes += fmax(0, trial.peaks[r].bytes - plan->ranks[r].limit_bytes);
+        evaluated->missing_bytes += fmax(0, trial.peaks[r].bytes - plan->ranks[r].limit_bytes);
     }
     yk_trial_free(&trial);
     return YK_OK;
 }
 
-/* With an order, too, if it comes near `max_s` without one. */
-static yk_status weigh(struct context *context, double max_s, struct worth *worth)
+/* The same, and with a transfer order if the step time is close to `max_s`. */
+static yk_status evaluate(struct context *context, double max_s, struct evaluated *evaluated)
 {
-    const struct yk_plan *plan = worth->plan;
-    YK_TRY(weigh_alone(context, worth));
-    if (worth->fits && plan->group_count == 1 && plan->rank_count > 1 && plan->micro_batches == 1 &&
-        yk_study_decides(context->study, YK_DECIDE_ORDER) && worth->step_s < order_gain * max_s) {
-        return order(context, worth);
+    const struct yk_plan *plan = evaluated->plan;
+    YK_TRY(evaluate_unordered(context, evaluated));
+    if (evaluated->fits && plan->group_count == 1 && plan->rank_count > 1 &&
+        plan->micro_batches == 1 && yk_study_decides(context->study, YK_DECIDE_ORDER) &&
+        evaluated->step_s < order_gain * max_s) {
+        return order(context, evaluated);
     }
     return YK_OK;
 }
 
-static bool is_better(const struct worth *a, const struct worth *b)
+static bool is_better(const struct evaluated *a, const struct evaluated *b)
 {
     if (a->fits != b->fits) {
         return a->fits;
@@ -196,7 +192,7 @@ struct step {
     int32_t number;
 };
 
-/* Makes the moves one after the other; all must change something. */
+/* Applies the moves one after another; stops at one that is not valid. */
 static yk_status make(const struct context *context, const struct step *steps, int32_t count,
                       struct yk_plan *plan, enum yk_plan_move_result *out)
 {
@@ -209,26 +205,26 @@ static yk_status make(const struct context *context, const struct step *steps, i
 }
 
 static yk_status try_steps(struct context *context, const struct step *steps, int32_t count,
-                           struct yk_arena *arena, struct worth *now,
+                           struct yk_arena *arena, struct evaluated *now,
                            enum yk_plan_move_result *out_changed, bool *out_better)
 {
     const double max_s = now->fits ? now->step_s : context->search->best_s;
-    struct worth next = {0};
-    bool hopeful = false;
+    struct evaluated next = {0};
+    bool promising = false;
     context->step_arena = arena;
     *out_better = false;
     YK_TRY(yk_plan_copy(now->plan, arena, &next.plan));
-    next.plan->transfer_count = 0; /* its order may not be one of what it becomes */
+    next.plan->transfer_count = 0; /* may be invalid after the move */
     YK_TRY(make(context, steps, count, next.plan, out_changed));
     if (*out_changed != YK_PLAN_MOVE_DONE || !is_new(context, next.plan)) {
         return YK_OK;
     }
-    /* What does not fit yet may do without recomputation once it does. */
-    YK_TRY(may_be_faster(context, next.plan, now->fits, max_s, &hopeful));
-    if (!hopeful || yk_plan_check(next.plan, context->study->model) != YK_OK) {
+    /* A plan that does not fit yet may not need recomputation later. */
+    YK_TRY(may_be_faster(context, next.plan, now->fits, max_s, &promising));
+    if (!promising || yk_plan_check(next.plan, context->study->model) != YK_OK) {
         return YK_OK;
     }
-    YK_TRY(weigh(context, max_s, &next));
+    YK_TRY(evaluate(context, max_s, &next));
     if (is_better(&next, now)) {
         *out_better = true;
         *now = next;
@@ -240,7 +236,7 @@ static yk_status try_steps(struct context *context, const struct step *steps, in
     return YK_OK;
 }
 
-static yk_status try_kind(struct context *context, int32_t kind, struct worth *now,
+static yk_status try_kind(struct context *context, int32_t kind, struct evaluated *now,
                           bool *out_better)
 {
     enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
@@ -254,8 +250,9 @@ static yk_status try_kind(struct context *context, int32_t kind, struct worth *n
     return YK_OK;
 }
 
-/* All moves of all kinds from `first` on, until none is better or, with `until_fits`, it fits. */
-static yk_status descend(struct context *context, int32_t first, bool until_fits, struct worth *now)
+/* Applies improving moves of all kinds from `first` on; with `until_fits`, until it fits. */
+static yk_status descend(struct context *context, int32_t first, bool until_fits,
+                         struct evaluated *now)
 {
     bool better = true;
     while (better && yk_study_has_budget(context->study)) {
@@ -267,19 +264,19 @@ static yk_status descend(struct context *context, int32_t first, bool until_fits
     return YK_OK;
 }
 
-/* The most sparing of the ways to keep layers; NAN bytes missing when all were looked at before. */
-static yk_status save_memory(struct context *context, struct worth *now)
+/* Finds the variant that uses least memory; NAN missing bytes if all were evaluated before. */
+static yk_status save_memory(struct context *context, struct evaluated *now)
 {
-    struct worth best = {.plan = now->plan, .missing_bytes = NAN};
+    struct evaluated best = {.plan = now->plan, .missing_bytes = NAN};
     bool more = true;
     for (int32_t way = 0; more && !best.fits; way++) {
-        struct worth next = {0};
+        struct evaluated next = {0};
         YK_TRY(yk_plan_copy(now->plan, context->arena, &next.plan));
         more = yk_plan_move_save_memory(context->study, way, next.plan);
         if (!more || !is_new(context, next.plan)) {
             continue;
         }
-        YK_TRY(weigh_alone(context, &next));
+        YK_TRY(evaluate_unordered(context, &next));
         if (isnan(best.missing_bytes) || is_better(&next, &best)) {
             best = next;
         }
@@ -288,10 +285,10 @@ static yk_status save_memory(struct context *context, struct worth *now)
     return best.fits ? yk_search_accept(context->search, best.plan, best.step_s) : YK_OK;
 }
 
-/* A plan that does not fit is made as sparing as can be, then changed until it fits. */
+/* A plan that does not fit first gets the variant with least memory, then moves until it fits. */
 static yk_status descend_from(struct context *context, const struct yk_search_start *start)
 {
-    struct worth now = {
+    struct evaluated now = {
         .fits = start->fits, .step_s = start->step_s, .missing_bytes = start->missing_bytes};
     YK_TRY(yk_plan_copy(start->plan, context->arena, &now.plan));
     if (!now.fits) {
@@ -313,7 +310,7 @@ static yk_status make_in_copy(struct context *context, const struct yk_plan *pla
     return make(context, step, 1, copy, out);
 }
 
-/* The moves that a plan has; one more than FEW_MOVES at most. */
+/* Lists the valid moves of a plan, at most FEW_MOVES + 1. */
 static yk_status list_steps(struct context *context, const struct yk_plan *plan, struct step *steps,
                             int32_t *out_count)
 {
@@ -331,7 +328,7 @@ static yk_status list_steps(struct context *context, const struct yk_plan *plan,
     return YK_OK;
 }
 
-static yk_status try_pairs(struct context *context, struct worth *now, bool *out_better)
+static yk_status try_pairs(struct context *context, struct evaluated *now, bool *out_better)
 {
     struct step steps[FEW_MOVES + 1];
     int32_t count = 0;
@@ -350,9 +347,9 @@ static yk_status try_pairs(struct context *context, struct worth *now, bool *out
     return YK_OK;
 }
 
-static yk_status go_on_in_pairs(struct context *context)
+static yk_status descend_in_pairs(struct context *context)
 {
-    struct worth now = {.fits = true, .step_s = context->search->best_s};
+    struct evaluated now = {.fits = true, .step_s = context->search->best_s};
     bool better = context->search->best != NULL;
     if (better) {
         YK_TRY(yk_plan_copy(context->search->best, context->arena, &now.plan));
@@ -373,7 +370,7 @@ static yk_status search_from_starts(struct context *context, struct yk_arena *ar
          i <= search->start_count && status == YK_OK && yk_study_has_budget(context->study); i++) {
         YK_TRY(yk_arena_create(&context->arena));
         status = i < search->start_count ? descend_from(context, &search->starts[i])
-                                         : go_on_in_pairs(context);
+                                         : descend_in_pairs(context);
         yk_arena_destroy(context->arena);
     }
     return status;

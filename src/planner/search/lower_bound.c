@@ -1,11 +1,10 @@
 /*
- * Lower bound: a step time that no plan beats. Every sample passes through every layer on some
- * device; if work could be cut at will and moved for nothing, all devices would be busy to the end:
- * a linear program over kinds of layers and kinds of devices.
+ * Lower bound of the step time of any plan: a linear program over kinds of layers and kinds of
+ * devices, in which work can be divided arbitrarily and communication is free.
  *
- * Devices that are faster while others idle (sim/idle_speedup.h) might do more if some of those
- * idled. What all of them get done is convex in the part of the step that any one works, so every
- * choice of who works has a program of its own, and the smallest of their times counts.
+ * Some devices are faster while others are idle (sim/idle_speedup.h). The total work is convex in
+ * the busy time of each device, so the optimum is at a choice of busy devices. The program is
+ * solved for every choice, and the bound is the smallest result.
  */
 #include "planner/search/search.h"
 
@@ -15,9 +14,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Up to this many choices of busy devices are tried; beyond that, all devices count as fast as if
+ * the others were idle. */
 enum {
-    MAX_CHOICES =
-        256, /* of who works; where there are more, all are as fast as while others rest */
+    MAX_CHOICES = 256
 };
 
 struct bounding {
@@ -27,7 +27,7 @@ struct bounding {
     int32_t *kind_sizes; /* how many there are */
     int32_t *at_work;    /* of these */
     double *scales;      /* of what a kind takes, with these at work */
-    double *sample_s;    /* (kinds, layers) seconds a sample, at the batch that suits it best */
+    double *sample_s;    /* (kinds, layers) seconds per sample, at the best batch size */
     int32_t kind_count;
     int32_t *layers;      /* one layer of each shape */
     int32_t *layer_sizes; /* how many there are */
@@ -60,8 +60,8 @@ static yk_status find_kinds(struct bounding *bounding)
     return YK_OK;
 }
 
-/* Layers of one shape take the same; a layer measured by its name has a time of its own, so that
- * shapes are trusted only where no device has measured times. */
+/* Layers of one shape have equal times, unless a device has measured times, which may be given by
+ * name. */
 static yk_status find_layers(struct bounding *bounding)
 {
     const struct yk_study *study = bounding->study;
@@ -94,13 +94,13 @@ static yk_status find_sample_s(const struct bounding *bounding, int32_t device, 
     double min_s = INFINITY;
     for (int64_t samples = 1; samples <= batch; samples++) {
         double seconds = 0;
-        YK_TRY(yk_study_layers_s(bounding->study, device, layer, layer, samples, NULL, &seconds));
+        YK_TRY(yk_study_layer_s(bounding->study, device, layer, samples, false, &seconds));
         min_s = fmin(min_s, seconds / (double)samples);
-        /* Every size up to some hundreds, then sparsely: times a sample flatten out. */
+        /* Every size up to 256, then fewer, since times per sample flatten out. */
         samples += samples / 256;
     }
     double all_s = 0;
-    YK_TRY(yk_study_layers_s(bounding->study, device, layer, layer, batch, NULL, &all_s));
+    YK_TRY(yk_study_layer_s(bounding->study, device, layer, batch, false, &all_s));
     *out_s = fmin(min_s, all_s / (double)batch);
     return YK_OK;
 }
@@ -120,7 +120,7 @@ static yk_status find_times(struct bounding *bounding)
 }
 
 /* Column 0 is the time; then the samples of each kind of layer on each kind of device. */
-static yk_status pose(const struct bounding *bounding, struct yk_milp *milp)
+static yk_status build_program(const struct bounding *bounding, struct yk_milp *milp)
 {
     const double batch = (double)bounding->study->request->workload.batch;
     int32_t column = 0;
@@ -151,7 +151,7 @@ static yk_status solve(const struct bounding *bounding, double *out_s)
     struct yk_milp *milp = NULL;
     struct yk_milp_result result;
     YK_TRY(yk_milp_create(&milp));
-    yk_status status = pose(bounding, milp);
+    yk_status status = build_program(bounding, milp);
     YK_THEN(yk_milp_solve(milp, &options, bounding->arena, &result));
     yk_milp_destroy(milp);
     YK_TRY(status);
@@ -159,7 +159,7 @@ static yk_status solve(const struct bounding *bounding, double *out_s)
     return YK_OK;
 }
 
-/* How many choices there are; 1 where nobody is slower beside others. */
+/* The number of choices; 1 if no device is faster while others are idle. */
 static int64_t count_choices(const struct bounding *bounding)
 {
     int64_t count = 1;
@@ -173,7 +173,7 @@ static int64_t count_choices(const struct bounding *bounding)
     return crowded ? count - 1 : 1;
 }
 
-/* Choice 0 is all of them. */
+/* Sets `at_work`; in choice 0 all devices are busy. */
 static void choose(struct bounding *bounding, int64_t choice)
 {
     for (int32_t k = 0; k < bounding->kind_count; k++) {
@@ -198,8 +198,9 @@ static void find_scales(struct bounding *bounding, bool others_idle)
     }
 }
 
-static yk_status find_bound(struct bounding *bounding, double *out_s)
+static yk_status find_bound(struct bounding *bounding, struct yk_arena *arena, double *out_s)
 {
+    bounding->arena = arena;
     YK_TRY(find_kinds(bounding));
     YK_TRY(find_layers(bounding));
     YK_TRY(find_times(bounding));
@@ -209,7 +210,7 @@ static yk_status find_bound(struct bounding *bounding, double *out_s)
     for (int64_t choice = 0; choice < (too_many ? 1 : choices); choice++) {
         double min_s = 0;
         if (choice > 0 && yk_deadline_has_passed(&bounding->study->deadline)) {
-            too_many = true; /* for the time there is */
+            too_many = true; /* no time left for all choices */
             choice = 0;
         }
         choose(bounding, choice);
@@ -223,8 +224,6 @@ static yk_status find_bound(struct bounding *bounding, double *out_s)
 yk_status yk_lower_bound_step_s(struct yk_study *study, double *out_s)
 {
     struct bounding bounding = {.study = study};
-    YK_TRY(yk_arena_create(&bounding.arena));
-    const yk_status status = find_bound(&bounding, out_s);
-    yk_arena_destroy(bounding.arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, find_bound(&bounding, arena, out_s));
+    return YK_OK;
 }

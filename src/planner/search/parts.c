@@ -1,4 +1,4 @@
-#include "planner/search/parts.h"
+#include "planner/search/trial.h"
 
 #include "base/units.h"
 #include "model/model.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 struct room {
-    double part; /* of the state that it holds at most */
+    double part; /* largest fraction of the state that fits */
     int32_t rank;
 };
 
 static double bytes_of(double room_bytes)
 {
-    return room_bytes > 0 ? room_bytes : 0; /* overdrawn, or no number: no room */
+    return room_bytes > 0 ? room_bytes : 0; /* negative or NAN counts as 0 */
 }
 
 static int compare_rooms(const void *left, const void *right)
@@ -26,7 +26,7 @@ static int compare_rooms(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Water-filling: from the smallest room on, those below the level are full. */
+/* Water-filling: the ranks with the smallest rooms are filled first. */
 static yk_status fill(int32_t count, double state_bytes, const double *room_bytes,
                       struct yk_arena *arena, double *parts)
 {
@@ -81,7 +81,7 @@ enum {
     ROUNDS = 3
 };
 
-/* State of a group that is divided among its members, by DESIGN's table of strategies. */
+/* Bytes of a group's state that are sharded. */
 static double divided_bytes(const struct yk_study *study, const struct yk_plan *plan, int32_t group)
 {
     double bytes = 0;
@@ -98,7 +98,7 @@ static double divided_bytes(const struct yk_study *study, const struct yk_plan *
     return bytes;
 }
 
-/* Parts that leave all ranks with equal room, where they can: the level is found by bisection. */
+/* Fractions that leave all ranks with equal free memory, if possible, by bisection. */
 static void level_parts(int32_t count, double state_bytes, const double *room, double *parts)
 {
     double low = -state_bytes;
@@ -129,7 +129,7 @@ static void level_parts(int32_t count, double state_bytes, const double *room, d
     }
 }
 
-/* Parts for the rooms that a trial left; `out_room` is false when those are too small in all. */
+/* Sets the fractions of a group from an evaluation; `*out_room` becomes false if none can fit. */
 static yk_status set_parts(const struct yk_trial *trial, double state_bytes, double room_balance,
                            struct yk_arena *arena, struct yk_plan *plan,
                            struct yk_plan_group *group, bool *out_room)
@@ -158,23 +158,21 @@ static yk_status set_parts(const struct yk_trial *trial, double state_bytes, dou
     return YK_OK;
 }
 
-/* `out_any`: some group divides state; `out_room`: there is room for the state of all. */
+/* `*out_any`: some group has sharded state. `*out_room`: there is enough memory for all of it. */
 static yk_status set_all(const struct yk_study *study, const struct yk_trial *trial,
                          double room_balance, struct yk_plan *plan, bool *out_any, bool *out_room)
 {
-    struct yk_arena *arena = NULL;
-    yk_status status = yk_arena_create(&arena);
     *out_any = false;
     *out_room = true;
-    for (int32_t g = 0; g < plan->group_count && status == YK_OK; g++) {
+    for (int32_t g = 0; g < plan->group_count; g++) {
         const double bytes = divided_bytes(study, plan, g);
         if (bytes > 0) {
             *out_any = true;
-            status = set_parts(trial, bytes, room_balance, arena, plan, &plan->groups[g], out_room);
+            YK_TRY_IN_ARENA(arena, set_parts(trial, bytes, room_balance, arena, plan,
+                                             &plan->groups[g], out_room));
         }
     }
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double room_balance,

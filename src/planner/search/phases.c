@@ -1,4 +1,4 @@
-/* The two phases of a search: all families of plans, then what makes the best better. */
+/* Phases: explores all families of plans, then refines the best plan. */
 #include "planner/order/plan.h"
 #include "planner/search/data_parallel.h"
 #include "planner/search/search.h"
@@ -15,20 +15,41 @@ yk_status yk_search_phase_explore(struct yk_search *search)
     return yk_search_pipelines(search, YK_SEARCH_SOME_DEVICES);
 }
 
+yk_status yk_search_phase_explore_request(const struct yk_plan_request *request,
+                                          bool pipelines_first, int64_t *trials, bool *out_known,
+                                          double *out_s)
+{
+    struct yk_study *study = NULL;
+    struct yk_search search;
+    YK_TRY(yk_study_create(request, &study));
+    yk_status status = yk_search_create(study, &search);
+    if (status == YK_OK) {
+        status = pipelines_first ? yk_search_pipelines(&search, YK_SEARCH_ALL_DEVICES) : YK_OK;
+        YK_THEN(yk_search_phase_explore(&search));
+        status = status == YK_ERROR_STOPPED ? YK_OK : status;
+        *out_known = search.best || yk_search_has_budget(&search);
+        *out_s = search.best ? search.best_s : NAN;
+        yk_search_free(&search);
+    }
+    *trials += study->trials;
+    yk_study_destroy(study);
+    return status;
+}
+
 struct refining {
     struct yk_search *search;
-    struct yk_arena *arena;       /* of the change at hand */
+    struct yk_arena *arena;       /* of the current change */
     int32_t *devices;             /* (ranks of the best) */
     enum yk_strategy *strategies; /* (L) */
     bool *recompute;              /* (L) */
 };
 
-static bool goes_on(const struct refining *refining)
+static bool has_budget(const struct refining *refining)
 {
     return yk_study_has_budget(refining->search->study);
 }
 
-/* The best, which has one group, as a split to be made again. */
+/* The data-parallel spec of the best plan, which has one group. */
 static yk_status split_of_best(struct refining *refining, struct yk_data_parallel_spec *out)
 {
     const struct yk_plan *best = refining->search->best;
@@ -65,7 +86,7 @@ static yk_status change_balance(struct refining *refining)
     if (!yk_study_decides(refining->search->study, YK_DECIDE_PARTS)) {
         return YK_OK;
     }
-    for (size_t i = 0; i < sizeof balances / sizeof balances[0] && goes_on(refining); i++) {
+    for (size_t i = 0; i < sizeof balances / sizeof balances[0] && has_budget(refining); i++) {
         struct yk_data_parallel_spec split;
         YK_TRY(split_of_best(refining, &split));
         split.room_balance = balances[i];
@@ -83,7 +104,7 @@ static int32_t count_recomputed(const struct yk_plan *plan)
     return count;
 }
 
-/* As few layers as will do, by bisection: the first ones, whose activations are held longest. */
+/* Minimises the number of recomputed layers by bisection: the first ones, which hold longest. */
 static yk_status change_recomputation(struct refining *refining)
 {
     int32_t low = 0;
@@ -91,7 +112,7 @@ static yk_status change_recomputation(struct refining *refining)
     if (!yk_study_decides(refining->search->study, YK_DECIDE_RECOMPUTATION)) {
         return YK_OK;
     }
-    while (high - low > 1 && goes_on(refining)) {
+    while (high - low > 1 && has_budget(refining)) {
         const int32_t half = low + (high - low) / 2;
         const double before_s = refining->search->best_s;
         struct yk_data_parallel_spec split;
@@ -110,27 +131,24 @@ static yk_status change_recomputation(struct refining *refining)
     return YK_OK;
 }
 
-/* As many layers, first or last, as memory allows in a strategy that sends less, by bisection. */
+/* Maximises the number of layers with a strategy that communicates less, by bisection. */
 static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, bool from_first)
 {
     const int32_t L = refining->search->best->layer_count;
     int32_t low = 0;
     int32_t high = L + 1;
-    while (high - low > 1 && goes_on(refining)) {
+    while (high - low > 1 && has_budget(refining)) {
         const int32_t half = low + (high - low) / 2;
         const double before_s = refining->search->best_s;
         struct yk_data_parallel_spec split;
         YK_TRY(split_of_best(refining, &split));
         for (int32_t l = 0; l < L; l++) {
-            const struct yk_layer *layers = refining->search->study->model->layers;
             const bool chosen = from_first ? l < half : l >= L - half;
-            const int32_t shared = layers[l].shares;
-            if (shared != YK_LAYER_NONE) {
-                refining->strategies[l] = refining->strategies[shared];
-            } else if (chosen && refining->strategies[l] != YK_REPLICATED) {
+            if (chosen && refining->strategies[l] != YK_REPLICATED) {
                 refining->strategies[l] = strategy;
             }
         }
+        yk_data_parallel_tie(refining->search->study->model, refining->strategies);
         YK_TRY(yk_data_parallel_try(refining->search, &split));
         if (refining->search->best_s < before_s) {
             low = half;
@@ -162,7 +180,7 @@ static yk_status change_sizes(struct refining *refining)
     if (refining->search->best->rank_count == 1) {
         return YK_OK;
     }
-    for (size_t i = 0; i < sizeof prefetches / sizeof prefetches[0] && goes_on(refining); i++) {
+    for (size_t i = 0; i < sizeof prefetches / sizeof prefetches[0] && has_budget(refining); i++) {
         struct yk_plan plan = *refining->search->best;
         plan.prefetch = prefetches[i];
         if (plan.transfer_count == 0 &&
@@ -170,7 +188,7 @@ static yk_status change_sizes(struct refining *refining)
             YK_TRY(yk_search_consider(refining->search, &plan, NULL));
         }
     }
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0] && goes_on(refining); i++) {
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0] && has_budget(refining); i++) {
         struct yk_plan plan = *refining->search->best;
         plan.bucket_bytes *= scales[i];
         if (plan.transfer_count == 0 &&
@@ -181,7 +199,7 @@ static yk_status change_sizes(struct refining *refining)
     return YK_OK;
 }
 
-/* One unit of samples from one member of a group to another. */
+/* Moves one unit of samples from one member of a group to another. */
 static yk_status move_samples(struct refining *refining, int32_t group, int32_t from, int32_t to,
                               bool *out_better)
 {
@@ -210,11 +228,11 @@ static yk_status change_shares(struct refining *refining)
         return YK_OK;
     }
     bool better = true;
-    while (better && goes_on(refining)) {
+    while (better && has_budget(refining)) {
         better = false;
         for (int32_t g = 0; g < refining->search->best->group_count; g++) {
             const int32_t n = refining->search->best->groups[g].member_count;
-            for (int32_t i = 0; i < n * n && n <= MANY_MEMBERS && goes_on(refining); i++) {
+            for (int32_t i = 0; i < n * n && n <= MANY_MEMBERS && has_budget(refining); i++) {
                 bool moved = false;
                 if (i / n != i % n) {
                     YK_TRY(move_samples(refining, g, i / n, i % n, &moved));
@@ -226,16 +244,16 @@ static yk_status change_shares(struct refining *refining)
     return YK_OK;
 }
 
-/* The integer program, where one step's order is all there is to order. */
+/* Runs the integer program, if the plan has one group and one micro-batch. */
 static yk_status change_order(struct refining *refining)
 {
     const struct yk_study *study = refining->search->study;
     const struct yk_plan *best = refining->search->best;
-    /* A search that is counted has no time to give. */
-    const double left_s =
-        study->request->search.moves > 0
-            ? 0
-            : study->request->search.budget_s * (study->part - yk_study_spent_part(study));
+    /* A search limited in moves has no time budget. */
+    const double left_s = study->request->search.moves > 0
+                              ? 0
+                              : study->request->search.budget_s *
+                                    (study->budget_fraction - yk_study_spent_part(study));
     const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_MILP,
                                                   .open = yk_study_chooses_strategies(study),
                                                   .budget_s = fmin(left_s, 5)};
@@ -253,22 +271,17 @@ static yk_status change_order(struct refining *refining)
 
 static yk_status move_cut(struct refining *refining, int32_t layer, int32_t group, bool *out_better)
 {
-    const struct yk_layer *layers = refining->search->study->model->layers;
     struct yk_plan *plan = NULL;
     const double before_s = refining->search->best_s;
     YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     plan->layers[layer].group = group;
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        if (layers[l].shares != YK_LAYER_NONE) {
-            plan->layers[l].group = plan->layers[layers[l].shares].group;
-        }
-    }
+    yk_plan_tie_layers(plan, refining->search->study->model);
     YK_TRY(yk_search_consider(refining->search, plan, NULL));
     *out_better = refining->search->best_s < before_s;
     return YK_OK;
 }
 
-/* Every group still has a layer when `layer` leaves its own. */
+/* Whether the group of `layer` has another layer. */
 static bool may_leave(const struct yk_plan *plan, int32_t layer)
 {
     int32_t count = 0;
@@ -281,9 +294,10 @@ static bool may_leave(const struct yk_plan *plan, int32_t layer)
 static yk_status change_cuts(struct refining *refining)
 {
     bool better = refining->search->best->group_count > 1;
-    while (better && goes_on(refining)) {
+    while (better && has_budget(refining)) {
         better = false;
-        for (int32_t l = 0; l + 1 < refining->search->best->layer_count && goes_on(refining); l++) {
+        for (int32_t l = 0; l + 1 < refining->search->best->layer_count && has_budget(refining);
+             l++) {
             const struct yk_plan *best = refining->search->best;
             const int32_t here = best->layers[l].group;
             const int32_t next = best->layers[l + 1].group;

@@ -1,25 +1,41 @@
-#include "planner/search/pipeline.h"
+/*
+ * Pipeline: plans of consecutive stages of layers, each on a group of devices. A group of several
+ * devices divides every micro-batch among them. Cuts are found by dynamic programming from the last
+ * stage to the first: they minimise the time of the slowest stage, and every stage must fit, by an
+ * estimate, with its micro-batches in flight. Layers with shared weights are with the first of
+ * them.
+ */
+#include "planner/search/search.h"
 
 #include "model/model.h"
 #include "planner/search/plan_move.h"
-#include "planner/search/search.h"
 #include "planner/search/shares.h"
 
 #include <math.h>
 
+struct pipeline_spec {
+    const int32_t *devices; /* of all groups, in the order of the stages */
+    const int32_t *sizes;   /* (group_count) devices of each group */
+    int32_t group_count;    /* K */
+    int32_t micro_batches;
+    enum yk_pipeline order;
+    enum yk_strategy strategy; /* of layers in groups of several devices */
+    bool recompute;            /* all blocks */
+};
+
 struct cutting {
     struct yk_study *study;
-    const struct yk_pipeline_spec *spec;
+    const struct pipeline_spec *spec;
     struct yk_arena *arena;
     int32_t *first_device;  /* (K + 1) of each group */
     int64_t *samples;       /* (devices) of a micro-batch */
-    int32_t chain;          /* layers that are cut; those behind it share weights with the first */
-    double *time_s;         /* (K, L + 1) of all layers before, forward and backward */
-    double *saved_bytes;    /* (K, L + 1) by one micro-batch on the rank that takes most */
+    int32_t chain;          /* layers that are cut; the layers after them share weights */
+    double *time_s;         /* (K, L + 1) forward and backward of all layers before */
+    double *saved_bytes;    /* (K, L + 1) for one micro-batch on the rank with most samples */
     double *state_bytes;    /* (K, L + 1) */
-    double *besides_bytes;  /* (K, L) workspace and messages of a layer */
+    double *besides_bytes;  /* (K, L) workspace and recomputed activations of a layer */
     double *limit_bytes;    /* (K) of the group's smallest device */
-    bool minimises_missing; /* no cut seems to fit: the one that lacks least is wanted */
+    bool minimises_missing; /* no cut fits, so minimise the missing memory */
     double *best; /* (K + 1, L + 1) seconds of the slowest stage from group k on, from layer
                      l on; or bytes of the one that lacks most */
     int32_t *end; /* (K, L) where group k's stage ends if it begins at l */
@@ -47,10 +63,10 @@ static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double
                                    cutting->study->model->layer_count - 1, samples, NULL, out_s);
 }
 
-/* How a group shares out a micro-batch; YK_ERROR_NO_FIT when it cannot be cut so. */
+/* Divides a micro-batch among a group; YK_ERROR_NO_FIT if the batch is not divisible. */
 static yk_status share_out(struct cutting *cutting, int32_t group)
 {
-    const struct yk_pipeline_spec *spec = cutting->spec;
+    const struct pipeline_spec *spec = cutting->spec;
     const int64_t batch = cutting->study->request->workload.batch;
     const int64_t M = spec->micro_batches;
     int64_t *samples = &cutting->samples[cutting->first_device[group]];
@@ -84,15 +100,9 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
     double slowest_s = 0;
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         double seconds = 0;
-        const bool *recompute = NULL;
-        YK_TRY(yk_study_layers_s(cutting->study, cutting->spec->devices[i], layer, layer,
-                                 cutting->samples[i], recompute, &seconds));
-        if (cutting->spec->recompute && cutting->study->recomputes[layer]) {
-            double again_s = 0;
-            YK_TRY(yk_layer_costs_seconds(cutting->study->costs, cutting->spec->devices[i], layer,
-                                          cutting->samples[i], YK_COST_FORWARD, &again_s));
-            seconds += again_s;
-        }
+        YK_TRY(yk_study_layer_s(
+            cutting->study, cutting->spec->devices[i], layer, cutting->samples[i],
+            cutting->spec->recompute && cutting->study->recomputes[layer], &seconds));
         slowest_s = fmax(slowest_s, seconds);
     }
     *out_s = slowest_s;
@@ -108,7 +118,7 @@ static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
     if (n == 1 || cutting->spec->strategy == YK_REPLICATED) {
         return state.weight_bytes + changing;
     }
-    /* Whole gradients wait for the last micro-batch, and kept weights stay whole. */
+    /* Full gradients are accumulated until the last micro-batch; kept weights are not sharded. */
     const double summed = changing / n + state.gradient_bytes;
     return cutting->spec->strategy == YK_FULLY_SHARDED ? summed + state.weight_bytes / n
                                                        : summed + state.weight_bytes;
@@ -116,7 +126,7 @@ static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
 
 static yk_status fill_group(struct cutting *cutting, int32_t k)
 {
-    const struct yk_pipeline_spec *spec = cutting->spec;
+    const struct pipeline_spec *spec = cutting->spec;
     const int32_t L = cutting->study->model->layer_count;
     int64_t max = 1;
     const struct yk_model *plain = NULL;
@@ -155,7 +165,7 @@ static double limit_of(const struct cutting *cutting, int32_t k)
     return limit;
 }
 
-/* Layers [from, to), the first one with what shares its weights. */
+/* Sum over layers [from, to). The first stage includes the layers that share weights. */
 static double sum(const struct cutting *cutting, double *table, int32_t k, int32_t from, int32_t to)
 {
     const double *values = row(cutting, table, k);
@@ -163,15 +173,15 @@ static double sum(const struct cutting *cutting, double *table, int32_t k, int32
     return values[to] - values[from] + (from == 0 ? values[L] - values[cutting->chain] : 0);
 }
 
-/* `besides` is the most that a single layer of the stage takes besides. */
+/* `besides` is the largest workspace of a layer of the stage. */
 static double missing_bytes(const struct cutting *cutting, int32_t k, int32_t from, int32_t to,
                             double besides)
 {
     const int32_t M = cutting->spec->micro_batches;
     const int32_t after = cutting->spec->group_count - k;
-    const int32_t under_way = cutting->spec->order == YK_GPIPE || after > M ? M : after;
+    const int32_t in_flight = cutting->spec->order == YK_GPIPE || after > M ? M : after;
     return sum(cutting, cutting->state_bytes, k, from, to) +
-           under_way * sum(cutting, cutting->saved_bytes, k, from, to) + besides -
+           in_flight * sum(cutting, cutting->saved_bytes, k, from, to) + besides -
            cutting->limit_bytes[k];
 }
 
@@ -215,7 +225,7 @@ static void cut(struct cutting *cutting)
 
 static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan)
 {
-    const struct yk_pipeline_spec *spec = cutting->spec;
+    const struct pipeline_spec *spec = cutting->spec;
     for (int32_t k = 0; k < spec->group_count; k++) {
         struct yk_plan_group *group = &plan->groups[k];
         const int32_t first = cutting->first_device[k];
@@ -236,7 +246,7 @@ static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan
 
 static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
 {
-    const struct yk_pipeline_spec *spec = cutting->spec;
+    const struct pipeline_spec *spec = cutting->spec;
     const int32_t L = cutting->study->model->layer_count;
     struct yk_plan *plan = NULL;
     YK_TRY(yk_study_create_plan(cutting->study, spec->devices,
@@ -254,13 +264,10 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
         from = to;
     }
     for (int32_t l = 0; l < L; l++) {
-        const int32_t shared = cutting->study->model->layers[l].shares;
-        if (shared != YK_LAYER_NONE) {
-            plan->layers[l].group = plan->layers[shared].group;
-        }
         plan->layers[l].strategy = spec->strategy;
         plan->layers[l].recompute = spec->recompute && cutting->study->recomputes[l];
     }
+    yk_plan_tie_layers(plan, cutting->study->model);
     *out = plan;
     return YK_OK;
 }
@@ -279,7 +286,7 @@ static yk_status allocate_tables(struct cutting *cutting)
     return YK_OK;
 }
 
-/* Layers up to the first one at the end that shares weights with the very first. */
+/* The number of layers before the last ones that share weights with earlier layers. */
 static int32_t chain_length(const struct yk_model *model)
 {
     int32_t length = model->layer_count;
@@ -289,8 +296,10 @@ static int32_t chain_length(const struct yk_model *model)
     return length;
 }
 
-yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec *spec,
-                           struct yk_arena *arena, struct yk_plan **out)
+/* Creates the plan, in `arena`; if no cut fits, the one that lacks least memory. `*out` is NULL if
+ * there are more groups than layers, or the samples cannot be divided. */
+static yk_status create_plan(struct yk_study *study, const struct pipeline_spec *spec,
+                             struct yk_arena *arena, struct yk_plan **out)
 {
     struct cutting cutting = {.study = study, .spec = spec, .arena = arena};
     const int32_t K = spec->group_count;
@@ -318,16 +327,16 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
     return isfinite(row(&cutting, cutting.best, 0)[0]) ? make_plan(&cutting, out) : YK_OK;
 }
 
-/* Another order of passes is tried for plans that come this near. */
+/* The GPipe schedule is tried for plans up to this factor slower than the best. */
 static const double order_gain = 1.2;
 
-/* Passes in the other order take more memory, and wait less where messages are slow. */
-static yk_status consider(struct yk_search *search, const struct yk_pipeline_spec *spec,
+/* GPipe uses more memory than 1F1B, but waits less if messages are slow. */
+static yk_status consider(struct yk_search *search, const struct pipeline_spec *spec,
                           struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
     double step_s = NAN;
-    YK_TRY(yk_pipeline_plan(search->study, spec, arena, &plan));
+    YK_TRY(create_plan(search->study, spec, arena, &plan));
     if (!plan) {
         return YK_OK;
     }
@@ -349,8 +358,8 @@ static bool has_groups_of_several(const struct yk_device_groups *groups)
     return false;
 }
 
-/* The strategies that matter: for stages of one device, one is as good as another. */
-static yk_status try_strategies(struct yk_search *search, struct yk_pipeline_spec *spec,
+/* Stages of one device need only one strategy, since nothing is sharded. */
+static yk_status try_strategies(struct yk_search *search, struct pipeline_spec *spec,
                                 bool of_several)
 {
     static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
@@ -374,7 +383,7 @@ static yk_status try_groups(struct yk_search *search, const struct yk_device_gro
     const int32_t asked = request->micro_batches;
     for (int32_t M = 1; M > 0 && yk_search_has_budget(search);
          M = yk_plan_move_next_micro_batches(request->workload.batch, M)) {
-        struct yk_pipeline_spec spec = {
+        struct pipeline_spec spec = {
             .devices = groups->devices,
             .sizes = groups->sizes,
             .group_count = groups->group_count,

@@ -24,8 +24,8 @@ static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, 
            strcmp(layers[a].shape, layers[b].shape) == 0;
 }
 
-/* Of the layers that follow `*first` and are like it: all, the first or last half, the first or
- * last one. False where there is no such range, or it is one of the others. */
+/* A range of the run of equal layers that begins at `*first`: all, the first or last half, the
+ * first or last layer. Returns false if no run begins there, or the range equals another one. */
 static bool find_range(const struct yk_study *study, const struct yk_plan *plan, int32_t range,
                        int32_t *first, int32_t *end)
 {
@@ -46,18 +46,6 @@ static bool find_range(const struct yk_study *study, const struct yk_plan *plan,
     return range == 0 || (range < 3 && count > 3) || (range >= 3 && count > 1);
 }
 
-/* Layers that share weights are kept and placed together. */
-static void follow_owners(const struct yk_study *study, const struct yk_plan *plan)
-{
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t shared = study->model->layers[l].shares;
-        if (shared != YK_LAYER_NONE) {
-            plan->layers[l].group = plan->layers[shared].group;
-            plan->layers[l].strategy = plan->layers[shared].strategy;
-        }
-    }
-}
-
 bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, struct yk_plan *plan)
 {
     static const enum yk_strategy strategies[] = {YK_FULLY_SHARDED, YK_SHARDED_STATE};
@@ -74,7 +62,7 @@ bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, str
     return variant < 4;
 }
 
-/* The strategy and recomputation of a range: often one makes room for the other. */
+/* Changes strategy and recomputation of a range together: one may free memory for the other. */
 static enum yk_plan_move_result change_layers(const struct yk_study *study, int32_t number,
                                               struct yk_plan *plan)
 {
@@ -99,7 +87,7 @@ static enum yk_plan_move_result change_layers(const struct yk_study *study, int3
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
-    follow_owners(study, plan);
+    yk_plan_tie_layers(plan, study->model);
     return YK_PLAN_MOVE_DONE;
 }
 
@@ -108,7 +96,7 @@ static int64_t unit_of(const struct yk_plan *plan)
     return plan->group_count > 1 && !yk_plan_alternates(plan) ? plan->micro_batches : 1;
 }
 
-/* Whether every turn has samples. */
+/* Whether every micro-batch of an alternating plan has samples. */
 static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 {
     bool full = true;
@@ -120,7 +108,7 @@ static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
     return full;
 }
 
-/* From one member of a group to another: a sample, one of every micro-batch, or all. */
+/* Moves samples between members of a group: one, one of every micro-batch, or all. */
 static enum yk_plan_move_result change_shares(const struct yk_study *study, int32_t number,
                                               struct yk_plan *plan)
 {
@@ -161,7 +149,7 @@ static int32_t count_layers(const struct yk_plan *plan, int32_t group)
     return count;
 }
 
-/* The layer before or after the end of a stage goes to the other one, in any strategy. */
+/* Moves a layer at the end of a stage to the adjacent stage, with any strategy. */
 static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_t number,
                                             struct yk_plan *plan)
 {
@@ -183,7 +171,7 @@ static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
-    follow_owners(study, plan);
+    yk_plan_tie_layers(plan, study->model);
     return count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
@@ -207,7 +195,7 @@ static int32_t previous_micro_batches(int64_t batch, int32_t micro_batches)
     return previous;
 }
 
-/* Makes shares of larger groups multiples of the micro-batches; false when that cannot be. */
+/* Makes shares multiples of the micro-batches, if required; false if that is impossible. */
 static bool fit_shares(const struct yk_plan *plan)
 {
     const int64_t unit = unit_of(plan);
@@ -243,7 +231,7 @@ static enum yk_plan_move_result change_micro_batches(const struct yk_study *stud
     return plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
-/* When gradients travel, when passes run, how far ahead gathers go, how large messages are. */
+/* Changes no_sync, the pipeline schedule, the prefetch, or the size of messages. */
 static enum yk_plan_move_result change_messages(const struct yk_study *study, int32_t number,
                                                 struct yk_plan *plan)
 {
@@ -295,7 +283,7 @@ static bool is_used(const struct yk_plan *plan, int32_t device)
     return false;
 }
 
-/* An unused device keeps a part of a group's state. */
+/* Adds an unused device to a group, to store a part of its state. */
 static yk_status add_device(const struct yk_study *study, int32_t number, struct yk_arena *arena,
                             struct yk_plan *plan, enum yk_plan_move_result *out)
 {
@@ -328,7 +316,7 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
     return YK_OK;
 }
 
-/* A rank gets an unused device, or exchanges devices with another rank. */
+/* Gives a rank another device; the rank that had it gets the old one. */
 static enum yk_plan_move_result exchange_devices(const struct yk_study *study, int32_t number,
                                                  struct yk_plan *plan)
 {

@@ -1,6 +1,6 @@
 /*
- * Plan move: small changes from one plan to another, for local search. Each kind numbers its moves
- * of a plan; parts and the order of communication are found anew afterwards.
+ * Plan move: the moves of local search. A move is given by its kind and a number. After a move,
+ * shard fractions and transfer order must be computed again.
  */
 #ifndef YK_PLANNER_SEARCH_PLAN_MOVE_H
 #define YK_PLANNER_SEARCH_PLAN_MOVE_H
@@ -8,29 +8,29 @@
 #include "planner/search/study.h"
 
 enum yk_plan_move_result {
-    YK_PLAN_MOVE_DONE,
-    YK_PLAN_MOVE_NONE, /* this number changes nothing here, or what must not be */
-    YK_PLAN_MOVE_END,  /* nor does any larger one */
+    YK_PLAN_MOVE_DONE, /* the plan was changed */
+    YK_PLAN_MOVE_NONE, /* there is no valid move of this number; the plan may be invalid now */
+    YK_PLAN_MOVE_END,  /* the number is past the last move of this kind */
 };
 
-/* The first kinds change how layers are kept and sent, those from YK_PLAN_MOVE_OF_SHAPE on where
- * they are and who computes which samples. */
+/* Kinds below YK_PLAN_MOVE_OF_SHAPE change strategies and messages. The others change shares,
+ * stages, micro-batches and devices. */
 enum {
     YK_PLAN_MOVE_OF_SHAPE = 2,
     YK_PLAN_MOVE_KINDS = 7,
 };
 
-/* Makes move `number` of a kind in `plan`, whose lists may move to the arena. */
+/* Applies a move to `plan`. New arrays of the plan are in `arena`. */
 yk_status yk_plan_move_make(const struct yk_study *study, int32_t kind, int32_t number,
                             struct yk_arena *arena, struct yk_plan *plan,
                             enum yk_plan_move_result *out) YK_MUST_USE;
 
-/* Everything that is to be decided about how layers are kept in one of the variants that need
- * little memory; false past the last. */
+/* Changes the plan to use little memory: sharding, recomputation, no prefetch, as far as the search
+ * decides them. Returns false if `variant` is past the last variant. */
 bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, struct yk_plan *plan);
 
-/* The next larger number of micro-batches that is worth a look, or 0: one that divides the batch,
- * or a power of two. */
+/* The next larger number of micro-batches to try, a divisor of the batch or a power of two; 0 after
+ * the last. */
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches);
 
 #endif

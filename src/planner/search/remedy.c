@@ -1,4 +1,4 @@
-/* Remedy: the cheapest change with which a plan fits where none does, tried out. */
+/* Memory remedy: searches for the cheapest change of a request that makes a plan fit. */
 #include "planner/search/search.h"
 
 #include "base/units.h"
@@ -6,32 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of the budget: what one way may take at the most. */
+/* Maximum fraction of the budget for one change. */
 static const double max_part = 0.25;
 enum {
     LORA_RANK = 16,
     TEXT_SIZE = 120,
 };
 
-/* `out_known`: the search for a plan that fits was not cut short. */
-static yk_status fits(const struct yk_plan_request *request, bool *out, bool *out_known)
-{
-    struct yk_study *study = NULL;
-    struct yk_search search;
-    YK_TRY(yk_study_create(request, &study));
-    yk_status status = yk_search_create(study, &search);
-    if (status == YK_OK) {
-        status = yk_search_phase_explore(&search);
-        status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out = search.best != NULL;
-        *out_known = yk_search_has_budget(&search);
-        yk_search_free(&search);
-    }
-    yk_study_destroy(study);
-    return status;
-}
-
-/* Asks for less, one thing at a time, in the order of what it costs the user. */
+/* Applies change `number`, from cheap to expensive; returns false if it changes nothing. */
 static bool reduce_request(struct yk_plan_request *request, int32_t number, char *text)
 {
     struct yk_workload *workload = &request->workload;
@@ -90,10 +72,11 @@ yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out)
 {
     const struct yk_plan_request *request = study->request;
     bool all_known = true;
+    int64_t trials = 0; /* not counted */
     for (int32_t number = 0; number < REMEDY_COUNT; number++) {
         struct yk_plan_request less = *request;
         char text[TEXT_SIZE];
-        bool helps = false;
+        double step_s = NAN;
         bool known = false;
         less.search.progress = NULL;
         if (!reduce_request(&less, number, text)) {
@@ -107,9 +90,9 @@ yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out)
             all_known = false;
             break;
         }
-        YK_TRY(fits(&less, &helps, &known));
+        YK_TRY(yk_search_phase_explore_request(&less, false, &trials, &known, &step_s));
         all_known = all_known && known;
-        if (helps) {
+        if (isfinite(step_s)) {
             yk_text_addf(out, "it fits with %s", text);
             return YK_OK;
         }

@@ -64,7 +64,7 @@ static bool is_better(const struct yk_search_start *a, const struct yk_search_st
     return a->fits ? a->step_s < b->step_s : a->missing_bytes < b->missing_bytes;
 }
 
-/* Adds a plan to the starts: instead of the one of its shape, or of the last. */
+/* Adds a plan to the starting points, in place of the one with its shape or of the last. */
 static yk_status add_start(struct yk_search *search, const struct yk_plan *plan,
                            const struct yk_trial *trial)
 {

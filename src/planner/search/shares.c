@@ -1,13 +1,13 @@
 /*
- * The slowest rank. Where times never fall, the least time in which all samples can be taken is
- * the B-th smallest of all times of taking one more sample, or that of a rank that takes none, if
- * that is longer. It is selected from the ranks' sorted rows as in quickselect: the pivot is the
- * weighted median of the rows' middles, and every rank narrows its row by bisection.
+ * First, the time of the slowest rank. Each rank has a sorted row of times for 1, 2, … samples. The
+ * minimum time for B samples in total is the B-th smallest of all times in all rows, or the time of
+ * a rank with no samples, if that is longer. It is found by quickselect: the pivot is the weighted
+ * median of the rows' middles, and every row is narrowed by bisection.
  *
- * The sum. At that time the ranks can take E samples more than there are. A recursion over ranks
- * and samples still to be taken finds the least sum; of samples with equal times only the most
- * counts, since taking fewer never takes longer. Below the B-th smallest time fewer than B samples
- * can be taken, so all ranks together have fewer than B + 2n choices.
+ * Second, the sum of times. Within the minimum time, the ranks could compute E samples more than B.
+ * Dynamic programming over ranks and remaining samples minimises the sum. Of shares with equal
+ * times, only the largest is a choice. Since fewer than B samples are possible in less time, all
+ * ranks together have fewer than B + 2n choices.
  */
 #include "planner/search/shares.h"
 
@@ -17,19 +17,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Steps of the recursion that are not worth waiting for. */
+/* Above this many steps, the sum is not minimised. */
 static const double MAX_STEPS = 3e7;
 
-/* Sums that differ by less are equal: they were added up in another order. */
+/* Relative difference of sums that is only rounding. */
 static const double EQUAL_SUMS = 1e-12;
 
-/* What a rank can take: in units, within a time that is being looked at. */
+/* The row of a rank: numbers of units. */
 struct row {
     int64_t max;
-    int64_t low;   /* the first so many are within the least time that could be the answer */
-    int64_t high;  /* those past it are not within the most */
-    int64_t under; /* how many take less than the pivot */
-    int64_t until; /* how many take no longer than the pivot */
+    int64_t low;   /* units whose time is at most the answer */
+    int64_t high;  /* larger numbers take longer than the answer */
+    int64_t under; /* units that take less than the pivot */
+    int64_t until; /* units that take at most the pivot */
     int64_t middle;
     double middle_s;
 };
@@ -39,8 +39,8 @@ struct choice {
     double time_s;
 };
 
-/* The choices of one rank, from few to many units, and the least sums of this rank and all after it
- * where those take at least `first_need`, `first_need` + 1 … units together. */
+/* The choices of one rank, in ascending order. `sums_s[i]` is the minimum sum of this rank and all
+ * after it, if they take at least `first_need` + i units together. */
 struct stage {
     struct choice *choices;
     int64_t choice_count;
@@ -53,7 +53,7 @@ struct search {
     const struct yk_shares_problem *problem;
     struct yk_arena *arena;
     int32_t n;
-    int64_t units; /* B: to be taken by all together */
+    int64_t units; /* B, in total */
     struct row *rows;
     int32_t *order;       /* of the rows, by their middles' times */
     struct stage *stages; /* (n + 1) */

@@ -1,9 +1,8 @@
 #include "planner/search/study.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* While no plan fits, the number of trials asked for is multiplied by this. */
+/* While no plan fits, the limit of moves is multiplied by this. */
 static const double patience = 16;
 static const double min_moves = 100;
 
@@ -13,10 +12,7 @@ static yk_status find_recomputed(struct yk_study *study)
 {
     const struct yk_model *saving = NULL;
     YK_TRY(yk_model_sizes_get(study->sizes, study->request->workload.batch, true, &saving));
-    study->recomputes = calloc((size_t)study->model->layer_count, sizeof *study->recomputes);
-    if (!study->recomputes) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW(study->arena, study->recomputes, study->model->layer_count);
     for (int32_t l = 0; l < study->model->layer_count; l++) {
         study->recomputes[l] = saving->layers[l].saved_bytes < study->model->layers[l].saved_bytes;
     }
@@ -29,10 +25,7 @@ static yk_status start(struct yk_study *study)
     YK_TRY(yk_model_sizes_create(request->config, &request->workload, &study->sizes));
     YK_TRY(yk_layer_costs_create(request->book, study->sizes, &study->costs));
     study->model = yk_model_sizes_whole_batch(study->sizes);
-    study->limit_bytes = calloc((size_t)study->cluster->device_count, sizeof *study->limit_bytes);
-    if (!study->limit_bytes) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_NEW(study->arena, study->limit_bytes, study->cluster->device_count);
     YK_TRY(find_recomputed(study));
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
         const double memory = study->cluster->devices[p].memory_bytes;
@@ -44,10 +37,8 @@ static yk_status start(struct yk_study *study)
 
 yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out)
 {
-    struct yk_study *study = calloc(1, sizeof *study);
-    if (!study) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_study *study = NULL;
+    YK_TRY_NEW_OWNER(study);
     study->request = request;
     study->cluster = request->book->cluster;
     study->facts = request->book->facts;
@@ -68,20 +59,18 @@ void yk_study_destroy(struct yk_study *study)
     if (study) {
         yk_layer_costs_destroy(study->costs);
         yk_model_sizes_destroy(study->sizes);
-        free(study->recomputes);
-        free(study->limit_bytes);
-        free(study);
+        yk_arena_destroy(study->arena);
     }
 }
 
-void yk_study_begin_phase(struct yk_study *study, double part, double last_part)
+void yk_study_begin_phase(struct yk_study *study, double fraction, double last_fraction)
 {
     const struct yk_scheduler_options *search = &study->request->search;
-    study->part = part;
-    study->last_part = last_part;
-    /* What is counted, or only looked at and not searched for, has no end in time. */
+    study->budget_fraction = fraction;
+    study->last_budget_fraction = last_fraction;
+    /* A search limited in moves, or an evaluation without a search, has no deadline. */
     const bool timed = search->moves <= 0 && search->budget_s > 0;
-    study->deadline.at_s = timed ? study->started_s + last_part * search->budget_s : INFINITY;
+    study->deadline.at_s = timed ? study->started_s + last_fraction * search->budget_s : INFINITY;
 }
 
 double yk_study_spent_part(const struct yk_study *study)
@@ -95,15 +84,16 @@ double yk_study_spent_part(const struct yk_study *study)
 bool yk_study_has_budget(const struct yk_study *study)
 {
     const struct yk_scheduler_options *search = &study->request->search;
-    return !(search->stop && atomic_load(search->stop)) && yk_study_spent_part(study) < study->part;
+    return !(search->stop && atomic_load(search->stop)) &&
+           yk_study_spent_part(study) < study->budget_fraction;
 }
 
 bool yk_study_is_exhausted(const struct yk_study *study)
 {
     const double moves = (double)study->request->search.moves;
     return yk_deadline_has_passed(&study->deadline) ||
-           (moves > 0 &&
-            (double)study->trials >= patience * study->last_part * fmax(moves, min_moves));
+           (moves > 0 && (double)study->trials >=
+                             patience * study->last_budget_fraction * fmax(moves, min_moves));
 }
 
 void yk_study_report(const struct yk_study *study, const char *what)
@@ -177,19 +167,27 @@ yk_status yk_study_create_plan(const struct yk_study *study, const int32_t *devi
     return YK_OK;
 }
 
+yk_status yk_study_layer_s(const struct yk_study *study, int32_t device, int32_t layer,
+                           int64_t samples, bool recompute, double *out_s)
+{
+    double forward_s = 0;
+    double backward_s = 0;
+    YK_TRY(
+        yk_layer_costs_seconds(study->costs, device, layer, samples, YK_COST_FORWARD, &forward_s));
+    YK_TRY(yk_layer_costs_seconds(study->costs, device, layer, samples, YK_COST_BACKWARD,
+                                  &backward_s));
+    *out_s = (recompute ? 2 : 1) * forward_s + backward_s;
+    return YK_OK;
+}
+
 yk_status yk_study_layers_s(const struct yk_study *study, int32_t device, int32_t first,
                             int32_t last, int64_t samples, const bool *recompute, double *out_s)
 {
     double seconds = 0;
     for (int32_t l = first; l <= last; l++) {
-        double forward_s = 0;
-        double backward_s = 0;
-        YK_TRY(
-            yk_layer_costs_seconds(study->costs, device, l, samples, YK_COST_FORWARD, &forward_s));
-        YK_TRY(yk_layer_costs_seconds(study->costs, device, l, samples, YK_COST_BACKWARD,
-                                      &backward_s));
-        const bool again = recompute && recompute[l];
-        seconds += (again ? 2 : 1) * forward_s + backward_s;
+        double layer_s = 0;
+        YK_TRY(yk_study_layer_s(study, device, l, samples, recompute && recompute[l], &layer_s));
+        seconds += layer_s;
     }
     *out_s = seconds;
     return YK_OK;

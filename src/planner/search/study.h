@@ -1,6 +1,7 @@
 /*
- * Study: what a search for a plan works on: the model, the devices with their limits, times, what
- * is to be decided, and the budget. It owns its sizes and prices. One thread at a time.
+ * Search context: the inputs of a search for a plan: the model, the devices with their memory
+ * limits, layer costs, the decisions to make, and the budget. It owns its model sizes and layer
+ * costs. Not thread-safe.
  */
 #ifndef YK_PLANNER_SEARCH_STUDY_H
 #define YK_PLANNER_SEARCH_STUDY_H
@@ -16,46 +17,46 @@ struct yk_plan_request {
     const struct yk_cost_book *book;
     const struct yk_model_config *config;
     struct yk_workload workload; /* of the whole batch */
-    const char *model_source;    /* as in the plan */
+    const char *model_source;    /* copied to the plan, as are the next two */
     const char *cluster_source;
     const char *profile_source;
-    double memory_bytes;   /* at most this much of every device; 0: all of it */
-    int32_t micro_batches; /* 0: left open */
-    bool clip;
-    uint32_t decisions;        /* of enum yk_decision */
-    enum yk_strategy strategy; /* for every layer; YK_STRATEGY_COUNT: left open */
-    bool random_strategies;    /* drawn for every layer from the search's seed */
-    double slowdown;           /* of computation during communication; 0: YK_SIM_SLOWDOWN */
-    const bool *left_out;      /* (devices) or NULL */
-    bool all_devices;          /* only plans that use all others */
+    double memory_bytes;       /* memory limit of every device; 0 means: all of its memory */
+    int32_t micro_batches;     /* 0 means: decided by the search */
+    bool clip;                 /* gradients are clipped by their global norm */
+    uint32_t decisions;        /* bits of enum yk_decision that the search decides */
+    enum yk_strategy strategy; /* of every layer; YK_STRATEGY_COUNT means: decided by the search */
+    bool random_strategies;    /* every layer has a random strategy, from the search's seed */
+    double slowdown;           /* of computation during communication; 0 means: YK_SIM_SLOWDOWN */
+    const bool *left_out;      /* (devices) devices that must not be used; may be NULL */
+    bool all_devices;          /* only plans that use all other devices */
     struct yk_scheduler_options search;
 };
 
-/* The request that a plan says it answers, as far as the plan says it: workload, clipping and
- * options. `left_out` is the plan's. */
+/* Sets workload, clipping and restrictions of a request from a plan. `left_out` then points into
+ * the plan. */
 void yk_study_request_restore(const struct yk_plan *plan, struct yk_plan_request *request);
 
 struct yk_study {
+    struct yk_arena *arena; /* owns the arrays */
     const struct yk_plan_request *request;
     const struct yk_cluster *cluster;
-    const struct yk_device_facts *facts; /* (devices) of the cluster, or NULL */
+    const struct yk_device_facts *facts; /* (devices) may be NULL */
     const struct yk_model *model;        /* for the whole batch */
     struct yk_model_sizes *sizes;
     struct yk_layer_costs *costs;
-    double *limit_bytes; /* (devices) */
-    bool *recomputes;    /* (L) layers that save less when they are recomputed: the blocks */
-    double started_s;
-    double part;                 /* of the budget, that the phase under way may take */
-    double last_part;            /* and that it may take as long as no plan fits */
-    struct yk_deadline deadline; /* the end of that in time */
-    int64_t trials;              /* plans looked at so far */
-    int64_t refused; /* of these, candidates that yk_plan_check() refuses: bugs of who made them */
+    double *limit_bytes;         /* (devices) memory limit */
+    bool *recomputes;            /* (L) layers that save less memory if recomputed: the blocks */
+    double started_s;            /* start of the search, by the clock of `deadline` */
+    double budget_fraction;      /* of the search budget, at which the current phase ends */
+    double last_budget_fraction; /* the same while no plan fits */
+    struct yk_deadline deadline; /* the time of `last_budget_fraction` */
+    int64_t trials;              /* plans evaluated so far */
+    int64_t refused;             /* plans that yk_plan_check() refused, which is a bug */
 };
 
 yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out) YK_MUST_USE;
 void yk_study_destroy(struct yk_study *study);
 
-/* Whether the request keeps the device out of every plan. */
 static inline bool yk_study_leaves_out(const struct yk_study *study, int32_t device)
 {
     return study->request->left_out && study->request->left_out[device];
@@ -66,14 +67,14 @@ static inline bool yk_study_decides(const struct yk_study *study, enum yk_decisi
     return (study->request->decisions & decision) != 0;
 }
 
-/* Whether each layer's strategy is to be chosen. */
+/* Whether the search decides the strategy of each layer. */
 static inline bool yk_study_chooses_strategies(const struct yk_study *study)
 {
     return study->request->strategy == YK_STRATEGY_COUNT && !study->request->random_strategies &&
            yk_study_decides(study, YK_DECIDE_STRATEGIES);
 }
 
-/* The one strategy of all layers that the search is left with, or YK_STRATEGY_COUNT. */
+/* The strategy that all layers must have, or YK_STRATEGY_COUNT if there is none. */
 static inline enum yk_strategy yk_study_fixed_strategy(const struct yk_study *study)
 {
     return study->request->strategy == YK_STRATEGY_COUNT &&
@@ -82,7 +83,7 @@ static inline enum yk_strategy yk_study_fixed_strategy(const struct yk_study *st
                : study->request->strategy;
 }
 
-/* Of one kind and with equal limits. */
+/* Whether two devices have the same times and memory limit. */
 static inline bool yk_study_devices_are_alike(const struct yk_study *study, int32_t a, int32_t b)
 {
     return yk_layer_costs_device_kind(study->costs, a) ==
@@ -90,32 +91,34 @@ static inline bool yk_study_devices_are_alike(const struct yk_study *study, int3
            study->limit_bytes[a] == study->limit_bytes[b];
 }
 
-/* Begins a phase of the search that ends when `part` of the budget is spent or, as long as no plan
- * fits, `last_part`. A study begins with a phase that may take all of it. */
-void yk_study_begin_phase(struct yk_study *study, double part, double last_part);
+/* Begins a phase that ends when `fraction` of the budget is spent or, while no plan fits,
+ * `last_fraction`. The first phase may use the whole budget. */
+void yk_study_begin_phase(struct yk_study *study, double fraction, double last_fraction);
 
-/* The part of the budget that is spent: of its time or, if the search is counted in moves, of as
- * many plans looked at. */
+/* The fraction of the budget that is spent. If the request limits moves, it is the number of plans
+ * evaluated over that limit, otherwise time. */
 double yk_study_spent_part(const struct yk_study *study);
 
-/* False once the user stops the search or the phase has spent its part of the budget. */
+/* False if the user has stopped the search or the phase has spent its budget. */
 bool yk_study_has_budget(const struct yk_study *study);
 
-/* True once the budget is spent even for a search without a plan so far. One that is counted looks
- * at more plans than were asked for until one fits, up to a number that follows from theirs. */
+/* Whether the larger budget of a search without a plan is spent. If the request limits moves, that
+ * is a multiple of the limit. */
 bool yk_study_is_exhausted(const struct yk_study *study);
 
-/* Reports progress: what is being tried, and the part of the budget that is spent. */
+/* Reports progress: the current activity, and the fraction of the budget that is spent. */
 void yk_study_report(const struct yk_study *study, const char *what);
 
-/* A plan for the study's workload with one rank for each of `devices`, in their order, and
- * everything else at its plainest. */
+/* Creates a plan with one rank for each of `devices`, in that order, and default values. */
 yk_status yk_study_create_plan(const struct yk_study *study, const int32_t *devices, int32_t count,
                                int32_t groups, struct yk_arena *arena,
                                struct yk_plan **out) YK_MUST_USE;
 
-/* Forward and backward of layers `first` to `last` for `samples` on a device, with recomputation
- * where `recompute` (L) says so. */
+/* Seconds of forward and backward of one layer for `samples` on a device. */
+yk_status yk_study_layer_s(const struct yk_study *study, int32_t device, int32_t layer,
+                           int64_t samples, bool recompute, double *out_s) YK_MUST_USE;
+
+/* The same for layers `first` to `last`; `recompute` (L) may be NULL. */
 yk_status yk_study_layers_s(const struct yk_study *study, int32_t device, int32_t first,
                             int32_t last, int64_t samples, const bool *recompute,
                             double *out_s) YK_MUST_USE;

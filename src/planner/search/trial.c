@@ -45,7 +45,7 @@ static yk_status simulate(struct yk_study *study, enum yk_trial_effort effort,
 static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct yk_arena *arena,
                      struct yk_trial *trial)
 {
-    /* What is to be kept is an answer: it is worth its time. */
+    /* An evaluation to keep is the answer, and has no deadline. */
     const struct yk_deadline *deadline = effort == YK_TRIAL_KEEP ? NULL : &study->deadline;
     YK_TRY(yk_deadline_check(deadline));
     YK_TRY(yk_program_compile_by(trial->plan, study->cluster, study->facts, study->sizes, deadline,
@@ -59,12 +59,8 @@ static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct
 
 static yk_status run_shuffled(struct yk_study *study, struct yk_trial *trial)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = count_memory(trial->program, arena, trial);
-    YK_THEN(simulate(study, YK_TRIAL_KEEP, trial));
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, count_memory(trial->program, arena, trial));
+    return simulate(study, YK_TRIAL_KEEP, trial);
 }
 
 yk_status yk_trial_shuffle(struct yk_study *study, uint64_t seed, struct yk_trial *trial)

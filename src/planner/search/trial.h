@@ -1,6 +1,6 @@
 /*
- * Trial: a plan compiled, its memory counted on every rank, simulated. A trial owns its program and
- * simulation, if they are kept. The plan must outlive it.
+ * Plan evaluation: compiles a plan, counts the memory of every rank, and simulates the step. It
+ * owns the program and the simulation if they are kept. The plan must outlive it.
  */
 #ifndef YK_PLANNER_SEARCH_TRIAL_H
 #define YK_PLANNER_SEARCH_TRIAL_H
@@ -12,34 +12,56 @@
 
 struct yk_trial {
     const struct yk_plan *plan;
-    double step_s; /* NAN when it was not simulated */
-    struct yk_error_band
-        band; /* how far off that may be, and whence its times come, if it is kept */
+    double step_s;             /* NAN if it was not simulated */
+    struct yk_error_band band; /* of `step_s`; only set with YK_TRIAL_KEEP */
     bool fits;
-    bool refused;                 /* it is no plan: yk_plan_check() refuses it, nothing was tried */
-    int32_t rank;                 /* that lacks most, when it does not fit */
-    double missing_bytes;         /* there */
+    bool refused;                 /* yk_plan_check() failed, and nothing was evaluated */
+    int32_t rank;                 /* the rank that lacks most memory, if it does not fit */
+    double missing_bytes;         /* memory that this rank lacks */
     struct yk_memory_peak *peaks; /* (ranks) */
-    struct yk_program *program;   /* NULL unless kept */
-    struct yk_sim *sim;
+    struct yk_program *program;   /* NULL unless YK_TRIAL_KEEP */
+    struct yk_sim *sim;           /* NULL unless YK_TRIAL_KEEP */
 };
 
 enum yk_trial_effort {
-    YK_TRIAL_MEMORY, /* no simulation */
-    YK_TRIAL_TIME,   /* a simulation if it fits */
-    YK_TRIAL_ALWAYS, /* a simulation whether it fits or not */
-    YK_TRIAL_KEEP,   /* likewise, and program and simulation are kept, the program checked */
+    YK_TRIAL_MEMORY, /* counts memory only */
+    YK_TRIAL_TIME,   /* simulates the plan if it fits */
+    YK_TRIAL_ALWAYS, /* simulates the plan in any case */
+    YK_TRIAL_KEEP,   /* also checks the program, and keeps program and simulation */
 };
 
-/* Ends with YK_ERROR_STOPPED after the study's deadline, unless the program is to be kept. A
- * candidate that is no plan is refused, which ends no search; one that is to be kept is an error.
+/* Evaluates a plan. With YK_TRIAL_KEEP, an invalid plan is an error, and the deadline is ignored.
+ * Otherwise an invalid plan only sets `refused`, and YK_ERROR_STOPPED is returned at the deadline.
  */
 yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
                        enum yk_trial_effort effort, struct yk_trial *out) YK_MUST_USE;
-/* Replaces the program of a kept trial by another valid one, drawn by the seed. */
+
+/* Replaces a kept program by a random valid order of its ops, and simulates that. */
 yk_status yk_trial_shuffle(struct yk_study *study, uint64_t seed,
                            struct yk_trial *trial) YK_MUST_USE;
 
 void yk_trial_free(struct yk_trial *trial);
+
+/*
+ * Shard fractions: the fraction of sharded state that each rank stores. Equal fractions communicate
+ * fastest, since every round of a ring waits for the largest. If memory is short, ranks with more
+ * memory store more.
+ */
+
+/*
+ * Divides `state_bytes` over ranks with `room_bytes` (count) of free memory, so that the largest
+ * fraction is minimal. The fractions add up to 1. YK_ERROR_NO_FIT if the free memory does not
+ * suffice; then the fractions are proportional to it, or equal if there is none.
+ */
+yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_bytes,
+                        double *out_parts) YK_MUST_USE;
+
+/*
+ * Evaluates the plan, and changes its shard fractions until it fits or no change helps. They stay
+ * the same if the search does not decide them. `room_balance` 0 means: as equal as memory allows; 1
+ * means: equal free memory on all ranks, so that more layers can be kept; or a value between.
+ */
+yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double room_balance,
+                       enum yk_trial_effort effort, struct yk_trial *out) YK_MUST_USE;
 
 #endif

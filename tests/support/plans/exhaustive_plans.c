@@ -4,7 +4,6 @@
 
 #include "model/model.h"
 #include "planner/order/plan.h"
-#include "planner/search/parts.h"
 #include "planner/search/trial.h"
 
 #include <math.h>
