@@ -24,9 +24,7 @@ struct yk_arena {
 yk_status yk_arena_create(struct yk_arena **out)
 {
     struct yk_arena *arena = calloc(1, sizeof *arena);
-    if (!arena) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(arena);
     *out = arena;
     return YK_OK;
 }

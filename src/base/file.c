@@ -296,9 +296,7 @@ yk_status yk_file_write_all(const char *const *paths, const struct yk_text *cons
                             size_t count)
 {
     struct yk_text *asides = calloc(count, sizeof *asides);
-    if (!asides) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(asides);
     const yk_status status = write_all(paths, texts, count, asides);
     for (size_t i = 0; i < count; i++) {
         drop(&asides[i]);

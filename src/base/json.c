@@ -258,7 +258,7 @@ yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enu
     const char *word = yk_json_string(node);
     if (word) {
         const yk_status status = yk_units_read(word, unit, out);
-        return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
+        return yk_status_prefix(status, key);
     }
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_kind(node));
 }
@@ -304,8 +304,7 @@ static yk_status amount_of(const struct yk_json *object, const char *key, enum y
                            bool zero, double *out)
 {
     const struct yk_json *node = yk_json_get(object, key);
-    const yk_status status = node ? read_amount(node, unit, zero, out) : YK_OK;
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
+    return yk_status_prefix(node ? read_amount(node, unit, zero, out) : YK_OK, key);
 }
 
 yk_status yk_json_get_amount(const struct yk_json *object, const char *key, enum yk_unit unit,

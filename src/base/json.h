@@ -31,9 +31,7 @@ void yk_json_destroy(struct yk_json *root);
             yk_json_status_ = (expression);                                                        \
             yk_json_destroy(root);                                                                 \
         }                                                                                          \
-        if (yk_json_status_ != YK_OK) {                                                            \
-            return yk_status_prefix(yk_json_status_, (source));                                    \
-        }                                                                                          \
+        YK_TRY(yk_status_prefix(yk_json_status_, (source)));                                       \
     } while (0)
 
 /* "an object", "a string" …: for messages. NULL is "nothing". */

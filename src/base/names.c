@@ -62,9 +62,7 @@ static yk_status grow(struct yk_names *names)
     if (slots) {
         names->slots = slots;
     }
-    if (!texts || !hashes || !slots) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(texts && hashes && slots);
     names->capacity = capacity;
     memset(slots, 0xff, (size_t)capacity * 2 * sizeof *slots);
     for (int32_t i = 0; i < names->count; i++) {
@@ -76,9 +74,7 @@ static yk_status grow(struct yk_names *names)
 yk_status yk_names_create(struct yk_names **out)
 {
     struct yk_names *names = calloc(1, sizeof *names);
-    if (!names) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(names);
     yk_status status = YK_OK;
     YK_TRY_GOTO(yk_arena_create(&names->arena), fail);
     YK_TRY_GOTO(grow(names), fail);
@@ -114,9 +110,7 @@ yk_status yk_names_add(struct yk_names *names, const char *name, bool *added, in
         YK_TRY(grow(names));
     }
     const char *copy = yk_arena_copy_text(names->arena, name, strlen(name));
-    if (!copy) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(copy);
     const int32_t number = names->count++;
     names->names[number] = copy;
     names->hashes[number] = hash;

@@ -63,9 +63,7 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
     }
     const char *kept = yk_arena_copy_text(arena, yk_text_chars(&word), word.length);
     yk_text_free(&word);
-    if (!kept) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(kept);
     /* A wrong value in a file is a fault of the file. */
     return yk_option_store(option, kept, arena, arguments) == YK_OK ? YK_OK : YK_ERROR_INPUT;
 }
@@ -128,7 +126,7 @@ yk_status yk_option_source_apply(const struct yk_option_table *table,
     YK_THEN(apply(table, root, arena, arguments));
     yk_json_destroy(root);
     yk_text_free(&text);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, source->name);
+    return yk_status_prefix(status, source->name);
 }
 
 yk_status yk_option_sources_apply(const struct yk_option_table *table,

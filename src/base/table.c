@@ -105,9 +105,7 @@ yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
 {
     YK_TRY(yk_text_status(&table->cells));
     size_t *widths = calloc(table->column_count, sizeof *widths);
-    if (!widths) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(widths);
     for (size_t c = 0; c < table->column_count; c++) {
         widths[c] = yk_text_columns(table->columns[c].title);
     }

@@ -295,9 +295,7 @@ static yk_status clear_runs(struct runs *runs, size_t count)
         runs->slots = NULL;
         runs->capacity = 0;
         runs->slots = malloc(needed * sizeof *runs->slots);
-        if (!runs->slots) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(runs->slots);
         runs->capacity = needed;
     }
     memset(runs->slots, 0, needed * sizeof *runs->slots);

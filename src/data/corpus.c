@@ -199,9 +199,7 @@ static yk_status open_shards(struct yk_corpus *corpus, const struct yk_corpus_re
 {
     int64_t total = 0;
     corpus->shards = calloc((size_t)files->count, sizeof *corpus->shards);
-    if (!corpus->shards) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(corpus->shards);
     for (int32_t i = 0; i < files->count; i++) {
         struct shard *shard = &corpus->shards[i];
         YK_TRY(yk_token_shard_open(files->paths[i], &shard->file));
@@ -255,10 +253,7 @@ yk_status yk_corpus_open(const struct yk_corpus_request *request, struct yk_corp
     yk_status status = corpus ? yk_arena_create(&arena) : yk_fail_out_of_memory();
     YK_THEN(fill(corpus, request, arena));
     yk_arena_destroy(arena);
-    if (status != YK_OK) {
-        yk_corpus_close(corpus);
-        return status;
-    }
+    YK_TRY_OR(status, yk_corpus_close(corpus));
     *out = corpus;
     return YK_OK;
 }

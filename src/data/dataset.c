@@ -92,9 +92,7 @@ static yk_status open_instructions(struct yk_dataset *dataset)
 yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)
 {
     struct yk_dataset *dataset = calloc(1, sizeof *dataset);
-    if (!dataset) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(dataset);
     dataset->request = *request;
     yk_status status = YK_OK;
     switch (request->kind) {
@@ -111,10 +109,7 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_da
         status = open_corpus(dataset);
         break;
     }
-    if (status != YK_OK) {
-        yk_dataset_close(dataset);
-        return status;
-    }
+    YK_TRY_OR(status, yk_dataset_close(dataset));
     *out = dataset;
     return YK_OK;
 }
@@ -190,8 +185,7 @@ yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
 {
     struct yk_sampler_options training = *options;
     training.packed = dataset->request.packed;
-    const yk_status status = create_sampler(dataset, &training, false, out);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, dataset->request.path);
+    return yk_status_prefix(create_sampler(dataset, &training, false, out), dataset->request.path);
 }
 
 yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,

@@ -54,9 +54,7 @@ static yk_status add_entry(struct listing *listing, const char *folder, const ch
     const char *path =
         joined.failed ? NULL : yk_arena_copy_text(listing->arena, joined.bytes, joined.length);
     yk_text_free(&joined);
-    if (!path) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(path);
     if (lstat(path, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
     }

@@ -277,9 +277,7 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *reques
     struct collecting collecting = {.request = request};
     YK_TRY(yk_gettext_pairs_check_language(request->language));
     struct yk_gettext_pairs *pairs = calloc(1, sizeof *pairs);
-    if (!pairs) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(pairs);
     collecting.pairs = pairs;
     yk_status status = yk_arena_create(&pairs->arena);
     YK_THEN(add_folders(&collecting));
@@ -287,10 +285,7 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *reques
     yk_text_free(&collecting.sides.source_out);
     yk_text_free(&collecting.sides.translation_out);
     yk_text_free(&collecting.small);
-    if (status != YK_OK) {
-        yk_gettext_pairs_destroy(pairs);
-        return status;
-    }
+    YK_TRY_OR(status, yk_gettext_pairs_destroy(pairs));
     *out = pairs;
     return YK_OK;
 }

@@ -25,11 +25,7 @@ yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
 {
     struct yk_instruction_line line = {.tokenizer = tokenizer};
     YK_TRY(yk_tokenizer_encoder_create(tokenizer, &line.encoder));
-    const yk_status status = find_ends(&line);
-    if (status != YK_OK) {
-        yk_instruction_line_close(&line);
-        return status;
-    }
+    YK_TRY_OR(find_ends(&line), yk_instruction_line_close(&line));
     *out = line;
     return YK_OK;
 }

@@ -29,9 +29,7 @@ void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
 static yk_status sort(struct packing_work *work, int64_t capacity)
 {
     int64_t *next = calloc((size_t)capacity + 2, sizeof *next);
-    if (!next) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(next);
     for (int64_t i = 0; i < work->count; i++) {
         assert(work->lengths[i] > 0 && work->lengths[i] <= capacity);
         next[capacity - work->lengths[i] + 1]++;
@@ -68,9 +66,7 @@ static yk_status list_windows(const struct packing_work *work, struct yk_instruc
 {
     out->items = calloc((size_t)work->count, sizeof *out->items);
     out->starts = calloc((size_t)out->windows + 2, sizeof *out->starts);
-    if (!out->items || !out->starts) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(out->items && out->starts);
     /* One place further on, so that filling in moves each start to where it belongs. */
     int64_t *next = out->starts + 1;
     for (int64_t i = 0; i < work->count; i++) {
@@ -98,9 +94,7 @@ static yk_status pack(struct packing_work *work, int64_t capacity,
     work->order = calloc((size_t)work->count, sizeof *work->order);
     work->windows = calloc((size_t)work->count, sizeof *work->windows);
     work->free = calloc(2 * (size_t)work->leaves, sizeof *work->free);
-    if (!work->order || !work->windows || !work->free) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(work->order && work->windows && work->free);
     YK_TRY(sort(work, capacity));
     for (int64_t node = 1; node < 2 * work->leaves; node++) {
         work->free[node] = capacity;
@@ -124,10 +118,7 @@ yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int
     free(work.order);
     free(work.windows);
     free(work.free);
-    if (status != YK_OK) {
-        yk_instruction_sampler_packing_free(&packing);
-        return status;
-    }
+    YK_TRY_OR(status, yk_instruction_sampler_packing_free(&packing));
     *out = packing;
     return YK_OK;
 }
@@ -201,9 +192,7 @@ static yk_status pack_instructions(struct instruction_sampler *sampler)
 {
     const int64_t count = yk_instructions_count(sampler->instructions);
     int64_t *lengths = calloc((size_t)count, sizeof *lengths);
-    if (!lengths) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(lengths);
     for (int64_t i = 0; i < count; i++) {
         lengths[i] = yk_instructions_at(sampler->instructions, i).count;
     }
@@ -225,9 +214,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
                        options->sequence, longest);
     }
     struct instruction_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->base = (struct yk_sampler){
         .kind = &instructions_kind,
         .epoch_units = yk_instructions_count(instructions),
@@ -237,11 +224,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;
     if (options->packed) {
-        const yk_status status = pack_instructions(sampler);
-        if (status != YK_OK) {
-            destroy(&sampler->base);
-            return status;
-        }
+        YK_TRY_OR(pack_instructions(sampler), destroy(&sampler->base));
         sampler->base.epoch_units = sampler->packing.windows;
     }
     *out = &sampler->base;

@@ -147,9 +147,7 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
                        instructions->skipped);
     }
     instructions->bears = calloc((size_t)ids->count, sizeof *instructions->bears);
-    if (!instructions->bears) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(instructions->bears);
     for (int64_t i = 0; i < ids->count; i++) {
         instructions->bears[i] = ids->items[i] < 0;
         ids->items[i] = instructions->bears[i] ? ~ids->items[i] : ids->items[i];
@@ -181,9 +179,7 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     }
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
-    if (!instructions->starts || !instructions->lines) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(instructions->starts && instructions->lines);
     YK_TRY(yk_instruction_line_open(reader->request->tokenizer, &reader->line));
     const struct yk_instructions_request *request = reader->request;
     const int64_t first = yk_lines_boundary(count, request->from);
@@ -197,17 +193,12 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     const struct yk_instructions_request *request = reader->request;
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
-    if (!instructions) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(instructions);
     const int32_t padding = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
     instructions->padding = padding >= 0 ? padding : 0;
     const yk_status status = fill(instructions, reader);
     yk_instruction_line_close(&reader->line);
-    if (status != YK_OK) {
-        yk_instructions_close(instructions);
-        return status;
-    }
+    YK_TRY_OR(status, yk_instructions_close(instructions));
     *out = instructions;
     return YK_OK;
 }

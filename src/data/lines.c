@@ -57,9 +57,7 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
 {
     YK_TRY(check_text(bytes, length, source));
     struct yk_lines *lines = calloc(1, sizeof *lines);
-    if (!lines) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(lines);
     lines->count = count_lines(bytes, length);
     lines->bytes = malloc(length + 1);
     lines->items = calloc((size_t)lines->count + 1, sizeof *lines->items);

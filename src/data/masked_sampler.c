@@ -170,9 +170,7 @@ yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *reque
     const struct yk_sampler_options *options = &request->options;
     YK_TRY(check(request));
     struct masked_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->request = *request;
     sampler->seed = options->sequential ? evaluation_seed : options->seed;
     sampler->windows =

@@ -156,9 +156,7 @@ static yk_status fill(struct yk_pair_list *list, const struct yk_pair_list_reque
     }
     list->starts = calloc(2 * (size_t)count + 1, sizeof *list->starts);
     list->lines = calloc((size_t)count + 1, sizeof *list->lines);
-    if (!list->starts || !list->lines) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(list->starts && list->lines);
     const int64_t first = yk_lines_boundary(count, request->from);
     const int64_t end = request->until > 0 ? yk_lines_boundary(count, request->until) : count;
     for (int64_t i = first; i < end; i++) {
@@ -193,10 +191,7 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct y
     YK_THEN(fill(list, request, &source, &target));
     close_side(&source);
     close_side(&target);
-    if (status != YK_OK) {
-        yk_pair_list_close(list);
-        return status;
-    }
+    YK_TRY_OR(status, yk_pair_list_close(list));
     *out = list;
     return YK_OK;
 }

@@ -189,9 +189,7 @@ static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
     const int64_t count = yk_pair_list_count(sampler->list);
     sampler->buckets =
         calloc((size_t)(longest < count ? longest : count) + 1, sizeof *sampler->buckets);
-    if (!sampler->buckets) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler->buckets);
     for (int64_t place = 0; place < count;) {
         const int64_t shortest = length_at(sampler, place);
         const int64_t max = shortest + shortest / BUCKET_PART;
@@ -219,9 +217,7 @@ static yk_status cut_slices(struct pair_sampler *sampler)
     const int64_t count = yk_pair_list_count(sampler->list);
     const int64_t rows = sampler->base.slice_rows;
     sampler->slices = calloc((size_t)count + 1, sizeof *sampler->slices);
-    if (!sampler->slices) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler->slices);
     int64_t slices = 1;
     for (int64_t place = 1; place < count; place++) {
         const int64_t pairs = place - sampler->slices[slices - 1] + 1;
@@ -261,18 +257,12 @@ yk_status yk_pair_sampler_create(const struct yk_pair_list *list,
                                  const struct yk_sampler_options *options, struct yk_sampler **out)
 {
     struct pair_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->base.slice_rows = options->slice_rows;
     sampler->list = list;
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;
-    const yk_status status = fill(sampler);
-    if (status != YK_OK) {
-        destroy(&sampler->base);
-        return status;
-    }
+    YK_TRY_OR(fill(sampler), destroy(&sampler->base));
     *out = &sampler->base;
     return YK_OK;
 }

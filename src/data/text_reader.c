@@ -34,9 +34,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *
                               struct yk_text_reader **out)
 {
     struct yk_text_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(reader);
     const bool standard = strcmp(path, "-") == 0;
     reader->cut = *cut;
     reader->chunk = chunk;
@@ -47,10 +45,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *
     if (status == YK_OK && !standard) {
         status = yk_file_open(path, true, &reader->descriptor);
     }
-    if (status != YK_OK) {
-        yk_text_reader_close(reader);
-        return status;
-    }
+    YK_TRY_OR(status, yk_text_reader_close(reader));
     *out = reader;
     return YK_OK;
 }

@@ -122,9 +122,7 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
     struct stat info;
     unsigned char header[YK_TOKEN_SHARD_HEADER_BYTES] = {0};
     shard->path = strdup(path);
-    if (!shard->path) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(shard->path);
     YK_TRY(yk_file_open(path, false, &shard->descriptor));
     if (fstat(shard->descriptor, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
@@ -138,15 +136,9 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
 yk_status yk_token_shard_open(const char *path, struct yk_token_shard **out)
 {
     struct yk_token_shard *shard = calloc(1, sizeof *shard);
-    if (!shard) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(shard);
     shard->descriptor = -1;
-    const yk_status status = open_file(shard, path);
-    if (status != YK_OK) {
-        yk_token_shard_close(shard);
-        return status;
-    }
+    YK_TRY_OR(open_file(shard, path), yk_token_shard_close(shard));
     *out = shard;
     return YK_OK;
 }
@@ -234,9 +226,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
                                        struct yk_token_shard_writer **out)
 {
     struct yk_token_shard_writer *writer = calloc(1, sizeof *writer);
-    if (!writer) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(writer);
     writer->form =
         request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_narrow : &yk_token_shard_wide;
     writer->vocabulary = request->vocabulary;
@@ -249,11 +239,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
         length -= 4;
     }
     yk_text_add_bytes(&writer->path, request->path, length);
-    const yk_status status = yk_text_status(&writer->path);
-    if (status != YK_OK) {
-        yk_token_shard_writer_destroy(writer);
-        return status;
-    }
+    YK_TRY_OR(yk_text_status(&writer->path), yk_token_shard_writer_destroy(writer));
     *out = writer;
     return YK_OK;
 }

@@ -69,9 +69,7 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
 {
     YK_TRY(check(range, options));
     struct window_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->range = *range;
     sampler->windows = yk_sampler_windows_lay(range->count - 1, options->sequence, options);
     sampler->base = (struct yk_sampler){

@@ -9,10 +9,7 @@ yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_li
     yk_status status = request->profile ? yk_profile_open(request->profile, &basis.profile) : YK_OK;
     YK_THEN(yk_device_facts_find(basis.profile, request->model->config->name, cluster, basis.arena,
                                  &facts));
-    if (status != YK_OK) {
-        yk_library_basis_close(&basis);
-        return status;
-    }
+    YK_TRY_OR(status, yk_library_basis_close(&basis));
     /* Only the count of its holders changes. */
     basis.request = yk_library_retain_request((struct yoke_request *)request);
     basis.book = (struct yk_cost_book){

@@ -58,11 +58,7 @@ yk_status yk_library_wrap_cluster(struct yk_cluster *cluster, struct yoke_cluste
     }
     atomic_init(&handle->holders, 1);
     handle->cluster = cluster;
-    const yk_status status = fill(handle);
-    if (status != YK_OK) {
-        yoke_cluster_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(fill(handle), yoke_cluster_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -95,9 +91,7 @@ yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster
 static yk_status discover(struct yk_cluster **out)
 {
     struct yk_machine *machine = calloc(1, sizeof *machine);
-    if (!machine) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(machine);
     pthread_mutex_lock(&discovering);
     yk_status status = yk_discover(NULL, machine);
     pthread_mutex_unlock(&discovering);

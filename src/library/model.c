@@ -84,16 +84,11 @@ yk_status yk_library_describe_model(struct yoke_model *handle, const struct yk_w
 static yk_status create(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = calloc(1, sizeof *handle);
-    if (!handle) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(handle);
     atomic_init(&handle->holders, 1);
     yk_status status = yk_arena_create(&handle->arena);
     YK_THEN(yk_arena_strdup(handle->arena, word, &handle->word));
-    if (status != YK_OK) {
-        yoke_model_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -101,10 +96,7 @@ static yk_status create(const char *word, struct yoke_model **out)
 /* Gives the handle out if all went well, and destroys it if not. */
 static yk_status finish(yk_status status, struct yoke_model *handle, struct yoke_model **out)
 {
-    if (status != YK_OK) {
-        yoke_model_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }

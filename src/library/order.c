@@ -40,15 +40,9 @@ static yk_status read_text(const char *text, size_t length, const char *source,
                            struct yoke_order_problem **out)
 {
     struct yoke_order_problem *handle = calloc(1, sizeof *handle);
-    if (!handle) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(handle);
     atomic_init(&handle->holders, 1);
-    const yk_status status = read_problem(text, length, source, handle);
-    if (status != YK_OK) {
-        yoke_order_problem_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(read_problem(text, length, source, handle), yoke_order_problem_destroy(handle));
     *out = handle;
     return YK_OK;
 }

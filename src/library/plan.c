@@ -213,10 +213,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
     yk_status status =
         plan ? yk_library_basis_open(request, &plan->basis) : yk_fail_out_of_memory();
     YK_THEN(yk_arena_create(&plan->arena));
-    if (status != YK_OK) {
-        yoke_plan_destroy(plan);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -225,10 +222,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_plan **out)
 {
     YK_THEN(fill_plan(plan));
-    if (status != YK_OK) {
-        yoke_plan_destroy(plan);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -310,12 +304,8 @@ static yk_status make_request(const struct reading *reading, struct yoke_request
     struct yoke_request *request = NULL;
     YK_TRY(yk_library_check_request_slowdown(reading->given.slowdown));
     YK_TRY((yk_status)yoke_request_create(reading->model, reading->cluster, &request));
-    const yk_status status =
-        yk_arena_strdup(request->arena, reading->given.profile, &request->profile);
-    if (status != YK_OK) {
-        yoke_request_destroy(request);
-        return status;
-    }
+    YK_TRY_OR(yk_arena_strdup(request->arena, reading->given.profile, &request->profile),
+              yoke_request_destroy(request));
     request->clip = reading->plan->clip;
     request->slowdown = reading->given.slowdown;
     request->search = reading->given.search ? *reading->given.search : (struct yoke_search){0};

@@ -54,11 +54,7 @@ static yk_status wrap(struct yoke_graph *graph, struct yk_schedule *schedule, co
     }
     handle->graph = yk_library_retain_graph(graph);
     handle->schedule = schedule;
-    const yk_status status = fill(handle, algorithm);
-    if (status != YK_OK) {
-        yoke_schedule_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(fill(handle, algorithm), yoke_schedule_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -106,10 +102,7 @@ static yk_status follow(struct yoke_graph *graph, const char *map, const char *s
     const yk_status status =
         devices ? run_map(graph->graph, map, source, devices, schedule) : yk_fail_out_of_memory();
     free(devices);
-    if (status != YK_OK) {
-        yk_schedule_destroy(schedule);
-        return status;
-    }
+    YK_TRY_OR(status, yk_schedule_destroy(schedule));
     return wrap(graph, schedule, "map", out);
 }
 

@@ -261,7 +261,7 @@ yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t
     *out = header;
 done:
     yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
+    return yk_status_prefix(status, source);
 }
 
 struct yk_safetensors {
@@ -318,9 +318,7 @@ static yk_status read_header(struct yk_safetensors *file)
     YK_TRY(read_bytes(file, 0, there, prefix));
     YK_TRY(yk_safetensors_header_length(prefix, there, file->size, file->path, &length));
     char *bytes = malloc((size_t)length + 1);
-    if (!bytes) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(bytes);
     yk_status status = read_bytes(file, YK_SAFETENSORS_PREFIX_BYTES, length, bytes);
     YK_THEN(yk_safetensors_header_parse(bytes, (size_t)length, file->size, file->path, file->arena,
                                         &file->header));
@@ -343,9 +341,7 @@ yk_status yk_safetensors_open(const char *path, struct yk_safetensors **out)
 {
     struct yk_safetensors *file = calloc(1, sizeof *file);
     yk_status status = YK_OK;
-    if (!file) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(file);
     file->descriptor = -1;
     YK_TRY_GOTO(yk_arena_create(&file->arena), fail);
     file->path = yk_arena_copy_text(file->arena, path, strlen(path));

@@ -42,9 +42,7 @@ yk_status yk_safetensors_writer_create(const char *path, struct yk_safetensors_w
 {
     struct yk_safetensors_writer *writer = calloc(1, sizeof *writer);
     yk_status status = YK_OK;
-    if (!writer) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(writer);
     writer->descriptor = -1;
     YK_TRY_GOTO(yk_file_check_regular(path), fail); /* a device would be replaced */
     yk_text_add(&writer->path, path);

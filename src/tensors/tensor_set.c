@@ -128,10 +128,7 @@ static yk_status add_index(struct yk_tensor_set *set, const char *path)
     struct yk_json *root = NULL;
     struct yk_names *files = NULL;
     yk_status status = yk_file_read(path, &index);
-    if (status != YK_OK) {
-        yk_text_free(&index);
-        return status;
-    }
+    YK_TRY_OR(status, yk_text_free(&index));
     YK_TRY_GOTO(yk_json_parse(yk_text_chars(&index), index.length, &root), done);
     YK_TRY_GOTO(yk_names_create(&files), done);
     YK_TRY_GOTO(add_mapped(set, root, files), done);
@@ -139,7 +136,7 @@ done:
     yk_names_destroy(files);
     yk_json_destroy(root);
     yk_text_free(&index);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
+    return yk_status_prefix(status, path);
 }
 
 static yk_status add_folder(struct yk_tensor_set *set)
@@ -204,15 +201,10 @@ yk_status yk_tensor_set_open_files(const char *folder, const char *const *names,
                                    struct yk_tensor_set **out)
 {
     struct yk_tensor_set *set = calloc(1, sizeof *set);
-    if (!set) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(set);
     yk_status status = start(folder, set);
     YK_THEN(names ? fill_from(set, names, count) : fill(set));
-    if (status != YK_OK) {
-        yk_tensor_set_close(set);
-        return status;
-    }
+    YK_TRY_OR(status, yk_tensor_set_close(set));
     *out = set;
     return YK_OK;
 }

@@ -126,9 +126,7 @@ static yk_status index_ids(struct yk_added_tokens *tokens)
 {
     const int32_t limit = yk_token_map_limit(tokens->names);
     tokens->by_id = malloc(((size_t)limit + 1) * sizeof *tokens->by_id);
-    if (!tokens->by_id) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokens->by_id);
     memset(tokens->by_id, 0xff, (size_t)limit * sizeof *tokens->by_id);
     for (int32_t i = 0; i < tokens->count; i++) {
         tokens->by_id[tokens->items[i].id] = i;
@@ -141,9 +139,7 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
 {
     struct yk_token_name *names = malloc(((size_t)tokens->count + 1) * sizeof *names);
     int32_t count = 0;
-    if (!names) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(names);
     for (int32_t i = 0; i < tokens->count; i++) {
         const struct added *added = &tokens->items[i];
         if (added->normalized == normalized) {
@@ -170,9 +166,7 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
                        YK_TOKEN_MAP_MAX_TOKENS);
     }
     tokens->items = malloc((count + 1) * sizeof *tokens->items);
-    if (!tokens->items) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokens->items);
     YK_TRY(yk_arena_create(&tokens->arena));
     YK_TRY(yk_token_map_create(&tokens->names));
     for (size_t i = 0; i < count; i++) {
@@ -188,9 +182,7 @@ yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token
                                const struct yk_normalizer *normalizer, struct yk_added_tokens **out)
 {
     struct yk_added_tokens *tokens = calloc(1, sizeof *tokens);
-    if (!tokens) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokens);
     const yk_status status = fill(node, map, normalizer, tokens);
     if (status != YK_OK) {
         yk_added_tokens_destroy(tokens);

@@ -39,9 +39,7 @@ struct yk_bpe_cache {
 yk_status yk_bpe_cache_create(struct yk_bpe_cache **out)
 {
     struct yk_bpe_cache *cache = calloc(1, sizeof *cache);
-    if (!cache) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(cache);
     cache->slots = calloc(SLOTS, sizeof *cache->slots);
     cache->ids = malloc(MAX_IDS * sizeof *cache->ids);
     if (!cache->slots || !cache->ids) {
@@ -323,9 +321,7 @@ yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *ma
     YK_TRY(refuse(model, "end_of_word_suffix"));
     struct yk_bpe *bpe = calloc(1, sizeof *bpe);
     yk_status status = YK_OK;
-    if (!bpe) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(bpe);
     YK_TRY_GOTO(read_letters(model, map, bpe), fail);
     YK_TRY_GOTO(read_merges(model, map, bpe), fail);
     YK_TRY_GOTO(read_whole(model, map, bpe), fail);
@@ -339,14 +335,8 @@ fail:
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)
 {
     struct yk_bpe_workspace *workspace = calloc(1, sizeof *workspace);
-    if (!workspace) {
-        return yk_fail_out_of_memory();
-    }
-    const yk_status status = yk_bpe_cache_create(&workspace->cache);
-    if (status != YK_OK) {
-        free(workspace);
-        return status;
-    }
+    YK_TRY_MEMORY(workspace);
+    YK_TRY_OR(yk_bpe_cache_create(&workspace->cache), free(workspace));
     *out = workspace;
     return YK_OK;
 }

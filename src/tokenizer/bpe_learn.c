@@ -97,9 +97,7 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
     }
     learner->words = calloc((size_t)count + 1, sizeof *learner->words);
     learner->ids = calloc(bytes + 1, sizeof *learner->ids);
-    if (!learner->words || !learner->ids) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(learner->words && learner->ids);
     size_t start = 0;
     for (int32_t i = 0; i < count; i++) {
         const struct yk_word_count word = yk_word_counts_at(words, i);
@@ -239,9 +237,7 @@ static yk_status drop_repeated(struct learner *learner)
 {
     const size_t count = (size_t)learner->rule_count;
     struct numbered *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sorted);
     for (size_t i = 0; i < count; i++) {
         sorted[i] = (struct numbered){.rule = learner->rules[i], .rank = (int32_t)i};
     }

@@ -27,9 +27,7 @@ yk_status yk_bpe_merges_create(int32_t count, struct yk_bpe_merges **out)
         logarithm++;
     }
     struct yk_bpe_merges *merges = calloc(1, sizeof *merges);
-    if (!merges) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(merges);
     const size_t slots = (size_t)1 << logarithm;
     merges->slots = malloc(slots * sizeof *merges->slots);
     if (!merges->slots) {
@@ -119,9 +117,7 @@ yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
     if ((int32_t)count > word->capacity) {
         const size_t capacity = count < SHORT ? SHORT : count;
         int32_t *ids = realloc(word->ids, capacity * sizeof *ids);
-        if (!ids) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(ids);
         word->ids = ids;
         word->capacity = (int32_t)capacity;
     }
@@ -238,9 +234,7 @@ static yk_status link_symbols(struct yk_bpe_word *word)
     if (word->count > word->symbol_capacity) {
         struct yk_bpe_symbol *symbols =
             realloc(word->symbols, (size_t)word->count * sizeof *symbols);
-        if (!symbols) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(symbols);
         word->symbols = symbols;
         word->symbol_capacity = word->count;
     }

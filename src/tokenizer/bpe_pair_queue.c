@@ -55,9 +55,7 @@ static struct slot *create_slots(uint64_t count)
 yk_status yk_bpe_pair_queue_create(struct yk_bpe_pair_queue **out)
 {
     struct yk_bpe_pair_queue *queue = calloc(1, sizeof *queue);
-    if (!queue) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(queue);
     queue->slots = create_slots(FIRST_SLOTS);
     if (!queue->slots) {
         free(queue);
@@ -100,9 +98,7 @@ static yk_status double_slots(struct yk_bpe_pair_queue *queue)
 {
     const uint64_t count = queue->slot_count * 2;
     struct slot *slots = create_slots(count);
-    if (!slots) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(slots);
     for (uint64_t i = 0; i < queue->slot_count; i++) {
         if (queue->slots[i].pair != no_pair) {
             *find(slots, count, queue->slots[i].pair) = queue->slots[i];

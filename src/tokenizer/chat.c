@@ -102,11 +102,7 @@ yk_status yk_chat_open(const struct yk_tokenizer *tokenizer, struct yk_tokenizer
                        struct yk_chat *out)
 {
     struct yk_chat chat = {.encoder = encoder, .begin_id = yk_tokenizer_id(tokenizer, begin_name)};
-    const yk_status status = fill(&chat, tokenizer);
-    if (status != YK_OK) {
-        yk_chat_close(&chat);
-        return status;
-    }
+    YK_TRY_OR(fill(&chat, tokenizer), yk_chat_close(&chat));
     *out = chat;
     return YK_OK;
 }

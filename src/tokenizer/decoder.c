@@ -67,9 +67,7 @@ static yk_status read_node(const struct yk_json *node, struct yk_decoder *out)
 yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out)
 {
     struct yk_decoder *decoder = calloc(1, sizeof *decoder);
-    if (!decoder) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(decoder);
     const yk_status status = read_node(node, decoder);
     if (status != YK_OK) {
         yk_decoder_destroy(decoder);

@@ -144,14 +144,8 @@ yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
         return YK_OK;
     }
     struct yk_normalizer *normalizer = calloc(1, sizeof *normalizer);
-    if (!normalizer) {
-        return yk_fail_out_of_memory();
-    }
-    const yk_status status = read_node(node, source, 0, normalizer);
-    if (status != YK_OK) {
-        yk_normalizer_destroy(normalizer);
-        return status;
-    }
+    YK_TRY_MEMORY(normalizer);
+    YK_TRY_OR(read_node(node, source, 0, normalizer), yk_normalizer_destroy(normalizer));
     *out = normalizer;
     return YK_OK;
 }

@@ -121,6 +121,5 @@ yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    const yk_status status = read_node(node, limit, false, &found, out);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, "post_processor");
+    return yk_status_prefix(read_node(node, limit, false, &found, out), "post_processor");
 }

@@ -137,9 +137,7 @@ static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pr
 yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokenizer **out)
 {
     struct yk_pre_tokenizer *made = calloc(1, sizeof *made);
-    if (!made) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(made);
     if (node && !yk_json_is_null(node)) {
         const yk_status status = read_node(node, false, made);
         if (status != YK_OK) {

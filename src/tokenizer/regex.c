@@ -163,9 +163,7 @@ static yk_status compile(const char *pattern, size_t length, uint32_t options, p
     int code = 0;
     PCRE2_SIZE at = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    if (!context) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(context);
     (void)pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     *out = pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | options, &code, &at, context);
     pcre2_compile_context_free(context);
@@ -191,9 +189,7 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
     struct yk_text text = {0};
     struct yk_regex *made = calloc(1, sizeof *made);
     yk_status status = YK_OK;
-    if (!made) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(made);
     if (length > MAX_PATTERN_BYTES) {
         status = yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
                          length, MAX_PATTERN_BYTES);
@@ -207,10 +203,7 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
     YK_TRY_GOTO(compile_both(yk_text_chars(&text), text.length, false, made), done);
 done:
     yk_text_free(&text);
-    if (status != YK_OK) {
-        yk_regex_destroy(made);
-        return status;
-    }
+    YK_TRY_OR(status, yk_regex_destroy(made));
     *out = made;
     return YK_OK;
 }
@@ -227,9 +220,7 @@ void yk_regex_destroy(struct yk_regex *pattern)
 yk_status yk_regex_workspace_create(struct yk_regex_workspace **out)
 {
     struct yk_regex_workspace *workspace = calloc(1, sizeof *workspace);
-    if (!workspace) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(workspace);
     workspace->match = pcre2_match_data_create(1, NULL);
     workspace->context = pcre2_match_context_create(NULL);
     workspace->anchored_context = pcre2_match_context_create(NULL);

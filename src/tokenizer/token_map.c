@@ -41,9 +41,7 @@ struct yk_token_map {
 yk_status yk_token_map_create(struct yk_token_map **out)
 {
     struct yk_token_map *map = calloc(1, sizeof *map);
-    if (!map) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(map);
     map->slots = calloc(FIRST_SLOTS, sizeof *map->slots);
     if (!map->slots) {
         free(map);
@@ -88,9 +86,7 @@ static struct slot *seek(const struct yk_token_map *map, uint64_t hash, const ch
 static yk_status widen_slots(struct yk_token_map *map)
 {
     struct slot *larger = calloc(map->slot_count * 2, sizeof *larger);
-    if (!larger) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(larger);
     free(map->slots);
     map->slots = larger;
     map->slot_count *= 2;
@@ -111,9 +107,7 @@ static yk_status widen_ids(struct yk_token_map *map, int32_t id)
         const int32_t capacity =
             id < YK_TOKEN_MAP_MAX_TOKENS / 2 ? 2 * id + FIRST_SLOTS : YK_TOKEN_MAP_MAX_TOKENS;
         int32_t *by_id = realloc(map->by_id, (size_t)capacity * sizeof *by_id);
-        if (!by_id) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(by_id);
         map->by_id = by_id;
         map->id_capacity = capacity;
     }

@@ -42,9 +42,7 @@ yk_status yk_token_set_create(const struct yk_token_name *names, int32_t count,
                               struct yk_token_set **out)
 {
     struct yk_token_set *set = calloc(1, sizeof *set);
-    if (!set) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(set);
     set->names = malloc(((size_t)count + 1) * sizeof *set->names);
     if (!set->names) {
         yk_token_set_destroy(set);
@@ -55,11 +53,7 @@ yk_status yk_token_set_create(const struct yk_token_name *names, int32_t count,
         qsort(set->names, (size_t)count, sizeof *set->names, compare);
     }
     set->count = count;
-    const yk_status status = check(set);
-    if (status != YK_OK) {
-        yk_token_set_destroy(set);
-        return status;
-    }
+    YK_TRY_OR(check(set), yk_token_set_destroy(set));
     for (int32_t i = 0; i < count; i++) {
         set->starts[(unsigned char)set->names[i].bytes[0] + 1]++;
     }

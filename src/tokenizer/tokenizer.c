@@ -135,10 +135,7 @@ static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out
 {
     YK_TRY(yk_normalizer_read(yk_json_get(root, "normalizer"), "normalizer", &out->normalizer));
     YK_TRY(yk_pre_tokenizer_read(yk_json_get(root, "pre_tokenizer"), &out->pre_tokenizer));
-    const yk_status status = read_model(yk_json_get(root, "model"), out);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, "model");
-    }
+    YK_TRY(yk_status_prefix(read_model(yk_json_get(root, "model"), out), "model"));
     YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normalizer,
                                 &out->added));
     YK_TRY(yk_post_processor_read(yk_json_get(root, "post_processor"), yk_tokenizer_count(out),
@@ -150,7 +147,7 @@ static yk_status read_root(const struct yk_json *root, const char *source, struc
 {
     if (yk_json_get(root, "model")) {
         const yk_status status = read_parts(root, out);
-        return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
+        return yk_status_prefix(status, source);
     }
     if (!yk_json_get(root, "characters")) {
         return yk_fail(
@@ -167,21 +164,16 @@ yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source
 {
     struct yk_json *root = NULL;
     struct yk_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
-    if (!tokenizer) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokenizer);
     yk_text_add_bytes(&tokenizer->file, bytes, length);
     yk_status status = yk_text_status(&tokenizer->file);
     if (status == YK_OK) {
         status = yk_json_parse(bytes, length, &root);
-        status = status == YK_OK ? YK_OK : yk_status_prefix(status, source);
+        status = yk_status_prefix(status, source);
     }
     YK_THEN(read_root(root, source, tokenizer));
     yk_json_destroy(root);
-    if (status != YK_OK) {
-        yk_tokenizer_destroy(tokenizer);
-        return status;
-    }
+    YK_TRY_OR(status, yk_tokenizer_destroy(tokenizer));
     *out = tokenizer;
     return YK_OK;
 }
@@ -357,9 +349,7 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
 {
     struct yk_tokenizer_encoder *encoder = calloc(1, sizeof *encoder);
     yk_status status = YK_OK;
-    if (!encoder) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(encoder);
     encoder->tokenizer = tokenizer;
     YK_TRY_GOTO(yk_regex_workspace_create(&encoder->workspace.regex), fail);
     YK_TRY_GOTO(yk_bpe_workspace_create(&encoder->bpe), fail);
@@ -472,10 +462,7 @@ yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *
     if (special == YK_SPECIAL_TOKENS_ADD) {
         yk_token_ids_add_all(out, processor->prefix.items, processor->prefix.count);
     }
-    const yk_status status = add_text(encoder, text, length, out);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, source);
-    }
+    YK_TRY(yk_status_prefix(add_text(encoder, text, length, out), source));
     if (special == YK_SPECIAL_TOKENS_ADD) {
         yk_token_ids_add_all(out, processor->suffix.items, processor->suffix.count);
     }

@@ -95,9 +95,7 @@ static yk_status normalize_segment(const char *text, size_t length, enum yk_unic
     const size_t room = length * MAX_DECOMPOSED;
     utf8proc_int32_t *many =
         length <= SIZE_MAX / MAX_DECOMPOSED / sizeof *many ? malloc(room * sizeof *many) : NULL;
-    if (!many) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(many);
     const yk_status status = normalize_into(text, length, options, many, room, out);
     free(many);
     return status;

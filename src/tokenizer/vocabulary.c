@@ -49,9 +49,7 @@ static yk_status create(const uint32_t *characters, int32_t count, struct yk_voc
 {
     YK_TRY(check_characters(characters, count));
     struct yk_vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
-    if (!vocabulary) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(vocabulary);
     vocabulary->count = count;
     vocabulary->limit = characters[count - 1] + 1;
     vocabulary->characters = malloc((size_t)count * sizeof *vocabulary->characters);
@@ -113,9 +111,7 @@ yk_status yk_vocabulary_build(const char *text, size_t length, const char *sourc
     unsigned char *present = calloc(YK_UTF8_CHARACTERS, 1);
     uint32_t *characters = NULL;
     yk_status status = YK_OK;
-    if (!present) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(present);
     YK_TRY_GOTO(mark_present(text, length, source, present), done);
     const int32_t count = list_present(present, NULL);
     characters = malloc((size_t)count * sizeof *characters);
@@ -239,9 +235,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_vocabulary **ou
         return yk_fail(YK_ERROR_INPUT, "\"characters\" has more entries than there are characters");
     }
     uint32_t *characters = malloc((count + 1) * sizeof *characters);
-    if (!characters) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(characters);
     yk_status status = YK_OK;
     for (size_t i = 0; i < count; i++) {
         YK_TRY_GOTO(yk_json_add_location(read_character(yk_json_at(list, i), &characters[i]),

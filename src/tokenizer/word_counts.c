@@ -104,9 +104,7 @@ static yk_status double_slots(struct yk_word_counts *counts)
     }
     const int32_t slot_count = counts->slot_count * 2;
     int32_t *slots = malloc((size_t)slot_count * sizeof *slots);
-    if (!slots) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(slots);
     clear(slots, slot_count);
     for (int32_t i = 0; i < counts->count; i++) {
         uint64_t at = counts->words[i].hash & ((uint64_t)slot_count - 1);

@@ -75,9 +75,7 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
                        out->prefix_length);
     }
     out->prefix = strdup(prefix);
-    if (!out->prefix) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(out->prefix);
     return measure_tokens(out);
 }
 
@@ -85,9 +83,7 @@ yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_m
                             const char *source, struct yk_wordpiece **out)
 {
     struct yk_wordpiece *wordpiece = calloc(1, sizeof *wordpiece);
-    if (!wordpiece) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(wordpiece);
     wordpiece->map = map;
     const yk_status status = fill(model, wordpiece);
     if (status != YK_OK) {
