@@ -3,6 +3,7 @@
 #include "base/control.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -220,25 +221,15 @@ void yk_text_add_xml(struct yk_text *text, const char *words)
     }
 }
 
-/* Decodes one character of valid UTF-8 and returns how many bytes it takes. */
+/* Decodes one character and returns its length in bytes. A byte that is not UTF-8 counts as one
+ * character. */
 static size_t decode(const char *words, uint32_t *out)
 {
-    const unsigned char *b = (const unsigned char *)words;
-    if (b[0] >= 0xf0 && b[1] && b[2] && b[3]) {
-        *out = (uint32_t)(b[0] & 7) << 18 | (uint32_t)(b[1] & 63) << 12 |
-               (uint32_t)(b[2] & 63) << 6 | (uint32_t)(b[3] & 63);
-        return 4;
+    const size_t used = yk_utf8_decode(words, strnlen(words, YK_UTF8_MAX_BYTES), out);
+    if (used == 0) {
+        *out = (unsigned char)words[0];
     }
-    if (b[0] >= 0xe0 && b[1] && b[2]) {
-        *out = (uint32_t)(b[0] & 15) << 12 | (uint32_t)(b[1] & 63) << 6 | (uint32_t)(b[2] & 63);
-        return 3;
-    }
-    if (b[0] >= 0xc0 && b[1]) {
-        *out = (uint32_t)(b[0] & 31) << 6 | (uint32_t)(b[1] & 63);
-        return 2;
-    }
-    *out = b[0];
-    return 1;
+    return used > 0 ? used : 1;
 }
 
 static size_t columns_of(uint32_t character)

@@ -3,8 +3,7 @@
 #include "data/corpus.h"
 #include "data/instruction_sampler.h"
 #include "data/masked_sampler.h"
-#include "data/pair_sampler.h"
-#include "data/window_sampler.h"
+#include "data/pair_list.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,7 +56,7 @@ static yk_status open_pairs(struct yk_dataset *dataset)
     inner.from = kept;
     inner.until = request->part;
     YK_TRY(yk_pair_list_open(&inner, &dataset->other_pairs));
-    if (yk_pair_list_count(dataset->other_pairs) == 0) {
+    if (dataset->other_pairs->count == 0) {
         yk_pair_list_close(dataset->other_pairs);
         dataset->other_pairs = NULL;
     }
@@ -82,7 +81,7 @@ static yk_status open_instructions(struct yk_dataset *dataset)
     inner.from = kept;
     inner.until = request->part;
     YK_TRY(yk_instructions_open(&inner, &dataset->other_instructions));
-    if (yk_instructions_count(dataset->other_instructions) == 0) {
+    if (dataset->other_instructions->count == 0) {
         yk_instructions_close(dataset->other_instructions);
         dataset->other_instructions = NULL;
     }

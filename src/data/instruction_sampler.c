@@ -1,7 +1,5 @@
 #include "data/instruction_sampler.h"
 
-#include "data/sampler.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -169,7 +167,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const struct yk_instruction_packing *packing = &sampler->packing;
     const int64_t first = packing->items ? packing->starts[window] : window;
     const int64_t end = packing->items ? packing->starts[window + 1] : window + 1;
-    const int32_t padding = yk_instructions_padding_id(sampler->instructions);
+    const int32_t padding = sampler->instructions->padding_id;
     int64_t there = 0;
     for (int64_t i = first; i < end; i++) {
         const int64_t item = packing->items ? packing->items[i] : i;
@@ -190,7 +188,7 @@ static const struct yk_sampler_kind instructions_kind = {.destroy = destroy,
 
 static yk_status pack_instructions(struct instruction_sampler *sampler)
 {
-    const int64_t count = yk_instructions_count(sampler->instructions);
+    const int64_t count = sampler->instructions->count;
     int64_t *lengths = calloc((size_t)count, sizeof *lengths);
     YK_TRY_MEMORY(lengths);
     for (int64_t i = 0; i < count; i++) {
@@ -217,7 +215,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     YK_TRY_MEMORY(sampler);
     sampler->base = (struct yk_sampler){
         .kind = &instructions_kind,
-        .epoch_units = yk_instructions_count(instructions),
+        .epoch_units = instructions->count,
         .sequence = options->sequence,
     };
     sampler->instructions = instructions;

@@ -12,17 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct yk_instructions {
-    struct yk_token_ids ids;
-    bool *bears;     /* (ids) */
-    int64_t *starts; /* (count + 1) in `ids` */
-    int64_t *lines;  /* (count) */
-    int64_t count;
-    int64_t skipped;
-    int64_t cut;
-    int32_t padding;
-};
-
 /* A file of instructions. */
 struct source {
     const char *path;
@@ -195,7 +184,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
     YK_TRY_MEMORY(instructions);
     const int32_t padding = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
-    instructions->padding = padding >= 0 ? padding : 0;
+    instructions->padding_id = padding >= 0 ? padding : 0;
     const yk_status status = fill(instructions, reader);
     yk_instruction_line_close(&reader->line);
     YK_TRY_OR(status, yk_instructions_close(instructions));
@@ -319,11 +308,6 @@ yk_status yk_instructions_open(const struct yk_instructions_request *request,
     return status;
 }
 
-int64_t yk_instructions_count(const struct yk_instructions *instructions)
-{
-    return instructions->count;
-}
-
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index)
 {
     assert(index >= 0 && index < instructions->count);
@@ -334,11 +318,6 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
         .count = instructions->starts[index + 1] - start,
         .line = instructions->lines[index],
     };
-}
-
-int32_t yk_instructions_padding_id(const struct yk_instructions *instructions)
-{
-    return instructions->padding;
 }
 
 struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions)

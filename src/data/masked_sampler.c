@@ -1,7 +1,5 @@
 #include "data/masked_sampler.h"
 
-#include "data/sampler.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -24,11 +22,6 @@ struct masked_sampler {
     struct yk_sampler_windows windows; /* without what frames them */
     uint64_t seed;                     /* of masks */
 };
-
-static void destroy(struct yk_sampler *sampler)
-{
-    free(sampler);
-}
 
 static bool is_special(const struct yk_masked_sampler_tokens *tokens, int32_t id)
 {
@@ -136,8 +129,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     return YK_OK;
 }
 
-static const struct yk_sampler_kind masked_kind = {.destroy = destroy,
-                                                   .fetch_sample = fetch_sample};
+static const struct yk_sampler_kind masked_kind = {.fetch_sample = fetch_sample};
 
 static yk_status check(const struct yk_masked_sampler_request *request)
 {

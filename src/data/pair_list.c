@@ -8,17 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct yk_pair_list {
-    struct yk_token_ids ids;
-    int64_t *starts; /* (2 count + 1) in `ids`: source, target, source, target … and the end */
-    int64_t *lines;  /* (count) */
-    int64_t count;
-    int64_t skipped;
-    int32_t start_id;
-    int32_t source_padding;
-    int32_t target_padding;
-};
-
 /* One of the two files while it is read. */
 struct side {
     const char *path;
@@ -183,8 +172,8 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct y
     yk_status status = list ? YK_OK : yk_fail_out_of_memory();
     if (status == YK_OK) {
         list->start_id = request->start_id;
-        list->source_padding = padding(request->source_tokenizer);
-        list->target_padding = padding(request->target_tokenizer);
+        list->source_padding_id = padding(request->source_tokenizer);
+        list->target_padding_id = padding(request->target_tokenizer);
         status = open_side(request->source_path, request->source_tokenizer, &source);
     }
     YK_THEN(open_side(request->target_path, request->target_tokenizer, &target));
@@ -194,11 +183,6 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct y
     YK_TRY_OR(status, yk_pair_list_close(list));
     *out = list;
     return YK_OK;
-}
-
-int64_t yk_pair_list_count(const struct yk_pair_list *list)
-{
-    return list->count;
 }
 
 struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index)
@@ -230,21 +214,6 @@ struct yk_pair_totals yk_pair_list_totals(const struct yk_pair_list *list)
     }
     totals.mean_longer_side = (double)longer_sides / (double)list->count;
     return totals;
-}
-
-int32_t yk_pair_list_start_id(const struct yk_pair_list *list)
-{
-    return list->start_id;
-}
-
-int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list)
-{
-    return list->source_padding;
-}
-
-int32_t yk_pair_list_target_padding_id(const struct yk_pair_list *list)
-{
-    return list->target_padding;
 }
 
 void yk_pair_list_describe(const struct yk_pair_list *list, struct yk_text *out)

@@ -1,6 +1,6 @@
-#include "data/pair_sampler.h"
-
 #include "data/sampler.h"
+
+#include "data/pair_list.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -100,7 +100,7 @@ static void measure(const struct pair_sampler *sampler, struct epoch epoch, int6
 {
     const int64_t first = sampler->slices[slice];
     out->samples = sampler->slices[slice + 1] - first;
-    out->first_sample = epoch.number * yk_pair_list_count(sampler->list) + first;
+    out->first_sample = epoch.number * sampler->list->count + first;
     out->sequence = 0;
     out->target_sequence = 0;
     out->present = 0;
@@ -132,12 +132,12 @@ static void write_pair(const struct yk_pair_list *list, const struct yk_pair *pa
     int32_t *target_tokens = out->target_tokens + sample * S;
     int32_t *targets = out->targets + sample * S;
     memcpy(tokens, pair->source, (size_t)pair->source_count * sizeof *tokens);
-    fill_up(tokens, pair->source_count, T, yk_pair_list_source_padding_id(list));
+    fill_up(tokens, pair->source_count, T, list->source_padding_id);
     out->lengths[sample] = (int32_t)pair->source_count;
-    target_tokens[0] = yk_pair_list_start_id(list);
+    target_tokens[0] = list->start_id;
     memcpy(target_tokens + 1, pair->target,
            (size_t)(pair->target_count - 1) * sizeof *target_tokens);
-    fill_up(target_tokens, pair->target_count, S, yk_pair_list_target_padding_id(list));
+    fill_up(target_tokens, pair->target_count, S, list->target_padding_id);
     memcpy(targets, pair->target, (size_t)pair->target_count * sizeof *targets);
     fill_up(targets, pair->target_count, S, YK_SAMPLER_NO_TARGET);
 }
@@ -161,7 +161,7 @@ static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .fetch_sli
  * gives each length its places. */
 static yk_status sort(struct pair_sampler *sampler, int64_t longest)
 {
-    const int64_t count = yk_pair_list_count(sampler->list);
+    const int64_t count = sampler->list->count;
     int64_t *next = calloc((size_t)longest + 2, sizeof *next);
     sampler->order = calloc((size_t)count, sizeof *sampler->order);
     if (!next || !sampler->order) {
@@ -186,7 +186,7 @@ static yk_status sort(struct pair_sampler *sampler, int64_t longest)
 /* Buckets of training; in evaluation every place keeps its pair. */
 static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
 {
-    const int64_t count = yk_pair_list_count(sampler->list);
+    const int64_t count = sampler->list->count;
     sampler->buckets =
         calloc((size_t)(longest < count ? longest : count) + 1, sizeof *sampler->buckets);
     YK_TRY_MEMORY(sampler->buckets);
@@ -214,7 +214,7 @@ static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
 /* Bounds never fall from place to place, so that of a slice is that of its last place. */
 static yk_status cut_slices(struct pair_sampler *sampler)
 {
-    const int64_t count = yk_pair_list_count(sampler->list);
+    const int64_t count = sampler->list->count;
     const int64_t rows = sampler->base.slice_rows;
     sampler->slices = calloc((size_t)count + 1, sizeof *sampler->slices);
     YK_TRY_MEMORY(sampler->slices);

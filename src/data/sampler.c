@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum {
     ROUNDS = 6
@@ -62,8 +63,10 @@ int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index)
 
 void yk_sampler_destroy(struct yk_sampler *sampler)
 {
-    if (sampler) {
+    if (sampler && sampler->kind->destroy) {
         sampler->kind->destroy(sampler);
+    } else {
+        free(sampler);
     }
 }
 

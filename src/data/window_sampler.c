@@ -1,4 +1,6 @@
-#include "data/window_sampler.h"
+#include "data/sampler.h"
+
+#include "data/corpus.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,11 +12,6 @@ struct window_sampler {
     struct yk_corpus_range range;
     struct yk_sampler_windows windows; /* each has one more token, the last target */
 };
-
-static void destroy(struct yk_sampler *sampler)
-{
-    free(sampler);
-}
 
 static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
                               int32_t *targets, int64_t *out)
@@ -37,8 +34,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     return YK_OK;
 }
 
-static const struct yk_sampler_kind windows_kind = {.destroy = destroy,
-                                                    .fetch_sample = fetch_sample};
+static const struct yk_sampler_kind windows_kind = {.fetch_sample = fetch_sample};
 
 static yk_status check(const struct yk_corpus_range *range,
                        const struct yk_sampler_options *options)

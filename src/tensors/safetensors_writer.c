@@ -19,7 +19,7 @@
 
 enum {
     HEADER_ALIGNMENT = 8,
-    BUFFER_BYTES = 1 << 16 /* so that many small chunks need few calls */
+    BUFFER_BYTES = 1 << 16 /* collects small chunks, to make fewer system calls */
 };
 
 struct yk_safetensors_writer {
@@ -33,9 +33,9 @@ struct yk_safetensors_writer {
     unsigned char *buffer;
     size_t buffered;
     uint64_t declared; /* bytes of all tensors */
-    uint64_t added;    /* of these, by now */
+    uint64_t added;    /* bytes of tensors that were added so far */
     uint64_t header_bytes;
-    int descriptor; /* -1 before it begins and after it is finished */
+    int descriptor; /* of the partial file; -1 while it is not open */
 };
 
 yk_status yk_safetensors_writer_create(const char *path, struct yk_safetensors_writer **out)
@@ -64,7 +64,7 @@ fail:
     return status;
 }
 
-/* Removes what is not finished; nothing can be added to it any more. */
+/* Closes and removes the partial file. */
 static void abandon(struct yk_safetensors_writer *writer)
 {
     if (writer->descriptor >= 0) {
@@ -100,9 +100,9 @@ static yk_status check_text(const struct yk_safetensors_writer *writer, const ch
     return YK_OK;
 }
 
-/* Adds a name to one of the two sets, once. */
-static yk_status claim(const struct yk_safetensors_writer *writer, struct yk_names *names,
-                       const char *kind, const char *name)
+/* Adds a name to `names`, or fails if it was added before. */
+static yk_status add_name(const struct yk_safetensors_writer *writer, struct yk_names *names,
+                          const char *kind, const char *name)
 {
     bool added = false;
     int32_t number = 0;
@@ -130,7 +130,7 @@ yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, co
         return yk_fail(YK_ERROR_INPUT, "%s: no tensor can be called \"%s\"",
                        yk_text_chars(&writer->path), name);
     }
-    YK_TRY(claim(writer, writer->names, "tensor", name));
+    YK_TRY(add_name(writer, writer->names, "tensor", name));
     if (rank < 0 || rank > YK_TENSOR_MAX_RANK || !yk_tensor_bytes(type, rank, shape, &bytes) ||
         __builtin_add_overflow(writer->declared, bytes, &end)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -155,7 +155,7 @@ yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, co
 yk_status yk_safetensors_writer_metadata(struct yk_safetensors_writer *writer, const char *key,
                                          const char *value)
 {
-    YK_TRY(claim(writer, writer->keys, "metadata", key));
+    YK_TRY(add_name(writer, writer->keys, "metadata", key));
     YK_TRY(check_text(writer, value));
     struct yk_json_writer json = {.text = &writer->metadata,
                                   .follows = writer->metadata.length > 0};
@@ -170,7 +170,7 @@ static yk_status fail_to_write(struct yk_safetensors_writer *writer, int error)
                    strerror(error));
 }
 
-/* A short write is no error yet: the next one reports why. */
+/* A short write is not an error: the next write reports the reason. */
 static yk_status write_out(struct yk_safetensors_writer *writer, const unsigned char *bytes,
                            size_t length)
 {
@@ -287,7 +287,7 @@ yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const 
     return write_bytes(writer, bytes, length);
 }
 
-/* A rename is on the disk once the folder is. Some file systems cannot be asked for that. */
+/* Makes the rename durable. Some file systems do not support fsync() on a folder. */
 static yk_status sync_folder(struct yk_safetensors_writer *writer)
 {
     struct yk_text path = {0};

@@ -14,18 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct yk_tensor_set {
-    struct yk_arena *arena;
-    const char *path;
-    struct yk_safetensors **files;
-    int32_t file_count;
-    int32_t file_capacity;
-    struct yk_names *names; /* numbered as places are */
-    struct yk_tensor_location *places;
-    int32_t count;
-    int32_t capacity;
-};
-
 static yk_status add_file(struct yk_tensor_set *set, const char *path)
 {
     YK_TRY(yk_array_grow((void **)&set->files, &set->file_capacity, set->file_count,
@@ -42,11 +30,12 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetenso
     int32_t number = 0;
     YK_TRY(yk_names_add(set->names, entry->name, &added, &number));
     if (!added) {
-        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", yk_safetensors_path(file),
-                       entry->name, yk_safetensors_path(set->places[number].file));
+        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", file->path, entry->name,
+                       set->locations[number].file->path);
     }
-    YK_TRY(yk_array_grow((void **)&set->places, &set->capacity, set->count, sizeof *set->places));
-    set->places[set->count++] = (struct yk_tensor_location){.file = file, .entry = entry};
+    YK_TRY(yk_array_grow((void **)&set->locations, &set->capacity, set->count,
+                         sizeof *set->locations));
+    set->locations[set->count++] = (struct yk_tensor_location){.file = file, .entry = entry};
     return YK_OK;
 }
 
@@ -54,13 +43,14 @@ static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
 {
     YK_TRY(add_file(set, path));
     const struct yk_safetensors *file = set->files[set->file_count - 1];
-    for (int32_t i = 0; i < yk_safetensors_count(file); i++) {
-        YK_TRY(add_tensor(set, file, yk_safetensors_at(file, i)));
+    for (int32_t i = 0; i < file->header->count; i++) {
+        YK_TRY(add_tensor(set, file, &file->header->entries[i]));
     }
     return YK_OK;
 }
 
-/* The file that the index says a tensor is in: a plain name, of a file next to the index. */
+/* The name of the file that contains `tensor`, from the weight_map of an index. It must be a plain
+ * file name, without a folder. */
 static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, const char **out)
 {
     const struct yk_json *node = yk_json_get(map, tensor);
@@ -79,7 +69,8 @@ static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, c
     return YK_OK;
 }
 
-/* Opens a file of the index when it is first named; `files` numbers them as the set does. */
+/* Returns the file called `name`, which it opens on first use. The number of a name in `files` is
+ * the index of the file in the set. */
 static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, const char *name,
                             const struct yk_safetensors **out)
 {
@@ -115,7 +106,7 @@ static yk_status add_mapped(struct yk_tensor_set *set, const struct yk_json *roo
         const struct yk_tensor_entry *entry = yk_safetensors_find(file, member.name);
         if (!entry) {
             return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" is not in %s", member.name,
-                           yk_safetensors_path(file));
+                           file->path);
         }
         YK_TRY(add_tensor(set, file, entry));
     }
@@ -193,8 +184,7 @@ static yk_status start(const char *path, struct yk_tensor_set *set)
 {
     YK_TRY(yk_arena_create(&set->arena));
     YK_TRY(yk_names_create(&set->names));
-    set->path = yk_arena_copy_text(set->arena, path, strlen(path));
-    return set->path ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(set->arena, path, &set->path);
 }
 
 yk_status yk_tensor_set_open_files(const char *folder, const char *const *names, int32_t count,
@@ -223,32 +213,17 @@ void yk_tensor_set_close(struct yk_tensor_set *set)
         yk_safetensors_close(set->files[i]);
     }
     free(set->files);
-    free(set->places);
+    free(set->locations);
     yk_names_destroy(set->names);
     yk_arena_destroy(set->arena);
     free(set);
-}
-
-const char *yk_tensor_set_path(const struct yk_tensor_set *set)
-{
-    return set->path;
-}
-
-int32_t yk_tensor_set_count(const struct yk_tensor_set *set)
-{
-    return set->count;
-}
-
-const struct yk_tensor_location *yk_tensor_set_at(const struct yk_tensor_set *set, int32_t number)
-{
-    return &set->places[number];
 }
 
 const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
                                                     const char *name)
 {
     const int32_t number = yk_names_find(set->names, name);
-    return number < 0 ? NULL : &set->places[number];
+    return number < 0 ? NULL : &set->locations[number];
 }
 
 yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *name,
@@ -261,14 +236,4 @@ yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *nam
     const char *nearest = yk_names_nearest(set->names, name);
     return yk_fail(YK_ERROR_INPUT, "%s has no tensor \"%s\"%s%s%s", set->path, name,
                    nearest ? "; is it \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
-}
-
-int32_t yk_tensor_set_file_count(const struct yk_tensor_set *set)
-{
-    return set->file_count;
-}
-
-const struct yk_safetensors *yk_tensor_set_file_at(const struct yk_tensor_set *set, int32_t number)
-{
-    return set->files[number];
 }

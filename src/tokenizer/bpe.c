@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe_merge.h"
 #include "tokenizer/byte_level.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe_pair_queue.h"
 #include "tokenizer/byte_level.h"
 
 #include <inttypes.h>
@@ -29,7 +28,7 @@ struct learner {
     struct word *words;
     int32_t *ids;
     int32_t of_byte[BYTES]; /* the token of a byte's letter */
-    struct yk_bpe_rule *rules;
+    struct yk_token_pair *rules;
     int32_t rule_count;
     int32_t rule_capacity;
     const atomic_bool *stop; /* NULL: none */
@@ -186,8 +185,7 @@ static yk_status apply(struct learner *learner, const struct yk_bpe_pair_top *to
     YK_TRY(join_tokens(learner->tokens, top->pair, &joined));
     YK_TRY(yk_array_grow((void **)&learner->rules, &learner->rule_capacity, learner->rule_count,
                          sizeof *learner->rules));
-    learner->rules[learner->rule_count++] =
-        (struct yk_bpe_rule){.left = top->pair.left, .right = top->pair.right};
+    learner->rules[learner->rule_count++] = top->pair;
     for (int32_t i = 0; i < top->word_count; i++) {
         YK_TRY(join_in_word(learner, top->pair, joined, top->words[i]));
     }
@@ -213,7 +211,7 @@ static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_
 }
 
 struct numbered {
-    struct yk_bpe_rule rule;
+    struct yk_token_pair rule;
     int32_t rank;
 };
 

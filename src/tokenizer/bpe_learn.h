@@ -15,6 +15,7 @@
 #include "tokenizer/word_counts.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_bpe_learn_options {
@@ -26,8 +27,8 @@ struct yk_bpe_learn_options {
     int64_t min_times;       /* a pair must stand to be joined; 0 or 1: each */
 };
 
-/* Two neighbours become one. */
-struct yk_bpe_rule {
+/* Two neighbouring tokens. */
+struct yk_token_pair {
     int32_t left;
     int32_t right;
 };
@@ -35,12 +36,43 @@ struct yk_bpe_rule {
 /* A plain struct that starts as {0} and is freed by yk_bpe_learned_free(). */
 struct yk_bpe_learned {
     struct yk_token_map *tokens; /* written by letters; fewer than asked for where pairs ran out */
-    struct yk_bpe_rule *rules;   /* in the order in which they are to be applied, none twice */
+    struct yk_token_pair *rules; /* in the order in which they are to be applied, none twice */
     int32_t rule_count;
 };
 
 yk_status yk_bpe_learn(const struct yk_bpe_learn_options *lesson,
                        struct yk_bpe_learned *out) YK_MUST_USE;
 void yk_bpe_learned_free(struct yk_bpe_learned *learned);
+
+/*
+ * BPE pair queue: how often pairs of neighbouring tokens occur in words, in which words, and which
+ * pair is the most frequent. Changes are collected and enter the queue with
+ * yk_bpe_pair_queue_flush(). A queued pair may have an older count, which is corrected when it
+ * comes to the top. One thread.
+ */
+struct yk_bpe_pair_queue;
+
+/* The top of the queue. */
+struct yk_bpe_pair_top {
+    struct yk_token_pair pair;
+    int64_t times;
+    int32_t *words; /* those where the pair was noted; belongs to the caller, who frees it */
+    int32_t word_count;
+};
+
+yk_status yk_bpe_pair_queue_create(struct yk_bpe_pair_queue **out) YK_MUST_USE;
+void yk_bpe_pair_queue_destroy(struct yk_bpe_pair_queue *queue);
+
+/* The pair stands so many times more in a word, or less; where it is more, the word is noted. The
+ * changes of one word come one after the other. */
+yk_status yk_bpe_pair_queue_change(struct yk_bpe_pair_queue *queue, struct yk_token_pair pair,
+                                   int64_t times, int32_t word) YK_MUST_USE;
+
+/* Puts the pairs whose words were noted since the last time in the queue, with those words. */
+yk_status yk_bpe_pair_queue_flush(struct yk_bpe_pair_queue *queue) YK_MUST_USE;
+
+/* Takes the most frequent pair out, of equal ones that of the smallest ids, left before right;
+ * false where none is left. Its count stays. */
+bool yk_bpe_pair_queue_pop(struct yk_bpe_pair_queue *queue, struct yk_bpe_pair_top *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tokenizer/bpe_merge.h"
+#include "tokenizer/bpe.h"
 
 #include "base/array.h"
 

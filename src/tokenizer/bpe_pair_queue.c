@@ -1,4 +1,4 @@
-#include "tokenizer/bpe_pair_queue.h"
+#include "tokenizer/bpe_learn.h"
 
 #include "base/array.h"
 

@@ -1,6 +1,7 @@
 #include "tokenizer/chat.h"
 
 #include "base/utf8.h"
+#include "tokenizer/unicode.h"
 
 #include <string.h>
 
@@ -26,14 +27,10 @@ bool yk_chat_role_find(const char *name, enum yk_chat_role *out)
     return false;
 }
 
-/* Characters that Python's str.isspace() holds for white space: those that Unicode says separate
- * words, lines or paragraphs, and the separators of ASCII. */
+/* Whether Python's str.isspace() is true: Unicode white space, and the separators of ASCII. */
 static bool is_space(uint32_t character)
 {
-    return (character >= 0x09 && character <= 0x0d) || (character >= 0x1c && character <= 0x20) ||
-           character == 0x85 || character == 0xa0 || character == 0x1680 ||
-           (character >= 0x2000 && character <= 0x200a) || character == 0x2028 ||
-           character == 0x2029 || character == 0x202f || character == 0x205f || character == 0x3000;
+    return yk_unicode_is_space(character) || (character >= 0x1c && character <= 0x1f);
 }
 
 const char *yk_chat_trim(const char *text, size_t *length)

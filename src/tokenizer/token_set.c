@@ -72,11 +72,6 @@ void yk_token_set_destroy(struct yk_token_set *set)
     }
 }
 
-int32_t yk_token_set_count(const struct yk_token_set *set)
-{
-    return set->count;
-}
-
 /* The first of the names from `first` to `last` whose byte at `depth` is `byte` or above; all of
  * them have one and agree before it. */
 static int32_t seek(const struct yk_token_set *set, int32_t first, int32_t last, size_t depth,

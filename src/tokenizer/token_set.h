@@ -22,8 +22,6 @@ struct yk_token_name {
 yk_status yk_token_set_create(const struct yk_token_name *names, int32_t count,
                               struct yk_token_set **out) YK_MUST_USE;
 void yk_token_set_destroy(struct yk_token_set *set);
-int32_t yk_token_set_count(const struct yk_token_set *set);
-
 /* The leftmost name in `text` from byte `from` on, of several there the longest; NULL: none. */
 const struct yk_token_name *yk_token_set_find(const struct yk_token_set *set, const char *text,
                                               size_t length, size_t from, size_t *begin);

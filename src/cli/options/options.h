@@ -38,7 +38,7 @@ const struct yk_option *yk_options_at(const struct yk_command *command, size_t n
 
 /*
  * Reads `words` into `arguments`, the zeroed struct of the command; presets come first, then the
- * command's sources (base/option_sources.h). With --help among the words, `*help` is set and
+ * command's sources (base/option.h). With --help among the words, `*help` is set and
  * nothing else is checked. Lists live in `arena`, texts are the words themselves.
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,

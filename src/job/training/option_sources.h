@@ -5,7 +5,7 @@
 #ifndef YK_JOB_TRAINING_OPTION_SOURCES_H
 #define YK_JOB_TRAINING_OPTION_SOURCES_H
 
-#include "base/option_sources.h"
+#include "base/option.h"
 #include "job/training/request.h"
 
 /* The sources of a request, in the arena. Stores the checkpoint to resume from in the request. */

@@ -1,6 +1,6 @@
 #include "job/training/request.h"
 
-#include "base/option_sources.h"
+#include "base/option.h"
 #include "job/training/option_sources.h"
 
 #include <string.h>

@@ -145,7 +145,7 @@ static yk_status check_finite(const struct yk_tensor_location *place, const floa
     for (int64_t i = 0; i < range.count; i++) {
         if (!isfinite(numbers[i])) {
             return yk_fail(YK_ERROR_NUMBERS, "%s: number %" PRId64 " of \"%s\" is %g",
-                           yk_safetensors_path(place->file), range.first + i, place->entry->name,
+                           place->file->path, range.first + i, place->entry->name,
                            (double)numbers[i]);
         }
     }
@@ -168,7 +168,7 @@ static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_par
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" and \"%s\" differ, but the config ties them; set "
                            "\"tie_word_embeddings\" to false to keep both",
-                           yk_tensor_set_path(set), copy->entry->name, place->entry->name);
+                           set->path, copy->entry->name, place->entry->name);
         }
     }
     return YK_OK;
@@ -294,8 +294,8 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
     struct yk_text listed = {0};
     int32_t others = 0;
     YK_TRY(list_all_names(net, arena, &names));
-    for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
-        const char *name = yk_tensor_set_at(set, i)->entry->name;
+    for (int32_t i = 0; i < set->count; i++) {
+        const char *name = set->locations[i].entry->name;
         if (is_buffer(name) ||
             bsearch(&name, names.items, names.count, sizeof *names.items, by_name)) {
             continue;
@@ -306,8 +306,7 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
     }
     if (others > 0) {
         yk_log(YK_LOG_NOTE, "%s: %d tensors that the model does not have are left out: %s%s",
-               yk_tensor_set_path(set), others, yk_text_chars(&listed),
-               others > LISTED ? " …" : "");
+               set->path, others, yk_text_chars(&listed), others > LISTED ? " …" : "");
     }
     const yk_status status = yk_text_status(&listed);
     yk_text_free(&listed);
