@@ -1,7 +1,7 @@
 /*
- * Names: a set of distinct strings, each with the number of its arrival (0, 1, 2 …).
- *
- * Names are copied. One thread at a time while names are added; any number may look up afterwards.
+ * Name index: a set of distinct strings, numbered 0, 1, 2 … in the order in which they were added.
+ * It copies the strings. While names are added, one thread at a time may use it; afterwards any
+ * number of threads may read it.
  */
 #ifndef YK_BASE_NAMES_H
 #define YK_BASE_NAMES_H
@@ -16,14 +16,15 @@ struct yk_names;
 yk_status yk_names_create(struct yk_names **out) YK_MUST_USE;
 void yk_names_destroy(struct yk_names *names);
 
-/* Adds `name` unless it is there already; `added` tells which. `out` is its number either way. */
+/* Adds `name` if it is new. `*added` says whether it was, and `*out` is its number in both cases.
+ */
 yk_status yk_names_add(struct yk_names *names, const char *name, bool *added,
                        int32_t *out) YK_MUST_USE;
 
-/* The number of `name`, or -1. */
+/* The number of `name`, or -1 if it is unknown. */
 int32_t yk_names_find(const struct yk_names *names, const char *name);
 
-/* The name that `word` was probably meant to be, or NULL. */
+/* The known name that is most similar to the misspelled `word`, or NULL. */
 const char *yk_names_nearest(const struct yk_names *names, const char *word);
 
 int32_t yk_names_count(const struct yk_names *names);

@@ -6,7 +6,7 @@
  *
  * Files of this folder:
  *   memory, errors   arena, array, status, plugin_file (plugin/status.c is linked into plug-ins)
- *   text             text, table, utf8, control, number, units, nearest, names
+ *   text             text, table, utf8, control_character, number, units, nearest_name, name_index
  *   files            file, folder, hash, sha256, json (reading), json_write
  *   options          option
  *   machine          system, clock, deadline, log, random, precision

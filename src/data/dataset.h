@@ -2,18 +2,18 @@
  * Dataset: the training data of a run, of any kind, and its samplers.
  *   windows       text or token shards (data/corpus.h); the model predicts each next token
  *   masked        the same, with some tokens masked; the model predicts them from both sides
- *   pairs         sentences and their translations (data/pair_list.h)
+ *   pairs         sentences and their translations (data/sentence_pairs.h)
  *   instructions  prompts and their completions (data/instructions.h)
  * An open dataset is immutable: any number of threads may use one. It must outlive its samplers,
  * and everything that the request points to must outlive the dataset.
  *
  * Files of this folder:
- *   sampler (with window_sampler.c and pair_sampler.c),
+ *   sampler (with window_sampler.c and sentence_pair_sampler.c),
  *   masked_sampler, instruction_sampler         the samples of a batch
- *   corpus, pair_list, instructions             the data of each kind
- *   file_list, text_reader, lines, records      files of text
+ *   corpus, sentence_pairs, instructions        the data of each kind
+ *   file_list, text_reader, lines, json_records files of text
  *   token_shard                                 files of tokens
- *   instruction_files, instruction_line         files of instructions
+ *   instruction_files, instruction_encoder      files of instructions
  *   gettext_pairs, mo_catalogue, pair_cleaning  sentence pairs from gettext catalogues
  *   bleu                                        the score of translations
  */

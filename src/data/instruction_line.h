@@ -1,5 +1,5 @@
 /*
- * Instruction line: converts one instruction, in any of the formats of data/instructions.h, to
+ * Instruction encoder: converts one instruction, in any of the formats of data/instructions.h, to
  * tokens and marks the tokens that are part of the loss. One thread at a time may use it. The
  * tokenizer must outlive it.
  */

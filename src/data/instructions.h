@@ -8,8 +8,8 @@
  *       Prompt and completion are encoded separately, between the begin and the end token of the
  *       tokenizer, if it has them. The completion and the end token are part of the loss.
  *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
- *       A chat in Llama 3's format (tokenizer/chat.h). The content of the assistant's messages and
- *       the <|eot_id|> after each are part of the loss.
+ *       A chat in Llama 3's format (tokenizer/chat_template.h). The content of the assistant's
+ * messages and the <|eot_id|> after each are part of the loss.
  *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
  *       The same in ShareGPT's format.
  *   {"instruction": "…", "input": "…", "output": "…"}

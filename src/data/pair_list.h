@@ -1,13 +1,13 @@
 /*
- * Pair list: sentences and their translations as tokens, from two files with one sentence per line
- * (data/lines.h). Line n of one file is the translation of line n of the other. Both source and
- * target end with an end token, as in Marian (Junczys-Dowmunt et al., 2018). The decoder reads a
- * start token and the target without its end token.
+ * Sentence pairs: sentences and their translations as tokens, from two files with one sentence per
+ * line (data/lines.h). Line n of one file is the translation of line n of the other. Both source
+ * and target end with an end token, as in Marian (Junczys-Dowmunt et al., 2018). The decoder reads
+ * a start token and the target without its end token.
  *
  * A pair is faulty if a side is empty or too long. The first faulty pair is an error that names its
  * line, or all are skipped and counted. Text that is not UTF-8, and files with different numbers of
- * lines, are always errors. All tokens are kept in memory, four bytes each. An open list is
- * immutable: any number of threads may use one. It does not refer to the request.
+ * lines, are always errors. All tokens are kept in memory, four bytes each. An open list of pairs
+ * is immutable: any number of threads may use one. It does not refer to the request.
  */
 #ifndef YK_DATA_PAIR_LIST_H
 #define YK_DATA_PAIR_LIST_H

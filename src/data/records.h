@@ -1,8 +1,8 @@
 /*
- * Records: the JSON values of a file as unparsed bytes: one value per line, or the elements of one
- * list. A file whose first character is "[" is a list; a byte order mark may precede it. Only the
- * boundaries of the elements are located, so a list takes no more memory than lines do. Records are
- * immutable: any number of threads may use them.
+ * JSON records: the JSON values of a file as unparsed bytes: one value per line, or the elements of
+ * one list. A file whose first character is "[" is a list; a byte order mark may precede it. Only
+ * the boundaries of the elements are located, so a list takes no more memory than lines do. Records
+ * are immutable: any number of threads may use them.
  */
 #ifndef YK_DATA_RECORDS_H
 #define YK_DATA_RECORDS_H

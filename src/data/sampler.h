@@ -7,8 +7,8 @@
  *
  * Positions count units. For most kinds, a unit is one sample. The sampler of sentence pairs puts
  * pairs of similar length together; its unit is a whole micro-batch slice.
- * Each kind implements struct yk_sampler_kind: window_sampler.c and pair_sampler.c (declared at the
- * end of this file), masked_sampler.h, instruction_sampler.h.
+ * Each kind implements struct yk_sampler_kind: window_sampler.c and sentence_pair_sampler.c
+ * (declared at the end of this file), masked_sampler.h, instruction_sampler.h.
  */
 #ifndef YK_DATA_SAMPLER_H
 #define YK_DATA_SAMPLER_H
@@ -126,7 +126,7 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
                                    struct yk_sampler **out) YK_MUST_USE;
 
 /*
- * Pair sampler: a unit is a micro-batch slice of sentence pairs of similar length.
+ * Sentence pair sampler: a unit is a micro-batch slice of sentence pairs of similar length.
  *
  * Pairs are sorted by the length of their longer side into buckets. The longest pair of a bucket is
  * at most 1/16 longer than its shortest. The buckets follow each other from short to long and are
