@@ -37,6 +37,13 @@ yk_status yk_file_read_data(const char *path, struct yk_text *out) YK_MUST_USE;
  * blocks. The caller closes the descriptor. */
 yk_status yk_file_open(const char *path, bool pipes, int *out) YK_MUST_USE;
 
+/* Reads `length` bytes at `offset`. Returns how many were read, which is less at the end of the
+ * file, or -1 with errno. */
+int64_t yk_file_read_at(int descriptor, uint64_t offset, void *to, uint64_t length);
+
+/* Writes `length` bytes at the current position. Returns 0 or the value of errno. */
+int yk_file_write_bytes(int descriptor, const void *bytes, size_t length);
+
 /* Fails if `path` exists and is not a regular file. For callers that open the file themselves. */
 yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
 

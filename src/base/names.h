@@ -9,6 +9,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct yk_names;
@@ -21,13 +22,20 @@ void yk_names_destroy(struct yk_names *names);
 yk_status yk_names_add(struct yk_names *names, const char *name, bool *added,
                        int32_t *out) YK_MUST_USE;
 
-/* The number of `name`, or -1 if it is unknown. */
+/* The same for a string of bytes, which may contain zeros. */
+yk_status yk_names_add_bytes(struct yk_names *names, const char *bytes, size_t length, bool *added,
+                             int32_t *out) YK_MUST_USE;
+
+/* The number of a name, or -1 if it is unknown. */
 int32_t yk_names_find(const struct yk_names *names, const char *name);
+int32_t yk_names_find_bytes(const struct yk_names *names, const char *bytes, size_t length);
 
 /* The known name that is most similar to the misspelled `word`, or NULL. */
 const char *yk_names_nearest(const struct yk_names *names, const char *word);
 
 int32_t yk_names_count(const struct yk_names *names);
+/* Name `number`, zero-terminated, and its length in bytes. Valid as long as the index. */
 const char *yk_names_at(const struct yk_names *names, int32_t number);
+size_t yk_names_length(const struct yk_names *names, int32_t number);
 
 #endif

@@ -40,28 +40,20 @@ bool yk_instruction_files_detect(const char *bytes, size_t length)
            yk_instruction_line_has_form(object, size);
 }
 
-/* The beginning of a regular file, in `bytes` of YK_INSTRUCTION_FILES_DETECT_BYTES. */
+/* Reads the beginning of a regular file into a buffer of YK_INSTRUCTION_FILES_DETECT_BYTES. */
 static yk_status read_beginning(const char *path, char *bytes, size_t *out)
 {
     int file = -1;
-    size_t length = 0;
-    ssize_t count = 1;
     YK_TRY(yk_file_open(path, false, &file));
-    while (count > 0 && length < YK_INSTRUCTION_FILES_DETECT_BYTES) {
-        count = read(file, bytes + length, YK_INSTRUCTION_FILES_DETECT_BYTES - length);
-        length += count > 0 ? (size_t)count : 0;
-        if (count < 0 && errno == EINTR) {
-            count = 1;
-        }
-    }
+    const int64_t length = yk_file_read_at(file, 0, bytes, YK_INSTRUCTION_FILES_DETECT_BYTES);
     const int fault = errno;
     close(file);
-    *out = length;
-    return count >= 0 ? YK_OK
-                      : yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", path, strerror(fault));
+    *out = length > 0 ? (size_t)length : 0;
+    return length >= 0 ? YK_OK
+                       : yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", path, strerror(fault));
 }
 
-/* `bytes` have room for the beginning of a file. */
+/* Classifies a file by its beginning, for which `bytes` is a buffer. */
 static yk_status look(const char *path, char *bytes, enum content *out)
 {
     size_t length = 0;

@@ -97,24 +97,15 @@ yk_status yk_token_shard_parse(const unsigned char *bytes, size_t length, uint64
 static yk_status read_bytes(const struct yk_token_shard *shard, int64_t offset, size_t bytes,
                             unsigned char *to)
 {
-    while (bytes > 0) {
-        const ssize_t used = pread(shard->descriptor, to, bytes, (off_t)offset);
-        if (used < 0 && errno == EINTR) {
-            continue;
-        }
-        if (used < 0) {
-            return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", shard->path, strerror(errno));
-        }
-        if (used == 0) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%s: the file ends too early; it was cut off while it was read",
-                           shard->path);
-        }
-        to += used;
-        offset += used;
-        bytes -= (size_t)used;
+    const int64_t used = yk_file_read_at(shard->descriptor, (uint64_t)offset, to, bytes);
+    if (used < 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", shard->path, strerror(errno));
     }
-    return YK_OK;
+    return (size_t)used == bytes
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s: the file ends too early; it was cut off while it was read",
+                         shard->path);
 }
 
 static yk_status open_file(struct yk_token_shard *shard, const char *path)
@@ -293,23 +284,6 @@ static yk_status fail_to_write(struct yk_token_shard_writer *writer, int32_t num
                    strerror(error));
 }
 
-/* Returns 0, or what went wrong. */
-static int write_all(int descriptor, const unsigned char *bytes, size_t length)
-{
-    while (length > 0) {
-        const ssize_t written = write(descriptor, bytes, length);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return written < 0 ? errno : ENOSPC;
-        }
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return 0;
-}
-
 static yk_status fail_to_keep(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
     return yk_fail(YK_ERROR_SYSTEM, "cannot keep what goes to %s in a temporary file: %s",
@@ -327,7 +301,7 @@ static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigne
                              size_t length)
 {
     writer->bytes += (int64_t)length;
-    const int error = write_all(writer->descriptor, bytes, length);
+    const int error = yk_file_write_bytes(writer->descriptor, bytes, length);
     return error == 0 ? YK_OK : fail_aside(writer, writer->files - 1, error);
 }
 
@@ -403,7 +377,7 @@ static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t num
     ssize_t length = 0;
     while (error == 0 && (length = read(from, writer->buffer, sizeof writer->buffer)) != 0) {
         if (length > 0) {
-            error = write_all(to, writer->buffer, (size_t)length);
+            error = yk_file_write_bytes(to, writer->buffer, (size_t)length);
         } else if (errno != EINTR) {
             error = errno;
         }

@@ -267,27 +267,16 @@ done:
 static yk_status read_bytes(const struct yk_safetensors *file, uint64_t offset, uint64_t bytes,
                             void *to)
 {
-    unsigned char *at = to;
-    while (bytes > 0) {
-        const size_t chunk = bytes < (1u << 30) ? (size_t)bytes : 1u << 30;
-        const ssize_t used = pread(file->descriptor, at, chunk, (off_t)offset);
-        if (used < 0 && errno == EINTR) {
-            continue;
-        }
-        if (used < 0) {
-            return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", file->path, strerror(errno));
-        }
-        if (used == 0) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%s: the file ends %" PRIu64 " bytes too early; it was cut off while "
-                           "it was read",
-                           file->path, bytes);
-        }
-        at += used;
-        offset += (uint64_t)used;
-        bytes -= (uint64_t)used;
+    const int64_t used = yk_file_read_at(file->descriptor, offset, to, bytes);
+    if (used < 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", file->path, strerror(errno));
     }
-    return YK_OK;
+    return (uint64_t)used == bytes
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s: the file ends %" PRIu64 " bytes too early; it was cut off while "
+                         "it was read",
+                         file->path, bytes - (uint64_t)used);
 }
 
 static yk_status open_descriptor(struct yk_safetensors *file)

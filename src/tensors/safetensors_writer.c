@@ -170,23 +170,10 @@ static yk_status fail_to_write(struct yk_safetensors_writer *writer, int error)
                    strerror(error));
 }
 
-/* A short write is not an error: the next write reports the reason. */
-static yk_status write_out(struct yk_safetensors_writer *writer, const unsigned char *bytes,
-                           size_t length)
+static yk_status write_out(struct yk_safetensors_writer *writer, const void *bytes, size_t length)
 {
-    while (length > 0) {
-        const size_t chunk = length < (1u << 30) ? length : 1u << 30;
-        const ssize_t written = write(writer->descriptor, bytes, chunk);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return fail_to_write(writer, written < 0 ? errno : ENOSPC);
-        }
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return YK_OK;
+    const int error = yk_file_write_bytes(writer->descriptor, bytes, length);
+    return error == 0 ? YK_OK : fail_to_write(writer, error);
 }
 
 static yk_status flush(struct yk_safetensors_writer *writer)

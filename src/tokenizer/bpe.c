@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -248,15 +247,6 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
     return YK_OK;
 }
 
-static yk_status fail_in_merge(yk_status status, int32_t index)
-{
-    struct yk_text place = {0};
-    yk_text_addf(&place, "merges[%" PRId32 "]", index);
-    status = yk_status_prefix(status, yk_text_chars(&place));
-    yk_text_free(&place);
-    return status;
-}
-
 static yk_status read_merges(const struct yk_json *model, const struct yk_token_map *map,
                              struct yk_bpe *bpe)
 {
@@ -279,10 +269,8 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
         if (line && strncmp(line, "#version", strlen("#version")) == 0) {
             continue;
         }
-        status = read_merge(node, map, rank++, &joined, bpe->merges);
-        if (status != YK_OK) {
-            status = fail_in_merge(status, (int32_t)i);
-        }
+        status = yk_json_add_location(read_merge(node, map, rank++, &joined, bpe->merges), "merges",
+                                      i, NULL);
     }
     yk_text_free(&joined);
     return status;

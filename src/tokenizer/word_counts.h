@@ -14,7 +14,7 @@
 struct yk_word_counts;
 
 struct yk_word_count {
-    const char *word; /* valid until the next addition */
+    const char *word; /* valid as long as the counts */
     size_t length;
     int64_t times;
 };
