@@ -18,19 +18,17 @@ extern "C" {
 
 /* A trained model and the device that runs it. Filled by the caller. */
 struct yoke_trained {
-    const char *path; /* of the checkpoint, the run or the folder */
-    const char
-        *weights; /* the base weights of an adapter; NULL means: those that the checkpoint names */
-    const char *device; /* "cpu", "cuda", "cuda:1"; NULL means: a GPU if there is one */
-    int32_t threads;    /* of the CPU; 0 means: one per core */
+    const char *path;    /* of the checkpoint, the run or the folder */
+    const char *weights; /* base weights of an adapter; NULL means: as the checkpoint says */
+    const char *device;  /* "cpu", "cuda", "cuda:1"; NULL means: a GPU if there is one */
+    int32_t threads;     /* of the CPU; 0 means: one per core */
 };
 
 /* Filled by the caller. */
 struct yoke_evaluation_request {
     struct yoke_trained model;
-    const char
-        *data; /* a text file, a folder of texts, token shards, instructions, or source sentences */
-    const char *target; /* the translations of the source sentences; NULL means: none */
+    const char *data;   /* text, a folder of texts, token shards, instructions, or sentences */
+    const char *target; /* the translations of the sentences; NULL means: none */
     double data_part;   /* use this fraction of the data, from its beginning; 0 means: all */
     int64_t samples;    /* the most samples to use; 0 means: all */
     int64_t batch;      /* samples that are computed together; 0 means: 16 */

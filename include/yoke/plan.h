@@ -39,15 +39,13 @@ struct yoke_plan_info {
     const char *pipeline; /* "gpipe" or "1f1b" */
     bool no_sync;         /* reduce gradients once, after the last micro-batch */
     bool clip;
-    int32_t
-        prefetch; /* without transfers: all-gathers start this many layers before they are needed */
+    int32_t prefetch;    /* without transfers: all-gathers start this many layers early */
     double block_bytes;  /* size of the messages of gathers and scatters */
     double bucket_bytes; /* all-reduces are combined up to this size */
     double search_s;     /* duration of the search */
     int64_t trials;      /* plans that the search evaluated */
-    double
-        error; /* relative error: 90 % of such predictions deviate by no more than this fraction */
-    bool cut_short; /* the time budget ended before the search was complete */
+    double error;        /* 90 % of such predictions deviate by no more than this fraction */
+    bool cut_short;      /* the time budget ended before the search was complete */
 };
 
 enum yoke_memory_kind {

@@ -27,12 +27,11 @@ struct yoke_tradeoff_info {
     const char *definition; /* what is split, as text */
     double min_bytes;       /* the memory that one layer needs to compute */
     double free_bytes;
-    const double *part; /* fraction of the free memory that is reserved for gathering ahead */
-    const double
-        *split_s; /* step time if the strategies are chosen first, in the rest of the memory */
-    const int32_t *kept; /* layers whose parameters are kept */
-    double joint_s;      /* step time if both are decided together; NAN means: the time budget ended
-                            before */
+    const double *part;    /* fraction of the free memory that is reserved for gathering ahead */
+    const double *split_s; /* step time if strategies are chosen first, in the rest */
+    const int32_t *kept;   /* layers whose parameters are kept */
+    double joint_s; /* step time if both are decided together; NAN means: the time budget ended
+                       before */
     int32_t joint_kept;
     const double *memory_bytes; /* memory limit of every device */
     const double *joint_of_memory_s;

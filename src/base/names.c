@@ -11,10 +11,10 @@ enum {
     FIRST_CAPACITY = 64
 };
 
-/* The upper half of the hash excludes most other names without a look at them. */
+/* The tag, the upper half of the hash, excludes most other names without a comparison. */
 struct slot {
     uint32_t tag;
-    int32_t number; /* + 1; 0 means: empty */
+    int32_t number; /* number + 1; 0 means: empty */
 };
 
 struct yk_names {

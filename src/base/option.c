@@ -11,7 +11,7 @@
 
 enum {
     MAX_CHOICES = 128,
-    MAX_KEYS = 128 /* of an option source */
+    MAX_KEYS = 128 /* members of an option source */
 };
 
 const char *yk_option_nearest(const char *word, const char *const *names, size_t count)
@@ -121,7 +121,7 @@ static yk_status read_factor(const struct yk_option *option, const char *word, d
     return YK_OK;
 }
 
-/* "more than 0 and at most 1": what a NUMBER or PERCENT may be, times `scale`. */
+/* Describes the range of a NUMBER or PERCENT, times `scale`: "more than 0 and at most 1". */
 static void describe_range(const struct yk_option *option, double scale, const char *unit,
                            char *out, size_t size)
 {
@@ -290,7 +290,7 @@ yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk
     return YK_OK;
 }
 
-/* Integers beyond this are not exact as JSON numbers of other readers. */
+/* The largest integer that all JSON readers represent exactly. */
 #define EXACT_INTEGER (INT64_C(1) << 53)
 
 bool yk_option_source_value(const struct yk_json *value, struct yk_text *out)
@@ -343,7 +343,7 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
     const char *kept = yk_arena_copy_text(arena, yk_text_chars(&word), word.length);
     yk_text_free(&word);
     YK_TRY_MEMORY(kept);
-    /* A wrong value in a file is a fault of the file. */
+    /* An invalid value in a file is an input error. */
     return yk_option_store(option, kept, arena, arguments) == YK_OK ? YK_OK : YK_ERROR_INPUT;
 }
 
@@ -360,7 +360,7 @@ static yk_status check_keys(const struct yk_option_table *table, const struct yk
     return yk_json_check_object(root, known, count);
 }
 
-/* What an earlier source says by the option's rival no longer holds. */
+/* Resets the option that this one excludes. */
 static void clear_rival(const struct yk_option_table *table, const struct yk_option *option,
                         void *arguments)
 {
@@ -422,7 +422,7 @@ yk_status yk_option_sources_store(const struct yk_option_table *table,
     return yk_option_store(option, word, arena, arguments);
 }
 
-/* Begins a member on a line of its own; its value is added next. */
+/* Begins a member on a new line. The caller adds its value. */
 static void add_key(const struct yk_option *option, struct yk_json_writer *out)
 {
     yk_json_write_line(out, 1);
@@ -451,7 +451,7 @@ static void add_integer(const struct yk_option *option, int64_t value, struct yk
     yk_text_addf(out->text, exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
 }
 
-/* What each kind is written in, so that the number reads back. */
+/* The unit in which a quantity is written. */
 static const char *unit_of(const struct yk_option *option)
 {
     static const char *const units[] = {
@@ -501,7 +501,7 @@ static void add_option(const struct yk_option *option, const void *arguments,
             add_number(option, *(const double *)field, unit_of(option), out);
         }
         return;
-    case YK_OPTION_LIST: /* no command with sources has one */
+    case YK_OPTION_LIST: /* no command with option sources has one */
         return;
     }
 }

@@ -18,20 +18,20 @@
 #include <sys/stat.h>
 
 enum {
-    CHUNK_TOKENS = 1 << 14 /* read at a time when all are looked at */
+    CHUNK_TOKENS = 1 << 14 /* tokens per read when all tokens are scanned */
 };
 
 struct shard {
     struct yk_token_shard *file;
-    int64_t first; /* token of the corpus */
+    int64_t first; /* index in the corpus of its first token */
 };
 
 struct yk_corpus {
     int64_t count;
 
-    /* Text: ids of two bytes where they are enough, else of four. */
+    /* For text: ids of two bytes if they suffice, else of four bytes. */
     const struct yk_tokenizer *tokenizer;
-    struct yk_tokenizer *own; /* NULL: it was given */
+    struct yk_tokenizer *own; /* the tokenizer, if the corpus owns it; else NULL */
     uint16_t *narrow;
     uint32_t *wide;
     int32_t file_count;
@@ -41,11 +41,11 @@ struct yk_corpus {
     int32_t shard_count;
 };
 
-/* Texts of several files, joined. */
+/* The concatenated texts of several files. */
 struct joined {
     struct yk_text text;
     const char **paths;
-    size_t *starts; /* of each file; the one behind the last is the end of the text */
+    size_t *starts; /* (count + 1) offset of each file; the last one is the end of the text */
     int32_t count;
 };
 
@@ -55,8 +55,8 @@ static bool is_shard(const char *path)
     return length > 4 && strcmp(path + length - 4, ".bin") == 0;
 }
 
-/* Adds a file to the text. What is no text is refused where it was asked for by name, and left out
- * where it only lies in the folder. */
+/* Appends a file to the text. A file that is not text is an error if the user named it, and is
+ * skipped if it is in a folder. */
 static yk_status join(const char *path, bool by_name, struct joined *out)
 {
     struct yk_text *text = &out->text;
@@ -78,7 +78,7 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
     if (length == 0) {
         return YK_OK;
     }
-    /* Of a pipe, this is the first look at what it holds. */
+    /* This is the first look at the content of a pipe. */
     const size_t max = YK_INSTRUCTION_FILES_DETECT_BYTES;
     if (by_name && yk_instruction_files_detect(bytes, length < max ? length : max)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -92,7 +92,7 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
     return YK_OK;
 }
 
-/* Shortens the text to its first part, up to the end of a character. */
+/* Truncates the text to its first part, at the end of a character. */
 static void cut(struct joined *joined, double part)
 {
     size_t length = joined->text.length;
@@ -110,7 +110,7 @@ static void cut(struct joined *joined, double part)
     joined->starts[joined->count] = length;
 }
 
-/* Keeps ids in two bytes where they are enough. */
+/* Stores ids in two bytes if that is enough, else in four. */
 static yk_status keep(struct yk_corpus *corpus, const struct yk_token_ids *ids)
 {
     YK_TRY(yk_token_ids_status(ids));
@@ -136,7 +136,7 @@ static yk_status keep(struct yk_corpus *corpus, const struct yk_token_ids *ids)
     return YK_OK;
 }
 
-/* The characters of the text, where no tokenizer was given. */
+/* Uses the tokenizer of the request, or makes one from the characters of the text. */
 static yk_status choose_tokenizer(struct yk_corpus *corpus, const struct yk_corpus_request *request,
                                   const struct joined *joined)
 {
@@ -302,7 +302,7 @@ yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
     return status;
 }
 
-/* The last shard that begins at or before a token. */
+/* The last shard that begins at or before `token`. */
 static int32_t shard_of(const struct yk_corpus *corpus, int64_t token)
 {
     int32_t low = 0;

@@ -10,11 +10,11 @@
 
 struct yk_dataset {
     struct yk_dataset_request request;
-    struct yk_corpus *corpus;          /* of windows and masked text */
-    struct yk_corpus_range training;   /* of it */
-    struct yk_corpus_range evaluation; /* of it */
-    struct yk_pair_list *pairs;        /* to train on */
-    struct yk_pair_list *other_pairs;  /* held out; NULL: none are */
+    struct yk_corpus *corpus;          /* for windows and masked text */
+    struct yk_corpus_range training;   /* range of the corpus */
+    struct yk_corpus_range evaluation; /* range of the corpus */
+    struct yk_pair_list *pairs;        /* for training */
+    struct yk_pair_list *other_pairs;  /* held out; NULL means: none */
     struct yk_instructions *instructions;
     struct yk_instructions *other_instructions;
     struct yk_masked_sampler_tokens masked;
@@ -150,7 +150,8 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
     }
 }
 
-/* From what is trained on, or in order from what is held out or, with `all`, everything. */
+/* Creates a sampler over the training data or, if sequential, over the held-out data (with `all`,
+ * over all data). */
 static yk_status create_sampler(const struct yk_dataset *dataset,
                                 const struct yk_sampler_options *options, bool all,
                                 struct yk_sampler **out)

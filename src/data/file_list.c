@@ -19,7 +19,7 @@ struct paths {
 struct listing {
     struct yk_arena *arena;
     struct paths files;
-    struct paths folders; /* read one after the other; more come in at the end */
+    struct paths folders; /* a queue: reading a folder appends its subfolders */
 };
 
 static yk_status add(struct paths *paths, const char *path)

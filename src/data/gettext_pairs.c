@@ -21,7 +21,7 @@ struct collecting {
     struct yk_gettext_pairs *pairs;
     int32_t capacity; /* of pairs->items */
     struct yk_pair_sides sides;
-    struct yk_text small; /* a source in small letters */
+    struct yk_text small; /* lower case of a source */
 };
 
 void yk_gettext_pairs_destroy(struct yk_gettext_pairs *pairs)
@@ -33,8 +33,8 @@ void yk_gettext_pairs_destroy(struct yk_gettext_pairs *pairs)
     }
 }
 
-/* The letters and digits of a sentence, in small letters, as a number: "Open file…" and "Open File"
- * have the same. */
+/* A hash of the letters and digits of a sentence, in lower case: "Open file…" and "Open File" have
+ * the same. */
 static uint64_t key_of(const struct yk_text *source, struct yk_text *small)
 {
     size_t kept = 0;

@@ -15,7 +15,7 @@
 enum content {
     CONTENT_NO_TEXT,
     CONTENT_TEXT,
-    CONTENT_JSON, /* by its name, and no instructions as far as can be seen */
+    CONTENT_JSON, /* by its name; it contains no instructions within the examined bytes */
     CONTENT_INSTRUCTIONS,
 };
 
@@ -59,7 +59,7 @@ static yk_status look(const char *path, char *bytes, enum content *out)
     size_t length = 0;
     YK_TRY(read_beginning(path, bytes, &length));
     const size_t valid = yk_utf8_valid_length(bytes, length);
-    /* The last character may be cut off. */
+    /* The last character may be truncated. */
     const size_t spare = length == YK_INSTRUCTION_FILES_DETECT_BYTES ? YK_UTF8_MAX_BYTES - 1 : 0;
     if (yk_instruction_files_detect(bytes, valid)) {
         *out = CONTENT_INSTRUCTIONS;
@@ -123,7 +123,7 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
     const bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode)) {
         YK_TRY(yk_file_list_read(path, arena, &files));
-    } else if (is_called_so(path)) { /* broken ones are refused where they are read */
+    } else if (is_called_so(path)) { /* reading it later reports a broken file */
         int file = -1;
         YK_TRY(yk_file_open(path, false, &file));
         close(file);

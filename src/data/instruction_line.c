@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether texts are framed with the begin token is seen from an empty one. */
+/* Whether the tokenizer adds a begin token is visible in the tokens of an empty text. */
 static yk_status find_ends(struct yk_instruction_line *line)
 {
     const int32_t begin_id = yk_tokenizer_role(line->tokenizer, YK_TOKEN_BEGIN);
@@ -122,7 +122,7 @@ static yk_status add_alpaca(struct yk_instruction_line *line, const struct yk_js
     return add_completion(line, yk_text_chars(text), output, out);
 }
 
-/* The words that a chat is written with: what OpenAI's files call it, and ShareGPT's. */
+/* The JSON keys and role names of a chat: OpenAI's, and ShareGPT's. */
 struct dialect {
     const char *messages;
     const char *role;
@@ -241,8 +241,8 @@ static size_t count_space(const char *bytes, size_t length)
     return count;
 }
 
-/* The fault of a parser, "line 2, column 3: …", without its line, which the caller counts from
- * elsewhere. */
+/* Removes the line from a parser's message, "line 2, column 3: …", and stores it in `line->fault`:
+ * the caller counts lines in the file. */
 static yk_status place_fault(struct yk_instruction_line *line, yk_status broken)
 {
     static const char start[] = "line ";

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is made on the way. */
+/* Intermediate data of a packing. */
 struct packing_work {
     const int64_t *lengths;
     int64_t count;
-    int64_t *order;   /* (count) longest first */
-    int64_t *windows; /* (count) of each item */
-    int64_t *free;    /* (2 leaves) a tree over the windows: leaf `leaves` + w is the space left in
-                         window w, node n the most of 2n and 2n + 1, the root 1 */
-    int64_t leaves;   /* a power of two, at least as many as there are items */
+    int64_t *order;   /* (count) items, longest first */
+    int64_t *windows; /* (count) window of each item */
+    int64_t *free;  /* (2 leaves) binary tree: leaf `leaves` + w is the free space of window w, node
+                       n is the maximum of nodes 2n and 2n + 1, the root is node 1 */
+    int64_t leaves; /* a power of two, at least the number of items */
 };
 
 void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
@@ -23,7 +23,7 @@ void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
     *packing = (struct yk_instruction_packing){0};
 }
 
-/* Counts the items of each length and gives each length its places. */
+/* Counting sort of the items by length, longest first. */
 static yk_status sort(struct packing_work *work, int64_t capacity)
 {
     int64_t *next = calloc((size_t)capacity + 2, sizeof *next);
@@ -42,7 +42,7 @@ static yk_status sort(struct packing_work *work, int64_t capacity)
     return YK_OK;
 }
 
-/* Puts an item into the first window with space for it, and returns the window. */
+/* Places an item in the first window with enough space. Returns the window. */
 static int64_t place(struct packing_work *work, int64_t length)
 {
     int64_t *capacity = work->free;
@@ -65,7 +65,7 @@ static yk_status list_windows(const struct packing_work *work, struct yk_instruc
     out->items = calloc((size_t)work->count, sizeof *out->items);
     out->starts = calloc((size_t)out->windows + 2, sizeof *out->starts);
     YK_TRY_MEMORY(out->items && out->starts);
-    /* One place further on, so that filling in moves each start to where it belongs. */
+    /* Shifted by one: filling in the items moves each start to its final value. */
     int64_t *next = out->starts + 1;
     for (int64_t i = 0; i < work->count; i++) {
         if (work->windows[i] + 1 < out->windows) {
@@ -124,7 +124,7 @@ yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int
 struct instruction_sampler {
     struct yk_sampler base;
     const struct yk_instructions *instructions;
-    struct yk_instruction_packing packing; /* {0}: a window for each instruction */
+    struct yk_instruction_packing packing; /* {0} means: one window per instruction */
     uint64_t seed;
     bool sequential;
 };
@@ -146,8 +146,8 @@ static int64_t window_of(const struct instruction_sampler *sampler, int64_t numb
     return yk_sampler_permute(key, windows, number % windows);
 }
 
-/* An instruction, at the beginning of what is left of a window. Its last token has no target: what
- * may follow is the first token of another, which bears no loss. */
+/* Writes an instruction into a window. Its last token has no target: the next token, if any, begins
+ * another instruction and is not part of the loss. */
 static void write(const struct yk_instruction *instruction, int32_t *tokens, int32_t *targets)
 {
     const int64_t count = instruction->count;

@@ -18,13 +18,13 @@ struct source {
     struct yk_records records;
 };
 
-/* Where instructions come from. While they are read, tokens that bear loss are kept as their
- * complement, as data/instruction_line.h gives them. */
+/* The state of reading. Until finish(), a token that is part of the loss is stored as its
+ * complement, as data/instruction_encoder.h defines it. */
 struct reader {
     const struct yk_instructions_request *request;
-    const struct source *sources; /* (count) one after the other */
+    const struct source *sources; /* (count) read one after the other */
     int32_t count;
-    int32_t at; /* the one that is being read */
+    int32_t at; /* index of the current source */
     struct yk_instruction_line line;
 };
 
@@ -39,7 +39,8 @@ void yk_instructions_close(struct yk_instructions *instructions)
     }
 }
 
-/* Cuts the tokens from `start` on to those that are allowed; whether any of them bears loss. */
+/* Truncates the tokens from `start` on to `longest`. Returns false if none of them is part of the
+ * loss. */
 static bool cut(struct yk_instructions *instructions, int64_t start, int64_t longest)
 {
     struct yk_token_ids *ids = &instructions->ids;
@@ -62,7 +63,7 @@ static yk_status fail_long(int64_t count, const struct yk_instructions_request *
                    request->cut_long ? ", and no answer is within them" : "");
 }
 
-/* Keeps what was read of a line, or says what is faulty. */
+/* Accepts the tokens of a line, or fails if the instruction is faulty. */
 static yk_status keep(struct yk_instructions *instructions, int64_t number,
                       const struct yk_instructions_request *request)
 {
@@ -100,7 +101,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     const char *bytes = records->items[number];
     size_t length = records->lengths[number];
     struct yk_text place = {0};
-    if (number == 0) { /* a mark is not part of the first line */
+    if (number == 0) { /* a byte order mark is not part of the first line */
         const size_t mark = yk_records_byte_order_mark(bytes, length);
         bytes += mark;
         length -= mark;
@@ -125,7 +126,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     return status;
 }
 
-/* The mask instead of complements. */
+/* Converts the complements to the array `bears`. */
 static yk_status finish(struct yk_instructions *instructions, const char *path)
 {
     struct yk_token_ids *ids = &instructions->ids;
@@ -144,7 +145,7 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
     return YK_OK;
 }
 
-/* The lines of all files count as one row, of which the request takes a part. */
+/* Adds lines `from` to `until`, counted through all files. */
 static yk_status add_part(struct yk_instructions *instructions, struct reader *reader, int64_t from,
                           int64_t until)
 {
@@ -192,7 +193,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     return YK_OK;
 }
 
-/* Whether all of it is one object over several lines, none of which is an instruction. */
+/* Whether the file is one object that spans several lines. */
 static bool is_one_object(const char *bytes, size_t length)
 {
     const size_t mark = yk_records_byte_order_mark(bytes, length);
@@ -209,8 +210,8 @@ static bool is_one_object(const char *bytes, size_t length)
     return is_object;
 }
 
-/* Says of a file that was read as lines, and is one object, what there must be instead; `said` is
- * what its first line was refused for. */
+/* Fails with a better message if a file that was read as lines is one object; `said` is the message
+ * about its first line. */
 static yk_status explain(const char *bytes, size_t length, const char *path, const char *said)
 {
     return is_one_object(bytes, length)
@@ -240,7 +241,7 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
     return status;
 }
 
-/* base/file.h takes "-" for standard input. */
+/* yk_file_read_data() reads standard input for "-". */
 static yk_status read_bytes(const char *path, struct yk_text *out)
 {
     return yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, out);
@@ -252,11 +253,11 @@ static yk_status open_source(const char *path, struct source *out)
     out->path = path;
     yk_status status = read_bytes(path, &text);
     YK_THEN(yk_records_split(yk_text_chars(&text), text.length, path, &out->records));
-    yk_text_free(&text); /* the records have their own */
+    yk_text_free(&text); /* the records own a copy */
     return status;
 }
 
-/* What was refused in a file whose records are free by now. */
+/* Reads the file again to explain a failure, because its records are already freed. */
 static yk_status explain_file(yk_status status, const char *path)
 {
     struct yk_text text = {0};

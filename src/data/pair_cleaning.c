@@ -10,16 +10,16 @@
 #include <string.h>
 
 enum {
-    COLUMN_SPACES = 3, /* so many in a row are no gap between words but between columns */
-    /* A side may have RATIO times as many characters as the other and SLACK more: Chinese needs a
-     * third of what English does. */
+    COLUMN_SPACES = 3, /* this many spaces in a row separate columns, not words */
+    /* A side may have RATIO times as many characters as the other, plus SLACK: Chinese needs a
+     * third of the characters of English. */
     RATIO = 4,
     SLACK = 16,
-    SYMBOLS_BEGIN = 0x2000, /* punctuation, arrows, boxes, pictures; no letters */
+    SYMBOLS_BEGIN = 0x2000, /* punctuation, arrows, boxes, pictograms; not letters */
     SYMBOLS_END = 0x2c00
 };
 
-/* Bytes `begin` to `end` − 1 are removed from a text; none where both are the same. */
+/* A range of bytes to remove from a text: `begin` to `end` - 1. Empty if both are equal. */
 struct cut {
     size_t begin;
     size_t end;
@@ -30,7 +30,7 @@ static bool is_key(char c)
     return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
-/* "&amp;" and the like. */
+/* Whether "&" + `after` begins with an entity, such as "&amp;". */
 static bool is_entity(const char *after)
 {
     size_t length = 0;
@@ -48,7 +48,7 @@ static bool is_of_word(uint32_t c, char mark)
     return !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
 }
 
-/* The word that byte `at` is in. */
+/* The word that contains byte `at`. */
 static struct cut word_around(const struct yk_text *text, size_t at)
 {
     const char mark = text->bytes[at];
@@ -113,7 +113,7 @@ static void strip_mnemonics(struct yk_text *source, struct yk_text *translation)
     }
 }
 
-/* The text from `at` to `end`, without a byte copied. */
+/* A position in a text that ends at `end`. */
 struct cursor {
     const char *at;
     const char *end;
@@ -143,7 +143,7 @@ static uint64_t hash_of(const char *begin, const char *end, char kind)
     return hash * 31 + (uint64_t)(unsigned char)kind;
 }
 
-/* %(name)s: the name and the conversion count. */
+/* %(name)s: name and conversion are part of the hash. */
 static uint64_t hash_named(struct cursor *cursor)
 {
     const char *const begin = cursor->at;
@@ -155,7 +155,7 @@ static uint64_t hash_named(struct cursor *cursor)
     return hash_of(begin, cursor->at, '(');
 }
 
-/* What follows a %: 0 and nothing taken where it is no directive. */
+/* Hashes the directive after a %. Returns 0, and does not advance, if there is none. */
 static uint64_t hash_directive(struct cursor *cursor)
 {
     static const char digits[] = "0123456789";
@@ -170,7 +170,7 @@ static uint64_t hash_directive(struct cursor *cursor)
     if (next(&here) == '$') {
         here.at++;
     }
-    /* The space is a flag, too, but in texts it follows a sign of percent. */
+    /* A space is a flag of printf, too, but in texts it follows a percent sign. */
     skip(&here, "-+#'I0123456789*.$");
     const char *const type = here.at;
     skip(&here, "hlLqjzt");
@@ -187,7 +187,7 @@ static uint64_t hash_directive(struct cursor *cursor)
     return hash;
 }
 
-/* What follows a {: a name up to }. */
+/* Hashes {name}, after the {. Returns 0 if there is no }. */
 static uint64_t hash_brace(struct cursor *cursor)
 {
     struct cursor here = *cursor;
@@ -200,7 +200,7 @@ static uint64_t hash_brace(struct cursor *cursor)
     return hash;
 }
 
-/* A number that is the same for texts of the same placeholders, whatever their order, positions,
+/* A hash that is equal for texts with the same placeholders, regardless of their order, positions,
  * flags and widths: directives of printf (%s, %1$d, %(name)s, %1), names in braces ({name}), and
  * the sign @ of addresses. */
 static uint64_t hash_placeholders(const char *text, size_t length)
@@ -238,16 +238,16 @@ const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault)
     return names[fault];
 }
 
-/* ASCII first: nearly all characters are. */
+/* ASCII first, because it is the most frequent. */
 static bool is_space(uint32_t c)
 {
     return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : yk_unicode_is_space(c);
 }
 
-/* Notes how white space is used inside a text, from one character to the next. */
+/* The white space since the last other character. */
 struct gaps {
-    size_t run;      /* of spaces up to here */
-    bool line_ended; /* and with a line's end among them */
+    size_t run;      /* number of characters */
+    bool line_ended; /* it contains the end of a line */
     bool layout;
 };
 
@@ -259,7 +259,7 @@ static void note_space(struct gaps *gaps, uint32_t c)
     gaps->run++;
 }
 
-/* Adds a text with single spaces for white space and none at the ends. */
+/* Copies a text, with single spaces for white space and none at the ends. */
 static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_text *out)
 {
     struct gaps gaps = {0};
@@ -274,7 +274,7 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
             note_space(&gaps, c);
         } else {
             const bool list = gaps.line_ended && (c == '-' || c == '*');
-            /* White space at the beginning of all says nothing. */
+            /* White space at the beginning of the text does not matter. */
             layout =
                 layout || (out->length > 0 && (gaps.layout || gaps.run >= COLUMN_SPACES || list));
             if (gaps.run > 0 && out->length > 0) {
@@ -290,7 +290,7 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
 
 struct count {
     int64_t characters;
-    bool latin; /* one of A to Z, a to z */
+    bool latin; /* contains A to Z or a to z */
     bool letter;
 };
 
@@ -311,7 +311,7 @@ static struct count count(const struct yk_text *text)
     return result;
 }
 
-/* Of sides that are collapsed and have no mnemonics. */
+/* Checks two sides after collapse() and strip_mnemonics(). */
 static enum yk_pair_fault judge(const struct yk_text *source, const struct yk_text *translation,
                                 int64_t longest)
 {

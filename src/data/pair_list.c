@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One of the two files while it is read. */
+/* One of the two input files. */
 struct side {
     const char *path;
     struct yk_lines *lines;
@@ -52,7 +52,7 @@ static bool is_blank(const char *line)
     return line[strspn(line, " \t\r\f\v")] == '\0';
 }
 
-/* Adds the tokens of a line and an end. */
+/* Adds the tokens of a line and an end token. */
 static yk_status encode(struct side *side, int64_t number, struct yk_token_ids *out)
 {
     const char *line = side->lines->items[number];
@@ -91,7 +91,7 @@ static yk_status check_count(const struct side *side, int64_t number, int64_t co
     return YK_OK;
 }
 
-/* Adds pair `number`, or leaves it out. */
+/* Adds pair `number`, or skips it if it is faulty. */
 static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_list_request *request,
                           struct side *source, struct side *target, int64_t number)
 {
@@ -115,7 +115,7 @@ static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_list_r
     return YK_OK;
 }
 
-/* None of lines `first` to `end` is of use. */
+/* Fails because lines `first` to `end` contain no usable pair. */
 static yk_status fail_empty(const struct yk_pair_list *list, const struct side *source,
                             const struct side *target, int64_t first, int64_t end)
 {

@@ -27,8 +27,7 @@ struct yk_pair_list {
     int32_t target_padding_id;
 
     struct yk_token_ids ids;
-    int64_t
-        *starts; /* (2 count + 1) index in `ids`: source, target, source, target … and the end */
+    int64_t *starts; /* (2 count + 1) index in `ids`: source, target, source … and the end */
     int64_t *lines;  /* (count) */
     int64_t skipped; /* faulty pairs */
 };

@@ -15,13 +15,13 @@ enum {
     BUCKET_PART = 16
 };
 
-/* Places are the numbers of pairs in the order of their buckets. */
+/* A position is the index of a pair in the order of the buckets. */
 struct pair_sampler {
     struct yk_sampler base;
     const struct yk_pair_list *list;
     int64_t *order;   /* (pairs) by length, then by number */
-    int64_t *buckets; /* (bucket_count + 1) the first place of each; the last is the end */
-    int64_t *slices;  /* (epoch_units + 1) likewise */
+    int64_t *buckets; /* (bucket_count + 1) first position of each; the last one is the end */
+    int64_t *slices;  /* (epoch_units + 1) first position of each; the last one is the end */
     int64_t bucket_count;
     uint64_t seed;
     bool sequential;
@@ -47,7 +47,7 @@ static int64_t length_at(const struct pair_sampler *sampler, int64_t place)
     return longer_side(&pair);
 }
 
-/* What an epoch is: which of the slices and pairs come where. */
+/* An epoch; its key determines the order of slices and pairs. */
 struct epoch {
     uint64_t key;
     int64_t number;
@@ -66,7 +66,7 @@ static int64_t slice_of(const struct pair_sampler *sampler, struct epoch epoch, 
                                : yk_sampler_permute(epoch.key, slices, unit % slices);
 }
 
-/* The last bucket that begins at or before a place. */
+/* The last bucket that begins at or before a position. */
 static int64_t bucket_of(const struct pair_sampler *sampler, int64_t place)
 {
     int64_t low = 0;
@@ -94,7 +94,7 @@ static struct yk_pair pair_at(const struct pair_sampler *sampler, struct epoch e
     return yk_pair_list_at(sampler->list, sampler->order[place]);
 }
 
-/* Sets T, S and how many tokens are there. */
+/* Sets the sizes of the slice, T and S, and the number of tokens. */
 static void measure(const struct pair_sampler *sampler, struct epoch epoch, int64_t slice,
                     struct yk_slice *out)
 {
@@ -157,8 +157,7 @@ static yk_status fetch_slice(const struct yk_sampler *base, int64_t number, stru
 
 static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .fetch_slice = fetch_slice};
 
-/* Orders the pairs by length, keeping the order of those of one length: counts those of each, and
- * gives each length its places. */
+/* Sorts the pairs by length with a stable counting sort. */
 static yk_status sort(struct pair_sampler *sampler, int64_t longest)
 {
     const int64_t count = sampler->list->count;
@@ -183,7 +182,7 @@ static yk_status sort(struct pair_sampler *sampler, int64_t longest)
     return YK_OK;
 }
 
-/* Buckets of training; in evaluation every place keeps its pair. */
+/* Only for training: in evaluation the pairs are not shuffled. */
 static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
 {
     const int64_t count = sampler->list->count;
@@ -202,7 +201,7 @@ static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
     return YK_OK;
 }
 
-/* The most tokens that the pair at a place may have on either side, in any epoch. */
+/* The most tokens of the pair at a position on either side, in any epoch. */
 static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
 {
     if (sampler->sequential) {
@@ -211,7 +210,7 @@ static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
     return length_at(sampler, sampler->buckets[bucket_of(sampler, place) + 1] - 1);
 }
 
-/* Bounds never fall from place to place, so that of a slice is that of its last place. */
+/* The bounds increase with the position, so the bound of a slice is that of its last position. */
 static yk_status cut_slices(struct pair_sampler *sampler)
 {
     const int64_t count = sampler->list->count;

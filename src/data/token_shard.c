@@ -39,7 +39,7 @@ static int32_t number_at(const unsigned char *bytes, size_t index)
                      (uint32_t)b[3] << 24);
 }
 
-/* The form of a file that begins with `bytes`. */
+/* The format of a file that begins with `bytes`. */
 static yk_status read_form(const unsigned char *bytes, const char *source,
                            const struct yk_token_shard_form **out)
 {
@@ -151,8 +151,8 @@ int64_t yk_token_shard_count(const struct yk_token_shard *shard)
     return shard->header.count;
 }
 
-/* Two bytes become four in place: they stand in the second half of `out`, and token i is written
- * where no token behind it still waits. */
+/* Converts two-byte tokens to int32 in place. They are in the second half of `out`, so that writing
+ * token i does not overwrite a token that is still to be read. */
 static void widen(int32_t *out, int64_t count)
 {
     const unsigned char *bytes = (const unsigned char *)out + 2 * count;
@@ -197,16 +197,17 @@ enum {
 
 struct yk_token_shard_writer {
     const struct yk_token_shard_form *form;
-    struct yk_text path; /* of the file, or of the series up to its number */
-    struct yk_text name; /* of the file that is written, or was last asked for */
+    struct yk_text path; /* of the file, or the prefix of a series */
+    struct yk_text name; /* buffer for the name of a file */
     bool series;
     int32_t vocabulary;
-    int64_t max;   /* tokens in a file */
-    int64_t count; /* in the file that is written */
+    int64_t max;   /* the most tokens of a file */
+    int64_t count; /* tokens of the current file */
     int64_t total;
     int64_t bytes;
-    int32_t files;  /* begun */
-    bool *in_place; /* (files) what stands at the name is written to, not replaced */
+    int32_t files;  /* files that were begun */
+    bool *in_place; /* (files) the destination exists and is not a regular file: it is written to,
+                       not replaced */
     int32_t in_place_capacity;
     int descriptor;
     size_t buffered;
@@ -235,7 +236,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
     return YK_OK;
 }
 
-/* The name of file `number`, while it is written or afterwards. */
+/* The name of file `number`, final or temporary. */
 static const char *name_of(struct yk_token_shard_writer *writer, int32_t number, bool partial)
 {
     writer->name.length = 0;
@@ -247,8 +248,8 @@ static const char *name_of(struct yk_token_shard_writer *writer, int32_t number,
     return yk_text_chars(&writer->name);
 }
 
-/* Closes and removes all that has not got its name yet: files `from` and later. What is written in
- * place has no other name. */
+/* Closes the current file and removes the temporary files from number `from` on. A file that is
+ * written in place has no temporary name. */
 static void abandon(struct yk_token_shard_writer *writer, int32_t from)
 {
     if (writer->descriptor >= 0) {
@@ -290,7 +291,7 @@ static yk_status fail_to_keep(struct yk_token_shard_writer *writer, int32_t numb
                    name_of(writer, number, false), strerror(error));
 }
 
-/* A fault while file `number` is written aside. */
+/* Reports an error of writing temporary file `number`. */
 static yk_status fail_aside(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
     return writer->in_place[number] ? fail_to_keep(writer, number, error)
@@ -312,7 +313,7 @@ static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
     }
 }
 
-/* A file without a name, gone when it is closed; −1 where there can be none. */
+/* Opens an anonymous temporary file. Returns -1 with errno on failure. */
 static int open_nameless(void)
 {
     FILE *stream = tmpfile();
@@ -326,8 +327,8 @@ static int open_nameless(void)
     return descriptor;
 }
 
-/* Whether something stands at the name of file `number` that must not be replaced: a device, a
- * pipe, a link. */
+/* Checks whether the destination of file `number` is a device, a pipe or a link, which must not be
+ * replaced. */
 static yk_status look_at_place(struct yk_token_shard_writer *writer, int32_t number)
 {
     struct stat found;
@@ -362,7 +363,7 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
     return write_bytes(writer, header, sizeof header);
 }
 
-/* Copies all of the nameless file to what stands at the name of file `number`. */
+/* Copies the anonymous file to the destination of file `number`. */
 static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t number, int from)
 {
     if (lseek(from, 0, SEEK_SET) != 0) {
@@ -388,7 +389,7 @@ static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t num
     return error == 0 ? YK_OK : fail_to_write(writer, number, error);
 }
 
-/* Writes what is left, and the header now that the count is known. */
+/* Writes the rest of the buffer and the header, which contains the number of tokens. */
 static yk_status end_file(struct yk_token_shard_writer *writer)
 {
     const int32_t number = writer->files - 1;
@@ -413,7 +414,7 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
     return copied;
 }
 
-/* Puts tokens in the buffer until it or the file is full; returns how many. */
+/* Adds tokens to the buffer until the buffer or the file is full. Returns how many were added. */
 static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t *tokens,
                             int64_t count)
 {

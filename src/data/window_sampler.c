@@ -10,7 +10,7 @@
 struct window_sampler {
     struct yk_sampler base;
     struct yk_corpus_range range;
-    struct yk_sampler_windows windows; /* each has one more token, the last target */
+    struct yk_sampler_windows windows; /* each window has one more token: the last target */
 };
 
 static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,

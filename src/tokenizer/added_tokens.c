@@ -12,30 +12,30 @@
 #include <string.h>
 
 enum {
-    SHOWN_BYTES = 60 /* of a name in messages */
+    SHOWN_BYTES = 60 /* the longest part of a name in messages */
 };
 
 struct added {
     int32_t id;
     const char *name;
-    const char *form; /* what is looked for: the name, normalized where it is to be */
+    const char *form; /* the string to search for: the name, normalized if `normalized` is set */
     size_t form_length;
     bool special;
     bool normalized;
-    bool strip_left;  /* the white space before it belongs to it */
-    bool strip_right; /* … behind it */
-    bool single_word; /* no letter or digit stands next to it */
+    bool strip_left;  /* white space before the token belongs to it */
+    bool strip_right; /* white space after the token belongs to it */
+    bool single_word; /* recognized only if no letter or digit is next to it */
 };
 
 struct yk_added_tokens {
-    struct yk_arena *arena; /* names and forms */
+    struct yk_arena *arena; /* owns names and forms */
     struct added *items;
     int32_t count;
     int32_t new_count;
     struct yk_token_map *names;
-    int32_t *by_id;            /* items, up to the largest id; −1: none */
-    struct yk_token_set *raw;  /* looked for in the text as it was given */
-    struct yk_token_set *done; /* … in the normalized one */
+    int32_t *by_id;            /* index in `items`, up to the largest id; -1 means: none */
+    struct yk_token_set *raw;  /* tokens to search for in the original text */
+    struct yk_token_set *done; /* tokens to search for in the normalized text */
     struct yk_regex *letter;
 };
 
@@ -72,7 +72,7 @@ static yk_status make_form(const struct yk_normalizer *normalizer, struct yk_are
     return status;
 }
 
-/* The id that Hugging Face's tokenizers give it, whatever the file says. */
+/* Checks that the id in the file, `said`, is the id that Hugging Face's tokenizers assign. */
 static yk_status check_id(const struct yk_token_map *map, int64_t said, struct added *added,
                           struct yk_added_tokens *tokens)
 {
@@ -155,7 +155,7 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
 static yk_status fill(const struct yk_json *node, const struct yk_token_map *map,
                       const struct yk_normalizer *normalizer, struct yk_added_tokens *tokens)
 {
-    /* What Rust's expressions call a word's character. */
+    /* A word character in Rust's regular expressions. */
     static const char letter[] = "[\\w\\x{200c}\\x{200d}]";
     const size_t count = yk_json_count(node);
     if (node && !yk_json_is_null(node) && !yk_json_is_array(node)) {
@@ -250,7 +250,7 @@ static yk_status is_letter(const struct yk_added_tokens *tokens,
     return yk_regex_find(tokens->letter, workspace, text, used, 0, out, &begin, &end);
 }
 
-/* Whether no word continues around the text from `begin` to `end`. */
+/* Whether the text from `begin` to `end` is not part of a longer word. */
 static yk_status stands_alone(const struct yk_added_tokens *tokens,
                               struct yk_regex_workspace *workspace,
                               const struct yk_added_tokens_search *search, size_t begin, size_t end,
@@ -269,7 +269,7 @@ static yk_status stands_alone(const struct yk_added_tokens *tokens,
     return YK_OK;
 }
 
-/* White space that the token before took stays with it. */
+/* White space that belongs to the previous token is not skipped. */
 static size_t skip_spaces_left(const struct yk_added_tokens_search *search, size_t at)
 {
     while (at > search->done) {
@@ -321,7 +321,7 @@ yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
         if (added->strip_right) {
             end = skip_spaces_right(search, end);
         }
-        /* A token of white space may begin within what the one before took. */
+        /* A token of white space may begin inside the white space of the previous token. */
         search->begin = search->done < begin ? search->done : begin;
         search->end = begin;
         search->id = added->id;

@@ -15,7 +15,7 @@ enum {
     STEPS_BETWEEN_LOOKS = 1 << 14
 };
 
-/* A word on its way from bytes to tokens: a row in the learner's `ids`. */
+/* A word, as a range of the learner's `ids`. */
 struct word {
     size_t start;
     size_t length;
@@ -27,15 +27,15 @@ struct learner {
     struct yk_token_map *tokens;
     struct word *words;
     int32_t *ids;
-    int32_t of_byte[BYTES]; /* the token of a byte's letter */
+    int32_t of_byte[BYTES]; /* the token of a byte */
     struct yk_token_pair *rules;
     int32_t rule_count;
     int32_t rule_capacity;
-    const atomic_bool *stop; /* NULL: none */
-    uint32_t steps;          /* between looks at it */
+    const atomic_bool *stop; /* or NULL */
+    uint32_t steps;          /* since the last check of `stop` */
 };
 
-/* For every token that is looked at. */
+/* Called for every token that is visited. */
 static inline yk_status check_stop(struct learner *learner)
 {
     const bool look = ++learner->steps % STEPS_BETWEEN_LOOKS == 0 && learner->stop;
@@ -66,7 +66,8 @@ static int compare_letters(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The letters of all bytes, in the order of their code points; one may be a special token. */
+/* Adds the 256 byte characters in the order of their code points. One may already be a special
+ * token. */
 static yk_status add_letters(struct learner *learner)
 {
     uint32_t letters[BYTES];
@@ -116,7 +117,7 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
     return yk_bpe_pair_queue_flush(learner->queue);
 }
 
-/* The token that a pair becomes; another pair may have become the same. */
+/* Adds the token that a pair is merged into, unless another pair was merged into the same token. */
 static yk_status join_tokens(struct yk_token_map *tokens, struct yk_token_pair pair, int32_t *out)
 {
     struct yk_text joined = {0};
@@ -215,7 +216,7 @@ struct numbered {
     int32_t rank;
 };
 
-/* By pair, the last of equal ones first. */
+/* By pair; of equal pairs the last one first. */
 static int compare_pairs(const void *a, const void *b)
 {
     const struct numbered *left = a;
@@ -229,8 +230,8 @@ static int compare_pairs(const void *a, const void *b)
     return left->rank < right->rank ? 1 : -1;
 }
 
-/* A pair may have been joined twice, when one of its tokens came about in another way in between;
- * the last time counts. */
+/* A pair may be merged twice if one of its tokens was made by another merge in between. The last
+ * rule is kept. */
 static yk_status drop_repeated(struct learner *learner)
 {
     const size_t count = (size_t)learner->rule_count;

@@ -38,10 +38,8 @@ struct yk_token_pair {
 
 /* A plain struct, initialized with {0} and freed by yk_bpe_learned_free(). */
 struct yk_bpe_learned {
-    struct yk_token_map
-        *tokens; /* written in byte characters; fewer than requested if no pairs were left */
-    struct yk_token_pair
-        *rules; /* (rule_count) without duplicates, in the order in which they apply */
+    struct yk_token_map *tokens; /* in byte characters; fewer than requested if pairs ran out */
+    struct yk_token_pair *rules; /* (rule_count) distinct, in the order in which they apply */
     int32_t rule_count;
 };
 

@@ -52,7 +52,7 @@ const char *yk_chat_trim(const char *text, size_t *length)
     return text + (end > first ? first : whole);
 }
 
-/* The token must be there, and be found where it stands in a text. */
+/* Checks that the token exists and that the encoder recognizes it in a text. */
 static yk_status check_token(const struct yk_tokenizer *tokenizer,
                              struct yk_tokenizer_encoder *encoder, const char *name)
 {
@@ -137,8 +137,9 @@ yk_status yk_chat_add_message(struct yk_chat *chat, enum yk_chat_role role, cons
     yk_text_add_bytes(text, trimmed, length);
     yk_text_add(text, turn_end_name);
     YK_TRY(yk_text_status(text));
-    /* The special tokens at both ends keep a message's tokens apart from those of its neighbours;
-     * its content is encoded with what is before it, as a tokenizer might join the two. */
+    /* The special tokens at both ends separate the tokens of a message from those of its
+     * neighbours. The content is encoded together with the header, because a tokenizer may merge
+     * across their boundary. */
     YK_TRY(yk_tokenizer_encode(chat->encoder, yk_text_chars(text), text->length, source,
                                YK_SPECIAL_TOKENS_NONE, out));
     int64_t same = 0;

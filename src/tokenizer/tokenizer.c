@@ -20,15 +20,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The parts belong to the tokenizer and do not change once it is made. */
+/* The tokenizer owns its components, which are immutable. */
 struct yk_tokenizer {
     struct yk_text file;
-    struct yk_vocabulary *vocabulary; /* of one by characters, which has none of what follows */
+    struct yk_vocabulary *vocabulary; /* of a character tokenizer, which has no other component */
 
-    struct yk_normalizer *normalizer; /* NULL: a text stays as it is */
+    struct yk_normalizer *normalizer; /* NULL means: no normalization */
     struct yk_pre_tokenizer *pre_tokenizer;
-    struct yk_token_map *map; /* the model's tokens */
-    struct yk_bpe *bpe;       /* the model: one of the two */
+    struct yk_token_map *map; /* the vocabulary of the model */
+    struct yk_bpe *bpe;       /* the model: either this or `wordpiece` */
     struct yk_wordpiece *wordpiece;
     struct yk_added_tokens *added;
     struct yk_post_processor post_processor;
@@ -85,7 +85,7 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
             return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\" must be a whole number", SHOWN_BYTES,
                            member.name);
         }
-        /* What no 64 bits hold is out of range as well. */
+        /* A number beyond 64 bits is out of range as well. */
         YK_TRY(yk_token_map_add(*out, member.name, strlen(member.name),
                                 fabs(id) < 0x1p53 ? (int64_t)id : INT64_MAX));
     }
@@ -98,7 +98,7 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
 static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *out)
 {
     const char *type = yk_json_string(yk_json_get(model, "type"));
-    /* Files of before there were types have those members alone. */
+    /* Old files have no type. */
     if (!type && yk_json_get(model, "merges")) {
         type = "BPE";
     }
@@ -184,7 +184,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-/* The file to read: `path` itself, or one of the two names in that folder. */
+/* Finds the file to read: `path` itself, or one of the two names in that folder. */
 static yk_status choose_file(const char *path, struct yk_text *out)
 {
     struct stat info;
@@ -327,18 +327,18 @@ yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_
     return yk_decoder_stream_finish(&stream);
 }
 
-/* Encoding: added tokens that are not normalized are found first; what is between them is
- * normalized, the other added tokens are found in that, and what is left is cut into words, of
- * which the model makes tokens. */
+/* Encoding: finds the added tokens that are not normalized, normalizes the text between them, finds
+ * the other added tokens in it, and splits the rest into words, which the model converts to tokens.
+ */
 struct yk_tokenizer_encoder {
     const struct yk_tokenizer *tokenizer;
     struct yk_pre_tokenizer_workspace workspace;
     struct yk_bpe_workspace *bpe;
     struct yk_text normalized;
-    const atomic_bool *stop; /* NULL: none */
+    const atomic_bool *stop; /* or NULL */
 };
 
-/* What the words of one text are handed to. */
+/* The argument of encode_word(). */
 struct word_output {
     struct yk_tokenizer_encoder *encoder;
     struct yk_token_ids *out;
@@ -377,7 +377,7 @@ void yk_tokenizer_encoder_set_stop(struct yk_tokenizer_encoder *encoder, const a
     yk_bpe_workspace_set_stop(encoder->bpe, stop);
 }
 
-/* Zeros are characters like others here, as Hugging Face's tokenizers have it. */
+/* Zeros are valid characters here, as in Hugging Face's tokenizers. */
 static yk_status check_text(const char *text, size_t length, const char *source)
 {
     for (size_t at = 0; at < length; at++) {
@@ -403,7 +403,7 @@ static yk_status encode_word(void *argument, const char *word, size_t length)
     return YK_OK;
 }
 
-/* Text in which only those added tokens are left to be found that are normalized, as it is. */
+/* Adds the tokens of normalized text. */
 static yk_status add_normalized(struct yk_tokenizer_encoder *encoder, const char *text,
                                 size_t length, struct yk_token_ids *out)
 {

@@ -15,7 +15,7 @@ enum {
 
 struct yk_vocabulary {
     uint32_t *characters; /* by id */
-    int32_t *ids;         /* by character, up to the largest there is; -1: not in it */
+    int32_t *ids;         /* by character, up to the largest one; -1 means: not in the vocabulary */
     uint32_t limit;       /* the largest character + 1 */
     int32_t count;
 };
@@ -72,7 +72,7 @@ static yk_status fail_not_text(const char *text, size_t at, const char *source)
     return yk_utf8_fail(source, yk_utf8_locate(text, at), text[at]);
 }
 
-/* Counts, and with `out` writes, the characters below YK_UTF8_CHARACTERS that `present` marks. */
+/* Counts the characters that are marked in `present`. Writes them to `out` if it is not NULL. */
 static int32_t list_present(const unsigned char *present, uint32_t *out)
 {
     int32_t count = 0;
