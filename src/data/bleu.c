@@ -254,7 +254,7 @@ yk_status yk_bleu_tokens_split(const char *sentence, size_t length, struct yk_bl
 
 /* An n-gram of a reference. Words are separated by one space and contain none, so the bytes from
  * the first to the last word identify the n-gram. */
-struct run {
+struct ngram {
     const char *bytes; /* in the tokens of the reference; NULL means: the slot is empty */
     size_t length;
     uint64_t hash;
@@ -263,8 +263,8 @@ struct run {
 
 /* The n-grams of one reference, in a hash table with open addressing that is reused for every
  * sentence. */
-struct runs {
-    struct run *slots;
+struct ngram_table {
+    struct ngram *slots;
     size_t capacity; /* allocated slots */
     size_t mask;     /* number of used slots - 1; a power of two - 1 */
 };
@@ -273,7 +273,7 @@ struct counting {
     struct yk_bleu_tokens hypothesis;
     struct yk_bleu_tokens reference;
     struct yk_text lowered;
-    struct runs runs;
+    struct ngram_table ngrams;
 };
 
 static int64_t count_words(const struct yk_bleu_tokens *tokens)
@@ -286,56 +286,56 @@ static int64_t count_words(const struct yk_bleu_tokens *tokens)
 }
 
 /* Empties the table and makes it at least twice as large as `count` n-grams. */
-static yk_status clear_runs(struct runs *runs, size_t count)
+static yk_status clear_ngrams(struct ngram_table *ngrams, size_t count)
 {
     size_t needed = 16;
     while (needed / 2 < count) {
         needed *= 2;
     }
-    if (needed > runs->capacity) {
-        free(runs->slots);
-        runs->slots = NULL;
-        runs->capacity = 0;
-        runs->slots = malloc(needed * sizeof *runs->slots);
-        YK_TRY_MEMORY(runs->slots);
-        runs->capacity = needed;
+    if (needed > ngrams->capacity) {
+        free(ngrams->slots);
+        ngrams->slots = NULL;
+        ngrams->capacity = 0;
+        ngrams->slots = malloc(needed * sizeof *ngrams->slots);
+        YK_TRY_MEMORY(ngrams->slots);
+        ngrams->capacity = needed;
     }
-    memset(runs->slots, 0, needed * sizeof *runs->slots);
-    runs->mask = needed - 1;
+    memset(ngrams->slots, 0, needed * sizeof *ngrams->slots);
+    ngrams->mask = needed - 1;
     return YK_OK;
 }
 
 /* The slot of an n-gram, or the empty slot where it belongs. */
-static struct run *find_run(const struct runs *runs, const char *bytes, size_t length,
-                            uint64_t hash)
+static struct ngram *find_ngram(const struct ngram_table *ngrams, const char *bytes, size_t length,
+                                uint64_t hash)
 {
-    size_t at = (size_t)hash & runs->mask;
-    while (runs->slots[at].bytes &&
-           (runs->slots[at].hash != hash || runs->slots[at].length != length ||
-            memcmp(runs->slots[at].bytes, bytes, length) != 0)) {
-        at = (at + 1) & runs->mask;
+    size_t at = (size_t)hash & ngrams->mask;
+    while (ngrams->slots[at].bytes &&
+           (ngrams->slots[at].hash != hash || ngrams->slots[at].length != length ||
+            memcmp(ngrams->slots[at].bytes, bytes, length) != 0)) {
+        at = (at + 1) & ngrams->mask;
     }
-    return &runs->slots[at];
+    return &ngrams->slots[at];
 }
 
-static void add_run(const struct runs *runs, const char *bytes, size_t length)
+static void add_ngram(const struct ngram_table *ngrams, const char *bytes, size_t length)
 {
     const uint64_t hash = yk_hash_bytes(bytes, length);
-    struct run *run = find_run(runs, bytes, length, hash);
-    if (!run->bytes) {
-        *run = (struct run){.bytes = bytes, .length = length, .hash = hash};
+    struct ngram *ngram = find_ngram(ngrams, bytes, length, hash);
+    if (!ngram->bytes) {
+        *ngram = (struct ngram){.bytes = bytes, .length = length, .hash = hash};
     }
-    run->left++;
+    ngram->left++;
 }
 
 /* Marks one occurrence in the reference as matched, so that it is not matched twice. */
-static bool match_run(const struct runs *runs, const char *bytes, size_t length)
+static bool match_ngram(const struct ngram_table *ngrams, const char *bytes, size_t length)
 {
-    struct run *run = find_run(runs, bytes, length, yk_hash_bytes(bytes, length));
-    if (!run->bytes || run->left == 0) {
+    struct ngram *ngram = find_ngram(ngrams, bytes, length, yk_hash_bytes(bytes, length));
+    if (!ngram->bytes || ngram->left == 0) {
         return false;
     }
-    run->left--;
+    ngram->left--;
     return true;
 }
 
@@ -347,8 +347,8 @@ static const char *end_of_word(const char *word, const char *end)
 
 /* Visits every n-gram of one to four words. Without `out` adds it to the table; with `out` matches
  * it against the table and counts. */
-static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *runs,
-                      struct yk_bleu *out)
+static void visit_ngrams(const struct yk_bleu_tokens *tokens, const struct ngram_table *ngrams,
+                         struct yk_bleu *out)
 {
     const char *const end = tokens->words + tokens->length;
     for (const char *word = tokens->words; word < end;) {
@@ -357,10 +357,10 @@ static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *ru
         for (int order = 0; order < YK_BLEU_ORDERS; order++) {
             const size_t length = (size_t)(stop - word);
             if (!out) {
-                add_run(runs, word, length);
+                add_ngram(ngrams, word, length);
             } else {
                 out->totals[order]++;
-                out->matches[order] += match_run(runs, word, length);
+                out->matches[order] += match_ngram(ngrams, word, length);
             }
             if (stop == end) {
                 break;
@@ -371,8 +371,8 @@ static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *ru
     }
 }
 
-static yk_status cut(const char *sentence, bool lowercase, struct yk_text *lowered,
-                     struct yk_bleu_tokens *out)
+static yk_status tokenize(const char *sentence, bool lowercase, struct yk_text *lowered,
+                          struct yk_bleu_tokens *out)
 {
     size_t length = strlen(sentence);
     if (lowercase) {
@@ -388,14 +388,14 @@ static yk_status cut(const char *sentence, bool lowercase, struct yk_text *lower
 static yk_status count_sentence(struct counting *counting, const char *hypothesis,
                                 const char *reference, bool lowercase, struct yk_bleu *out)
 {
-    YK_TRY(cut(hypothesis, lowercase, &counting->lowered, &counting->hypothesis));
-    YK_TRY(cut(reference, lowercase, &counting->lowered, &counting->reference));
+    YK_TRY(tokenize(hypothesis, lowercase, &counting->lowered, &counting->hypothesis));
+    YK_TRY(tokenize(reference, lowercase, &counting->lowered, &counting->reference));
     const int64_t words = count_words(&counting->reference);
     out->hypothesis_length += count_words(&counting->hypothesis);
     out->reference_length += words;
-    YK_TRY(clear_runs(&counting->runs, YK_BLEU_ORDERS * (size_t)words));
-    walk_runs(&counting->reference, &counting->runs, NULL);
-    walk_runs(&counting->hypothesis, &counting->runs, out);
+    YK_TRY(clear_ngrams(&counting->ngrams, YK_BLEU_ORDERS * (size_t)words));
+    visit_ngrams(&counting->reference, &counting->ngrams, NULL);
+    visit_ngrams(&counting->hypothesis, &counting->ngrams, out);
     return YK_OK;
 }
 
@@ -448,7 +448,7 @@ yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *refe
     yk_bleu_tokens_free(&counting.hypothesis);
     yk_bleu_tokens_free(&counting.reference);
     yk_text_free(&counting.lowered);
-    free(counting.runs.slots);
+    free(counting.ngrams.slots);
     if (status == YK_OK) {
         set_score(&bleu);
         *out = bleu;

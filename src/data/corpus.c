@@ -57,7 +57,7 @@ static bool is_shard(const char *path)
 
 /* Appends a file to the text. A file that is not text is an error if the user named it, and is
  * skipped if it is in a folder. */
-static yk_status join(const char *path, bool by_name, struct joined *out)
+static yk_status append_file(const char *path, bool by_name, struct joined *out)
 {
     struct yk_text *text = &out->text;
     const size_t start = text->length;
@@ -93,7 +93,7 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
 }
 
 /* Truncates the text to its first part, at the end of a character. */
-static void cut(struct joined *joined, double part)
+static void truncate_text(struct joined *joined, double part)
 {
     size_t length = joined->text.length;
     if (part < 1) {
@@ -111,7 +111,7 @@ static void cut(struct joined *joined, double part)
 }
 
 /* Stores ids in two bytes if that is enough, else in four. */
-static yk_status keep(struct yk_corpus *corpus, const struct yk_token_ids *ids)
+static yk_status store_ids(struct yk_corpus *corpus, const struct yk_token_ids *ids)
 {
     YK_TRY(yk_token_ids_status(ids));
     if (ids->count == 0) {
@@ -169,7 +169,7 @@ static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_req
                                      joined->starts[i + 1] - joined->starts[i], joined->paths[i],
                                      YK_SPECIAL_TOKENS_NONE, &ids);
     }
-    YK_THEN(keep(corpus, &ids));
+    YK_THEN(store_ids(corpus, &ids));
     yk_tokenizer_encoder_destroy(encoder);
     yk_token_ids_free(&ids);
     corpus->file_count = joined->count;
@@ -185,9 +185,9 @@ static yk_status open_texts(struct yk_corpus *corpus, const struct yk_corpus_req
     YK_TRY_NEW(arena, joined.paths, files->count);
     YK_TRY_NEW(arena, joined.starts, (size_t)files->count + 1);
     for (int32_t i = 0; i < files->count; i++) {
-        YK_TRY_GOTO(join(files->paths[i], by_name, &joined), done);
+        YK_TRY_GOTO(append_file(files->paths[i], by_name, &joined), done);
     }
-    cut(&joined, request->part);
+    truncate_text(&joined, request->part);
     status = encode_all(corpus, request, &joined);
 done:
     yk_text_free(&joined.text);

@@ -19,7 +19,7 @@ enum content {
     CONTENT_INSTRUCTIONS,
 };
 
-static bool is_called_so(const char *path)
+static bool has_json_name(const char *path)
 {
     static const char *const endings[] = {".jsonl", ".ndjson", ".json"};
     const size_t length = strlen(path);
@@ -54,7 +54,7 @@ static yk_status read_beginning(const char *path, char *bytes, size_t *out)
 }
 
 /* Classifies a file by its beginning, for which `bytes` is a buffer. */
-static yk_status look(const char *path, char *bytes, enum content *out)
+static yk_status classify(const char *path, char *bytes, enum content *out)
 {
     size_t length = 0;
     YK_TRY(read_beginning(path, bytes, &length));
@@ -63,7 +63,7 @@ static yk_status look(const char *path, char *bytes, enum content *out)
     const size_t spare = length == YK_INSTRUCTION_FILES_DETECT_BYTES ? YK_UTF8_MAX_BYTES - 1 : 0;
     if (yk_instruction_files_detect(bytes, valid)) {
         *out = CONTENT_INSTRUCTIONS;
-    } else if (is_called_so(path)) {
+    } else if (has_json_name(path)) {
         *out = CONTENT_JSON;
     } else {
         *out = length == 0 || valid + spare < length ? CONTENT_NO_TEXT : CONTENT_TEXT;
@@ -79,8 +79,8 @@ static yk_status fail_mixed(const char *instructions, const char *text)
                    instructions, text);
 }
 
-static yk_status sort_out(const struct yk_file_list *files, char *bytes, struct yk_arena *arena,
-                          struct yk_file_list *out)
+static yk_status select_instructions(const struct yk_file_list *files, char *bytes,
+                                     struct yk_arena *arena, struct yk_file_list *out)
 {
     const char **found = NULL;
     const char *text = NULL;
@@ -89,7 +89,7 @@ static yk_status sort_out(const struct yk_file_list *files, char *bytes, struct 
     YK_TRY_NEW(arena, found, files->count);
     for (int32_t i = 0; i < files->count; i++) {
         enum content content = CONTENT_NO_TEXT;
-        YK_TRY(look(files->paths[i], bytes, &content));
+        YK_TRY(classify(files->paths[i], bytes, &content));
         if (content == CONTENT_INSTRUCTIONS || content == CONTENT_JSON) {
             found[count++] = files->paths[i];
         }
@@ -123,7 +123,7 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
     const bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode)) {
         YK_TRY(yk_file_list_read(path, arena, &files));
-    } else if (is_called_so(path)) { /* reading it later reports a broken file */
+    } else if (has_json_name(path)) { /* reading it later reports a broken file */
         int file = -1;
         YK_TRY(yk_file_open(path, false, &file));
         close(file);
@@ -133,7 +133,8 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
         files = (struct yk_file_list){.paths = named, .count = 1};
     }
     char *bytes = malloc(YK_INSTRUCTION_FILES_DETECT_BYTES);
-    const yk_status status = bytes ? sort_out(&files, bytes, arena, out) : yk_fail_out_of_memory();
+    const yk_status status =
+        bytes ? select_instructions(&files, bytes, arena, out) : yk_fail_out_of_memory();
     free(bytes);
     return status;
 }

@@ -51,7 +51,7 @@ static yk_status get_string(const struct yk_json *object, const char *key, const
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
 }
 
-static void bear(struct yk_token_ids *ids, int64_t first)
+static void mark_loss(struct yk_token_ids *ids, int64_t first)
 {
     for (int64_t i = first; i < ids->count; i++) {
         ids->items[i] = ~ids->items[i];
@@ -81,7 +81,7 @@ static yk_status add_completion(struct yk_instruction_line *line, const char *pr
     }
     yk_token_ids_add(out, line->end_id);
     YK_TRY(yk_token_ids_status(out));
-    bear(out, first > before ? first : before + 1);
+    mark_loss(out, first > before ? first : before + 1);
     return YK_OK;
 }
 
@@ -166,7 +166,7 @@ static yk_status add_message(struct yk_instruction_line *line, const struct dial
         (void)yk_chat_trim(content, &length);
         *empty = *empty || length == 0;
         *answered = true;
-        bear(out, first);
+        mark_loss(out, first);
     }
     return YK_OK;
 }
@@ -243,7 +243,7 @@ static size_t count_space(const char *bytes, size_t length)
 
 /* Removes the line from a parser's message, "line 2, column 3: …", and stores it in `line->fault`:
  * the caller counts lines in the file. */
-static yk_status place_fault(struct yk_instruction_line *line, yk_status broken)
+static yk_status split_location(struct yk_instruction_line *line, yk_status broken)
 {
     static const char start[] = "line ";
     const char *message = yk_status_message();
@@ -272,7 +272,7 @@ yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *
     struct yk_json *root = NULL;
     const yk_status broken = yk_json_parse(bytes, length, &root);
     if (broken != YK_OK) {
-        return place_fault(line, broken);
+        return split_location(line, broken);
     }
     const yk_status status = add_form(line, root, out);
     yk_json_destroy(root);

@@ -41,7 +41,7 @@ void yk_instructions_close(struct yk_instructions *instructions)
 
 /* Truncates the tokens from `start` on to `longest`. Returns false if none of them is part of the
  * loss. */
-static bool cut(struct yk_instructions *instructions, int64_t start, int64_t longest)
+static bool truncate_tokens(struct yk_instructions *instructions, int64_t start, int64_t longest)
 {
     struct yk_token_ids *ids = &instructions->ids;
     for (int64_t i = start; i < start + longest; i++) {
@@ -64,8 +64,8 @@ static yk_status fail_long(int64_t count, const struct yk_instructions_request *
 }
 
 /* Accepts the tokens of a line, or fails if the instruction is faulty. */
-static yk_status keep(struct yk_instructions *instructions, int64_t number,
-                      const struct yk_instructions_request *request)
+static yk_status accept_tokens(struct yk_instructions *instructions, int64_t number,
+                               const struct yk_instructions_request *request)
 {
     const int64_t start = instructions->starts[instructions->count];
     const int64_t count = instructions->ids.count - start;
@@ -75,7 +75,7 @@ static yk_status keep(struct yk_instructions *instructions, int64_t number,
                        "lines out by --faulty skip");
     }
     if (count > request->longest &&
-        !(request->cut_long && cut(instructions, start, request->longest))) {
+        !(request->cut_long && truncate_tokens(instructions, start, request->longest))) {
         return fail_long(count, request);
     }
     instructions->lines[instructions->count++] = number + 1;
@@ -111,7 +111,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     }
     yk_status status = yk_instruction_line_add(&reader->line, bytes, length, &instructions->ids);
     if (status == YK_OK) {
-        status = keep(instructions, number, request);
+        status = accept_tokens(instructions, number, request);
         if (status != YK_OK && request->skip_faulty) {
             instructions->ids.count = instructions->starts[instructions->count];
             instructions->skipped++;
@@ -210,9 +210,9 @@ static bool is_one_object(const char *bytes, size_t length)
     return is_object;
 }
 
-/* Fails with a better message if a file that was read as lines is one object; `said` is the message
- * about its first line. */
-static yk_status explain(const char *bytes, size_t length, const char *path, const char *said)
+/* Fails with a better message if a file that was read as lines is one object; `message` is the
+ * message about its first line. */
+static yk_status explain(const char *bytes, size_t length, const char *path, const char *message)
 {
     return is_one_object(bytes, length)
                ? yk_fail(YK_ERROR_INPUT,
@@ -220,7 +220,7 @@ static yk_status explain(const char *bytes, size_t length, const char *path, con
                          "a list of objects, or one object a line, each with " YK_INSTRUCTION_FORMS
                          "; plain text has another name, such as .txt",
                          path)
-               : yk_fail(YK_ERROR_INPUT, "%s", said);
+               : yk_fail(YK_ERROR_INPUT, "%s", message);
 }
 
 yk_status yk_instructions_read(const char *bytes, size_t length,
@@ -229,14 +229,14 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
 {
     struct source source = {.path = request->path};
     struct reader reader = {.request = request, .sources = &source, .count = 1};
-    struct yk_text said = {0};
+    struct yk_text message = {0};
     YK_TRY(yk_records_split(bytes, length, request->path, &source.records));
     yk_status status = create(&reader, out);
     if (status == YK_ERROR_INPUT && source.records.lines) {
-        yk_text_add(&said, yk_status_message());
-        status = explain(bytes, length, request->path, yk_text_chars(&said));
+        yk_text_add(&message, yk_status_message());
+        status = explain(bytes, length, request->path, yk_text_chars(&message));
     }
-    yk_text_free(&said);
+    yk_text_free(&message);
     yk_records_free(&source.records);
     return status;
 }
@@ -261,13 +261,13 @@ static yk_status open_source(const char *path, struct source *out)
 static yk_status explain_file(yk_status status, const char *path)
 {
     struct yk_text text = {0};
-    struct yk_text said = {0};
-    yk_text_add(&said, yk_status_message());
+    struct yk_text message = {0};
+    yk_text_add(&message, yk_status_message());
     if (read_bytes(path, &text) == YK_OK) {
-        status = explain(yk_text_chars(&text), text.length, path, yk_text_chars(&said));
+        status = explain(yk_text_chars(&text), text.length, path, yk_text_chars(&message));
     }
     yk_text_free(&text);
-    yk_text_free(&said);
+    yk_text_free(&message);
     return status;
 }
 

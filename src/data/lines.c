@@ -34,7 +34,7 @@ static int64_t count_lines(const char *bytes, size_t length)
 }
 
 /* Terminates every line of `lines->bytes` with a zero and stores where it begins. */
-static void cut(struct yk_lines *lines, size_t length)
+static void terminate_lines(struct yk_lines *lines, size_t length)
 {
     char *at = lines->bytes;
     char *const end = lines->bytes + length;
@@ -70,7 +70,7 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
         memcpy(lines->bytes, bytes, length);
     }
     lines->bytes[length] = '\0';
-    cut(lines, length);
+    terminate_lines(lines, length);
     *out = lines;
     return YK_OK;
 }

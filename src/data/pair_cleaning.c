@@ -20,7 +20,7 @@ enum {
 };
 
 /* A range of bytes to remove from a text: `begin` to `end` - 1. Empty if both are equal. */
-struct cut {
+struct range {
     size_t begin;
     size_t end;
 };
@@ -40,7 +40,7 @@ static bool is_entity(const char *after)
     return length > 0 && after[length] == ';';
 }
 
-static bool is_of_word(uint32_t c, char mark)
+static bool is_word_character(uint32_t c, char mark)
 {
     if (c < 0x80) {
         return isalnum((int)c) || c == (uint32_t)(unsigned char)mark;
@@ -49,14 +49,14 @@ static bool is_of_word(uint32_t c, char mark)
 }
 
 /* The word that contains byte `at`. */
-static struct cut word_around(const struct yk_text *text, size_t at)
+static struct range word_around(const struct yk_text *text, size_t at)
 {
     const char mark = text->bytes[at];
-    struct cut word = {0};
+    struct range word = {0};
     for (size_t i = 0; i < text->length;) {
         uint32_t c = 0;
         const size_t used = yk_utf8_decode(text->bytes + i, text->length - i, &c);
-        if (used == 0 || !is_of_word(c, mark)) {
+        if (used == 0 || !is_word_character(c, mark)) {
             if (i > at) {
                 word.end = i;
                 return word;
@@ -69,9 +69,9 @@ static struct cut word_around(const struct yk_text *text, size_t at)
     return word;
 }
 
-static struct cut find_mark(const struct yk_text *text, char mark, const struct yk_text *other)
+static struct range find_mark(const struct yk_text *text, char mark, const struct yk_text *other)
 {
-    const struct cut none = {0};
+    const struct range none = {0};
     const char *const found = memchr(yk_text_chars(text), mark, text->length);
     if (!found || strchr(found + 1, mark) || !is_key(found[1]) ||
         (mark == '&' && is_entity(found + 1))) {
@@ -80,17 +80,17 @@ static struct cut find_mark(const struct yk_text *text, char mark, const struct 
     const size_t at = (size_t)(found - text->bytes);
     if (at > 0 && found[-1] == '(' && isalnum((unsigned char)found[1]) && found[2] == ')') {
         const size_t begin = at > 1 && found[-2] == ' ' ? at - 2 : at - 1;
-        return (struct cut){begin, at + 3};
+        return (struct range){begin, at + 3};
     }
-    const struct cut word = word_around(text, at);
+    const struct range word = word_around(text, at);
     if (word.begin == at || !memmem(yk_text_chars(other), other->length, text->bytes + word.begin,
                                     word.end - word.begin)) {
-        return (struct cut){at, at + 1};
+        return (struct range){at, at + 1};
     }
     return none;
 }
 
-static void remove_bytes(struct yk_text *text, struct cut cut)
+static void remove_range(struct yk_text *text, struct range cut)
 {
     if (cut.end > cut.begin) {
         memmove(text->bytes + cut.begin, text->bytes + cut.end, text->length - cut.end + 1);
@@ -106,10 +106,10 @@ static void strip_mnemonics(struct yk_text *source, struct yk_text *translation)
 {
     static const char marks[] = {'_', '&'};
     for (size_t i = 0; i < sizeof marks; i++) {
-        const struct cut of_source = find_mark(source, marks[i], translation);
-        const struct cut of_translation = find_mark(translation, marks[i], source);
-        remove_bytes(source, of_source);
-        remove_bytes(translation, of_translation);
+        const struct range of_source = find_mark(source, marks[i], translation);
+        const struct range of_translation = find_mark(translation, marks[i], source);
+        remove_range(source, of_source);
+        remove_range(translation, of_translation);
     }
 }
 
@@ -288,15 +288,15 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
     return layout ? YK_PAIR_LAYOUT : YK_PAIR_GOOD;
 }
 
-struct count {
+struct statistics {
     int64_t characters;
     bool latin; /* contains A to Z or a to z */
     bool letter;
 };
 
-static struct count count(const struct yk_text *text)
+static struct statistics count_characters(const struct yk_text *text)
 {
-    struct count result = {0};
+    struct statistics result = {0};
     for (size_t at = 0; at < text->length;) {
         uint32_t c = 0;
         const size_t used = yk_utf8_decode(text->bytes + at, text->length - at, &c);
@@ -312,11 +312,11 @@ static struct count count(const struct yk_text *text)
 }
 
 /* Checks two sides after collapse() and strip_mnemonics(). */
-static enum yk_pair_fault judge(const struct yk_text *source, const struct yk_text *translation,
-                                int64_t longest)
+static enum yk_pair_fault check_sides(const struct yk_text *source,
+                                      const struct yk_text *translation, int64_t longest)
 {
-    const struct count a = count(source);
-    const struct count b = count(translation);
+    const struct statistics a = count_characters(source);
+    const struct statistics b = count_characters(translation);
     const int64_t more = a.characters > b.characters ? a.characters : b.characters;
     const int64_t less = a.characters > b.characters ? b.characters : a.characters;
     if (!a.latin || !b.letter) {
@@ -362,7 +362,7 @@ yk_status yk_pair_clean(struct yk_pair_sides *sides, int64_t longest, enum yk_pa
     }
     if (*out == YK_PAIR_GOOD) {
         strip_mnemonics(source, translation);
-        *out = judge(source, translation, longest);
+        *out = check_sides(source, translation, longest);
     }
     return YK_OK;
 }

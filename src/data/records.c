@@ -95,8 +95,8 @@ bool yk_records_first_object(const char *bytes, size_t length, const char **obje
 
 /* Counts the elements of a list after its opening bracket, which ends before `at`. Returns -1 if
  * the list is malformed. Fills `items` and `lengths` if they are not NULL. */
-static int64_t walk(const char *bytes, size_t length, size_t at, const char **items,
-                    size_t *lengths)
+static int64_t list_elements(const char *bytes, size_t length, size_t at, const char **items,
+                             size_t *lengths)
 {
     int64_t count = 0;
     at = skip_space(bytes, length, at);
@@ -132,11 +132,11 @@ static yk_status fail_broken(const char *bytes, size_t length, const char *sourc
 }
 
 /* Splits the list whose opening bracket is before `first`. */
-static yk_status cut_list(const char *bytes, size_t length, size_t first, const char *source,
-                          struct yk_records *out)
+static yk_status split_list(const char *bytes, size_t length, size_t first, const char *source,
+                            struct yk_records *out)
 {
     const size_t mark = yk_records_byte_order_mark(bytes, length);
-    const int64_t count = walk(bytes, length, first, NULL, NULL);
+    const int64_t count = list_elements(bytes, length, first, NULL, NULL);
     if (count < 0) {
         return fail_broken(bytes + mark, length - mark, source);
     }
@@ -152,7 +152,7 @@ static yk_status cut_list(const char *bytes, size_t length, size_t first, const 
     }
     memcpy(list.bytes, bytes, length);
     list.bytes[length] = '\0';
-    (void)walk(list.bytes, length, first, list.items, list.lengths);
+    (void)list_elements(list.bytes, length, first, list.items, list.lengths);
     *out = list;
     return YK_OK;
 }
@@ -163,7 +163,7 @@ yk_status yk_records_split(const char *bytes, size_t length, const char *source,
     const size_t first = skip_space(bytes, length, yk_records_byte_order_mark(bytes, length));
     struct yk_lines *lines = NULL;
     if (first < length && bytes[first] == '[') {
-        return cut_list(bytes, length, first + 1, source, out);
+        return split_list(bytes, length, first + 1, source, out);
     }
     YK_TRY(yk_lines_split(bytes, length, source, &lines));
     *out = (struct yk_records){

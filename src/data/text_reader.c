@@ -21,8 +21,8 @@ struct yk_text_reader {
     struct yk_chunk_boundary cut;
     struct yk_text path;
     struct yk_text held; /* bytes that were read; the chunk that was returned is at the beginning */
-    size_t given;
-    size_t checked; /* bytes of `held` that are known to be UTF-8 */
+    size_t returned;     /* bytes of the chunk that was returned */
+    size_t checked;      /* bytes of `held` that are known to be UTF-8 */
     size_t chunk;
     const atomic_bool *stop;       /* or NULL */
     struct yk_utf8_position place; /* position in the file of the first byte of `held` */
@@ -124,15 +124,15 @@ static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
 }
 
 /* Removes the chunk that was returned. */
-static void drop_given(struct yk_text_reader *reader)
+static void drop_returned(struct yk_text_reader *reader)
 {
     struct yk_text *held = &reader->held;
-    if (reader->given > 0) {
-        reader->place = place_of(reader, reader->given);
-        memmove(held->bytes, held->bytes + reader->given, held->length - reader->given);
-        held->length -= reader->given;
-        reader->checked -= reader->given;
-        reader->given = 0;
+    if (reader->returned > 0) {
+        reader->place = place_of(reader, reader->returned);
+        memmove(held->bytes, held->bytes + reader->returned, held->length - reader->returned);
+        held->length -= reader->returned;
+        reader->checked -= reader->returned;
+        reader->returned = 0;
     }
 }
 
@@ -161,7 +161,7 @@ static yk_status check_held(struct yk_text_reader *reader)
     return reader->checked < whole ? fail_at(reader, reader->checked) : YK_OK;
 }
 
-static size_t max_of(const struct yk_text_reader *reader)
+static size_t max_chunk_bytes(const struct yk_text_reader *reader)
 {
     return reader->chunk * YK_TEXT_READER_MAX_CHUNKS;
 }
@@ -170,7 +170,7 @@ static yk_status fail_too_long(const struct yk_text_reader *reader)
 {
     char limit[YK_UNITS_SIZE];
     const char *path = yk_text_chars(&reader->path);
-    yk_units_format((double)max_of(reader), YK_UNIT_BYTES, limit);
+    yk_units_format((double)max_chunk_bytes(reader), YK_UNIT_BYTES, limit);
     if (!reader->cut.possible) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s is longer than %s, and it is not known where text can be cut for this "
@@ -185,8 +185,8 @@ static yk_status fail_too_long(const struct yk_text_reader *reader)
 
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
 {
-    drop_given(reader);
-    const size_t max = max_of(reader);
+    drop_returned(reader);
+    const size_t max = max_chunk_bytes(reader);
     size_t wanted = reader->chunk;
     size_t end = 0;
     for (;; wanted *= 2) {
@@ -209,7 +209,7 @@ yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, 
     }
     *text = yk_text_chars(&reader->held);
     *length = end;
-    reader->given = end;
+    reader->returned = end;
     return YK_OK;
 }
 

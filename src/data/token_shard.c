@@ -237,7 +237,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
 }
 
 /* The name of file `number`, final or temporary. */
-static const char *name_of(struct yk_token_shard_writer *writer, int32_t number, bool partial)
+static const char *file_name(struct yk_token_shard_writer *writer, int32_t number, bool partial)
 {
     writer->name.length = 0;
     yk_text_add_bytes(&writer->name, yk_text_chars(&writer->path), writer->path.length);
@@ -250,7 +250,7 @@ static const char *name_of(struct yk_token_shard_writer *writer, int32_t number,
 
 /* Closes the current file and removes the temporary files from number `from` on. A file that is
  * written in place has no temporary name. */
-static void abandon(struct yk_token_shard_writer *writer, int32_t from)
+static void remove_partial(struct yk_token_shard_writer *writer, int32_t from)
 {
     if (writer->descriptor >= 0) {
         close(writer->descriptor);
@@ -260,7 +260,7 @@ static void abandon(struct yk_token_shard_writer *writer, int32_t from)
         if (writer->in_place[i]) {
             continue;
         }
-        const char *name = name_of(writer, i, true);
+        const char *name = file_name(writer, i, true);
         if (!writer->name.failed) {
             unlink(name);
         }
@@ -271,7 +271,7 @@ static void abandon(struct yk_token_shard_writer *writer, int32_t from)
 void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer)
 {
     if (writer) {
-        abandon(writer, 0);
+        remove_partial(writer, 0);
         yk_text_free(&writer->name);
         yk_text_free(&writer->path);
         free(writer->in_place);
@@ -281,20 +281,20 @@ void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer)
 
 static yk_status fail_to_write(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
-    return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", name_of(writer, number, false),
+    return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", file_name(writer, number, false),
                    strerror(error));
 }
 
-static yk_status fail_to_keep(struct yk_token_shard_writer *writer, int32_t number, int error)
+static yk_status fail_temporary(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
     return yk_fail(YK_ERROR_SYSTEM, "cannot keep what goes to %s in a temporary file: %s",
-                   name_of(writer, number, false), strerror(error));
+                   file_name(writer, number, false), strerror(error));
 }
 
 /* Reports an error of writing temporary file `number`. */
-static yk_status fail_aside(struct yk_token_shard_writer *writer, int32_t number, int error)
+static yk_status fail_partial(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
-    return writer->in_place[number] ? fail_to_keep(writer, number, error)
+    return writer->in_place[number] ? fail_temporary(writer, number, error)
                                     : fail_to_write(writer, number, error);
 }
 
@@ -303,7 +303,7 @@ static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigne
 {
     writer->bytes += (int64_t)length;
     const int error = yk_file_write_bytes(writer->descriptor, bytes, length);
-    return error == 0 ? YK_OK : fail_aside(writer, writer->files - 1, error);
+    return error == 0 ? YK_OK : fail_partial(writer, writer->files - 1, error);
 }
 
 static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
@@ -314,7 +314,7 @@ static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
 }
 
 /* Opens an anonymous temporary file. Returns -1 with errno on failure. */
-static int open_nameless(void)
+static int open_temporary(void)
 {
     FILE *stream = tmpfile();
     if (!stream) {
@@ -329,10 +329,10 @@ static int open_nameless(void)
 
 /* Checks whether the destination of file `number` is a device, a pipe or a link, which must not be
  * replaced. */
-static yk_status look_at_place(struct yk_token_shard_writer *writer, int32_t number)
+static yk_status check_destination(struct yk_token_shard_writer *writer, int32_t number)
 {
     struct stat found;
-    const char *name = name_of(writer, number, false);
+    const char *name = file_name(writer, number, false);
     YK_TRY(yk_text_status(&writer->name));
     YK_TRY(yk_array_grow((void **)&writer->in_place, &writer->in_place_capacity, number,
                          sizeof *writer->in_place));
@@ -349,14 +349,14 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
             YK_ERROR_INPUT, "more tokens than %s hold; put %s in each of a series of files",
             writer->series ? "a million files" : "one file can", writer->series ? "more" : "some");
     }
-    YK_TRY(look_at_place(writer, writer->files));
-    const char *name = name_of(writer, writer->files, true);
+    YK_TRY(check_destination(writer, writer->files));
+    const char *name = file_name(writer, writer->files, true);
     YK_TRY(yk_text_status(&writer->name));
     YK_TRY(yk_file_check_nofollow(name));
     writer->descriptor =
-        writer->in_place[writer->files] ? open_nameless() : open(name, flags, 0666);
+        writer->in_place[writer->files] ? open_temporary() : open(name, flags, 0666);
     if (writer->descriptor < 0) {
-        return fail_aside(writer, writer->files, errno);
+        return fail_partial(writer, writer->files, errno);
     }
     writer->files++;
     writer->count = 0;
@@ -367,9 +367,9 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
 static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t number, int from)
 {
     if (lseek(from, 0, SEEK_SET) != 0) {
-        return fail_to_keep(writer, number, errno);
+        return fail_temporary(writer, number, errno);
     }
-    const char *name = name_of(writer, number, false);
+    const char *name = file_name(writer, number, false);
     const int to = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (to < 0) {
         return fail_to_write(writer, number, errno);
@@ -409,7 +409,7 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
     const yk_status copied =
         in_place && written ? copy_in_place(writer, number, descriptor) : YK_OK;
     if (close(descriptor) != 0 || !written) {
-        return fail_aside(writer, number, written ? errno : error);
+        return fail_partial(writer, number, written ? errno : error);
     }
     return copied;
 }
@@ -419,9 +419,9 @@ static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t 
                             int64_t count)
 {
     const int32_t width = writer->form->token_bytes;
-    const int64_t room = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
+    const int64_t space = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
     const int64_t left = writer->max - writer->count;
-    int64_t used = count < room ? count : room;
+    int64_t used = count < space ? count : space;
     used = used < left ? used : left;
     for (int64_t i = 0; i < used; i++) {
         write_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
@@ -471,15 +471,15 @@ yk_status yk_token_shard_writer_finish(struct yk_token_shard_writer *writer,
     const int32_t files = writer->files;
     for (int32_t i = 0; status == YK_OK && i < files; i++) {
         final.length = 0;
-        yk_text_add(&final, name_of(writer, i, false));
-        const char *partial = name_of(writer, i, true);
+        yk_text_add(&final, file_name(writer, i, false));
+        const char *partial = file_name(writer, i, true);
         if (final.failed || writer->name.failed) {
             status = yk_fail_out_of_memory();
         } else if (!writer->in_place[i] && rename(partial, final.bytes) != 0) {
             status = fail_to_write(writer, i, errno);
         }
         if (status != YK_OK) {
-            abandon(writer, i);
+            remove_partial(writer, i);
         }
     }
     yk_text_free(&final);

@@ -29,11 +29,11 @@ static const char *const llama3_specials[] = {
 static const char *const bert_specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
 /* Name, summary, special tokens, pre-tokenizer, and the tokens around a text. */
-#define STYLE(name_, summary_, specials_, pre_tokenizer_, before_, behind_)                        \
+#define STYLE(name_, summary_, specials_, pre_tokenizer_, prefix_, suffix_)                        \
     {                                                                                              \
         .name = (name_), .summary = (summary_), .specials = (specials_),                           \
         .special_count = sizeof(specials_) / sizeof(specials_)[0],                                 \
-        .pre_tokenizer = (pre_tokenizer_), .before = (before_), .behind = (behind_),               \
+        .pre_tokenizer = (pre_tokenizer_), .prefix_token = (prefix_), .suffix_token = (suffix_),   \
     }
 
 static const struct yk_bpe_file_style styles[] = {
@@ -149,12 +149,12 @@ static void write_place(const char *special, const char *text, int part,
 static void write_part(const struct yk_bpe_file_style *style, const char *text, int part,
                        bool first, struct yk_json_writer *json)
 {
-    if (style->before && first) {
-        write_place(style->before, NULL, part, json);
+    if (style->prefix_token && first) {
+        write_place(style->prefix_token, NULL, part, json);
     }
     write_place(NULL, text, part, json);
-    if (style->behind) {
-        write_place(style->behind, NULL, part, json);
+    if (style->suffix_token) {
+        write_place(style->suffix_token, NULL, part, json);
     }
 }
 
@@ -193,12 +193,12 @@ static void write_template(const struct yk_bpe_learned *learned,
     yk_json_write_begin_array(json, "pair");
     write_part(style, "A", 0, true, json);
     /* A separator divides two texts. A begin token without an end token is added before both. */
-    write_part(style, "B", 1, !style->behind, json);
+    write_part(style, "B", 1, !style->suffix_token, json);
     yk_json_write_end_array(json);
     yk_json_write_line(json, 6);
     yk_json_write_begin_object(json, "special_tokens");
-    write_framed(style->before, learned, json);
-    write_framed(style->behind, learned, json);
+    write_framed(style->prefix_token, learned, json);
+    write_framed(style->suffix_token, learned, json);
     yk_json_write_line(json, 6);
     yk_json_write_end_object(json);
     yk_json_write_end_object(json);
@@ -207,7 +207,7 @@ static void write_template(const struct yk_bpe_learned *learned,
 static void write_post_processor(const struct yk_bpe_learned *learned,
                                  const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
-    if (!style->before && !style->behind) {
+    if (!style->prefix_token && !style->suffix_token) {
         write_byte_level(json, "post_processor", false);
         return;
     }

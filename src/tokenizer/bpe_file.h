@@ -19,8 +19,8 @@ struct yk_bpe_file_style {
     const char *const *specials;
     int32_t special_count;
     const char *pre_tokenizer; /* as JSON */
-    const char *before;        /* the special token before a text, or NULL */
-    const char *behind;        /* the special token after a text, or NULL */
+    const char *prefix_token;  /* the special token before a text, or NULL */
+    const char *suffix_token;  /* the special token after a text, or NULL */
 };
 
 /* Style `number`, or NULL after the last one. The first one splits words as GPT-2 does. */

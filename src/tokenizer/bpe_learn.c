@@ -44,10 +44,10 @@ static inline yk_status check_stop(struct learner *learner)
                : YK_OK;
 }
 
-static yk_status add_specials(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+static yk_status add_specials(struct learner *learner, const struct yk_bpe_learn_options *options)
 {
-    for (int32_t i = 0; i < lesson->special_count; i++) {
-        const char *name = lesson->specials[i];
+    for (int32_t i = 0; i < options->special_count; i++) {
+        const char *name = options->specials[i];
         if (name[0] == '\0') {
             return yk_fail(YK_ERROR_INPUT, "a special token without a name");
         }
@@ -193,14 +193,14 @@ static yk_status apply(struct learner *learner, const struct yk_bpe_pair_top *to
     return yk_bpe_pair_queue_flush(learner->queue);
 }
 
-static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_options *options)
 {
-    while (yk_token_map_count(learner->tokens) < lesson->token_count) {
+    while (yk_token_map_count(learner->tokens) < options->token_count) {
         struct yk_bpe_pair_top top = {0};
         if (!yk_bpe_pair_queue_pop(learner->queue, &top)) {
             break;
         }
-        const bool enough = top.times >= 1 && top.times >= lesson->min_times;
+        const bool enough = top.times >= 1 && top.times >= options->min_times;
         const yk_status status = enough ? apply(learner, &top) : YK_OK;
         free(top.words);
         YK_TRY(status);
@@ -258,29 +258,29 @@ static yk_status drop_repeated(struct learner *learner)
     return YK_OK;
 }
 
-static yk_status learn(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+static yk_status learn(struct learner *learner, const struct yk_bpe_learn_options *options)
 {
-    if (lesson->token_count < lesson->special_count + BYTES ||
-        lesson->token_count > YK_TOKEN_MAP_MAX_TOKENS) {
+    if (options->token_count < options->special_count + BYTES ||
+        options->token_count > YK_TOKEN_MAP_MAX_TOKENS) {
         return yk_fail(YK_ERROR_INPUT,
                        "%" PRId32 " tokens; there must be %" PRId32 " to %d: one for each of the "
                        "256 bytes, %" PRId32 " special ones, and what is learned",
-                       lesson->token_count, lesson->special_count + BYTES, YK_TOKEN_MAP_MAX_TOKENS,
-                       lesson->special_count);
+                       options->token_count, options->special_count + BYTES,
+                       YK_TOKEN_MAP_MAX_TOKENS, options->special_count);
     }
     YK_TRY(yk_token_map_create(&learner->tokens));
     YK_TRY(yk_bpe_pair_queue_create(&learner->queue));
-    YK_TRY(add_specials(learner, lesson));
+    YK_TRY(add_specials(learner, options));
     YK_TRY(add_letters(learner));
-    YK_TRY(add_words(learner, lesson->words));
-    YK_TRY(learn_rules(learner, lesson));
+    YK_TRY(add_words(learner, options->words));
+    YK_TRY(learn_rules(learner, options));
     return drop_repeated(learner);
 }
 
-yk_status yk_bpe_learn(const struct yk_bpe_learn_options *lesson, struct yk_bpe_learned *out)
+yk_status yk_bpe_learn(const struct yk_bpe_learn_options *options, struct yk_bpe_learned *out)
 {
-    struct learner learner = {.stop = lesson->stop};
-    const yk_status status = learn(&learner, lesson);
+    struct learner learner = {.stop = options->stop};
+    const yk_status status = learn(&learner, options);
     yk_bpe_pair_queue_destroy(learner.queue);
     free(learner.words);
     free(learner.ids);

@@ -43,7 +43,7 @@ struct yk_bpe_learned {
     int32_t rule_count;
 };
 
-yk_status yk_bpe_learn(const struct yk_bpe_learn_options *lesson,
+yk_status yk_bpe_learn(const struct yk_bpe_learn_options *options,
                        struct yk_bpe_learned *out) YK_MUST_USE;
 void yk_bpe_learned_free(struct yk_bpe_learned *learned);
 

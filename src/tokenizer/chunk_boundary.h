@@ -5,8 +5,8 @@
  * other than white space, and after a newline between two characters that are not white space.
  *
  * Proof:
- * - No alternative of their patterns matches a character that is not white space and then a space,
- *   nor two kinds of white space of which a space is the last.
+ * - No alternative of their patterns matches a space after a character that is not white space, nor
+ *   a space after another kind of white space.
  * - If white space ends with a space before a word, every alternative leaves that last space to the
  *   next match (\s+(?!\S)), as if the text ended before it.
  * - The patterns have no lookbehind.

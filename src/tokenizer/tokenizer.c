@@ -129,7 +129,7 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  *    "normalizer": …, "pre_tokenizer": …, "post_processor": …, "decoder": …,
  *    "model": {"type": "BPE", "vocab": {"!": 0, …}, "merges": ["Ġ t", …], …}}
  *
- * Truncation and padding are the business of whoever makes batches; they are not looked at.
+ * "truncation" and "padding" are ignored: the samplers of src/data truncate and pad.
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {

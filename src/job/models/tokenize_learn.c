@@ -80,8 +80,8 @@ static yk_status split_specials(struct lesson *lesson, const char *names)
     lesson->style = *yk_bpe_file_style_at(0);
     lesson->style.specials = specials;
     lesson->style.special_count = count;
-    lesson->style.before = NULL;
-    lesson->style.behind = NULL;
+    lesson->style.prefix_token = NULL;
+    lesson->style.suffix_token = NULL;
     return YK_OK;
 }
 
