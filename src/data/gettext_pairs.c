@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/utf8.h"
@@ -14,7 +15,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct collecting {
     const struct yk_gettext_pairs_request *request;
@@ -171,17 +171,13 @@ static yk_status add_folders(struct collecting *collecting)
 {
     const struct yk_gettext_pairs_request *request = collecting->request;
     for (int32_t i = 0; i < request->folder_count; i++) {
-        struct stat info;
         struct yk_text path = {0};
+        const char *folder = NULL;
         yk_text_addf(&path, "%s/%s/LC_MESSAGES", request->folders[i], request->language);
-        yk_status status = yk_text_status(&path);
-        if (status == YK_OK && stat(path.bytes, &info) == 0 && S_ISDIR(info.st_mode)) {
-            const char *kept =
-                yk_arena_copy_text(collecting->pairs->arena, path.bytes, path.length);
-            status = kept ? add_folder(collecting, kept) : yk_fail_out_of_memory();
+        YK_TRY(yk_text_move(&path, collecting->pairs->arena, &folder));
+        if (yk_folder_exists(folder)) {
+            YK_TRY(add_folder(collecting, folder));
         }
-        yk_text_free(&path);
-        YK_TRY(status);
     }
     return collecting->pairs->catalogues + collecting->pairs->broken > 0
                ? YK_OK

@@ -14,6 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The path of a file in the folder of the set, in its arena. */
+static yk_status join(const struct yk_tensor_set *set, const char *name, const char **out)
+{
+    struct yk_text path = {0};
+    yk_text_addf(&path, "%s/%s", set->path, name);
+    return yk_text_move(&path, set->arena, out);
+}
+
 static yk_status add_file(struct yk_tensor_set *set, const char *path)
 {
     YK_TRY(yk_array_grow((void **)&set->files, &set->file_capacity, set->file_count,
@@ -78,12 +86,9 @@ static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, c
     int32_t number = 0;
     YK_TRY(yk_names_add(files, name, &added, &number));
     if (added) {
-        struct yk_text path = {0};
-        yk_text_addf(&path, "%s/%s", set->path, name);
-        yk_status status = yk_text_status(&path);
-        YK_THEN(add_file(set, path.bytes));
-        yk_text_free(&path);
-        YK_TRY(status);
+        const char *path = NULL;
+        YK_TRY(join(set, name, &path));
+        YK_TRY(add_file(set, path));
     }
     *out = set->files[number];
     return YK_OK;
@@ -141,16 +146,10 @@ static yk_status add_folder(struct yk_tensor_set *set)
         {"adapter_model.safetensors", add_whole_file},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct yk_text path = {0};
-        yk_text_addf(&path, "%s/%s", set->path, known[i].name);
-        yk_status status = yk_text_status(&path);
-        const bool there = status == YK_OK && access(path.bytes, F_OK) == 0;
-        if (there) {
-            status = known[i].add(set, path.bytes);
-        }
-        yk_text_free(&path);
-        if (there || status != YK_OK) {
-            return status;
+        const char *path = NULL;
+        YK_TRY(join(set, known[i].name, &path));
+        if (access(path, F_OK) == 0) {
+            return known[i].add(set, path);
         }
     }
     return yk_fail(YK_ERROR_INPUT, "%s holds no weights: neither %s nor %s nor %s is there",
@@ -168,16 +167,12 @@ static yk_status fill(struct yk_tensor_set *set)
 
 static yk_status fill_from(struct yk_tensor_set *set, const char *const *names, int32_t count)
 {
-    struct yk_text path = {0};
-    yk_status status = YK_OK;
-    for (int32_t i = 0; status == YK_OK && i < count; i++) {
-        path.length = 0;
-        yk_text_addf(&path, "%s/%s", set->path, names[i]);
-        status = yk_text_status(&path);
-        YK_THEN(add_whole_file(set, path.bytes));
+    for (int32_t i = 0; i < count; i++) {
+        const char *path = NULL;
+        YK_TRY(join(set, names[i], &path));
+        YK_TRY(add_whole_file(set, path));
     }
-    yk_text_free(&path);
-    return status;
+    return YK_OK;
 }
 
 static yk_status start(const char *path, struct yk_tensor_set *set)

@@ -62,14 +62,10 @@ static yk_status make_form(const struct yk_normalizer *normalizer, struct yk_are
         return YK_OK;
     }
     struct yk_text form = {0};
-    yk_status status = yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form);
-    if (status == YK_OK) {
-        out->form = yk_arena_copy_text(arena, yk_text_chars(&form), form.length);
-        out->form_length = form.length;
-        status = out->form ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&form);
-    return status;
+    YK_TRY_OR(yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form),
+              yk_text_free(&form));
+    out->form_length = form.length;
+    return yk_text_move(&form, arena, &out->form);
 }
 
 /* Checks that the id in the file, `said`, is the id that Hugging Face's tokenizers assign. */

@@ -167,10 +167,7 @@ yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source
     YK_TRY_MEMORY(tokenizer);
     yk_text_add_bytes(&tokenizer->file, bytes, length);
     yk_status status = yk_text_status(&tokenizer->file);
-    if (status == YK_OK) {
-        status = yk_json_parse(bytes, length, &root);
-        status = yk_status_prefix(status, source);
-    }
+    YK_THEN(yk_status_prefix(yk_json_parse(bytes, length, &root), source));
     YK_THEN(read_root(root, source, tokenizer));
     yk_json_destroy(root);
     YK_TRY_OR(status, yk_tokenizer_destroy(tokenizer));
@@ -211,10 +208,7 @@ yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
     struct yk_text bytes = {0};
     yk_status status = choose_file(path, &chosen);
     YK_THEN(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_TOKENIZER_BYTES, &bytes));
-    if (status == YK_OK) {
-        status =
-            yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out);
-    }
+    YK_THEN(yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
     yk_text_free(&bytes);
     yk_text_free(&chosen);
     return status;
