@@ -4,7 +4,6 @@
  * memory is its own, and a copy takes the time of one over PCIe, and no core. Started without
  * mpirun it starts itself with it, as 2 ranks.
  */
-#include "comm/staged.h"
 #include "base/clock.h"
 #include "comm/exchange.h"
 #include "over_mpi/over_mpi.h"

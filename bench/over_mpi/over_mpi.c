@@ -1,6 +1,6 @@
 #include "over_mpi/over_mpi.h"
 
-#include "comm/load.h"
+#include "comm/comm.h"
 #include "device_line.h"
 
 #include <stdio.h>

@@ -1,24 +1,25 @@
 /*
- * Backend: what a kind of device can do, as one table of functions.
+ * Backend: the interface to one kind of device, as a table of functions.
  *
- * A device has memory and lanes. Work is enqueued on a lane and runs later, in order; lanes run
- * side by side. Events order work between lanes and show the host how far a lane is. Nothing that
- * is enqueued allocates memory or makes the host wait, except that a lane may be full. An op cannot
- * fail when it is called: what goes wrong on the device afterwards stays with the lane and is
- * returned by lane_synchronize() and event_synchronize(). One thread at a time enqueues on a lane.
+ * A device has memory and lanes. A lane is a queue: the host enqueues work on it, and the work runs
+ * later, in order. Different lanes run in parallel. Events order work between lanes and show the
+ * host the progress of a lane. Enqueueing neither allocates memory nor blocks the host, unless the
+ * lane is full. An op cannot fail when it is enqueued. A failure on the device is stored in the
+ * lane, and lane_synchronize() and event_synchronize() return it. Only one thread at a time may
+ * enqueue on a lane.
  *
- * The room:
+ * This folder:
  *   backend.h, ops.h        the table, and the arguments of every op
  *   nf4_codebook.h          the values of NF4 codes
- *   cpu/                    the CPU: lanes are threads (lane, pin, memory, blas, parallel)
- *     attention/            forward, backward, and the tiles that both multiply
- *     kernels/              all other ops, a file each, shared among threads by OpenMP
- *     math/                 conversions, vectors, reductions, exp and erf, random numbers
- *   cuda/                   NVIDIA GPUs, a plug-in: lanes are streams (device, lane, memory, event)
- *     attention/            by cuDNN, by tensor cores and without
- *     matmul/               by cuBLASLt: shapes, algorithms, how the fastest is found and kept
- *     kernels/              all other ops, and what kernels share (.cuh)
- *     graphs/               ops that come again and again, launched as CUDA graphs
+ *   cpu/                    CPUs; a lane is a thread (lane, pin, memory, blas, parallel)
+ *     attention/            attention forward and backward, and products of small tiles
+ *     kernels/              the other ops, one file each; OpenMP shares the work among threads
+ *     math/                 conversions, SIMD, reductions, exp and erf, random numbers
+ *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream (device, lane, memory,
+ * event) attention/            attention by cuDNN, by tensor cores, and by CUDA cores matmul/
+ * matmul by cuBLASLt: shapes, algorithms, benchmarks, and their cache kernels/              the
+ * other ops, and functions that kernels share (.cuh) graphs/               launches repeated ops as
+ * CUDA graphs
  */
 #ifndef YK_BACKEND_BACKEND_H
 #define YK_BACKEND_BACKEND_H
@@ -33,32 +34,34 @@
 
 enum {
     YK_BACKEND_ABI = 5,
-    YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
-    /* Scratch memory of a GPU that side_streams (below) need in addition. */
+    YK_BACKEND_ALIGNMENT = 64, /* bytes; least alignment of allocated memory */
+    /* Additional scratch memory of a GPU that is opened with side_streams. */
     YK_BACKEND_SIDE_BYTES = 128 << 20,
 };
 
-struct yk_backend_device; /* opaque; the backend's own */
+struct yk_backend_device; /* opaque; each backend defines these three */
 struct yk_backend_lane;
 struct yk_backend_event;
 
 struct yk_backend_options {
-    int32_t number;  /* which of the machine's devices of this kind */
-    int32_t threads; /* of a CPU; 0: one for each core this process may use */
-    /* Of a CPU, the system's numbers of cores, copied: thread i of the lane "compute" stays on
-     * cores[i mod core_count], the lane "comm" on comm_core, others on any of them. Where the
-     * system refuses, a note is logged. */
+    int32_t number; /* index of the device among those of its kind */
+
+    /* ---- CPU only ---- */
+    int32_t threads; /* per lane; 0 means: one per core that this process may use */
+    /* Core numbers of the operating system, copied. Thread i of the lane "compute" is pinned to
+     * cores[i mod core_count], the lane "comm" to comm_core. Other lanes may use all of these
+     * cores. If the system refuses, a note is logged. */
     const int32_t *cores;
-    int32_t core_count; /* 0: threads go where the system likes */
+    int32_t core_count; /* 0 means: threads are not pinned */
     int32_t comm_core;
-    /* Of a GPU. */
-    size_t memory_bytes;   /* the most that this process may allocate; 0: all there is */
-    const char *attention; /* "best" or NULL, "cudnn", "own" */
-    const char *products;  /* the file that keeps which algorithm is fastest for a matmul, copied;
-                              NULL: found anew by every process */
-    bool side_streams;     /* products whose outputs lie side by side (cuts) run side by side */
-    bool graphs;           /* ops that repeat in a range are launched as one CUDA graph */
-    int32_t messages;      /* SMs that messages use while they travel: kernels leave them free */
+
+    /* ---- GPU only ---- */
+    size_t memory_bytes;   /* memory limit of this process; 0 means: no limit */
+    const char *attention; /* "best", "cudnn" or "own"; NULL means "best" */
+    const char *products;  /* path of the matmul cache, copied; NULL means: no file */
+    bool side_streams;     /* run the parts of a matmul with cuts on parallel streams */
+    bool graphs;           /* launch the repeated ops of a range as one CUDA graph */
+    int32_t messages;      /* SMs that kernels leave free for communication kernels */
 };
 
 struct yk_backend {
@@ -66,56 +69,59 @@ struct yk_backend {
     int32_t abi;      /* YK_BACKEND_ABI */
 
     yk_status (*open)(const struct yk_backend_options *options, struct yk_backend_device **out);
-    void (*close)(struct yk_backend_device *device); /* NULL is fine, here and below */
-    /* "Arm Neoverse N1, 2 threads". */
+    void (*close)(struct yk_backend_device *device); /* like all destroy functions, accepts NULL */
+    /* Appends a description such as "Arm Neoverse N1, 2 threads". */
     void (*describe)(const struct yk_backend_device *device, struct yk_text *out);
-    /* What times on the device depend on besides the device: the backend's code, libraries, driver,
-     * clock limits. Where any of it differs, times must be measured again. */
+    /* Appends the versions of everything on which times depend besides the device: the backend's
+     * code, libraries, driver, clock limits. If this text changes, times must be measured again. */
     void (*versions)(const struct yk_backend_device *device, struct yk_text *out);
 
-    /* Memory, zeroed. Refusals name the device, the bytes asked for and those that are free. */
+    /* Allocates zeroed memory. The error message has the requested and the free bytes. */
     yk_status (*allocate)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*free)(struct yk_backend_device *device, void *memory);
-    /* Pinned memory of the host, for fast copies. */
+    /* Allocates zeroed, pinned host memory, for fast copies. */
     yk_status (*allocate_host)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*free_host)(struct yk_backend_device *device, void *memory);
-    /* Or NULL, where the memory is the host's: bytes of the device that this process uses now, with
-     * what libraries and the driver keep there for it; all that is in use where nobody else is. */
+    /* Device memory in use by this process, with the memory of libraries and the driver, in bytes.
+     * NULL for a device that uses host memory. */
     size_t (*used_bytes)(struct yk_backend_device *device);
 
-    /* Or NULL, likewise: whether a pointer is to memory of the device. */
+    /* Whether a pointer is to device memory. NULL for a device that uses host memory. */
     bool (*contains)(const struct yk_backend_device *device, const void *memory);
 
     yk_status (*lane_create)(struct yk_backend_device *device, const char *name,
                              struct yk_backend_lane **out);
-    void (*lane_destroy)(struct yk_backend_lane *lane); /* after what is on it has run */
-    /* Or NULL: allocates `bytes` of scratch memory for ops on the lane now, not at first use. */
+    void (*lane_destroy)(struct yk_backend_lane *lane); /* waits for all work on the lane */
+    /* Allocates scratch memory for the ops of the lane now instead of at the first use. May be
+     * NULL. */
     yk_status (*reserve_scratch)(struct yk_backend_lane *lane, size_t bytes);
-    /* Or NULL: the lane as a cudaStream_t, and the device's number in CUDA. */
+    /* Returns the cudaStream_t of the lane, and the CUDA device number. NULL for the CPU. */
     void *(*native_stream)(const struct yk_backend_lane *lane, int32_t *number);
-    /* The host waits until all that is on the lane has run. */
+    /* Waits until all work on the lane has run. Returns the first failure of the lane. */
     yk_status (*lane_synchronize)(struct yk_backend_lane *lane);
 
     yk_status (*event_create)(struct yk_backend_device *device, struct yk_backend_event **out);
     void (*event_destroy)(struct yk_backend_event *event);
-    /* The event happens when all that is on the lane now has run. It may be recorded again. */
+    /* The event happens when the work enqueued so far has run. An event may be recorded again. */
     void (*event_record)(struct yk_backend_lane *lane, struct yk_backend_event *event);
-    /* The lane waits for the event as last recorded; not at all if it never was. */
+    /* The lane waits for the last record of the event. It does not wait if there is none. */
     void (*event_wait)(struct yk_backend_lane *lane, struct yk_backend_event *event);
-    /* The host waits for it. */
+    /* The host waits for the last record of the event. Returns the first failure of its lane. */
     yk_status (*event_synchronize)(struct yk_backend_event *event);
-    /* Whether it has happened, as last recorded, or was never recorded; any thread, no wait. */
+    /* Whether the last record of the event has happened; true if there is none. Does not block. Any
+     * thread may call it. */
     bool (*event_query)(const struct yk_backend_event *event);
-    /* When it last happened, on the clock of base/clock.h; only after a synchronize. */
+    /* The time when the event last happened, on the clock of base/clock.h. Call it only after a
+     * synchronize. */
     double (*event_time_s)(const struct yk_backend_event *event);
 
-    /* Between memories of this device and the host, in any direction. */
+    /* Copies between device memory and host memory, in any direction. */
     void (*copy)(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
-    void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes);
-    /* A function of the host, run in order on the lane: it must not call the backend. */
+    void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes); /* fills with zeros */
+    /* Runs a host function in order with the other work. It must not call the backend. */
     void (*call_host)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
-    /* Or NULL: what is enqueued between the two has this name in profilers, and may begin to run
-     * only when the range ends. Ranges that do the same work should have the same pointer. */
+    /* Work between the two calls has this name in profilers and may start only when the range ends.
+     * Ranges with the same work should pass the same pointer. Both may be NULL. */
     void (*begin_range)(struct yk_backend_lane *lane, const char *name);
     void (*end_range)(struct yk_backend_lane *lane);
 
@@ -146,16 +152,16 @@ struct yk_backend {
 
 extern const struct yk_backend yk_backend_cpu;
 
-/* Eight digits that stand for the sources that a backend's times depend on and for what compiled
- * them. Made when yoke is built, by tools/code_hash.cmake. */
+/* Hashes (eight digits) of a backend's sources and compiler, on which its times depend. The build
+ * generates them with tools/code_hash.cmake. */
 extern const char yk_code_cpu[];
 extern const char yk_code_cuda[]; /* in the plug-in */
 
 #define YK_BACKEND_PLUGIN_TABLE "yk_backend_plugin" /* const struct yk_backend */
 
-/* A backend from the file of its plug-in, which exports its table as YK_BACKEND_PLUGIN_TABLE; it
- * stays loaded. Where the file cannot be loaded, or is of another version, the sentence says what
- * to install. */
+/* Loads a backend from a plug-in, which exports its table as YK_BACKEND_PLUGIN_TABLE. The plug-in
+ * is never unloaded. Fails if the file cannot be loaded or has another ABI version; the message
+ * says what to install. */
 yk_status yk_backend_load(const char *path, const struct yk_backend **out) YK_MUST_USE;
 
 #endif

@@ -1,30 +1,34 @@
 /*
- * NF4 codebook: the values that codes of weights and of their scales stand for (Dettmers, Pagnoni,
- * Holtzman and Zettlemoyer, "QLoRA", 2023), as bitsandbytes has them.
+ * NF4 codebook: the values of the 4-bit codes of weights and of the 8-bit codes of their scales
+ * (Dettmers, Pagnoni, Holtzman and Zettlemoyer, "QLoRA", 2023). They are the same as in
+ * bitsandbytes.
  */
 #ifndef YK_BACKEND_NF4_CODEBOOK_H
 #define YK_BACKEND_NF4_CODEBOOK_H
 
+#include <stdint.h>
+
 enum {
-    YK_NF4_VALUES = 16,
-    YK_NF4_SCALES = 256,
+    YK_NF4_VALUES = 16,  /* codes of a weight */
+    YK_NF4_SCALES = 256, /* codes of a scale */
 };
 
-/* Quantiles of the normal distribution, made symmetric around an exact 0, ascending. */
+/* Quantiles of the normal distribution in ascending order, with an exact 0. */
 #define YK_NF4_VALUE_CODEBOOK                                                                      \
     -1.0F, -0.696192801F, -0.525073051F, -0.394917488F, -0.284441382F, -0.18477343F,               \
         -0.0910500363F, 0.0F, 0.0795802996F, 0.160930201F, 0.246112302F, 0.337915242F,             \
         0.440709829F, 0.562617004F, 0.722956836F, 1.0F
 
-/* A number greater than bound i has a code greater than i: midpoints of neighbouring values. */
+/* The midpoints of neighbouring values. A number greater than bound i has a code greater than i. */
 #define YK_NF4_BOUND_CODEBOOK                                                                      \
     -0.848096371F, -0.610632896F, -0.45999527F, -0.33967942F, -0.234607399F, -0.137911737F,        \
         -0.0455250181F, 0.0397901498F, 0.120255247F, 0.203521252F, 0.292013764F, 0.389312536F,     \
         0.501663446F, 0.64278692F, 0.861478448F
 
-/* The dynamic map with sign, ascending (Dettmers, "8-bit approximations for parallelism", 2016):
- * for i = 0 to 6 the midpoints of 2^i equal parts of 0.1 to 1, times 10^(i − 6), with both signs; 0
- * and 1. In fp32 as PyTorch's linspace gives it. */
+/* The signed dynamic map in ascending order (Dettmers, "8-bit approximations for parallelism",
+ * 2016). For i = 0 to 6, the interval from 0.1 to 1 is divided into 2^i equal parts. Their
+ * midpoints, times 10^(i − 6), are in the map with both signs, and so are 0 and 1. The numbers are
+ * those of PyTorch's linspace in fp32. */
 #define YK_NF4_SCALE_CODEBOOK                                                                      \
     -0.992968738F, -0.978906274F, -0.96484375F, -0.950781226F, -0.936718762F, -0.922656238F,       \
         -0.908593774F, -0.89453125F, -0.880468726F, -0.866406262F, -0.852343738F, -0.838281274F,   \
@@ -72,5 +76,35 @@ enum {
         0.796093762F, 0.810156226F, 0.82421875F, 0.838281274F, 0.852343738F, 0.866406262F,         \
         0.880468726F, 0.89453125F, 0.908593774F, 0.922656238F, 0.936718762F, 0.950781226F,         \
         0.96484375F, 0.978906274F, 0.992968738F, 1.0F
+
+#ifdef __CUDACC__
+#define YK_NF4_FUNCTION static __device__ __forceinline__
+#else
+#define YK_NF4_FUNCTION static inline
+#endif
+
+/* The code of the nearest of the YK_NF4_SCALES `values`. Of two equally near codes, the even one,
+ * as in bitsandbytes. */
+YK_NF4_FUNCTION uint8_t yk_nf4_code_of_scale(const float *values, float scaled)
+{
+    int low = 0;
+    int high = YK_NF4_SCALES - 1;
+    if (!(scaled > values[low])) {
+        return 0;
+    }
+    while (high - low > 1) { /* values[low] < scaled */
+        const int middle = (low + high) / 2;
+        if (scaled > values[middle]) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const float midpoint = (values[low] + values[high]) * 0.5F;
+    if (scaled == midpoint) {
+        return (uint8_t)(low % 2 == 0 ? low : high);
+    }
+    return (uint8_t)(scaled > midpoint ? high : low);
+}
 
 #endif

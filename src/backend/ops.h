@@ -1,10 +1,10 @@
 /*
- * Ops: what a backend is asked to do, one struct of arguments for each op.
+ * Ops: the arguments of every op of a backend, one struct per op.
  *
- * Everything is row-major. A stride is the count of numbers from one row to the next. Pointers are
- * to the device's memory, and must stay valid until the op has run; the struct itself is copied
- * when the op is called. Numbers are stored as the type says (fp32, fp16 or bf16) and computed with
- * in fp32. Sums are taken in an order that does not depend on how many threads there are.
+ * Matrices are row-major. A stride is the number of elements from one row to the next. Pointers are
+ * to device memory and must stay valid until the op has run. The struct is copied when the op is
+ * enqueued. Elements are stored in the given type (fp32, fp16 or bf16); ops compute in fp32. The
+ * order of summation does not depend on the number of threads.
  */
 #ifndef YK_BACKEND_OPS_H
 #define YK_BACKEND_OPS_H
@@ -17,26 +17,26 @@
 
 enum yk_epilogue {
     YK_EPILOGUE_NONE,
-    YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; x is stored in aux where there is one */
-    YK_EPILOGUE_GELU_ERF, /* the exact form */
+    YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; stores x in aux if aux is not NULL */
+    YK_EPILOGUE_GELU_ERF, /* the same, exact form */
     YK_EPILOGUE_RELU,
     YK_EPILOGUE_SILU,          /* c = x · sigmoid(x) */
     YK_EPILOGUE_GELU_BACKWARD, /* c = x · gelu'(aux) */
     YK_EPILOGUE_GELU_ERF_BACKWARD,
-    YK_EPILOGUE_RELU_BACKWARD, /* c = aux > 0 ? x : 0; aux may be the output as well as the input */
+    YK_EPILOGUE_RELU_BACKWARD, /* c = aux > 0 ? x : 0; aux is input or output of ReLU */
     YK_EPILOGUE_SILU_BACKWARD,
 };
 
-/* Sums over rows that come with a product: gradients of biases. */
+/* Sums over rows that a matmul computes in addition: gradients of biases. */
 enum yk_sums_of {
     YK_SUMS_OF_NONE,
-    YK_SUMS_OF_A, /* (m): op(a) over k; a is transposed */
-    YK_SUMS_OF_B, /* (n): op(b) over k; b is not transposed */
-    YK_SUMS_OF_C, /* (n): what c holds afterwards over m */
+    YK_SUMS_OF_A, /* (m): the sum of op(a) over k; requires a_transposed */
+    YK_SUMS_OF_B, /* (n): the sum of op(b) over k; requires !b_transposed */
+    YK_SUMS_OF_C, /* (n): the sum of the result c over m */
 };
 
-/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = epilogue(x); with
- * `accumulate` c += scale · op(a) · op(b), with no bias, add or epilogue. */
+/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = epilogue(x). With
+ * `accumulate`, c += scale · op(a) · op(b) without bias, add and epilogue. */
 struct yk_matmul_op {
     int64_t m;
     int64_t n;
@@ -47,44 +47,45 @@ struct yk_matmul_op {
     int64_t a_stride;
     int64_t b_stride;
     int64_t c_stride;
-    bool a_transposed; /* stored as (k, m) */
-    bool b_transposed; /* stored as (n, k) */
+    bool a_transposed; /* a is stored as (k, m) */
+    bool b_transposed; /* b is stored as (n, k) */
     bool accumulate;
     enum yk_precision a_type;
     enum yk_precision b_type;
     enum yk_precision c_type;
     enum yk_precision bias_type;
     float scale;
-    const void *bias; /* (n), or NULL */
-    const void *add;  /* (m, n) of c's type, or NULL; may be c itself */
+    const void *bias; /* (n); may be NULL */
+    const void *add;  /* (m, n) in c's type; may be NULL or c itself */
     int64_t add_stride;
     enum yk_epilogue epilogue;
-    void *aux; /* (m, n) of c's type; of RELU never written */
+    void *aux; /* (m, n) in c's type; input or output of the epilogue; RELU does not write it */
     int64_t aux_stride;
-    int64_t cuts[2]; /* columns where a product begins that could be an op of its own, such as keys
-                        and values behind queries; 0: none */
+    int64_t cuts[2]; /* columns at which the matmul may be split into independent matmuls, such as
+                        queries, keys and values; 0 means: none */
     enum yk_sums_of sums_of;
-    void *sums; /* added to */
+    void *sums; /* the row sums are added to it */
     enum yk_precision sums_type;
 };
 
 /*
- * Which numbers are dropped: number e of a sample when word e mod 4 of Philox4x32-10 with the key
- * `seed` and the counter (e / 4, the sample, site) is below rate · 2^32; the others are divided by
- * 1 − rate. Samples are numbered through the whole run, so that the mask is the same in
- * recomputation and on any number of ranks.
+ * Parameters of dropout. Element e of a sample is dropped if its random word is below rate · 2^32;
+ * other elements are divided by 1 − rate. The random word is word e mod 4 of Philox4x32-10 with the
+ * key `seed` and the counter (e / 4, sample, low half of site, high half of site). Samples are
+ * numbered through the whole run, so the mask is the same in recomputation and on any number of
+ * ranks.
  */
 struct yk_dropout {
-    float rate; /* 0: nothing is dropped */
+    float rate; /* 0 means: no dropout */
     uint64_t seed;
-    uint64_t site; /* the layer and the place in it; its two halves are words 2 and 3, low first */
-    int64_t first_sample;
+    uint64_t site;        /* identifies the layer and the position in the layer */
+    int64_t first_sample; /* number of the first sample of the op */
 };
 
 /*
- * Attention of each query to the keys of its sample: out = softmax(scale · q kᵀ) v for every head;
- * `heads / kv_heads` heads of queries share one of keys and values. Rows are tokens, (batch,
- * queries) or (batch, keys) of them; heads lie side by side in a row. Scores are never stored.
+ * Attention of each query to the keys of its sample: out = softmax(scale · q kᵀ) v for every head.
+ * A row is a token, and a row contains all heads. heads / kv_heads query heads share one head of
+ * keys and values. Scores are never stored.
  */
 struct yk_attention_op {
     int64_t batch;
@@ -97,7 +98,7 @@ struct yk_attention_op {
     const void *k; /* (B·S, kv_heads · head_size) */
     const void *v;
     void *out;   /* (B·T, heads · head_size) */
-    float *sums; /* (B, heads, T): log of the sum of exp(score); may be NULL in forward */
+    float *sums; /* (B, heads, T): log-sum-exp of the scores; may be NULL in the forward pass */
     int64_t q_stride;
     int64_t k_stride;
     int64_t v_stride;
@@ -105,15 +106,15 @@ struct yk_attention_op {
     enum yk_precision type;
     float scale;
     bool causal;               /* query t attends to keys up to t + S − T */
-    const int32_t *lengths;    /* (B): how many keys count, at least 1; NULL: all */
+    const int32_t *lengths;    /* (B): number of valid keys, at least 1; NULL means: all S */
     struct yk_dropout dropout; /* of the probabilities; e = (head · T + t) · S + s */
 };
 
-/* Needs all of the forward's, out and sums included. Gradients are overwritten. */
+/* The gradients dq, dk and dv are overwritten. `forward` must have out and sums. */
 struct yk_attention_backward_op {
     struct yk_attention_op forward;
-    const void *d_out; /* stride out_stride */
-    void *dq;          /* strides as those of q, k and v, unless said otherwise */
+    const void *d_out; /* has the stride forward.out_stride */
+    void *dq;
     void *dk;
     void *dv;
     int64_t dq_stride;
@@ -121,34 +122,35 @@ struct yk_attention_backward_op {
     int64_t dv_stride;
 };
 
-/* Layer norm, y = (x − mean) · rstd · weight + bias; without mean and bias, RMS norm. */
+/* Layer norm: y = (x − mean) · rstd · weight + bias. RMS norm has no mean and no bias. */
 struct yk_norm_op {
     int64_t rows;
     int64_t width;
-    const void *x; /* (rows, width), as y */
+    const void *x; /* x and y are (rows, width) */
     void *y;
     const void *weight;
-    const void *bias; /* NULL: root mean square */
-    float *mean;      /* (rows); not used by RMS */
-    float *rstd;      /* (rows); 1 / sqrt(variance + epsilon) */
+    const void *bias; /* NULL means: RMS norm */
+    float *mean;      /* output (rows); not used by RMS norm */
+    float *rstd;      /* output (rows): 1 / sqrt(variance + epsilon) */
     float epsilon;
     enum yk_precision x_type;
     enum yk_precision y_type;
     enum yk_precision weight_type;
 };
 
-/* dx = add + the gradient through the norm; d_weight and d_bias are added to. */
+/* dx = add + the gradient with respect to x. The gradients of weight and bias are added to d_weight
+ * and d_bias. */
 struct yk_norm_backward_op {
     int64_t rows;
     int64_t width;
     const void *x;
-    const void *dy;  /* of y's type */
-    void *dx;        /* of x's type; may be dy or add itself */
-    const void *add; /* of x's type, or NULL */
+    const void *dy;  /* in y's type */
+    void *dx;        /* in x's type; may be dy or add itself */
+    const void *add; /* in x's type; may be NULL */
     const void *weight;
-    void *d_weight; /* of weight's type; NULL: frozen */
-    void *d_bias;
-    const float *mean; /* NULL: root mean square */
+    void *d_weight;    /* in weight's type; NULL means: frozen, not computed */
+    void *d_bias;      /* the same */
+    const float *mean; /* NULL means: RMS norm */
     const float *rstd;
     enum yk_precision x_type;
     enum yk_precision y_type;
@@ -163,16 +165,16 @@ struct yk_embedding_op {
     int64_t vocabulary;
     const int32_t *tokens;
     const void *table;     /* (vocabulary, width) */
-    const void *positions; /* (at least sequence, width), or NULL */
-    const void *shift;     /* (width) of the table's type, added to every row, or NULL */
+    const void *positions; /* (at least sequence, width); may be NULL */
+    const void *shift;     /* (width) in the table's type, added to every row; may be NULL */
     void *out;
-    float scale; /* of the table's rows, not of positions */
+    float scale; /* applies to the table only */
     enum yk_precision table_type;
     enum yk_precision out_type;
 };
 
-/* Adds scale · d_out to d_table, and d_out to d_positions; a shift's gradient is yk_sum_rows_op'.
- */
+/* Adds scale · d_out to d_table, and d_out to d_positions. yk_sum_rows_op computes the gradient of
+ * `shift`. */
 struct yk_embedding_backward_op {
     int64_t rows;
     int64_t width;
@@ -180,27 +182,28 @@ struct yk_embedding_backward_op {
     int64_t vocabulary;
     const int32_t *tokens;
     const void *d_out;
-    void *d_table;     /* or NULL */
-    void *d_positions; /* or NULL */
+    void *d_table;     /* may be NULL */
+    void *d_positions; /* may be NULL */
     float scale;
     enum yk_precision table_type;
     enum yk_precision out_type;
 };
 
-/* Rotary positions: pairs (i, i + head_size / 2) of every head are rotated in place. */
+/* Rotary position embedding, in place. Rotates the pairs (i, i + head_size / 2) of every head. */
 struct yk_rotary_op {
     int64_t rows;
-    int64_t sequence; /* a row's position is row mod sequence */
+    int64_t sequence; /* the position of a row is row mod sequence */
     int64_t heads;
     int64_t head_size;
     int64_t stride;
     void *data;
     const float *cos_sin; /* (sequence, head_size / 2, 2): cosine and sine */
-    bool inverse;         /* by the negative angle: the backward pass */
+    bool inverse;         /* rotate by the negative angle, for the backward pass */
     enum yk_precision type;
 };
 
-/* SwiGLU: out (rows, width) = silu(gate) · up; gate_up (rows, 2 · width) has them side by side. */
+/* SwiGLU: out (rows, width) = silu(gate) · up. A row of gate_up (rows, 2 · width) is gate, then up.
+ */
 struct yk_swiglu_op {
     int64_t rows;
     int64_t width;
@@ -218,15 +221,14 @@ struct yk_swiglu_backward_op {
     enum yk_precision type;
 };
 
-/* to (rows, width) = dropout(from) + add, `sequence` rows a sample; backward is the same op on the
- * gradient. */
+/* to (rows, width) = dropout(from) + add. The backward pass is the same op on the gradient. */
 struct yk_dropout_op {
     int64_t rows;
     int64_t width;
-    int64_t sequence;
+    int64_t sequence; /* rows per sample */
     const void *from;
     void *to;        /* may be from or add itself */
-    const void *add; /* or NULL */
+    const void *add; /* may be NULL */
     struct yk_dropout dropout;
     enum yk_precision type;
 };
@@ -243,33 +245,33 @@ struct yk_sum_rows_op {
 };
 
 /*
- * Softmax and cross-entropy. Adds the sum of the losses to `loss` and turns the logits into
- * `factor` times its gradient, in place; with a factor of 0 the logits stay as they are. With
- * smoothing s, the target is 1 − s for the label and s / classes for every class, the label too.
- * Rows whose target is negative bear no loss and get a gradient of 0.
+ * Softmax and cross-entropy. Adds the sum of the losses of all rows to `loss`, and replaces the
+ * logits by `factor` times their gradient. With a factor of 0 the logits do not change. With label
+ * smoothing s, the target probability of every class is s / classes, plus 1 − s for the label. A
+ * row with a negative target has a loss and a gradient of 0.
  */
 struct yk_cross_entropy_op {
     int64_t rows;
     int64_t classes;
     int64_t stride;
-    void *logits; /* (rows, classes); what lies between rows is left alone */
+    void *logits; /* (rows, classes); padding between rows does not change */
     const int32_t *targets;
-    float *row_losses; /* (rows), overwritten; 0 where there is no target */
+    float *row_losses; /* output (rows) */
     double *loss;
     float smoothing;
     float factor;
     enum yk_precision type;
 };
 
-/* The norm of all gradients of a step; on the device, so that updates need not wait for the host.
- */
+/* The norm of all gradients of a step. It is in device memory, so that optimizers do not wait for
+ * the host. */
 struct yk_gradient_norm {
-    double norm;  /* of all gradients, unscaled */
-    float factor; /* what gradients are multiplied by: unscaled and clipped */
-    int32_t skip; /* the norm is infinite or not a number: nothing is updated */
+    double norm;  /* without the loss scale */
+    float factor; /* factor for gradients: removes the loss scale and clips */
+    int32_t skip; /* 1: the norm is infinite or NaN, and optimizers do nothing */
 };
 
-/* The sum of squares of all numbers, in double precision; overwrites. */
+/* *to = the sum of squares of all elements, in double precision. */
 struct yk_sum_squares_op {
     int64_t count;
     const void *from;
@@ -282,16 +284,16 @@ struct yk_clip_norm_op {
     const double *sums;
     int64_t count;
     float unscale; /* 1 / loss scale */
-    float clip;    /* 0: no clipping */
+    float clip;    /* 0 means: no clipping */
     struct yk_gradient_norm *gradient_norm;
 };
 
-/* AdamW (Loshchilov and Hutter 2019) as PyTorch has it. With `master`, weights are its rounded
- * copy. */
+/* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. With `master`, the op updates master
+ * and rounds it to weights. */
 struct yk_adamw_op {
     int64_t count;
     void *weights;
-    float *master; /* NULL: the weights are fp32 and their own master */
+    float *master; /* NULL means: update weights directly */
     const void *gradients;
     float *moment1;
     float *moment2;
@@ -303,11 +305,11 @@ struct yk_adamw_op {
     float weight_decay;
     float correction1; /* 1 − beta1^t */
     float correction2;
-    const struct yk_gradient_norm *gradient_norm; /* NULL: as if factor were 1 */
+    const struct yk_gradient_norm *gradient_norm; /* NULL means: factor 1 */
 };
 
-/* Gradient descent with momentum as PyTorch has it: velocity = momentum · velocity + gradient +
- * weight_decay · weight, the first time without the velocity before. */
+/* Gradient descent with momentum, computed as in PyTorch: velocity = momentum · velocity + gradient
+ * + weight_decay · weight. In the first step the old velocity is not used. */
 struct yk_sgd_op {
     int64_t count;
     void *weights;
@@ -339,20 +341,21 @@ struct yk_add_op {
 };
 
 /*
- * NF4 (Dettmers et al. 2023): blocks of 64 numbers, each scaled by its largest absolute value and
- * stored as the number of the nearest of 16 values. Scales are stored in 8 bits as well: less their
- * mean, in blocks of 256, as one of 256 values.
+ * NF4 (Dettmers et al. 2023): a block of 64 elements is divided by its scale, the largest absolute
+ * value, and each element is stored as the 4-bit code of the nearest of 16 values. Scales are
+ * quantised too: minus their mean, in blocks of 256, as 8-bit codes of 256 values.
  */
 enum {
-    YK_NF4_BLOCK = 64,
-    YK_NF4_SCALE_BLOCK = 256,
+    YK_NF4_BLOCK = 64,        /* elements per scale */
+    YK_NF4_SCALE_BLOCK = 256, /* scales per scale_scales */
 };
 
+/* A tensor in NF4. */
 struct yk_nf4 {
-    uint8_t *codes;      /* (count / 2), rounded up; the earlier number in the high four bits */
-    uint8_t *scales;     /* (blocks) */
-    float *scale_scales; /* (blocks / 256), rounded up: the largest absolute value of each */
-    float *mean;         /* (1) of the blocks' scales */
+    uint8_t *codes;      /* (⌈count / 2⌉); the first of two elements is in the high four bits */
+    uint8_t *scales;     /* (blocks): 8-bit codes */
+    float *scale_scales; /* (⌈blocks / 256⌉): the largest absolute value of scale − mean */
+    float *mean;         /* (1): the mean of the scales of all blocks */
 };
 
 struct yk_quantise_op {
@@ -362,14 +365,13 @@ struct yk_quantise_op {
     enum yk_precision type;
 };
 
-/*
- * When weights are dequantised: in order like any op; or prefetched, while what was enqueued since
- * the last such op still runs, which must not use the memory that is written to.
- */
+/* When a dequantise op runs. */
 enum yk_dequantise_order {
-    YK_DEQUANTISE_IN_ORDER, /* and others may be prefetched after it */
+    YK_DEQUANTISE_IN_ORDER, /* in order, like every other op */
+    /* In parallel with the ops that were enqueued since the last dequantise op. They must not use
+     * the output of this op. */
     YK_DEQUANTISE_PREFETCH,
-    YK_DEQUANTISE_WITH_LAST, /* like the op before, which it belongs to */
+    YK_DEQUANTISE_WITH_LAST, /* like the dequantise op before */
 };
 
 struct yk_dequantise_op {
@@ -380,10 +382,12 @@ struct yk_dequantise_op {
     enum yk_dequantise_order order;
 };
 
-/* The sums that come with a product as an op of its own, once c is there; sums_of is not NONE. */
+/* The op that computes the row sums of a matmul after the matmul. Requires that sums_of is not
+ * NONE. */
 struct yk_sum_rows_op yk_ops_matmul_sums(const struct yk_matmul_op *op);
 
-/* The parts of a tensor in NF4 that begins at `base`; returns its bytes. */
+/* Sets the pointers of an NF4 tensor that is stored at `base`. Returns its size in bytes. `out` may
+ * be NULL. */
 size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4 *out);
 
 #endif

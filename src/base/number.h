@@ -36,4 +36,27 @@ static inline int64_t yk_number_gcd(int64_t a, int64_t b)
     return a;
 }
 
+/* -1, 0 or 1, for qsort(). */
+static inline int yk_number_compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static inline void yk_number_fill(int32_t *out, int64_t count, int32_t value)
+{
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = value;
+    }
+}
+
+static inline int64_t yk_number_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t yk_number_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

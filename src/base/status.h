@@ -5,7 +5,7 @@
  * current sentence, which lasts until the next failure of that thread.
  *
  * Files of this folder:
- *   memory, errors   arena, array, status, plugin_file (plugin/status.c is linked into plug-ins)
+ *   memory, errors   arena, array, priority_queue, status, plugin_file (with plugin/status.c)
  *   text             text, table, utf8, control_character, number, units, nearest_name, name_index
  *   files            file, folder, hash, sha256, json (reading), json_write
  *   options          option

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "cli/commands/commands.h"
+#include "cli/options/command.h"
 #include "cli/options/help_page.h"
 #include "cli/terminal.h"
 #include "job/rank.h"
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     yk_status status = run(argc - 1, argv + 1, &out);
     struct yk_text sentence = {0};
     yk_text_add(&sentence, status == YK_OK ? "" : yk_status_message());
-    /* That nothing fits is a finding, too: what was found is printed, and then the sentence. */
+    /* YK_ERROR_NO_FIT has a result, too: print it before the message. */
     if (status == YK_OK || (status == YK_ERROR_NO_FIT && out.length > 0)) {
         const yk_status printed = yk_terminal_print(&out);
         if (printed != YK_OK) {

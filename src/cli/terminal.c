@@ -72,7 +72,7 @@ void yk_terminal_prepare(void)
     }
 }
 
-/* What is told of the descriptor; false where nobody tells. */
+/* Columns of the descriptor as the launching process declares them; false: not declared. */
 static bool find_declared(int descriptor, int *out)
 {
     const char *declared = getenv(YK_TERMINAL_VARIABLE);

@@ -12,7 +12,7 @@ static atomic_bool by_mpirun;
 /* The second signal has its usual meaning: it waits until this handler is left. But mpirun, which
  * passes USR1 on, ends the other ranks by TERM as soon as one has left, and by KILL a second later:
  * that second is theirs. */
-static void note(int number)
+static void on_signal(int number)
 {
     const bool again = atomic_exchange(&interrupted, true);
     if (!again && number == SIGUSR1) {
@@ -23,19 +23,19 @@ static void note(int number)
     }
 }
 
-static void watch(int number)
+static void handle_signal(int number)
 {
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     (void)sigaction(number, &action, NULL);
 }
 
 /* TERM is how batch systems ask a program to end; mpirun hands USR1 to its ranks. */
-static void watch_termination(void)
+static void handle_termination(void)
 {
-    watch(SIGTERM);
-    watch(SIGUSR1);
-    watch(SIGINT);
+    handle_signal(SIGTERM);
+    handle_signal(SIGUSR1);
+    handle_signal(SIGINT);
 }
 
 static void begin(void *user)
@@ -44,15 +44,15 @@ static void begin(void *user)
     yk_terminal_progress_begin();
 }
 
-static void begin_search(void *user)
+static void begin_interruptible(void *user)
 {
-    watch(SIGINT);
+    handle_signal(SIGINT);
     begin(user);
 }
 
-static void begin_watched(void *user)
+static void begin_terminable(void *user)
 {
-    watch_termination();
+    handle_termination();
     begin(user);
 }
 
@@ -62,27 +62,27 @@ static void end(void *user)
     yk_terminal_progress_end();
 }
 
-static void line(void *user, const char *text, bool keep)
+static void print_line(void *user, const char *text, bool keep)
 {
     (void)user;
     yk_terminal_line(text, keep);
 }
 
-static void failed(void *user, const char *sentence)
+static void report_failure(void *user, const char *sentence)
 {
     (void)user;
     yk_terminal_progress_end();
     yk_terminal_print_error(sentence);
 }
 
-static void lost(void *user, const char *sentence)
+static void report_lost_rank(void *user, const char *sentence)
 {
     (void)user;
     yk_terminal_print_fatal(sentence);
 }
 
 /* Runs nothing that could wait for a lock of the thread that hangs. */
-static void leave(void *user, yk_status status)
+static void exit_process(void *user, yk_status status)
 {
     (void)user;
     _exit((int)status);
@@ -92,34 +92,34 @@ static struct yk_job terminal = {
     .begin = begin,
     .progress = yk_terminal_progress,
     .end = end,
-    .line = line,
-    .failed = failed,
-    .lost = lost,
-    .leave = leave,
+    .line = print_line,
+    .failed = report_failure,
+    .lost = report_lost_rank,
+    .leave = exit_process,
     .stop = &interrupted,
 };
 
 const struct yk_job *yk_terminal_job(void)
 {
-    watch(SIGINT);
+    handle_signal(SIGINT);
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_termination(void)
 {
-    watch_termination();
+    handle_termination();
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_search(void)
 {
-    terminal.begin = begin_search;
+    terminal.begin = begin_interruptible;
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_ranks(void)
 {
-    terminal.begin = begin_watched;
+    terminal.begin = begin_terminable;
     return &terminal;
 }
 

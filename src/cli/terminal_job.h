@@ -1,28 +1,30 @@
 /*
- * Terminal job: the callbacks of a job that a person runs from a terminal: its progress and lines
- * go to standard error, Ctrl-C asks it to stop, and the loss of a rank ends the process.
+ * Terminal job: job callbacks for the command line. Progress and status lines go to standard error,
+ * signals set the stop flag, and a failed rank ends the process. The functions return the same
+ * struct; they differ in the signals that they handle, and when. A signal that is not handled, and
+ * the second one that is, ends the process. For the main thread.
  */
 #ifndef YK_CLI_TERMINAL_JOB_H
 #define YK_CLI_TERMINAL_JOB_H
 
 #include "job/job.h"
 
-/* Ctrl-C is watched from now on. Main thread. */
+/* Handles SIGINT (Ctrl-C) from now on. */
 const struct yk_job *yk_terminal_job(void);
 
-/* Ctrl-C is watched as soon as the job says that its work begins: while it reads its inputs, Ctrl-C
- * ends the process as usual. For searches. */
+/* Handles SIGINT as soon as the job calls `begin`. Before that, while the job reads its inputs,
+ * Ctrl-C ends the process. For searches. */
 const struct yk_job *yk_terminal_job_search(void);
 
-/* As yk_terminal_job(), for the signal TERM, too: for jobs that save what they have. */
+/* Handles SIGINT, SIGTERM and SIGUSR1 from now on. For jobs that save their state. */
 const struct yk_job *yk_terminal_job_termination(void);
 
-/* The same, watched as soon as the job says that its work begins: until its ranks have met, or its
- * model is loaded, a signal ends this process as usual. */
+/* Handles these three signals as soon as the job calls `begin`. Before that, while ranks connect or
+ * a model is loaded, a signal ends the process. */
 const struct yk_job *yk_terminal_job_ranks(void);
 
-/* The same, but signals end the process as ever, until one of the two above is called: for jobs
- * that have nothing to save for a while. */
+/* Handles no signals until another function here is called. For jobs that have nothing to save
+ * yet. */
 const struct yk_job *yk_terminal_job_unwatched(void);
 
 #endif

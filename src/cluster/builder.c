@@ -93,16 +93,9 @@ static yk_status describe(const struct assumed *assumed, struct yk_arena *arena,
         yk_text_add(&text, assumed->slowest ? "; between nodes " : "between nodes ");
         add_link(&text, assumed->network, NULL);
     }
-    const yk_status status = yk_text_status(&text);
-    const char *copy = NULL;
-    if (status == YK_OK) {
-        copy = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-    }
+    yk_status status = yk_text_status(&text);
+    YK_THEN(yk_arena_strdup(arena, yk_text_chars(&text), out));
     yk_text_free(&text);
-    if (status == YK_OK && !copy) {
-        return yk_fail_out_of_memory();
-    }
-    *out = copy;
     return status;
 }
 
@@ -215,11 +208,9 @@ yk_status yk_cluster_builder_finish(struct yk_cluster_builder *builder, const ch
     YK_TRY_NEW(builder->arena, cluster, 1);
     YK_TRY_NEW(builder->arena, devices, builder->device_count);
     memcpy(devices, builder->devices, (size_t)builder->device_count * sizeof *devices);
-    const char *copy = yk_arena_copy_text(builder->arena, source, strlen(source));
-    if (!copy) {
-        return yk_fail_out_of_memory();
-    }
+    const char *copy = NULL;
     const char *assumption = NULL;
+    YK_TRY(yk_arena_strdup(builder->arena, source, &copy));
     YK_TRY(assume_links(builder->devices, builder->device_count, builder->links, builder->arena,
                         &assumption));
     *cluster = (struct yk_cluster){

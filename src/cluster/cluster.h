@@ -1,14 +1,14 @@
 /*
- * Cluster: devices that need not match, and the links between them. A cluster comes from a JSON
- * file (cluster.c), from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
- * docs/clusters.md), or from this machine (discover.h). It has been checked and filled in from the
- * datasheets: rates, memories and bandwidths are positive, every pair of devices has a link. It
- * never changes afterwards. The rest of the room:
- *   builder, write                                 makes a cluster; writes its file
- *   datasheet, datasheet_table, interconnect       what vendors state of devices and links
- *   discover, topology, nvml                       what this machine has
- *   visible_devices, mps                           and what of it this process has
- *   launcher, cores, mpirun                        its rank, its cores, what mpirun reports
+ * Cluster: devices, which may differ, and the links between them. A cluster is read from a JSON
+ * file (cluster.c), parsed from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
+ * docs/clusters.md), or discovered on this machine (discover.h). It is checked and completed from
+ * the datasheets: rates, memory sizes and bandwidths are positive, and every pair of devices has a
+ * link. It is immutable. The folder also holds:
+ *   builder, write                             makes a cluster; writes its JSON file
+ *   datasheet, datasheet_table, interconnect   published specifications of devices and links
+ *   discover, topology, nvml                   the hardware of this machine
+ *   visible_devices, mps                       the GPUs, and share of a GPU, of this process
+ *   launcher, cores, mpirun                    rank and cores of this process; output of mpirun
  */
 #ifndef YK_CLUSTER_CLUSTER_H
 #define YK_CLUSTER_CLUSTER_H
@@ -26,32 +26,31 @@ enum {
     YK_CLUSTER_MAX_DEVICES = 1024
 };
 
-/* A time somebody measured on the device and wrote into the cluster file. */
+/* A measured layer time from the cluster file. */
 struct yk_measured_layer {
-    const char *layer;     /* a layer's kind, shape or name: "llama-block", "layer 0" */
-    const char *model;     /* NULL: whatever the model */
-    const char *precision; /* NULL: whatever the precision */
-    int64_t sequence;      /* 0: whatever the sequence */
-    int64_t batch;         /* samples */
+    const char *layer;     /* kind, shape or name of the layer: "llama-block", "layer 0" */
+    const char *model;     /* NULL: any model */
+    const char *precision; /* NULL: any precision */
+    int64_t sequence;      /* sequence length; 0: any */
+    int64_t batch;         /* batch size */
     double forward_s;
     double backward_s;
-    double update_s; /* NAN where it was not measured */
+    double update_s; /* NAN: not measured */
 };
 
 struct yk_device {
     const char *name;
-    const char *type;                 /* the datasheet's name; NULL: the file has all numbers */
-    const struct yk_datasheet *sheet; /* NULL likewise */
-    enum yk_generation generation;    /* YK_GENERATION_UNKNOWN without a sheet */
-    double part;                      /* of the whole device: 1, or less */
+    const char *type;                 /* name of the datasheet; NULL: all numbers are in the file */
+    const struct yk_datasheet *sheet; /* NULL: no datasheet */
+    enum yk_generation generation;    /* YK_GENERATION_UNKNOWN without datasheet */
+    double part;                      /* fraction of the whole device, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
-    double matrix_flops[YK_PRECISION_COUNT]; /* dense; of an unsupported precision, that of its
-                                                emulation */
-    double vector_flops;                     /* fp32, outside the tensor cores */
+    double matrix_flops[YK_PRECISION_COUNT]; /* dense; emulated if the precision is unsupported */
+    double vector_flops;                     /* fp32, without tensor cores */
     bool is_cpu;
-    int32_t cores; /* of a CPU, where its number is known; 0 otherwise */
-    int32_t node;  /* devices of one node share a host */
+    int32_t cores; /* number of cores of a CPU; 0: unknown, or a GPU */
+    int32_t node;  /* index of its machine */
     const struct yk_measured_layer *measured;
     int32_t measured_count;
 };
@@ -63,29 +62,30 @@ struct yk_link {
 
 struct yk_cluster {
     struct yk_arena *arena; /* owns everything below */
-    const char *source;     /* the line or the file's name */
+    const char *source;     /* line of text, or file name */
     int32_t device_count;   /* P */
     int32_t node_count;
     const struct yk_device *devices;
-    const struct yk_link *links; /* (P, P), symmetric; the diagonal is not used */
-    double host_memory_bytes;    /* of the hosts, for offloaded weights; 0: not given */
-    const char *assumption;      /* what was assumed about links, or NULL: "links not
-                                    given: PCIe 4.0 x16 of rtx3090, 32GB/s" */
+    const struct yk_link *links; /* (P, P), symmetric; the diagonal is unused */
+    double host_memory_bytes;    /* host memory for offloaded weights; 0: unknown */
+    const char *assumption;      /* assumption about links, or NULL. Example: "links not given: PCIe
+                                    4.0 x16 of rtx3090, 32GB/s" */
 };
 
 void yk_cluster_destroy(struct yk_cluster *cluster);
 
-/* Reads a JSON file's text; `source` begins every message. */
+/* Reads the text of a JSON file. Error messages begin with `source`. */
 yk_status yk_cluster_read(const char *text, size_t length, const char *source,
                           struct yk_cluster **out) YK_MUST_USE;
 
-/* Reads one line of text; a message points at the column. */
+/* Parses one line of text. Error messages state the column. */
 yk_status yk_cluster_parse(const char *line, struct yk_cluster **out) YK_MUST_USE;
 
-/* `word` as a file when it ends in ".json" or a file of that name exists, else as a line. */
+/* Reads `word` as a file if it ends in ".json" or such a file exists; otherwise parses it as a
+ * line. */
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out) YK_MUST_USE;
 
-/* The cluster as a JSON file that reads back as the same cluster. */
+/* Writes JSON that reads back as the same cluster. */
 yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;
 
 static inline const struct yk_link *yk_cluster_link(const struct yk_cluster *cluster, int32_t a,

@@ -1,7 +1,7 @@
 /*
- * Cores: which of this machine's cores the threads of a rank use, so that ranks on one machine do
- * not compete. A core here is what the system schedules a thread on. Where the launcher has bound a
- * rank, the cores it may use are its own; else those of the machine are divided among its ranks.
+ * Cores: assigns CPU cores to the threads of each rank, so that ranks on one machine do not
+ * compete. A core here is a logical CPU of the operating system. If the launcher has bound a rank
+ * to cores, the rank uses those. Otherwise the cores of the machine are divided among its ranks.
  */
 #ifndef YK_CLUSTER_CORES_H
 #define YK_CLUSTER_CORES_H
@@ -14,43 +14,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One that a process may use. */
 struct yk_core {
-    int32_t number;  /* the system's */
-    int32_t sibling; /* how many before it are of the same physical core */
+    int32_t number;  /* logical CPU number of the operating system */
+    int32_t sibling; /* index among the hardware threads of its physical core */
 };
 
-/* Those that a process may use, near ones side by side. */
+/* The cores that this process may use, sorted so that cores with shared caches are adjacent. */
 struct yk_cores_allowed {
     struct yk_core *cores;
     int32_t count;
-    int32_t machine_count; /* that any process here may use */
+    int32_t machine_count; /* number of cores of the machine */
 };
 
 struct yk_cores_request {
     struct yk_launcher launcher;
-    /* The threads each rank of this machine computes with, or NULL: as many as it has cores. Of a
-     * rank that the launcher has bound only its own counts. */
-    const int32_t *threads; /* (local_size) */
+    /* (local_size) number of compute threads of each rank on this machine. NULL: one per core. If
+     * the launcher has bound the ranks, only the entry of this rank is used. */
+    const int32_t *threads;
 };
 
+/* The cores assigned to one rank. */
 struct yk_cores {
-    int32_t *compute; /* thread i computes on compute[i mod compute_count] */
+    int32_t *compute; /* (compute_count); thread i runs on compute[i mod compute_count] */
     int32_t compute_count;
-    int32_t message; /* where messages are sent and received */
-    bool spare;      /* nothing is computed there */
-    bool shared;     /* with other ranks, by the launcher's will: threads are not to be pinned */
+    int32_t message; /* core of the comm lane's thread */
+    bool spare;      /* no compute thread uses the core `message` */
+    bool shared;     /* the launcher gave other ranks the same cores: threads are not pinned */
 };
 
-/* Asks the system; before this process has pinned itself. */
+/* Reads the affinity of this process. Call it before threads are pinned. */
 yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out) YK_MUST_USE;
 
-/* The rank's own of them. Messages get a core of their own where there are more than threads. */
+/* Assigns cores to this rank. The comm lane gets its own core if there are more cores than compute
+ * threads. */
 yk_status yk_cores_choose(const struct yk_cores_request *request,
                           const struct yk_cores_allowed *allowed, struct yk_arena *arena,
                           struct yk_cores *out) YK_MUST_USE;
 
-/* "rank 1: compute on cores 2-3, messages on core 3"; or that cores are shared. */
+/* Example: "rank 1: compute on cores 2-3, messages on core 3". */
 void yk_cores_describe(const struct yk_cores *cores, int32_t rank, struct yk_text *out);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Datasheet: what the vendors of devices state, one row a device, each with its source. Rates are
- * dense (no sparsity) and with fp32 accumulation, which is what training uses: half the headline
- * figure on GeForce cards. The table is constant.
+ * Datasheet: a constant table of device specifications as published by the vendors, with sources.
+ * Rates are dense (no sparsity) with fp32 accumulation, as used in training; on GeForce cards this
+ * is half the advertised figure.
  */
 #ifndef YK_CLUSTER_DATASHEET_H
 #define YK_CLUSTER_DATASHEET_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What achieved rates have in common: efficiencies are fitted for each of these. */
+/* Device generations. Efficiencies are fitted for each generation. */
 enum yk_generation {
     YK_GENERATION_UNKNOWN,
     YK_GENERATION_PASCAL,
@@ -28,51 +28,51 @@ enum yk_generation {
 };
 
 struct yk_datasheet {
-    const char *name;        /* as on the command line: "rtx3090" */
-    const char *title;       /* as people say it: "GeForce RTX 3090" */
-    const char *const *also; /* other names it answers to, ended by NULL; may be NULL */
+    const char *name;        /* command-line name: "rtx3090" */
+    const char *title;       /* product name: "GeForce RTX 3090" */
+    const char *const *also; /* aliases, NULL-terminated; may be NULL */
     enum yk_generation generation;
-    bool plan_only; /* no backend of ours runs it */
+    bool plan_only; /* no backend supports it: for planning only */
     double memory_bytes;
     double memory_bytes_per_s;
-    double matrix_flops[YK_PRECISION_COUNT]; /* 0: the device does not have it */
+    double matrix_flops[YK_PRECISION_COUNT]; /* 0: precision not supported */
     double vector_flops;                     /* fp32 */
-    const char *bus;                         /* an interconnect: "pcie4" */
-    const char *peer;                        /* the same for NVLink and the like; NULL: none */
-    const char *source;                      /* where the numbers are from */
+    const char *bus;                         /* interconnect to the host: "pcie4" */
+    const char *peer;                        /* interconnect between devices: "nvlink3", or NULL */
+    const char *source;                      /* where the numbers are published */
 };
 
 extern const struct yk_datasheet yk_datasheets[];
 extern const size_t yk_datasheet_count;
 
-/* Whether two spellings mean one product: "RTX 3090", "rtx-3090" and "rtx3090" do. */
+/* Whether two names are spellings of the same product, such as "RTX 3090" and "rtx-3090". */
 bool yk_datasheet_same_name(const char *a, const char *b);
 
-/* The row of that name, or NULL. */
+/* Returns NULL if the name is unknown. */
 const struct yk_datasheet *yk_datasheet_find(const char *name);
 
-/* The nearest name, or NULL. */
+/* Returns the known name with the most similar spelling, for suggestions, or NULL. */
 const char *yk_datasheet_nearest(const char *name);
 
-/* Up to `capacity` names into `out`, the nearest first; returns how many. */
+/* Writes up to `capacity` known names to `out`, the most similar first. Returns their number. */
 size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t capacity);
 
-/* "Ampere" … */
+/* Example: "Ampere". */
 const char *yk_datasheet_generation_name(enum yk_generation generation);
 
 /*
- * Interconnects: links between devices by their common names: "pcie4", "nvlink3", "10GbE". A
- * bandwidth is one way, for one device, as its vendor quotes it. Vendors say nothing of latency:
- * those here are what a small message between two devices commonly takes, software included.
+ * Interconnects: a constant table of link types such as "pcie4", "nvlink3" and "10GbE". Bandwidths
+ * are unidirectional, per device, as published by the vendors. Latencies are typical times of a
+ * small message between two devices, including software, because vendors do not publish them.
  */
 
-/* Of a link for which only a bandwidth is given; multiplied as base/units does, to read back the
- * same. */
+/* Default latency of a link with only a bandwidth. The product equals what base/units computes for
+ * "10us", so that a written file reads back identically. */
 #define YK_INTERCONNECT_LATENCY_S (10 * 1e-6)
 
 struct yk_interconnect {
-    const char *name;  /* as on the command line: "pcie4" */
-    const char *title; /* as people say it: "PCIe 4.0 x16" */
+    const char *name;  /* command-line name: "pcie4" */
+    const char *title; /* product name: "PCIe 4.0 x16" */
     double latency_s;
     double bytes_per_s;
     const char *source; /* of the bandwidth */
@@ -81,10 +81,10 @@ struct yk_interconnect {
 extern const struct yk_interconnect yk_interconnects[];
 extern const size_t yk_interconnect_count;
 
-/* The row of that name, in any spelling of yk_datasheet_same_name(); or NULL. */
+/* Accepts the spellings of yk_datasheet_same_name(). Returns NULL if the name is unknown. */
 const struct yk_interconnect *yk_interconnect_find(const char *name);
 
-/* The nearest name, or NULL. */
+/* Returns the known name with the most similar spelling, for suggestions, or NULL. */
 const char *yk_interconnect_nearest(const char *name);
 
 #endif

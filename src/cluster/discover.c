@@ -69,9 +69,9 @@ static yk_status add_named(struct yk_cluster_builder *builder, struct yk_device 
                            const char *kind, int number)
 {
     char name[24];
-    const int length = snprintf(name, sizeof name, "%s%d", kind, number);
-    device->name = yk_arena_copy_text(builder->arena, name, (size_t)length);
-    return device->name ? yk_cluster_builder_add_device(builder, device) : yk_fail_out_of_memory();
+    snprintf(name, sizeof name, "%s%d", kind, number);
+    YK_TRY(yk_arena_strdup(builder->arena, name, &device->name));
+    return yk_cluster_builder_add_device(builder, device);
 }
 
 static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_builder *builder)
@@ -83,20 +83,16 @@ static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_build
     return add_named(builder, &device, "cpu", 0);
 }
 
-/* One way, for one link: whitepapers of P100, V100, A100, GA102 (bridge), H100 and Blackwell. */
+/* Bandwidth of one link in one direction, from the whitepapers of P100, V100, A100, GA102 (bridge),
+ * H100 and Blackwell. */
 static double nvlink_bytes_per_s(const struct yk_nvml_gpu *gpu)
 {
-    switch (gpu->capability_major) {
-    case 6:
-        return 20 * GB;
-    case 7:
-    case 9:
-        return 25 * GB;
-    case 8:
-        return gpu->capability_minor == 0 ? 25 * GB : 14.0625 * GB;
-    default:
-        return 50 * GB;
-    }
+    const int major = gpu->capability_major;
+    const bool is_ga102 = major == 8 && gpu->capability_minor != 0;
+    return is_ga102                   ? 14.0625 * GB
+           : major == 6               ? 20 * GB
+           : major >= 7 && major <= 9 ? 25 * GB
+                                      : 50 * GB;
 }
 
 /* A lane of generation 3 carries 1 GB/s, and every generation doubles that. */

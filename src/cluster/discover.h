@@ -1,6 +1,6 @@
 /*
- * Discover: what this machine has, and the cluster that it is. No GPU and no driver is not an
- * error: the machine then is a cluster of one CPU. One thread at a time.
+ * Discover: finds the hardware of this machine and describes it as a cluster. A machine without GPU
+ * or driver is a cluster of one CPU. Not thread-safe.
  */
 #ifndef YK_CLUSTER_DISCOVER_H
 #define YK_CLUSTER_DISCOVER_H
@@ -17,20 +17,19 @@ struct yk_machine {
     struct yk_topology host;
     struct yk_nvml_gpu gpus[YK_DISCOVER_MAX_GPUS];
     int gpu_count;
-    const char *note; /* why there is no GPU, in a sentence; NULL where there is one */
+    const char *note; /* a sentence that says why there is no GPU; NULL if there is one */
 };
 
-/* Looks at this machine; `nvml` is NULL for the driver's own, or a test's. */
+/* Finds the hardware. `nvml` NULL means: the NVML library of the driver. */
 yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out) YK_MUST_USE;
 
-/* The datasheet of a GPU by the name its driver gives it: "NVIDIA H200"; NULL when none is known.
- */
+/* Finds the datasheet by the driver's name of a GPU: "NVIDIA H200". Returns NULL if unknown. */
 const struct yk_datasheet *yk_discover_datasheet(const char *name);
 
 /*
- * The machine as a cluster: its GPUs with the host's memory, or its cores where it has
- * no GPU. A GPU without a datasheet gets what its cores and clocks amount to; one whose driver does
- * not tell those is an error.
+ * Describes the machine as a cluster of its GPUs or, without GPU, of its CPU. The rates of a GPU
+ * without a datasheet are computed from its core count and clocks. It fails if the driver does not
+ * report those.
  */
 yk_status yk_discover_cluster(const struct yk_machine *machine,
                               struct yk_cluster **out) YK_MUST_USE;

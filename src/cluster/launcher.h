@@ -1,7 +1,7 @@
 /*
- * Launcher: which rank of how many this process is, and where the ranks meet, as the launcher that
- * started it says in the environment: mpirun, srun, torchrun, anybody who sets RANK and WORLD_SIZE,
- * or a person by hand. Without a launcher there is one process.
+ * Launcher: the rank of this process, the number of ranks, and the address of rank 0, as set in the
+ * environment by mpirun, srun, torchrun or any launcher that sets RANK and WORLD_SIZE, or as given
+ * on the command line. Without a launcher there is one rank.
  */
 #ifndef YK_CLUSTER_LAUNCHER_H
 #define YK_CLUSTER_LAUNCHER_H
@@ -12,27 +12,27 @@
 #include <stdint.h>
 
 enum {
-    YK_LAUNCHER_ADDRESS_SIZE = 256, /* of a host's name or address in words */
-    YK_LAUNCHER_PORT = 29500,       /* where none is said: torchrun's */
+    YK_LAUNCHER_ADDRESS_SIZE = 256, /* of a host name or numeric address */
+    YK_LAUNCHER_PORT = 29500,       /* default port, as in torchrun */
 };
 
 struct yk_launcher {
-    const char *name; /* "mpirun", "srun", "torchrun", "env", "hand"; NULL: none */
+    const char *name; /* "mpirun", "srun", "torchrun", "env" or "hand"; NULL: no launcher */
     int32_t rank;
-    int32_t size;
-    int32_t local_rank; /* among the ranks of this machine */
-    int32_t local_size;
-    bool bound; /* to cores of its own */
-    bool meets; /* no MPI: the ranks come together by a rendezvous (comm/rendezvous) with rank 0 */
-    char address[YK_LAUNCHER_ADDRESS_SIZE]; /* of rank 0, where they meet; else "" */
+    int32_t size;       /* number of ranks */
+    int32_t local_rank; /* index among the ranks of this machine */
+    int32_t local_size; /* number of ranks on this machine */
+    bool bound;         /* the launcher has bound this process to cores */
+    bool meets;         /* no MPI: the ranks connect by a rendezvous (comm/rendezvous) */
+    char address[YK_LAUNCHER_ADDRESS_SIZE]; /* of rank 0, for the rendezvous; otherwise "" */
     int32_t port;
 };
 
-/* Reads the environment; any thread, as long as none changes it. */
+/* Reads the environment. Thread-safe while no thread changes the environment. */
 yk_status yk_launcher_find(struct yk_launcher *out) YK_MUST_USE;
 
-/* Rank `rank` of `size` as a person says; `master` is where rank 0 is: HOST, HOST:PORT or
- * [ADDRESS]:PORT. Which rank of this machine it is, LOCAL_RANK may say. */
+/* Uses the rank and number of ranks from the command line. `master` is the address of rank 0: HOST,
+ * HOST:PORT or [ADDRESS]:PORT. The variable LOCAL_RANK may set the local rank. */
 yk_status yk_launcher_manual(int64_t rank, int64_t size, const char *master,
                              struct yk_launcher *out) YK_MUST_USE;
 

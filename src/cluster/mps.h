@@ -1,40 +1,40 @@
 /*
- * MPS: which part of a GPU this process has where several share it under NVIDIA's Multi-Process
- * Service: some of its multiprocessors, and some of its memory. CUDA's driver is loaded on demand
- * and stays loaded. Its functions stand in a table, so that a test can replace them. One thread at
- * a time.
+ * MPS: the share of a GPU that this process has under NVIDIA's Multi-Process Service: a fraction of
+ * its multiprocessors (SMs) and of its memory. The CUDA driver library is loaded on demand and
+ * stays loaded. Its functions are in a table, so that tests can replace them. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPS_H
 #define YK_CLUSTER_MPS_H
 
 #include <stdbool.h>
 
-/* Each as the library declares it: 0 is success. */
+/* Functions of the CUDA driver. They return 0 on success. */
 struct yk_mps_driver {
-    int (*begin)(unsigned flags);
-    int (*device)(int *out, int number);
-    int (*attribute)(int *out, int attribute, int device);
-    int (*retain)(void **out, int device); /* of the primary context */
-    int (*release)(int device);
+    int (*begin)(unsigned flags);                          /* cuInit */
+    int (*device)(int *out, int number);                   /* cuDeviceGet */
+    int (*attribute)(int *out, int attribute, int device); /* cuDeviceGetAttribute */
+    int (*retain)(void **out, int device);                 /* cuDevicePrimaryCtxRetain */
+    int (*release)(int device);                            /* cuDevicePrimaryCtxRelease */
 };
 
-/* What the environment says; NULL: nothing. */
+/* Environment variables; NULL: not set. */
 struct yk_mps_environment {
     const char *percent; /* CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: "70" */
     const char *limits;  /* CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: "0=48G,1=512M" */
 };
 
-/* False without a driver. */
+/* Returns false if there is no CUDA driver. */
 bool yk_mps_load(struct yk_mps_driver *out);
 
 struct yk_mps_environment yk_mps_environment(void);
 
-/* The part of the `whole` multiprocessors (0: not known) that CUDA's device `number` has for this
- * process: what the driver counts, or without one (NULL) the percentage that is asked for. */
+/* Returns the fraction of SMs of CUDA device `number` that this process may use. `whole` is the
+ * number of SMs of the GPU; 0: unknown. It asks the driver or, if `driver` is NULL, uses the
+ * percentage of the environment. */
 double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *environment,
                    int number, int whole);
 
-/* How many of the `whole` bytes of CUDA's device `number` this process may take. */
+/* Returns how many of the `whole` bytes of CUDA device `number` this process may allocate. */
 double yk_mps_memory_bytes(const struct yk_mps_environment *environment, int number, double whole);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * NVML: what NVIDIA's driver reports about the GPUs of this machine. Its library is loaded on
- * demand and stays loaded. Its functions stand in a table, so that a test can replace them. One
- * thread at a time.
+ * NVML: GPU information from the NVIDIA Management Library, part of the driver. It is loaded on
+ * demand and stays loaded. Its functions are in a table, so that tests can replace them. Not
+ * thread-safe.
  */
 #ifndef YK_CLUSTER_NVML_H
 #define YK_CLUSTER_NVML_H
@@ -12,30 +12,30 @@ enum {
     YK_NVML_NAME_SIZE = 96,
 };
 
-/* What the library knows by number. */
+/* Constants of nvml.h. */
 enum {
     YK_NVML_CLOCK_SM = 1, /* nvmlClockType_t */
-    YK_NVML_PCIE_OUT = 0, /* nvmlPcieUtilCounter_t, as the GPU sees it */
+    YK_NVML_PCIE_OUT = 0, /* nvmlPcieUtilCounter_t: sent by the GPU */
     YK_NVML_PCIE_IN = 1,
-    YK_NVML_FIELD_NVLINK_OUT = 138, /* KiB so far */
+    YK_NVML_FIELD_NVLINK_OUT = 138, /* total KiB */
     YK_NVML_FIELD_NVLINK_IN = 139,
-    YK_NVML_FIELD_POWER = 186, /* mW now; nvmlDeviceGetPowerUsage() is a second's average */
-    YK_NVML_GPM_VERSION = 1,   /* of both structures */
-    YK_NVML_GPM_SM = 2,        /* nvmlGpmMetricId_t: percent */
+    YK_NVML_FIELD_POWER = 186, /* current mW; nvmlDeviceGetPowerUsage() averages over a second */
+    YK_NVML_GPM_VERSION = 1,   /* of nvmlGpmSupport_t and nvmlGpmMetricsGet_t */
+    YK_NVML_GPM_SM = 2,        /* nvmlGpmMetricId_t, in percent */
     YK_NVML_GPM_OCCUPANCY = 3,
     YK_NVML_GPM_TENSOR = 5,
     YK_NVML_GPM_DRAM = 10,
-    YK_NVML_GPM_PCIE_OUT = 20, /* MiB a second */
+    YK_NVML_GPM_PCIE_OUT = 20, /* MiB per second */
     YK_NVML_GPM_PCIE_IN = 21,
     YK_NVML_GPM_NVLINK_IN = 60,
     YK_NVML_GPM_NVLINK_OUT = 61,
-    YK_NVML_MAX_GPM_METRICS = 333, /* NVML_GPM_METRIC_MAX, which has only ever grown */
+    YK_NVML_MAX_GPM_METRICS = 333, /* NVML_GPM_METRIC_MAX; older libraries have fewer */
 };
 
-/* A value asked for by its number (nvmlFieldValue_t). */
+/* nvmlFieldValue_t. */
 struct yk_nvml_field {
     unsigned id;
-    unsigned scope; /* UINT_MAX: all links of NVLink */
+    unsigned scope; /* UINT_MAX: all NVLink links */
     long long at_us;
     long long took_us;
     unsigned type; /* nvmlValueType_t */
@@ -53,7 +53,7 @@ struct yk_nvml_gpm_support {
     unsigned supported;
 };
 
-/* What happened between two samples (nvmlGpmMetricsGet_t). */
+/* Metrics between two samples (nvmlGpmMetricsGet_t). */
 struct yk_nvml_gpm {
     unsigned version;
     unsigned count;
@@ -63,11 +63,11 @@ struct yk_nvml_gpm {
         unsigned id;
         int status;
         double value;
-        char *names[3]; /* short and long name, unit */
+        char *names[3]; /* short name, long name, unit */
     } metrics[YK_NVML_MAX_GPM_METRICS];
 };
 
-/* As the library fills it in. */
+/* nvmlMemory_t. */
 struct yk_nvml_memory {
     unsigned long long total;
     unsigned long long free;
@@ -79,7 +79,7 @@ enum {
     YK_NVML_MAX_INSTANCES = 8,
 };
 
-/* What an instance has, as the library fills it in. */
+/* The resources of a MIG instance (nvmlDeviceAttributes_t). */
 struct yk_nvml_attributes {
     unsigned multiprocessors;
     unsigned shared_engines[5];
@@ -88,8 +88,8 @@ struct yk_nvml_attributes {
     unsigned long long memory_mib;
 };
 
-/* The functions used, each as the library declares it: 0 is success. Those past `capability` may be
- * NULL, where a driver is too old to have them. */
+/* The functions of NVML that are used. They return 0 on success. The functions after `capability`
+ * are NULL if the driver is too old. */
 struct yk_nvml {
     int (*begin)(void);
     int (*count)(unsigned *out);
@@ -101,7 +101,7 @@ struct yk_nvml {
     int (*pcie_width)(void *device, unsigned *out);
     int (*clock_now)(void *device, unsigned domain, unsigned *mhz);
     int (*power)(void *device, unsigned *milliwatts);
-    int (*pcie_traffic)(void *device, unsigned counter, unsigned *kilobytes_per_s); /* in 20 ms */
+    int (*pcie_traffic)(void *device, unsigned counter, unsigned *kilobytes_per_s); /* over 20 ms */
     int (*fields)(void *device, int count, struct yk_nvml_field *fields);
     int (*by_uuid)(const char *uuid, void **out);
     int (*instance_number)(void *instance, unsigned *out);
@@ -121,35 +121,35 @@ struct yk_nvml {
     int (*attributes)(void *instance, struct yk_nvml_attributes *out);
 };
 
-/* A part that MIG has cut off a GPU. */
+/* A MIG instance. */
 struct yk_nvml_instance {
     char uuid[YK_NVML_UUID_SIZE];
     double memory_bytes;
     int sm_count;
 };
 
-/* A GPU; 0 stands for what the driver did not tell. */
+/* A GPU. 0 means: not reported by the driver. */
 struct yk_nvml_gpu {
     char name[YK_NVML_NAME_SIZE];
     double memory_bytes;
     int capability_major; /* CUDA compute capability */
     int capability_minor;
     int sm_count;
-    int pcie_generation; /* the most that GPU and slot can do together */
+    int pcie_generation; /* maximum that both GPU and slot support */
     int pcie_width;
-    int nvlink_count; /* links that are up */
+    int nvlink_count; /* active NVLink links */
     int instance_count;
-    bool mig; /* cut into instances */
+    bool mig; /* MIG mode is enabled */
     double fp32_flops;
     double memory_bytes_per_s;
     char uuid[YK_NVML_UUID_SIZE]; /* "GPU-8932f937-…" */
     struct yk_nvml_instance instances[YK_NVML_MAX_INSTANCES];
 };
 
-/* Loads the driver's library. False without one. */
+/* Returns false if the library is not installed. */
 bool yk_nvml_load(struct yk_nvml *out);
 
-/* Finds up to `capacity` GPUs and returns how many; -1 when the driver does not answer. */
+/* Lists up to `capacity` GPUs and returns their number; -1 if the driver does not answer. */
 int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int capacity);
 
 #endif

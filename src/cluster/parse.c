@@ -83,17 +83,17 @@ static yk_status fail_at(const struct line *line, size_t at, yk_status status)
     return yk_status_prefix(status, place);
 }
 
+#define FAIL_AT(line, at, ...) fail_at(line, at, yk_fail(YK_ERROR_INPUT, __VA_ARGS__))
+
 static yk_status fail_expected(struct line *line, const char *expected)
 {
     if (!peek(line)) {
-        return fail_at(line, line->at,
-                       yk_fail(YK_ERROR_INPUT, "the line ends where %s should stand", expected));
+        return FAIL_AT(line, line->at, "the line ends where %s should stand", expected);
     }
     const char *rest = line->text + line->at;
     const int shown = (int)yk_text_prefix(rest, 1);
-    return fail_at(line, line->at,
-                   yk_fail(YK_ERROR_INPUT, "\"%.*s\" stands where %s should", shown > 0 ? shown : 1,
-                           rest, expected));
+    return FAIL_AT(line, line->at, "\"%.*s\" stands where %s should", shown > 0 ? shown : 1, rest,
+                   expected);
 }
 
 /* A `cluster` of the grammar: its devices are those from `first` on until it ends. */
@@ -157,9 +157,8 @@ static yk_status check_order(const struct parser *parser)
         count > YK_CLUSTER_MAX_DEVICES) {
         return YK_OK;
     }
-    return fail_at(
-        &line, word.at,
-        yk_fail(YK_ERROR_INPUT, "the count comes first: write \"%dx%s\"", (int)count, sheet->name));
+    return FAIL_AT(&line, word.at, "the count comes first: write \"%dx%s\"", (int)count,
+                   sheet->name);
 }
 
 /* [COUNT "x"]: digits count only before an x, since "3090" is a name. */
@@ -179,14 +178,12 @@ static yk_status parse_count(struct parser *parser, int32_t *out)
     int64_t count = 0;
     if (!yk_number_read_integer(parser->line.text + start, digits, &count) ||
         count > YK_CLUSTER_MAX_DEVICES) {
-        return fail_at(&parser->line, start,
-                       yk_fail(YK_ERROR_INPUT, "%.*s is too many; a cluster has at most %d devices",
-                               digits > SHOWN_COLUMNS ? SHOWN_COLUMNS : (int)digits,
-                               parser->line.text + start, YK_CLUSTER_MAX_DEVICES));
+        return FAIL_AT(&parser->line, start, "%.*s is too many; a cluster has at most %d devices",
+                       digits > SHOWN_COLUMNS ? SHOWN_COLUMNS : (int)digits,
+                       parser->line.text + start, YK_CLUSTER_MAX_DEVICES);
     }
     if (count < 1) {
-        return fail_at(&parser->line, start,
-                       yk_fail(YK_ERROR_INPUT, "a count of 0; leave it out or write at least 1x"));
+        return FAIL_AT(&parser->line, start, "a count of 0; leave it out or write at least 1x");
     }
     *out = (int32_t)count;
     return YK_OK;
@@ -219,11 +216,10 @@ static yk_status parse_part(const struct parser *parser, const struct word *word
     double percent = 0;
     if (!yk_number_read(word->text, strlen(word->text) - 1, &percent) || !(percent / 100 > 0) ||
         percent > 100) {
-        return fail_at(&parser->line, word->at,
-                       yk_fail(YK_ERROR_INPUT,
-                               "\"%s\" is no part of a device; write more than 0%% and at most "
-                               "100%%",
-                               word->text));
+        return FAIL_AT(&parser->line, word->at,
+                       "\"%s\" is no part of a device; write more than 0%% and at most "
+                       "100%%",
+                       word->text);
     }
     *out = percent / 100;
     return YK_OK;
@@ -241,16 +237,13 @@ static yk_status parse_cores(struct parser *parser, int32_t *out)
     struct word word = {0};
     int64_t cores = 0;
     if (!accept(&parser->line, ':')) {
-        return fail_at(&parser->line, parser->line.at,
-                       yk_fail(YK_ERROR_INPUT, "say how many cores: cpu:8"));
+        return FAIL_AT(&parser->line, parser->line.at, "say how many cores: cpu:8");
     }
     YK_TRY(read_word(&parser->line, &word));
     if (!yk_number_read_integer(word.text, strlen(word.text), &cores) || cores < 1 ||
         cores > MAX_CORES) {
-        return fail_at(&parser->line, word.at,
-                       yk_fail(YK_ERROR_INPUT,
-                               "\"%s\" is no number of cores; write cpu:1 to cpu:%d", word.text,
-                               MAX_CORES));
+        return FAIL_AT(&parser->line, word.at,
+                       "\"%s\" is no number of cores; write cpu:1 to cpu:%d", word.text, MAX_CORES);
     }
     *out = (int32_t)cores;
     return YK_OK;
@@ -297,13 +290,9 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
 static yk_status add_device(struct parser *parser, struct level *level, struct yk_device *device)
 {
     char name[24];
-    const int length = device->is_cpu
-                           ? snprintf(name, sizeof name, "cpu%d", (int)parser->cpu_count++)
-                           : snprintf(name, sizeof name, "gpu%d", (int)parser->gpu_count++);
-    device->name = yk_arena_copy_text(parser->builder.arena, name, (size_t)length);
-    if (!device->name) {
-        return yk_fail_out_of_memory();
-    }
+    snprintf(name, sizeof name, device->is_cpu ? "cpu%d" : "gpu%d",
+             (int)(device->is_cpu ? parser->cpu_count++ : parser->gpu_count++));
+    YK_TRY(yk_arena_strdup(parser->builder.arena, name, &device->name));
     if (level->node < 0) {
         level->node = parser->builder.node_count;
     }
@@ -327,9 +316,8 @@ static yk_status parse_nested(struct parser *parser, int32_t count)
 {
     const size_t start = parser->line.at;
     if (parser->depth == MAX_DEPTH) {
-        return fail_at(
-            &parser->line, start - 1,
-            yk_fail(YK_ERROR_INPUT, "more than %d parentheses inside each other", MAX_DEPTH));
+        return FAIL_AT(&parser->line, start - 1, "more than %d parentheses inside each other",
+                       MAX_DEPTH);
     }
     parser->depth++;
     for (int32_t i = 0; i < count; i++) {

@@ -15,7 +15,7 @@ enum {
     YK_TOPOLOGY_CACHE_LEVELS = 3
 };
 
-/* What this process may use; 0 stands for what the system did not tell. */
+/* The hardware that this process may use. 0 means: unknown. */
 struct yk_topology {
     char cpu_name[YK_SYSTEM_CPU_NAME_SIZE];
     int package_count;
@@ -23,12 +23,13 @@ struct yk_topology {
     int thread_count;
     int numa_count;
     double memory_bytes;
-    double cache_bytes[YK_TOPOLOGY_CACHE_LEVELS]; /* L1 data, L2, L3: all of a level together */
+    double cache_bytes[YK_TOPOLOGY_CACHE_LEVELS]; /* sum of all L1 data, L2 and L3 caches */
 };
 
 yk_status yk_topology_find(struct yk_topology *out) YK_MUST_USE;
 
-/* The cores that the system lets processes use, those that are near each other side by side. */
+/* Lists the cores of the machine that processes may use, sorted so that cores with shared caches
+ * are adjacent. */
 yk_status yk_topology_cores(struct yk_arena *arena, struct yk_core **out,
                             int32_t *out_count) YK_MUST_USE;
 

@@ -1,32 +1,30 @@
 /*
- * Visible devices: which of the driver's GPUs is CUDA's device 0, 1 and so on. CUDA shows a process
- * the GPUs that CUDA_VISIBLE_DEVICES lists, in that order, and numbers them anew; the driver's
- * numbers, by which machines are discovered and GPUs are watched, stay. Both count along the bus,
- * as long as CUDA_DEVICE_ORDER is PCI_BUS_ID. Any thread.
+ * Visible devices: maps CUDA device numbers to the driver's (NVML) GPU indices. CUDA numbers only
+ * the GPUs listed in CUDA_VISIBLE_DEVICES, in that order. Without this variable both numberings are
+ * equal if CUDA_DEVICE_ORDER is PCI_BUS_ID. Thread-safe.
  */
 #ifndef YK_CLUSTER_VISIBLE_DEVICES_H
 #define YK_CLUSTER_VISIBLE_DEVICES_H
 
 #include "cluster/nvml.h"
 
-/* What a device of CUDA is. */
 struct yk_visible_device {
-    int gpu;      /* of those found; -1: CUDA does not show so many */
-    int instance; /* of that GPU's instances (MIG); -1: all of it */
+    int gpu;      /* index into the driver's GPUs; -1: no such CUDA device */
+    int instance; /* index of the MIG instance on that GPU; -1: the whole GPU */
 };
 
 /*
- * CUDA's device `number`, where the variable holds `text` (NULL: it is not set) and the driver has
- * found `count` GPUs. By the CUDA C++ programming guide ("CUDA environment variables") the list
- * ends at the first entry that names no GPU, entries are numbers or beginnings of UUIDs that only
- * one GPU has, and of instances a process sees one: the first. As the driver does it, the first
- * entry decides which of the two all are, what follows a number's digits does not count, and a GPU
- * that is listed twice hides all.
+ * Finds CUDA device `number`. `text` is the value of CUDA_VISIBLE_DEVICES (NULL: not set), and gpus
+ * (count) are the driver's GPUs. The rules of the CUDA C++ programming guide ("CUDA environment
+ * variables") are: the list ends at the first invalid entry; an entry is an index or a unique
+ * prefix of a UUID; a process sees only the first MIG instance. The driver adds: the first entry
+ * decides whether all entries are indices or UUIDs; characters after the digits of an index are
+ * ignored; a GPU that is listed twice makes the list empty.
  */
 struct yk_visible_device yk_visible_devices_find(const char *text, const struct yk_nvml_gpu *gpus,
                                                  int count, int number);
 
-/* The same for this process's variable: the driver's number of the GPU, or -1. */
+/* The same with this process's CUDA_VISIBLE_DEVICES. Returns the driver's GPU index, or -1. */
 int yk_visible_devices_index(const struct yk_nvml_gpu *gpus, int count, int number);
 
 #endif

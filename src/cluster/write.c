@@ -1,5 +1,4 @@
-/* A cluster as a file: everything is said, so that it means the same whatever the datasheets say.
- */
+/* Writes all numbers of a cluster, so that the file does not depend on the datasheets. */
 #include "base/json_write.h"
 #include "base/number.h"
 #include "base/units.h"

@@ -1,26 +1,26 @@
 /*
- * Comm: how the ranks of a run exchange numbers, as one table of functions.
+ * Comm backend: a table of functions for collectives and messages between ranks.
  *
- *   comm.h          the table
- *   self, staged    comms: for one rank alone, and for devices through the memory of the host
- *   mpi/, nccl/     comms as plug-ins, which export their table as `yk_comm_plugin`; load opens one
- *   ranks           a world that was joined, with the group of all
- *   exchange        what ranks exchange between steps: sums, texts, failures, clocks
- *   elements        numbers added and converted on the host
- *   failure         the first failure of a world
- *   rendezvous/     how ranks without MPI come together
- *   watch/          which rank is to blame when exchanges hang
+ *   comm.h            the table; load.c opens a plug-in
+ *   self              a comm backend for a single rank
+ *   host_staging      a comm backend for device memory; it copies through host memory
+ *   mpi/, nccl/       comm backends as plug-ins; each exports its table as `yk_comm_plugin`
+ *   communicator      an open comm backend: its world and the group of all ranks
+ *   host_collective   blocking collectives on host memory: sums, texts, failures, clocks
+ *   elements          adds and converts arrays of numbers on the host
+ *   first_failure     the first failure of a world
+ *   rendezvous/       how ranks without MPI find each other
+ *   watchdog/         finds the rank that failed or hangs
  *
- * A world is all ranks of the run; a group is some of them, in an order of its own. Every exchange
- * is enqueued on the world's comm lane and runs later, in its turn there. Over MPI that is on the
- * lane's thread, which is the only one that ever calls the library underneath, and messages go out
- * in blocks, so that a lane never holds a link for long. Ranks must enqueue the exchanges of a
- * group in one order, and sends in the order of the receives that they match. One thread at a time
- * enqueues.
+ * A world is all ranks of the run. A group is a list of some of these ranks; a member is an index
+ * into that list. Collectives and messages are asynchronous: they are enqueued on the world's comm
+ * lane and run in the order of that lane. All ranks must enqueue the collectives of a group in the
+ * same order, and sends in the order of the matching receives. Only one thread at a time may
+ * enqueue. The MPI backend calls MPI only on the lane's thread, and splits messages into blocks so
+ * that no message occupies a link for long.
  *
- * An exchange cannot fail when it is enqueued. A failure afterwards stays with the world, later
- * exchanges then do nothing, and check() returns it. The record of an exchange must stay as it is
- * until it has run.
+ * Enqueueing cannot fail. If an op fails later, the world keeps that failure, check() returns it,
+ * and all later ops do nothing. The struct that describes an op must not change until it has run.
  */
 #ifndef YK_COMM_COMM_H
 #define YK_COMM_COMM_H
@@ -34,23 +34,23 @@
 #include <stdint.h>
 
 enum {
-    YK_COMM_ABI = 2,
-    /* CTAs of a device that a comm may occupy whose messages go from there: while one waits for a
-     * link, computation lacks it. YOKE_NCCL_CTAS sets another number. */
+    YK_COMM_ABI = 3,
+    /* Limit of thread blocks (CTAs) that NCCL may use on a device. A thread block that waits for a
+     * link is not available to computation. The variable YOKE_NCCL_CTAS overrides it. */
     YK_COMM_MAX_CTAS = 2,
 };
 
-struct yk_comm_world; /* opaque; the comm's own */
+struct yk_comm_world; /* opaque; each comm backend defines its own */
 struct yk_comm_group;
 struct yk_ranks;
 
-/* How ranks that cannot reach each other yet come together: rank 0's bytes become those of all. */
+/* Broadcasts bytes of rank 0 before the world is open, for backends such as NCCL. */
 struct yk_comm_bootstrap {
     int32_t rank;
-    int32_t size; /* ranks */
-    /* All ranks call it, those as well that have failed before: `mine` is what this rank has come
-     * to, and a failure of its own is returned to it. Others fail as well, at once where they can
-     * be reached, or when they have waited for it in vain. */
+    int32_t size; /* number of ranks */
+    /* All ranks call it, also a rank that has failed already. `mine` is the status of this rank so
+     * far; a failure is returned unchanged. The other ranks then fail too: at once if they can be
+     * reached, otherwise after a timeout. */
     yk_status (*share)(void *user, yk_status mine, void *bytes, size_t size);
     void *user;
 };
@@ -59,10 +59,10 @@ struct yk_comm_options {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
     struct yk_backend_lane *lane; /* the comm lane */
-    size_t block_bytes;           /* messages are cut to this; 0: as the comm likes best */
-    const struct yk_comm_bootstrap *bootstrap; /* NULL: the comm finds the ranks by itself, as MPI
-                                              does; needed until open() returns */
-    const struct yk_ranks *through; /* of comm/staged: the world that carries its messages */
+    size_t block_bytes;           /* maximum size of a block; 0: the default of the backend */
+    /* NULL for backends that find the ranks by themselves (MPI). Must live until open() returns. */
+    const struct yk_comm_bootstrap *bootstrap;
+    const struct yk_ranks *through; /* only for host staging: sends its messages */
 };
 
 enum yk_comm_type {
@@ -72,45 +72,46 @@ enum yk_comm_type {
     YK_COMM_FP64,
 };
 
-/* numbers (count) = the sum of every member's. */
+/* numbers (count) = sum over all members. */
 struct yk_comm_all_reduce {
     struct yk_comm_group *group;
     void *numbers;
     int64_t count;
     enum yk_comm_type type;
-    bool wide; /* 16-bit numbers are summed and sent as fp32, and rounded once */
+    bool wide; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
 
-/* whole[firsts[i] .. firsts[i + 1]) = member i's `own`; elements of `size` bytes. */
+/* whole[firsts[i] .. firsts[i + 1]) = `own` of member i, for every member i. */
 struct yk_comm_all_gather {
     struct yk_comm_group *group;
-    const void *own; /* may be the place in `whole` itself */
+    const void *own; /* may point into `whole`, at this member's part */
     void *whole;
-    const int64_t *firsts; /* (members + 1); a member may have none */
-    size_t size;
+    const int64_t *firsts; /* (members + 1) offsets in elements; a part may be empty */
+    size_t size;           /* bytes of one element */
 };
 
-/* own = the sum of every member's whole[firsts[me] .. firsts[me + 1]). `whole` may be changed. */
+/* own = sum over all members of whole[firsts[me] .. firsts[me + 1]). The contents of `whole` are
+ * undefined afterwards. */
 struct yk_comm_reduce_scatter {
     struct yk_comm_group *group;
     void *whole;
     void *own;
-    bool added;            /* to what is in `own` already */
-    const int64_t *firsts; /* (members + 1) */
+    bool added;            /* add the sum to `own` instead of overwriting it */
+    const int64_t *firsts; /* (members + 1) offsets in elements */
     enum yk_comm_type type;
-    bool wide;
+    bool wide; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
 
-/* To or from one rank of the world. */
+/* A send to one rank, or a receive from one rank. */
 struct yk_comm_message {
     struct yk_comm_world *world;
     void *bytes;
-    size_t size; /* both sides say the same */
-    int32_t peer;
-    int32_t number; /* which message it is: both sides say the same; at least 0 */
+    size_t size;    /* the same on both sides */
+    int32_t peer;   /* rank in the world */
+    int32_t number; /* tag of the message: at least 0, the same on both sides */
 };
 
-/* The bytes of member `from` to all. */
+/* Copies the bytes of member `from` to all members. */
 struct yk_comm_broadcast {
     struct yk_comm_group *group;
     void *bytes;
@@ -119,23 +120,22 @@ struct yk_comm_broadcast {
 };
 
 struct yk_comm {
-    const char *name; /* "self", "mpi", "nccl" */
+    const char *name; /* "self", "staged", "mpi", "nccl" */
     int32_t abi;      /* YK_COMM_ABI */
 
-    /* Joins the world: all its ranks call it, and it waits for them. */
+    /* Connects the ranks. All ranks call it, and it waits for all of them. */
     yk_status (*open)(const struct yk_comm_options *options, struct yk_comm_world **out);
-    /* Leaves it, waiting for the others unless something went wrong. NULL is fine. */
+    /* Waits for the other ranks, unless the world has failed. Accepts NULL. */
     void (*close)(struct yk_comm_world *world);
-    int32_t (*rank)(const struct yk_comm_world *world);
-    int32_t (*size)(const struct yk_comm_world *world);
-    /* "Open MPI 4.1.4 over shared memory". */
+    void (*rank)(const struct yk_comm_world *world, int32_t *rank, int32_t *size);
+    /* Example: "Open MPI 4.1.4 over shared memory". */
     void (*describe)(const struct yk_comm_world *world, struct yk_text *out);
 
-    /* All ranks of the world call it, in one order, and wait for it; `out` is NULL for those that
-     * are not in `ranks`. */
+    /* Blocking. All ranks of the world create the same groups in the same order. `out` is NULL on
+     * ranks that are not in `ranks`. */
     yk_status (*group_create)(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
                               struct yk_comm_group **out);
-    void (*group_destroy)(struct yk_comm_group *group); /* NULL is fine */
+    void (*group_destroy)(struct yk_comm_group *group); /* accepts NULL */
 
     void (*all_reduce)(const struct yk_comm_all_reduce *op);
     void (*all_gather)(const struct yk_comm_all_gather *op);
@@ -144,31 +144,47 @@ struct yk_comm {
     void (*send)(const struct yk_comm_message *op);
     void (*recv)(const struct yk_comm_message *op);
 
-    /* What has gone wrong so far; any thread. */
+    /* Returns the first failure of the world, or YK_OK. Any thread. */
     yk_status (*check)(const struct yk_comm_world *world);
-    /* Ends every rank of the world with this exit code, as soon as that can be done; any thread,
-     * and it may return before this process ends. */
+    /* Ends the processes of all ranks with this exit code, as soon as possible. It may return
+     * before this process ends. Any thread. */
     void (*abort)(struct yk_comm_world *world, int code);
-    /* Or NULL: what waits for other ranks leaves the device, so that this process can end without
-     * harm to others there. Nothing is exchanged afterwards; any thread, and it may take seconds.
-     */
-    void (*let_go)(struct yk_comm_world *world);
+    /* Aborts the kernels on the device that wait for other ranks, so that this process can exit
+     * without blocking other users of the device. The world cannot be used afterwards. It may take
+     * seconds. Any thread. May be NULL. */
+    void (*release_device)(struct yk_comm_world *world);
 };
 
-/* What a table says of the world, where its file calls the functions `open_world`, `close_world`,
- * `rank_of`, `size_of`, `describe`, `check` and `end_all`. */
+/* The entries of a comm backend's table for the world. The file that uses it names its functions
+ * `open_world`, `close_world`, `get_rank`, `describe`, `check` and `end_all`. */
 #define YK_COMM_WORLD_ENTRIES                                                                      \
-    .abi = YK_COMM_ABI, .open = open_world, .close = close_world, .rank = rank_of,                 \
-    .size = size_of, .describe = describe, .check = check, .abort = end_all
+    .abi = YK_COMM_ABI, .open = open_world, .close = close_world, .rank = get_rank,                \
+    .describe = describe, .check = check, .abort = end_all
 
-/* And of what it exchanges, where these functions are called `prefix`_reduce and so on. */
+/* The entries for collectives and messages, from functions named `prefix`_all_reduce and so on. */
 #define YK_COMM_OPS(prefix)                                                                        \
     .all_reduce = prefix##_all_reduce, .all_gather = prefix##_all_gather,                          \
     .reduce_scatter = prefix##_reduce_scatter, .broadcast = prefix##_broadcast,                    \
     .send = prefix##_send, .recv = prefix##_recv
 
-/* One rank alone: sums and gathers are what it has itself. */
+/* A comm backend for a single rank: collectives return this rank's own data. */
 extern const struct yk_comm yk_comm_self;
+
+/*
+ * A comm backend for device memory that sends its messages through another one, options.through,
+ * which needs host memory, such as MPI. It is used where nothing faster is available: two ranks on
+ * one GPU, or GPUs without NCCL. Buffers in host memory are passed on directly.
+ *
+ * Device buffers are copied to the host in blocks, exchanged, and copied back, in order on the comm
+ * lane of the device. Copies of the next and the previous block overlap with the exchange of the
+ * current block. `options.through` must outlive the world, and no other code may enqueue ops on its
+ * lane in the meantime.
+ */
+extern const struct yk_comm yk_comm_staged;
+
+/* Loads the comm backend in a plug-in file. It stays loaded until the process ends, because MPI and
+ * NCCL cannot be unloaded. If loading fails, the message says what to install. */
+yk_status yk_comm_load(const char *path, const struct yk_comm **out) YK_MUST_USE;
 
 static inline enum yk_comm_type yk_comm_type_of(enum yk_precision precision)
 {
@@ -177,7 +193,7 @@ static inline enum yk_comm_type yk_comm_type_of(enum yk_precision precision)
                                             : YK_COMM_FP32;
 }
 
-/* Of all but fp64. */
+/* `type` must not be fp64. */
 static inline enum yk_precision yk_comm_type_precision(enum yk_comm_type type)
 {
     return type == YK_COMM_BF16   ? YK_PRECISION_BF16
@@ -185,7 +201,6 @@ static inline enum yk_precision yk_comm_type_precision(enum yk_comm_type type)
                                   : YK_PRECISION_FP32;
 }
 
-/* Bytes of a number. */
 static inline size_t yk_comm_type_bytes(enum yk_comm_type type)
 {
     return type == YK_COMM_FP64 ? 8 : type == YK_COMM_FP32 ? 4 : 2;

@@ -1,9 +1,10 @@
 /*
- * Exchange: what ranks tell each other between steps. Every function is called by all ranks, in one
- * order, and waits until this rank has its answer; what is on the comm lane by then runs first.
+ * Host collectives: blocking collectives on host memory, used between training steps. All ranks
+ * must call the same functions in the same order. A call runs after all earlier work on the comm
+ * lane, and returns when this rank has its result. The functions may allocate memory.
  *
- * They may allocate memory. When a rank cannot go on, it says so by yk_exchange_agree(), or ends
- * them all by comm->abort(): the others would wait for it.
+ * A rank that fails must report it by yk_exchange_agree(), or end all ranks by comm->abort().
+ * Otherwise the other ranks wait for it forever.
  */
 #ifndef YK_COMM_EXCHANGE_H
 #define YK_COMM_EXCHANGE_H
@@ -11,43 +12,46 @@
 #include "base/arena.h"
 #include "comm/ranks.h"
 
-/* numbers (count) = the sum, or the largest, of every rank's; the same bits on all. */
+/* numbers (count) = sum or maximum over all ranks, bitwise identical on all ranks. NaN counts as
+ * the largest number. */
 yk_status yk_exchange_sum(const struct yk_ranks *ranks, double *numbers, int64_t count) YK_MUST_USE;
 yk_status yk_exchange_max(const struct yk_ranks *ranks, double *numbers, int64_t count) YK_MUST_USE;
 
-/* Returns when all ranks have come here. */
 yk_status yk_exchange_barrier(const struct yk_ranks *ranks) YK_MUST_USE;
 
-/* The text of rank `from` becomes that of all. */
+/* Replaces `text` on all ranks by the text of rank `from`. */
 yk_status yk_exchange_broadcast_text(const struct yk_ranks *ranks, int32_t from,
                                      struct yk_text *text) YK_MUST_USE;
 
-/* Rank 0's bytes become those of all, who say the same size. */
+/* Copies `size` bytes of rank 0 to all ranks. `size` must be equal on all ranks. */
 yk_status yk_exchange_broadcast(const struct yk_ranks *ranks, void *bytes, size_t size) YK_MUST_USE;
 
-/* What a rank has handed in; zero-terminated, which `size` does not count. */
+/* The bytes that one rank passed to the gather. */
 struct yk_exchange_bytes {
-    char *bytes;
-    size_t size;
+    char *bytes; /* followed by a zero byte */
+    size_t size; /* excludes the zero byte */
 };
 
-/* Every rank's bytes to rank 0: there `out` is an array over ranks in `arena`, elsewhere NULL. */
+/* Collects the bytes of all ranks on rank 0. There `out` is an array with one entry per rank,
+ * allocated in `arena`. On the other ranks it is NULL. */
 yk_status yk_exchange_gather(const struct yk_ranks *ranks, const void *bytes, size_t size,
                              struct yk_arena *arena, struct yk_exchange_bytes **out) YK_MUST_USE;
 
 /*
- * Whether all can go on. `mine` is this rank's status, with its sentence where it is not YK_OK. All
- * ranks return the same: YK_OK, or the failure of the lowest rank that has one, "rank N: " in front
- * of its sentence. With one rank alone, `mine`.
+ * Agrees on one status. `mine` is the status of this rank; if it is a failure, its message is that
+ * of yk_status_message(). All ranks return the same status: YK_OK if all of them passed YK_OK,
+ * otherwise the failure of the lowest failed rank, with "rank N: " before its message. With a
+ * single rank it returns `mine`.
  */
 yk_status yk_exchange_agree(const struct yk_ranks *ranks, yk_status mine) YK_MUST_USE;
 
-/* Rank 0's clock (base/clock.h) less this rank's, and how far off that may be. */
+/* The difference between two clocks (base/clock.h), estimated from round trips of messages. */
 struct yk_exchange_clock {
-    double offset_s;
-    double error_s;
+    double offset_s; /* clock of rank 0 minus clock of this rank */
+    double error_s;  /* maximum error of the offset */
 };
 
+/* Estimates the clock offset of every rank. */
 yk_status yk_exchange_compare_clocks(const struct yk_ranks *ranks,
                                      struct yk_exchange_clock *out) YK_MUST_USE;
 

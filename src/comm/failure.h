@@ -1,6 +1,6 @@
 /*
- * Failure: the first that a world has, with its sentence. It starts as {0}; any thread may set and
- * check it, and only the first to set it is kept.
+ * First failure: keeps the first failure of a world, with its message. Initialise it to {0}.
+ * Thread-safe: any thread may set or check it, and later failures are dropped.
  */
 #ifndef YK_COMM_FAILURE_H
 #define YK_COMM_FAILURE_H
@@ -16,16 +16,16 @@ enum {
 
 struct yk_failure {
     atomic_int state;
-    yk_status status; /* this and the sentence: once the state says that they are written */
+    yk_status status; /* valid, like the sentence, once `state` is WRITTEN (in the .c file) */
     char sentence[YK_FAILURE_SIZE];
 };
 
-/* Does nothing where one is set already. */
+/* Does nothing if a failure is set already. */
 void yk_failure_set(struct yk_failure *failure, yk_status status, const char *sentence);
 
 bool yk_failure_is_set(const struct yk_failure *failure);
 
-/* YK_OK, or the failure as the calling thread's own. */
+/* Returns YK_OK, or fails with the status and message that were set. */
 yk_status yk_failure_check(const struct yk_failure *failure) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "comm/load.h"
+#include "comm/comm.h"
 
 #include "base/plugin_file.h"
 

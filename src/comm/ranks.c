@@ -26,8 +26,7 @@ yk_status yk_ranks_open(const struct yk_comm *comm, const struct yk_comm_options
         .lane = options->lane,
     };
     YK_TRY(comm->open(options, &ranks.world));
-    ranks.rank = comm->rank(ranks.world);
-    ranks.size = comm->size(ranks.world);
+    comm->rank(ranks.world, &ranks.rank, &ranks.size);
     const yk_status status = make_group_of_all(&ranks);
     if (status != YK_OK) {
         comm->close(ranks.world);

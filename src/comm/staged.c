@@ -1,5 +1,3 @@
-#include "comm/staged.h"
-
 #include "comm/exchange.h"
 #include "comm/failure.h"
 
@@ -38,27 +36,36 @@ struct yk_comm_group {
 /* ---- blocks ---- */
 
 /*
- * Blocks of an exchange take turns on the lane. The call of block k finishes the exchange of block
- * k - 1 and begins that of block k, so that between two calls block k - 1 goes back to the device
- * and block k + 1 comes from it:
+ * The blocks of an op take turns on the lane. The call of block k finishes the exchange of block
+ * k - 1 and begins that of block k. Between two calls, block k - 1 is copied back to the device and
+ * block k + 1 is copied from it:
  *
  *     copy 0 | call 0 | copy 1 | call 1 | 0 back | copy 2 | call 2 | 1 back | … | end | n - 1 back
  *
- * The lane runs one call at a time and in order: how far the exchange has come is a number of the
- * world's, and the stage of block k is number k mod 2. Such a call may not query the device: whose
- * memory it is about is known when it is enqueued.
+ * The lane runs one call at a time and in order, so the progress of the current op is a member of
+ * the world. Block k uses stage k mod 2. A call on the lane must not query the device; whether a
+ * buffer is in device memory is found out when the op is enqueued.
  */
 
-/* What an exchange enqueues for block `number`; copies may be NULL. */
-struct steps {
-    void (*fetch)(const void *op, int64_t number);
-    void (*exchange)(void *op);
-    void (*copy_back)(const void *op, int64_t number);
+/* Copies block `number` between the device and its stage; each may be NULL. */
+struct copies {
+    void (*fetch)(const void *buffers, int64_t number);
+    void (*copy_back)(const void *buffers, int64_t number);
 };
 
 static int64_t block_count(int64_t all, int64_t block)
 {
     return (all + block - 1) / block;
+}
+
+static int64_t min_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static char *element_at(const void *memory, int64_t number, size_t size)
+{
+    return (char *)(uintptr_t)memory + (size_t)number * size;
 }
 
 static void enqueue_call(const struct yk_comm_world *world, void (*function)(void *user),
@@ -81,7 +88,7 @@ static bool is_on_device(const struct yk_comm_world *world, const void *memory)
     return options->backend->contains && options->backend->contains(options->device, memory);
 }
 
-/* On the lane: what the other world has been given to do is done. */
+/* On the lane: waits for the op of the other world. */
 static void end_inner(struct yk_comm_world *world)
 {
     if (world->in_flight) {
@@ -93,8 +100,8 @@ static void end_inner(struct yk_comm_world *world)
     }
 }
 
-/* On the lane: what the other world was given last is done, and it is to be given more; false after
- * a failure. */
+/* On the lane: waits for the last op of the other world, before the next one. False after a
+ * failure. */
 static bool begin_inner(struct yk_comm_world *world)
 {
     end_inner(world);
@@ -107,8 +114,8 @@ static void call_end(void *user)
     end_inner(user);
 }
 
-/* A block of `all` bytes or elements has begun; the next exchange begins at its own beginning. One
- * of a single block is over with its call. */
+/* A block of `by` of `all` elements has begun. After the last block `done` is 0 again, for the next
+ * op. An op of a single block ends within its call. */
 static void advance(struct yk_comm_world *world, int64_t by, int64_t all)
 {
     if (by >= all) {
@@ -120,28 +127,29 @@ static void advance(struct yk_comm_world *world, int64_t by, int64_t all)
     }
 }
 
-static void enqueue_blocks(struct yk_comm_world *world, const struct steps *steps, const void *op,
-                           int64_t blocks)
+static void enqueue_blocks(struct yk_comm_world *world, int64_t blocks,
+                           void (*exchange)(void *user), const void *op,
+                           const struct copies *copies, const void *buffers)
 {
     for (int64_t i = 0; i < blocks; i++) {
-        if (steps->fetch) {
-            steps->fetch(op, i);
+        if (copies->fetch) {
+            copies->fetch(buffers, i);
         }
-        enqueue_call(world, steps->exchange, op);
-        if (i > 0 && steps->copy_back) {
-            steps->copy_back(op, i - 1);
+        enqueue_call(world, exchange, op);
+        if (i > 0 && copies->copy_back) {
+            copies->copy_back(buffers, i - 1);
         }
     }
     if (blocks > 1) {
         enqueue_call(world, call_end, world);
     }
-    if (blocks > 0 && steps->copy_back) {
-        steps->copy_back(op, blocks - 1);
+    if (blocks > 0 && copies->copy_back) {
+        copies->copy_back(buffers, blocks - 1);
     }
 }
 
-/* What the lane calls: for blocks of the device, which pass through the stages, and for memory of
- * the host, which goes as it is. */
+/* Defines the functions that the lane calls: stage_NAME for blocks of device memory, which pass
+ * through the stages, and pass_NAME for host memory, which is passed on directly. */
 #define CALLS_OF(name)                                                                             \
     static void stage_##name(void *user)                                                           \
     {                                                                                              \
@@ -152,95 +160,111 @@ static void enqueue_blocks(struct yk_comm_world *world, const struct steps *step
         exchange_##name(user, false);                                                              \
     }
 
-/* ---- bytes ---- */
+/* ---- ops on one contiguous buffer ---- */
 
-static size_t block_at(const struct yk_comm_world *world, size_t at, size_t size)
+struct span {
+    struct yk_comm_world *world;
+    void *memory;
+    int64_t count; /* elements */
+    size_t width;  /* bytes of an element */
+};
+
+static int64_t block_of(const struct span *span)
 {
-    const size_t block = world->options.block_bytes;
-    return size - at < block ? size - at : block;
+    return (int64_t)(span->world->options.block_bytes / span->width);
+}
+
+/* Block `number` in the buffer, and its bytes. */
+static char *find_block(const struct span *span, int64_t number, size_t *bytes)
+{
+    const int64_t first = number * block_of(span);
+    *bytes = (size_t)min_of(block_of(span), span->count - first) * span->width;
+    return element_at(span->memory, first, span->width);
+}
+
+static void fetch_span(const void *buffers, int64_t number)
+{
+    const struct span *span = buffers;
+    size_t bytes = 0;
+    const char *place = find_block(span, number, &bytes);
+    enqueue_copy(span->world, span->world->stages[number % 2], place, bytes);
+}
+
+static void copy_back_span(const void *buffers, int64_t number)
+{
+    const struct span *span = buffers;
+    size_t bytes = 0;
+    char *place = find_block(span, number, &bytes);
+    enqueue_copy(span->world, place, span->world->stages[number % 2], bytes);
+}
+
+static const struct copies span_out = {fetch_span, NULL};
+static const struct copies span_in = {NULL, copy_back_span};
+static const struct copies span_both = {fetch_span, copy_back_span};
+
+static void enqueue_span(const struct span *span, const void *op, void (*stage)(void *user),
+                         void (*pass)(void *user), const struct copies *copies)
+{
+    if (is_on_device(span->world, span->memory)) {
+        enqueue_blocks(span->world, block_count(span->count, block_of(span)), stage, op, copies,
+                       span);
+    } else {
+        enqueue_call(span->world, pass, op);
+    }
+}
+
+/* On the lane: the next block as the other world sees it. Returns its number of elements. */
+static int64_t next_block(const struct span *span, bool staged, void **memory)
+{
+    const struct yk_comm_world *world = span->world;
+    *memory = staged ? world->stages[world->done / block_of(span) % 2] : span->memory;
+    return staged ? min_of(block_of(span), span->count - world->done) : span->count;
+}
+
+static struct span span_of_broadcast(const struct yk_comm_broadcast *op)
+{
+    return (struct span){op->group->world, op->bytes, (int64_t)op->size, 1};
 }
 
 static void exchange_broadcast(const struct yk_comm_broadcast *op, bool staged)
 {
-    struct yk_comm_world *world = op->group->world;
-    const size_t block = world->options.block_bytes;
-    const size_t now = staged ? block_at(world, (size_t)world->done, op->size) : op->size;
-    if (begin_inner(world)) {
-        struct yk_comm_broadcast *inner = &world->inner.broadcast;
-        *inner = *op;
-        inner->group = op->group->through;
-        inner->size = now;
-        if (staged) {
-            inner->bytes = world->stages[(size_t)world->done / block % 2];
-        }
-        world->through->comm->broadcast(inner);
+    const struct span span = span_of_broadcast(op);
+    struct yk_comm_broadcast *inner = &span.world->inner.broadcast;
+    void *memory = NULL;
+    const int64_t now = next_block(&span, staged, &memory);
+    if (begin_inner(span.world)) {
+        *inner = (struct yk_comm_broadcast){op->group->through, memory, (size_t)now, op->from};
+        span.world->through->comm->broadcast(inner);
     }
-    advance(world, (int64_t)now, (int64_t)op->size);
+    advance(span.world, now, span.count);
 }
 CALLS_OF(broadcast)
 
-/* Block `number` of some bytes of the device, to its stage or from it. */
-static void fetch_bytes(const struct yk_comm_world *world, const void *bytes, size_t size,
-                        int64_t number)
-{
-    const size_t at = (size_t)number * world->options.block_bytes;
-    enqueue_copy(world, world->stages[number % 2], (const char *)bytes + at,
-                 block_at(world, at, size));
-}
-
-static void copy_back_bytes(const struct yk_comm_world *world, void *bytes, size_t size,
-                            int64_t number)
-{
-    const size_t at = (size_t)number * world->options.block_bytes;
-    enqueue_copy(world, (char *)bytes + at, world->stages[number % 2], block_at(world, at, size));
-}
-
-static void fetch_broadcast(const void *user, int64_t number)
-{
-    const struct yk_comm_broadcast *op = user;
-    fetch_bytes(op->group->world, op->bytes, op->size, number);
-}
-
-static void copy_back_broadcast(const void *user, int64_t number)
-{
-    const struct yk_comm_broadcast *op = user;
-    copy_back_bytes(op->group->world, op->bytes, op->size, number);
-}
-
 static void staged_broadcast(const struct yk_comm_broadcast *op)
 {
-    static const struct steps send = {fetch_broadcast, stage_broadcast, NULL};
-    static const struct steps receive = {NULL, stage_broadcast, copy_back_broadcast};
-    struct yk_comm_world *world = op->group->world;
-    const int64_t block = (int64_t)world->options.block_bytes;
-    if (is_on_device(world, op->bytes)) {
-        enqueue_blocks(world, op->group->me == op->from ? &send : &receive, op,
-                       block_count((int64_t)op->size, block));
-    } else {
-        enqueue_call(world, pass_broadcast, op);
-    }
+    const struct span span = span_of_broadcast(op);
+    enqueue_span(&span, op, stage_broadcast, pass_broadcast,
+                 op->group->me == op->from ? &span_out : &span_in);
+}
+
+static struct span span_of_message(const struct yk_comm_message *op)
+{
+    return (struct span){op->world, op->bytes, (int64_t)op->size, 1};
 }
 
 static void exchange_message(const struct yk_comm_message *op, bool is_sent, bool staged)
 {
-    struct yk_comm_world *world = op->world;
-    const size_t block = world->options.block_bytes;
-    const size_t now = staged ? block_at(world, (size_t)world->done, op->size) : op->size;
-    if (begin_inner(world)) {
-        struct yk_comm_message *inner = &world->inner.message;
-        *inner = *op;
-        inner->world = world->through->world;
-        inner->size = now;
-        if (staged) {
-            inner->bytes = world->stages[(size_t)world->done / block % 2];
-        }
-        if (is_sent) {
-            world->through->comm->send(inner);
-        } else {
-            world->through->comm->recv(inner);
-        }
+    const struct span span = span_of_message(op);
+    const struct yk_ranks *through = span.world->through;
+    struct yk_comm_message *inner = &span.world->inner.message;
+    void *memory = NULL;
+    const int64_t now = next_block(&span, staged, &memory);
+    if (begin_inner(span.world)) {
+        *inner =
+            (struct yk_comm_message){through->world, memory, (size_t)now, op->peer, op->number};
+        (is_sent ? through->comm->send : through->comm->recv)(inner);
     }
-    advance(world, (int64_t)now, (int64_t)op->size);
+    advance(span.world, now, span.count);
 }
 
 static void exchange_send(const struct yk_comm_message *op, bool staged)
@@ -255,216 +279,158 @@ static void exchange_recv(const struct yk_comm_message *op, bool staged)
 }
 CALLS_OF(recv)
 
-static void fetch_message(const void *user, int64_t number)
-{
-    const struct yk_comm_message *op = user;
-    fetch_bytes(op->world, op->bytes, op->size, number);
-}
-
-static void copy_back_message(const void *user, int64_t number)
-{
-    const struct yk_comm_message *op = user;
-    copy_back_bytes(op->world, op->bytes, op->size, number);
-}
-
-static void enqueue_message(const struct yk_comm_message *op, const struct steps *steps,
-                            void (*pass)(void *user))
-{
-    const int64_t block = (int64_t)op->world->options.block_bytes;
-    if (is_on_device(op->world, op->bytes)) {
-        enqueue_blocks(op->world, steps, op, block_count((int64_t)op->size, block));
-    } else {
-        enqueue_call(op->world, pass, op);
-    }
-}
-
 static void staged_send(const struct yk_comm_message *op)
 {
-    static const struct steps steps = {fetch_message, stage_send, NULL};
-    enqueue_message(op, &steps, pass_send);
+    const struct span span = span_of_message(op);
+    enqueue_span(&span, op, stage_send, pass_send, &span_out);
 }
 
 static void staged_recv(const struct yk_comm_message *op)
 {
-    static const struct steps steps = {NULL, stage_recv, copy_back_message};
-    enqueue_message(op, &steps, pass_recv);
+    const struct span span = span_of_message(op);
+    enqueue_span(&span, op, stage_recv, pass_recv, &span_in);
 }
 
-/* ---- sums ---- */
-
-static int64_t min_of(int64_t a, int64_t b)
+static struct span span_of_all_reduce(const struct yk_comm_all_reduce *op)
 {
-    return a < b ? a : b;
-}
-
-static int64_t all_reduce_block(const struct yk_comm_all_reduce *op)
-{
-    const size_t width = yk_comm_type_bytes(op->type);
-    return (int64_t)(op->group->world->options.block_bytes / width);
+    return (struct span){op->group->world, op->numbers, op->count, yk_comm_type_bytes(op->type)};
 }
 
 static void exchange_all_reduce(const struct yk_comm_all_reduce *op, bool staged)
 {
-    struct yk_comm_world *world = op->group->world;
-    const int64_t block = staged ? all_reduce_block(op) : op->count;
-    const int64_t now = min_of(block, op->count - world->done);
-    if (begin_inner(world)) {
-        struct yk_comm_all_reduce *inner = &world->inner.all_reduce;
-        *inner = *op;
-        inner->group = op->group->through;
-        inner->count = now;
-        if (staged) {
-            inner->numbers = world->stages[world->done / block % 2];
-        }
-        world->through->comm->all_reduce(inner);
+    const struct span span = span_of_all_reduce(op);
+    struct yk_comm_all_reduce *inner = &span.world->inner.all_reduce;
+    void *memory = NULL;
+    const int64_t now = next_block(&span, staged, &memory);
+    if (begin_inner(span.world)) {
+        *inner = (struct yk_comm_all_reduce){op->group->through, memory, now, op->type, op->wide};
+        span.world->through->comm->all_reduce(inner);
     }
-    advance(world, now, op->count);
+    advance(span.world, now, span.count);
 }
 CALLS_OF(all_reduce)
 
-/* The block's place on the device, and its bytes. */
-static size_t find_block(const struct yk_comm_all_reduce *op, int64_t number, char **out)
-{
-    const size_t width = yk_comm_type_bytes(op->type);
-    const int64_t block = all_reduce_block(op);
-    *out = (char *)op->numbers + (size_t)(number * block) * width;
-    return (size_t)min_of(block, op->count - number * block) * width;
-}
-
-static void fetch_all_reduce(const void *user, int64_t number)
-{
-    const struct yk_comm_all_reduce *op = user;
-    const struct yk_comm_world *world = op->group->world;
-    char *place = NULL;
-    const size_t bytes = find_block(op, number, &place);
-    enqueue_copy(world, world->stages[number % 2], place, bytes);
-}
-
-static void copy_back_all_reduce(const void *user, int64_t number)
-{
-    const struct yk_comm_all_reduce *op = user;
-    const struct yk_comm_world *world = op->group->world;
-    char *place = NULL;
-    const size_t bytes = find_block(op, number, &place);
-    enqueue_copy(world, place, world->stages[number % 2], bytes);
-}
-
 static void staged_all_reduce(const struct yk_comm_all_reduce *op)
 {
-    static const struct steps steps = {fetch_all_reduce, stage_all_reduce, copy_back_all_reduce};
-    struct yk_comm_world *world = op->group->world;
-    if (is_on_device(world, op->numbers)) {
-        enqueue_blocks(world, &steps, op, block_count(op->count, all_reduce_block(op)));
-    } else {
-        enqueue_call(world, pass_all_reduce, op);
-    }
+    const struct span span = span_of_all_reduce(op);
+    enqueue_span(&span, op, stage_all_reduce, pass_all_reduce, &span_both);
 }
 
-/* ---- parts ---- */
+/* ---- ops on one part of each member ---- */
 
-/* Parts are exchanged a slice of each at a time, so many elements of every member. */
-static int64_t slice_of(const struct yk_comm_group *group, size_t size)
-{
-    const size_t elements = group->world->options.block_bytes / size / (size_t)group->members;
-    return elements > 0 ? (int64_t)elements : 1;
-}
+/* The parts are exchanged in slices: `slice` elements of every member's part at a time. */
+struct parts {
+    const struct yk_comm_group *group;
+    const int64_t *firsts;
+    size_t width;    /* bytes of an element */
+    int64_t slice;   /* elements */
+    int64_t longest; /* elements of the longest part */
+};
 
-static int64_t longest_part(const struct yk_comm_group *group, const int64_t *firsts)
+static struct parts parts_of(const struct yk_comm_group *group, const int64_t *firsts, size_t width)
 {
-    int64_t longest = 0;
+    const size_t slice = group->world->options.block_bytes / width / (size_t)group->members;
+    struct parts parts = {group, firsts, width, slice > 0 ? (int64_t)slice : 1, 0};
     for (int32_t i = 0; i < group->members; i++) {
-        longest = firsts[i + 1] - firsts[i] > longest ? firsts[i + 1] - firsts[i] : longest;
+        const int64_t length = firsts[i + 1] - firsts[i];
+        parts.longest = length > parts.longest ? length : parts.longest;
     }
-    return longest;
+    return parts;
 }
 
-/* How much of member i's part is in the slice that begins at `at` of every part. */
-static int64_t in_slice(const int64_t *firsts, int32_t i, int64_t at, int64_t slice)
+/* Elements of member i's part in slice `number`. */
+static int64_t in_slice(const struct parts *parts, int32_t i, int64_t number)
 {
-    const int64_t left = firsts[i + 1] - firsts[i] - at;
-    return left < 0 ? 0 : min_of(left, slice);
+    const int64_t left = parts->firsts[i + 1] - parts->firsts[i] - number * parts->slice;
+    return left < 0 ? 0 : min_of(left, parts->slice);
 }
 
-/* Where slices lie in the stage, one behind the other: the group's own list. */
-static void lay_out(const struct yk_comm_group *group, const int64_t *firsts, int64_t at,
-                    int64_t slice)
+/* Lays out slice `number` in the stage, one part behind the other: group->firsts. */
+static void lay_out(const struct parts *parts, int64_t number)
 {
-    group->firsts[0] = 0;
-    for (int32_t i = 0; i < group->members; i++) {
-        group->firsts[i + 1] = group->firsts[i] + in_slice(firsts, i, at, slice);
+    int64_t *firsts = parts->group->firsts;
+    firsts[0] = 0;
+    for (int32_t i = 0; i < parts->group->members; i++) {
+        firsts[i + 1] = firsts[i] + in_slice(parts, i, number);
     }
 }
 
-/* The same on the thread that enqueues, which must leave the group's list alone. */
-static int64_t before_slice(const int64_t *firsts, int32_t member, int64_t at, int64_t slice)
+/* Where `member` is in the stage of slice `number`. Unlike lay_out() it may be called by the thread
+ * that enqueues, because it does not use group->firsts. */
+static char *place_in_stage(const struct parts *parts, int32_t member, int64_t number)
 {
-    int64_t sum = 0;
+    int64_t before = 0;
     for (int32_t i = 0; i < member; i++) {
-        sum += in_slice(firsts, i, at, slice);
+        before += in_slice(parts, i, number);
     }
-    return sum;
+    return element_at(parts->group->world->stages[number % 2], before, parts->width);
 }
 
-static char *element_at(const void *memory, int64_t number, size_t size)
+/* Enqueues a copy of `member`'s elements of slice `number`. */
+static void copy_slice(const struct parts *parts, int32_t member, int64_t number, void *to,
+                       const void *from)
 {
-    return (char *)(uintptr_t)memory + (size_t)number * size;
+    enqueue_copy(parts->group->world, to, from,
+                 (size_t)in_slice(parts, member, number) * parts->width);
+}
+
+/* Slice `number` of a part that begins at element `first` of `memory`. */
+static char *slice_at(const struct parts *parts, const void *memory, int64_t first, int64_t number)
+{
+    return element_at(memory, first + number * parts->slice, parts->width);
+}
+
+static struct parts parts_of_all_gather(const struct yk_comm_all_gather *op)
+{
+    return parts_of(op->group, op->firsts, op->size);
 }
 
 static void exchange_all_gather(const struct yk_comm_all_gather *op, bool staged)
 {
+    const struct parts parts = parts_of_all_gather(op);
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
-    const int64_t all = longest_part(group, op->firsts);
-    const int64_t slice = staged ? slice_of(group, op->size) : all;
+    const int64_t number = world->done / parts.slice;
     if (begin_inner(world)) {
         struct yk_comm_all_gather *inner = &world->inner.all_gather;
         *inner = *op;
         inner->group = group->through;
         if (staged) {
-            char *stage = world->stages[world->done / slice % 2];
-            lay_out(group, op->firsts, world->done, slice);
+            lay_out(&parts, number);
             inner->firsts = group->firsts;
-            inner->whole = stage;
-            inner->own = element_at(stage, group->firsts[group->me], op->size);
+            inner->whole = world->stages[number % 2];
+            inner->own = place_in_stage(&parts, group->me, number);
         }
         world->through->comm->all_gather(inner);
     }
-    advance(world, slice, all);
+    advance(world, staged ? parts.slice : parts.longest, parts.longest);
 }
 CALLS_OF(all_gather)
 
 static void fetch_all_gather(const void *user, int64_t number)
 {
     const struct yk_comm_all_gather *op = user;
-    const struct yk_comm_group *group = op->group;
-    const int64_t slice = slice_of(group, op->size);
-    const int64_t at = number * slice;
-    char *stage = group->world->stages[number % 2];
-    enqueue_copy(group->world,
-                 element_at(stage, before_slice(op->firsts, group->me, at, slice), op->size),
-                 element_at(op->own, at, op->size),
-                 (size_t)in_slice(op->firsts, group->me, at, slice) * op->size);
+    const struct parts parts = parts_of_all_gather(op);
+    const int32_t me = op->group->me;
+    copy_slice(&parts, me, number, place_in_stage(&parts, me, number),
+               slice_at(&parts, op->own, 0, number));
 }
 
 static void copy_back_all_gather(const void *user, int64_t number)
 {
     const struct yk_comm_all_gather *op = user;
-    const struct yk_comm_group *group = op->group;
-    const int64_t slice = slice_of(group, op->size);
-    const int64_t at = number * slice;
-    const char *stage = group->world->stages[number % 2];
-    for (int32_t i = 0; i < group->members; i++) {
-        if (i != group->me) {
-            enqueue_copy(group->world, element_at(op->whole, op->firsts[i] + at, op->size),
-                         element_at(stage, before_slice(op->firsts, i, at, slice), op->size),
-                         (size_t)in_slice(op->firsts, i, at, slice) * op->size);
+    const struct parts parts = parts_of_all_gather(op);
+    for (int32_t i = 0; i < op->group->members; i++) {
+        if (i != op->group->me) {
+            copy_slice(&parts, i, number, slice_at(&parts, op->whole, op->firsts[i], number),
+                       place_in_stage(&parts, i, number));
         }
     }
 }
 
 static void staged_all_gather(const struct yk_comm_all_gather *op)
 {
-    static const struct steps steps = {fetch_all_gather, stage_all_gather, copy_back_all_gather};
+    static const struct copies copies = {fetch_all_gather, copy_back_all_gather};
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int32_t me = group->me;
@@ -482,80 +448,74 @@ static void staged_all_gather(const struct yk_comm_all_gather *op)
         enqueue_call(world, pass_all_gather, op);
         return;
     }
+    const struct parts parts = parts_of_all_gather(op);
     char *place = element_at(op->whole, op->firsts[me], op->size);
-    enqueue_blocks(world, &steps, op,
-                   block_count(longest_part(group, op->firsts), slice_of(group, op->size)));
+    enqueue_blocks(world, block_count(parts.longest, parts.slice), stage_all_gather, op, &copies,
+                   op);
     if (place != op->own) {
         enqueue_copy(world, place, op->own,
                      (size_t)(op->firsts[me + 1] - op->firsts[me]) * op->size);
     }
 }
 
+static struct parts parts_of_reduce_scatter(const struct yk_comm_reduce_scatter *op)
+{
+    return parts_of(op->group, op->firsts, yk_comm_type_bytes(op->type));
+}
+
 static void exchange_reduce_scatter(const struct yk_comm_reduce_scatter *op, bool staged)
 {
-    const struct yk_comm_group *group = op->group;
-    struct yk_comm_world *world = group->world;
-    const int64_t all = longest_part(group, op->firsts);
-    const int64_t slice = staged ? slice_of(group, yk_comm_type_bytes(op->type)) : all;
+    const struct parts parts = parts_of_reduce_scatter(op);
+    struct yk_comm_world *world = op->group->world;
+    const int64_t number = world->done / parts.slice;
     if (begin_inner(world)) {
         struct yk_comm_reduce_scatter *inner = &world->inner.reduce_scatter;
         *inner = *op;
-        inner->group = group->through;
+        inner->group = op->group->through;
         if (staged) {
-            const int64_t which = world->done / slice % 2;
-            lay_out(group, op->firsts, world->done, slice);
-            inner->firsts = group->firsts;
-            inner->whole = world->stages[which];
-            inner->own = world->sums[which];
+            lay_out(&parts, number);
+            inner->firsts = op->group->firsts;
+            inner->whole = world->stages[number % 2];
+            inner->own = world->sums[number % 2];
         }
         world->through->comm->reduce_scatter(inner);
     }
-    advance(world, slice, all);
+    advance(world, staged ? parts.slice : parts.longest, parts.longest);
 }
 CALLS_OF(reduce_scatter)
 
 static void fetch_reduce_scatter(const void *user, int64_t number)
 {
     const struct yk_comm_reduce_scatter *op = user;
-    const struct yk_comm_group *group = op->group;
-    const struct yk_comm_world *world = group->world;
-    const size_t width = yk_comm_type_bytes(op->type);
-    const int64_t slice = slice_of(group, width);
-    const int64_t at = number * slice;
-    const char *stage = world->stages[number % 2];
-    for (int32_t i = 0; i < group->members; i++) {
-        enqueue_copy(world, element_at(stage, before_slice(op->firsts, i, at, slice), width),
-                     element_at(op->whole, op->firsts[i] + at, width),
-                     (size_t)in_slice(op->firsts, i, at, slice) * width);
+    const struct parts parts = parts_of_reduce_scatter(op);
+    for (int32_t i = 0; i < op->group->members; i++) {
+        copy_slice(&parts, i, number, place_in_stage(&parts, i, number),
+                   slice_at(&parts, op->whole, op->firsts[i], number));
     }
     if (op->added) {
-        enqueue_copy(world, world->sums[number % 2], element_at(op->own, at, width),
-                     (size_t)in_slice(op->firsts, group->me, at, slice) * width);
+        copy_slice(&parts, op->group->me, number, op->group->world->sums[number % 2],
+                   slice_at(&parts, op->own, 0, number));
     }
 }
 
 static void copy_back_reduce_scatter(const void *user, int64_t number)
 {
     const struct yk_comm_reduce_scatter *op = user;
-    const struct yk_comm_group *group = op->group;
-    const size_t width = yk_comm_type_bytes(op->type);
-    const int64_t slice = slice_of(group, width);
-    const int64_t at = number * slice;
-    enqueue_copy(group->world, element_at(op->own, at, width), group->world->sums[number % 2],
-                 (size_t)in_slice(op->firsts, group->me, at, slice) * width);
+    const struct parts parts = parts_of_reduce_scatter(op);
+    copy_slice(&parts, op->group->me, number, slice_at(&parts, op->own, 0, number),
+               op->group->world->sums[number % 2]);
 }
 
 static void staged_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
-    static const struct steps steps = {fetch_reduce_scatter, stage_reduce_scatter,
-                                       copy_back_reduce_scatter};
-    const struct yk_comm_group *group = op->group;
-    const int64_t slice = slice_of(group, yk_comm_type_bytes(op->type));
-    if (is_on_device(group->world, op->whole)) {
-        enqueue_blocks(group->world, &steps, op,
-                       block_count(longest_part(group, op->firsts), slice));
+    static const struct copies copies = {fetch_reduce_scatter, copy_back_reduce_scatter};
+    const struct parts parts = parts_of_reduce_scatter(op);
+    struct yk_comm_world *world = op->group->world;
+    if (is_on_device(world, op->whole)) {
+        enqueue_blocks(world, block_count(parts.longest, parts.slice), stage_reduce_scatter, op,
+                       &copies, op);
     } else {
-        enqueue_call(group->world, pass_reduce_scatter, op);
+        enqueue_call(world, pass_reduce_scatter, op);
     }
 }
 
@@ -636,14 +596,10 @@ static void close_world(struct yk_comm_world *world)
     }
 }
 
-static int32_t rank_of(const struct yk_comm_world *world)
+static void get_rank(const struct yk_comm_world *world, int32_t *rank, int32_t *size)
 {
-    return world->through->rank;
-}
-
-static int32_t size_of(const struct yk_comm_world *world)
-{
-    return world->through->size;
+    *rank = world->through->rank;
+    *size = world->through->size;
 }
 
 static void describe(const struct yk_comm_world *world, struct yk_text *out)

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts above this cannot be held exactly in a double, and no machine has as many bytes. */
+/* 2^53: larger integers are not exact in a double, and no machine has as many bytes. */
 static const double LARGEST_BYTES = 9007199254740992.0;
 
-/* Below this, a byte takes longer than any schedule may, and its time could not be represented. */
+/* With less, the time of one byte could exceed the longest schedule, and could not be represented.
+ */
 static const double SMALLEST_BANDWIDTH = 1e-16;
 
 yk_status yk_graph_builder_create(struct yk_graph_builder **out)
@@ -148,7 +149,7 @@ yk_status yk_graph_builder_set_memory(struct yk_graph_builder *builder, double b
     return YK_OK;
 }
 
-/* The number of a name; a new one gets a record at the end of `records`, all zero. */
+/* Returns the number of a name. A new name gets a zeroed record at the end of `records`. */
 static yk_status number_of(struct yk_names *names, const char *name, void **records,
                            int32_t *capacity, size_t size, bool *added, int32_t *out)
 {

@@ -1,6 +1,7 @@
 /*
  * Builder: collects devices, tasks, edges, groups and links, checks them, and makes a graph. Every
- * reader goes through it. Devices come before tasks, tasks before edges. One thread at a time.
+ * reader uses it. Add all devices first, then the tasks, then the edges. A builder is not
+ * thread-safe.
  */
 #ifndef YK_GRAPH_BUILDER_H
 #define YK_GRAPH_BUILDER_H
@@ -10,37 +11,39 @@
 
 struct yk_graph_builder;
 
-/* What an edge says about itself. A time of NAN means: from the bytes and the link. */
+/* Arguments of yk_graph_builder_add_edge(). */
 struct yk_graph_edge_spec {
     const char *from;
     const char *to;
-    double cost;  /* units of time between two different devices, or NAN */
-    double bytes; /* 0 when the edge holds no memory */
-    bool passing; /* the bytes have their place elsewhere: they travel, but hold nothing */
+    double cost;  /* units of time between two devices; NAN: computed from the bytes and the link */
+    double bytes; /* transferred from one task to the other */
+    bool passing; /* the bytes are transferred, but they do not count as memory of a device */
 };
 
 yk_status yk_graph_builder_create(struct yk_graph_builder **out) YK_MUST_USE;
 void yk_graph_builder_destroy(struct yk_graph_builder *builder);
 
-/* `memory_bytes` is INFINITY where the device has no limit. */
+/* A `memory_bytes` of INFINITY means: no limit. */
 yk_status yk_graph_builder_add_device(struct yk_graph_builder *builder, const char *name,
                                       double memory_bytes) YK_MUST_USE;
 
-/* `costs` has one entry for each device, in units of time; NAN means it cannot run there. */
+/* `costs` has one entry per device, in units of time. NAN: the device cannot run the task. */
 yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char *name,
                                     const double *costs) YK_MUST_USE;
 
-/* What the task added last needs while it runs. */
+/* Sets the bytes that the last added task needs while it runs. */
 yk_status yk_graph_builder_set_memory(struct yk_graph_builder *builder, double bytes) YK_MUST_USE;
 
-/* Puts the task added last into a group; the group is made when it is first named. */
+/* Adds the last added task to a group. A new group name creates the group. All tasks of a group
+ * run on one device. */
 yk_status yk_graph_builder_set_group(struct yk_graph_builder *builder,
                                      const char *group) YK_MUST_USE;
 
+/* Sets the bytes that a group holds on its device for the whole schedule. */
 yk_status yk_graph_builder_set_resident(struct yk_graph_builder *builder, const char *group,
                                         double bytes) YK_MUST_USE;
 
-/* Lets a group use a store, which is made when it is first named. */
+/* Makes a group use a shared store. A new store name creates the store. */
 yk_status yk_graph_builder_set_store(struct yk_graph_builder *builder, const char *group,
                                      const char *store) YK_MUST_USE;
 
@@ -50,17 +53,18 @@ yk_status yk_graph_builder_set_store_bytes(struct yk_graph_builder *builder, con
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
                                     const struct yk_graph_edge_spec *edge) YK_MUST_USE;
 
-/* The link of every pair of devices that no yk_graph_builder_set_link names. */
+/* Sets the link of every pair of devices that has no link yet. Call it after all calls of
+ * yk_graph_builder_set_link(). */
 yk_status yk_graph_builder_set_links(struct yk_graph_builder *builder, double latency,
                                      double bytes_per_unit) YK_MUST_USE;
 
-/* The link between two devices, in both directions. */
+/* Sets the link between two devices, for both directions. */
 yk_status yk_graph_builder_set_link(struct yk_graph_builder *builder, const char *a, const char *b,
                                     double latency, double bytes_per_unit) YK_MUST_USE;
 
 int32_t yk_graph_builder_device_count(const struct yk_graph_builder *builder);
 
-/* Checks the whole and makes the graph. The builder can only be destroyed afterwards. */
+/* Checks everything and creates the graph. Afterwards the builder may only be destroyed. */
 yk_status yk_graph_builder_finish(struct yk_graph_builder *builder,
                                   struct yk_graph **out) YK_MUST_USE;
 

@@ -1,4 +1,5 @@
-/* What a builder has collected: builder.c fills it, graph.c makes the graph from it. */
+/* Builder record: the content of a yk_graph_builder. builder.c fills it, graph.c makes the graph
+ * from it. Private to this folder. */
 #ifndef YK_GRAPH_BUILDER_RECORD_H
 #define YK_GRAPH_BUILDER_RECORD_H
 
@@ -33,7 +34,7 @@ struct edge_record {
 
 struct link_record {
     double latency;
-    double bytes_per_unit; /* 0 where no link was given */
+    double bytes_per_unit; /* 0: no link is set */
 };
 
 struct yk_graph_builder {
@@ -46,8 +47,8 @@ struct yk_graph_builder {
     struct group_record *groups;
     struct store_record *stores;
     struct edge_record *edges;
-    struct link_record *links; /* (P, P), made when the first link is given */
-    double *costs;             /* (n, P), NAN where a task cannot run */
+    struct link_record *links; /* (P, P); NULL until the first link is set */
+    double *costs;             /* (n, P); NAN: the device cannot run the task */
     int32_t edge_count;
     int32_t device_capacity;
     int32_t task_capacity;

@@ -32,7 +32,7 @@ static bool has_links(const struct yk_graph_builder *builder, const struct yk_gr
     return builder->links && graph->device_count > 1;
 }
 
-/* In units: all tasks and transfers one after the other. */
+/* The time of all tasks and transfers in sequence, in units of the input. */
 static double longest_schedule(const struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
     double latency = 0;
@@ -58,7 +58,7 @@ static double longest_schedule(const struct yk_graph_builder *builder, const str
 static yk_status choose_ticks(const struct yk_graph_builder *builder, struct yk_graph *graph)
 {
     const double sum = longest_schedule(builder, graph);
-    /* A tick for each task and edge on top: rounding may add half of one each. */
+    /* One extra tick per task and edge, because rounding may add half a tick each. */
     const double slack = (double)graph->task_count + (double)graph->edge_count;
     double scale = 1;
     if (!(sum + slack < LONGEST_SCHEDULE_TICKS)) {
@@ -90,7 +90,7 @@ static yk_status convert_costs(const struct yk_graph_builder *builder, struct yk
     return YK_OK;
 }
 
-/* Every pair's link; one for all when they are equal. */
+/* Converts the links of all pairs. If all are equal, only `mean_link` is kept. */
 static yk_status convert_links(const struct yk_graph_builder *builder, struct yk_graph *graph)
 {
     if (!has_links(builder, graph)) {
@@ -143,7 +143,7 @@ static int64_t edge_ticks(const struct yk_graph *graph, const struct edge_record
     if (graph->links) {
         return YK_GRAPH_BY_LINK;
     }
-    /* Of a single device the mean link is nothing, and so is the time. */
+    /* With a single device the mean link is zero, and so is the time. */
     return llround(graph->mean_link.latency_ticks +
                    ceil(record->bytes) * graph->mean_link.ticks_per_byte);
 }
@@ -194,7 +194,7 @@ static yk_status copy_tasks(const struct yk_graph_builder *builder, struct yk_gr
     return YK_OK;
 }
 
-/* A group runs where all of its tasks can run: what one cannot, none can. */
+/* A device that cannot run one task of a group cannot run any of them. */
 static yk_status spread_group_limits(struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
     const int64_t P = graph->device_count;
@@ -263,7 +263,7 @@ static yk_status check_links(const struct yk_graph_builder *builder, const struc
     return YK_OK;
 }
 
-/* The sum of all bytes, of stores on every device and of edges on both sides, must not overflow. */
+/* Checks that the sum of all bytes cannot overflow: stores count on every device, edges twice. */
 static yk_status check_bytes(const struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
     double sum = 0;
@@ -284,7 +284,7 @@ static yk_status check_bytes(const struct yk_graph_builder *builder, const struc
                : yk_fail(YK_ERROR_INPUT, "all bytes together are %.3g, which is too large", sum);
 }
 
-/* Edges by their first task, kept in the order of the input, with both indexes. */
+/* Sorts the edges by their first task, then in the order of the input, and makes both indexes. */
 static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_graph *graph)
 {
     YK_TRY_NEW(graph->arena, graph->edges, graph->edge_count);
@@ -321,7 +321,8 @@ static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_gr
     return YK_OK;
 }
 
-/* Among tasks that all wait for another of them, walking backwards must come round. */
+/* Finds a cycle for the error message: each remaining task waits for another one, so a walk against
+ * the edges returns to a visited task. */
 static yk_status name_cycle(const struct yk_graph *graph, const int32_t *waits_for)
 {
     int32_t task = 0;

@@ -1,17 +1,19 @@
 /*
- * Graph: tasks with costs on each of several devices, and edges that carry data between tasks.
+ * Graph: tasks with their cost on each device, and edges that carry data between tasks.
  *
- * The builder has checked it: there is no cycle, every task has a device that can run it, every
- * number is finite and not negative. It never changes afterwards; any thread may read it.
+ * The builder guarantees: the graph has no cycle, at least one device can run each task, and all
+ * numbers are finite and at least 0. A graph is immutable; any thread may read it.
  *
- * Times are whole ticks, 10^-k of the unit the graph was written in, with the largest k for which
- * every schedule's length stays below 2^52 ticks. Decimal costs are therefore exact, sums of them
- * too, and two equal path lengths compare equal: rounding noise never decides a tie.
+ * Times are integers in ticks. A tick is 10^-k units of the input file. k is the largest number for
+ * which every schedule is shorter than 2^52 ticks. So decimal costs and their sums are exact, and
+ * rounding errors never decide between two paths of equal length.
  *
- * In this room:
- *   graph, builder    the record; what collects and checks it
- *   read, reader      text in any form; one form, and how to add one
- *   read_*, scanner   the forms; numbers of a plain text
+ * Files of this folder:
+ *   graph             the graph itself
+ *   builder           collects and checks the parts of a graph
+ *   read              reads a graph from text in any known format
+ *   reader, read_*    the interface of a format; one file for each format
+ *   scanner           reads numbers from plain text
  *   example           the graph of `yoke schedule --example`
  */
 #ifndef YK_GRAPH_GRAPH_H
@@ -27,7 +29,7 @@ enum {
 
 #define YK_GRAPH_NEVER INT64_MAX     /* the cost of a task on a device that cannot run it */
 #define YK_GRAPH_UNLIMITED INT64_MAX /* the memory of a device without a limit */
-#define YK_GRAPH_BY_LINK (-1)        /* the cost of an edge whose time follows from its bytes */
+#define YK_GRAPH_BY_LINK (-1)        /* the cost of an edge whose time depends on the link */
 #define YK_GRAPH_NO_GROUP (-1)
 #define YK_GRAPH_NO_STORE (-1)
 
@@ -35,15 +37,15 @@ struct yk_graph_edge {
     int32_t from;
     int32_t to;
     int64_t cost;           /* ticks between two devices, or YK_GRAPH_BY_LINK */
-    int64_t bytes;          /* that travel, where the cost is by link */
-    int64_t resident_bytes; /* of them, kept on both devices from production to last use */
+    int64_t bytes;          /* transferred; they decide the time if the cost is YK_GRAPH_BY_LINK */
+    int64_t resident_bytes; /* held by both devices until `to` has finished */
 };
 
-/* An edge as the task it enters needs it. */
+/* A copy of what is needed of an edge, stored in the order of the tasks that the edges enter. */
 struct yk_graph_input {
-    int64_t cost; /* as the edge's */
+    int64_t cost; /* the edge's cost */
     int32_t from;
-    int32_t edge; /* its number */
+    int32_t edge; /* index of the edge */
 };
 
 struct yk_graph_link {
@@ -58,18 +60,19 @@ struct yk_graph_device {
 
 struct yk_graph_task {
     const char *name;
-    int64_t memory_bytes; /* while it runs, besides the bytes of its edges */
+    int64_t memory_bytes; /* needed while it runs; the bytes of its edges are extra */
     int32_t group;        /* or YK_GRAPH_NO_GROUP */
 };
 
+/* Tasks that must run on one device. */
 struct yk_graph_group {
     const char *name;
-    int64_t resident_bytes; /* held on the group's device throughout */
-    int32_t store;          /* what it uses besides, or YK_GRAPH_NO_STORE */
+    int64_t resident_bytes; /* held on the group's device for the whole schedule */
+    int32_t store;          /* the shared store it uses, or YK_GRAPH_NO_STORE */
 };
 
-/* Bytes that several groups use, such as the weights of a layer that serves several micro-batches:
- * held once on every device where one of those groups is. */
+/* Bytes that several groups share, such as the weights of a layer used by several micro-batches.
+ * A device holds them once if it runs at least one of these groups. */
 struct yk_graph_store {
     const char *name;
     int64_t bytes;
@@ -88,20 +91,22 @@ struct yk_graph {
     struct yk_graph_task *tasks;
     struct yk_graph_group *groups;
     struct yk_graph_store *stores;
-    int64_t *costs;                /* (n, P) ticks, or YK_GRAPH_NEVER; equal for all of a group */
-    struct yk_graph_edge *edges;   /* by `from`, then in the order of the input */
+    /* (n, P) ticks. YK_GRAPH_NEVER: the device cannot run the task, nor any task of its group. */
+    int64_t *costs;
+    struct yk_graph_edge *edges;   /* sorted by `from`, then in the order of the file */
     int32_t *out_first;            /* (n + 1) edges [out_first[i], out_first[i + 1]) leave task i */
-    int32_t *in_first;             /* (n + 1) places in inputs of the edges that enter task i */
-    struct yk_graph_input *inputs; /* (edges) by the task they enter, then by edge number */
-    int32_t *order;                /* (n) a topological order, the same for the same input */
-    struct yk_graph_link *links;   /* (P, P), or NULL where all links are equal or none is needed */
+    int32_t *in_first;             /* (n + 1) inputs [in_first[i], in_first[i + 1]) enter task i */
+    struct yk_graph_input *inputs; /* (edges) sorted by the task they enter, then by edge */
+    int32_t *order;                /* (n) the tasks in a deterministic topological order */
+    struct yk_graph_link *links;   /* (P, P); NULL: all links are equal, or none is needed */
     struct yk_graph_link mean_link;
-    struct yk_graph_link fastest_link; /* no link has a smaller latency or takes less for a byte */
+    struct yk_graph_link
+        fastest_link; /* the smallest latency and the largest bandwidth of all links */
 };
 
 void yk_graph_destroy(struct yk_graph *graph);
 
-/* The ticks `task` takes on `device`, or YK_GRAPH_NEVER. */
+/* The ticks that `task` takes on `device`, or YK_GRAPH_NEVER. */
 static inline int64_t yk_graph_cost(const struct yk_graph *graph, int32_t task, int32_t device)
 {
     return graph->costs[(int64_t)task * graph->device_count + device];
@@ -112,7 +117,7 @@ static inline bool yk_graph_can_run(const struct yk_graph *graph, int32_t task, 
     return yk_graph_cost(graph, task, device) != YK_GRAPH_NEVER;
 }
 
-/* The ticks the data of `edge` takes between two different devices. */
+/* The ticks of the transfer of `edge` between two different devices. */
 static inline int64_t yk_graph_transfer(const struct yk_graph *graph,
                                         const struct yk_graph_edge *edge, int32_t from_device,
                                         int32_t to_device)
@@ -125,7 +130,7 @@ static inline int64_t yk_graph_transfer(const struct yk_graph *graph,
     return llround(link->latency_ticks + (double)edge->bytes * link->ticks_per_byte);
 }
 
-/* The ticks the data of `edge` takes: none on one device. */
+/* The ticks of the transfer of `edge`; 0 if both devices are the same. */
 static inline int64_t yk_graph_delay(const struct yk_graph *graph, const struct yk_graph_edge *edge,
                                      int32_t from_device, int32_t to_device)
 {
@@ -135,7 +140,7 @@ static inline int64_t yk_graph_delay(const struct yk_graph *graph, const struct 
 /* The mean of yk_graph_transfer over all ordered pairs of different devices. */
 int64_t yk_graph_mean_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge);
 
-/* Ticks in the unit the graph was written in. */
+/* Converts ticks to the time unit of the input file. */
 static inline double yk_graph_time(const struct yk_graph *graph, int64_t ticks)
 {
     return (double)ticks / graph->ticks_per_unit;

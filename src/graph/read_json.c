@@ -44,6 +44,14 @@ struct reading {
     bool *store_used;             /* likewise */
 };
 
+/* Reads a member with a quantity. Leaves `*out` unchanged if there is no such member. */
+static yk_status read_optional(const struct yk_json *object, const char *key, enum yk_unit unit,
+                               double *out)
+{
+    const struct yk_json *node = yk_json_get(object, key);
+    return node ? yk_json_read_quantity(node, key, unit, out) : YK_OK;
+}
+
 static yk_status add_group(struct reading *reading, const char *name, struct group **out)
 {
     bool added = false;
@@ -70,9 +78,7 @@ static yk_status add_listed_group(struct reading *reading, const struct yk_json 
         return yk_fail(YK_ERROR_INPUT, "this group is given twice");
     }
     group->listed_at = (int64_t)place;
-    const struct yk_json *resident = yk_json_get(node, "resident");
-    return resident ? yk_json_read_quantity(resident, "resident", YK_UNIT_BYTES, &group->resident)
-                    : YK_OK;
+    return read_optional(node, "resident", YK_UNIT_BYTES, &group->resident);
 }
 
 static yk_status list_groups(struct reading *reading)
@@ -190,14 +196,12 @@ struct link {
 
 static yk_status parse_link_rates(const struct yk_json *node, struct link *out)
 {
-    const struct yk_json *latency = yk_json_get(node, "latency");
     const struct yk_json *bandwidth = yk_json_get(node, "bandwidth");
     if (!bandwidth) {
         return yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
     }
     YK_TRY(yk_json_read_quantity(bandwidth, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
-    return latency ? yk_json_read_quantity(latency, "latency", YK_UNIT_SECONDS, &out->latency)
-                   : YK_OK;
+    return read_optional(node, "latency", YK_UNIT_SECONDS, &out->latency);
 }
 
 static yk_status parse_link_for_all(const struct yk_json *node, struct link *out)
@@ -362,8 +366,7 @@ static yk_status parse_device(const struct yk_json *node, const char **name, dou
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", name));
-    const struct yk_json *limit = yk_json_get(node, "memory");
-    return limit ? yk_json_read_quantity(limit, "memory", YK_UNIT_BYTES, memory) : YK_OK;
+    return read_optional(node, "memory", YK_UNIT_BYTES, memory);
 }
 
 static yk_status read_devices(const struct reading *reading)
@@ -418,21 +421,15 @@ static yk_status parse_task(struct reading *reading, const struct yk_json *node,
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &out->name));
     YK_TRY(parse_costs(yk_json_get(node, "cost"), device_count, out->costs));
-    const struct yk_json *memory = yk_json_get(node, "memory");
     const struct yk_json *group = yk_json_get(node, "group");
-    const struct yk_json *resident = yk_json_get(node, "resident");
     double resident_bytes = NAN;
     out->memory = 0;
     out->group = NULL;
-    if (memory) {
-        YK_TRY(yk_json_read_quantity(memory, "memory", YK_UNIT_BYTES, &out->memory));
-    }
+    YK_TRY(read_optional(node, "memory", YK_UNIT_BYTES, &out->memory));
     if (group) {
         YK_TRY(yk_json_read_name(group, "group", &out->group));
     }
-    if (resident) {
-        YK_TRY(yk_json_read_quantity(resident, "resident", YK_UNIT_BYTES, &resident_bytes));
-    }
+    YK_TRY(read_optional(node, "resident", YK_UNIT_BYTES, &resident_bytes));
     return join_group(reading, out->name, out->group, resident_bytes, &out->group);
 }
 
@@ -460,16 +457,12 @@ static yk_status parse_edge(const struct yk_json *node, struct yk_graph_edge_spe
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_json_read_name(yk_json_get(node, "from"), "from", &out->from));
     YK_TRY(yk_json_read_name(yk_json_get(node, "to"), "to", &out->to));
-    const struct yk_json *cost = yk_json_get(node, "cost");
-    const struct yk_json *bytes = yk_json_get(node, "bytes");
-    if (!cost && !bytes) {
+    if (!yk_json_get(node, "cost") && !yk_json_get(node, "bytes")) {
         return yk_fail(YK_ERROR_INPUT, "\"cost\" is missing; give the edge a cost or bytes");
     }
-    if (cost) {
-        YK_TRY(yk_json_read_quantity(cost, "cost", YK_UNIT_SECONDS, &out->cost));
-    }
+    YK_TRY(read_optional(node, "cost", YK_UNIT_SECONDS, &out->cost));
     YK_TRY(yk_json_get_flag(node, "passing", &out->passing));
-    return bytes ? yk_json_read_quantity(bytes, "bytes", YK_UNIT_BYTES, &out->bytes) : YK_OK;
+    return read_optional(node, "bytes", YK_UNIT_BYTES, &out->bytes);
 }
 
 static yk_status read_edges(const struct reading *reading)

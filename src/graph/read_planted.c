@@ -84,16 +84,6 @@ static yk_status read_edge(struct yk_graph_scanner *scanner, int64_t number,
     return yk_graph_scanner_locate(scanner, yk_graph_builder_add_edge(builder, &edge));
 }
 
-static yk_status add_devices(const struct sizes *sizes, struct yk_graph_builder *builder)
-{
-    for (int64_t p = 0; p < sizes->devices; p++) {
-        char name[24];
-        snprintf(name, sizeof name, "P%lld", (long long)p + 1);
-        YK_TRY(yk_graph_builder_add_device(builder, name, INFINITY));
-    }
-    return YK_OK;
-}
-
 static yk_status read_planted(const struct yk_graph_document *document,
                               const struct yk_graph_read_options *options,
                               struct yk_graph_builder *builder)
@@ -102,7 +92,8 @@ static yk_status read_planted(const struct yk_graph_document *document,
     struct sizes sizes = {0};
     struct yk_graph_scanner scanner = yk_graph_scanner_start(document->text, document->length);
     YK_TRY(read_header(&scanner, document->length, &sizes));
-    YK_TRY(add_devices(&sizes, builder));
+    const struct yk_graph_read_options devices = {.device_count = (int32_t)sizes.devices};
+    YK_TRY(yk_graph_reader_add_devices(&devices, builder));
     for (int64_t i = 0; i < sizes.tasks; i++) {
         YK_TRY(read_task(&scanner, i, &sizes, builder));
     }

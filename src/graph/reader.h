@@ -1,10 +1,10 @@
 /*
- * Reader: one form a graph can be written in. Private to this room; all others call
+ * Reader: the interface of one graph file format. Private to this folder; other code calls
  * yk_graph_read().
  *
- * To add a form: write src/graph/read_NAME.c with its `const struct yk_graph_reader
- * yk_graph_reader_NAME`, and add NAME to YK_GRAPH_READERS below. Then a corpus in
- * tests/corpus/NAME and its name in tests/fuzz/CMakeLists.txt.
+ * To add a format: write src/graph/read_NAME.c that defines `const struct yk_graph_reader
+ * yk_graph_reader_NAME`, and add ROW(NAME) to YK_GRAPH_READERS below. For the fuzz tests, add
+ * example files to tests/corpus/NAME and NAME to tests/fuzz/CMakeLists.txt.
  */
 #ifndef YK_GRAPH_READER_H
 #define YK_GRAPH_READER_H
@@ -20,27 +20,28 @@ struct yk_json;
 struct yk_graph_document {
     const char *text;
     size_t length;
-    const struct yk_json *json; /* NULL when the text is not JSON */
+    const struct yk_json *json; /* the parsed text; NULL if the text is not JSON */
 };
 
 struct yk_graph_reader {
     const char *name;
-    bool needs_devices; /* the options say which; other forms have devices of their own */
-    bool accepts_links; /* the options may say how fast data travels */
+    bool needs_devices; /* the format has no devices: they come from the options */
+    bool accepts_links; /* the options may set latency and bandwidth */
     bool (*recognises)(const struct yk_graph_document *document);
-    /* Fills the builder; needs no source name in its messages. The options have been checked. */
+    /* Fills the builder. The options are already checked. The caller adds the source name to error
+     * messages. */
     yk_status (*read)(const struct yk_graph_document *document,
                       const struct yk_graph_read_options *options,
                       struct yk_graph_builder *builder);
 };
 
-/* All readers, in the order they are asked: one row NAME for each src/graph/read_NAME.c. */
+/* All readers, in the order in which they are tried: one row for each src/graph/read_NAME.c. */
 #define YK_GRAPH_READERS(ROW) ROW(json) ROW(wfcommons) ROW(stg) ROW(planted)
 
 #define YK_GRAPH_READER_DECLARE(name) extern const struct yk_graph_reader yk_graph_reader_##name;
 YK_GRAPH_READERS(YK_GRAPH_READER_DECLARE)
 
-/* Adds devices P1 … PN; fails with a hint at --devices when the options do not say how many. */
+/* Adds options->device_count devices named P1, P2, …. Fails if the count is 0. */
 static inline yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *options,
                                                     struct yk_graph_builder *builder)
 {
@@ -57,7 +58,7 @@ static inline yk_status yk_graph_reader_add_devices(const struct yk_graph_read_o
     return YK_OK;
 }
 
-/* The costs of a task that takes `work` at speed 1, one for each device. */
+/* Computes the cost on each device of a task that takes `work` at speed 1. */
 static inline void yk_graph_reader_task_costs(const struct yk_graph_read_options *options,
                                               double work, double *out)
 {

@@ -1,4 +1,4 @@
-/* Counters: --counters: what the devices' own counters showed while something ran, as tables. */
+/* Device counters (--counters): records hardware counters of a device and prints them as tables. */
 #ifndef YK_JOB_COUNTERS_H
 #define YK_JOB_COUNTERS_H
 
@@ -11,12 +11,12 @@
 #define YK_COUNTERS_HELP                                                                           \
     "Also say what the device's own meters show in each phase and kind of layer"
 
-/* A gauge of the device, before anything computes on it. */
+/* Opens a counter recorder on a device. Call it before any work starts on that device. */
 yk_status yk_counters_open(const struct yk_device_choice *device,
                            struct yk_counter_recorder **out) YK_MUST_USE;
 
-/* Of each of the first few ranks a table of phases and kinds, in the columns that are known, and
- * where the numbers are from. */
+/* Appends one table for each of the first four ranks: a row per phase and per kind of layer, a
+ * column per available counter. The heading names the source of the numbers. */
 yk_status yk_counters_add_text(const struct yk_counter_ranks *ranks,
                                struct yk_text *out) YK_MUST_USE;
 

@@ -28,22 +28,12 @@ static const char no_plugin[] =
     "yoke was built without " PLUGIN_FILE "; build it where the CUDA toolkit is installed (nvcc, "
     "with cuBLAS and, for attention, cuDNN)";
 
-static bool find_plugin(char path[YK_PLUGIN_PATH_SIZE])
-{
-    for (size_t i = 0; i < yk_plugin_count; i++) {
-        if (strcmp(yk_plugins[i].file, PLUGIN_FILE) == 0) {
-            return yk_plugin_find(&yk_plugins[i], path);
-        }
-    }
-    return false;
-}
-
 static yk_status choose_best(struct yk_device_choice *out)
 {
     struct yk_machine machine;
     char path[YK_PLUGIN_PATH_SIZE];
     *out = (struct yk_device_choice){0};
-    if (find_plugin(path)) {
+    if (yk_plugin_find(PLUGIN_FILE, path)) {
         YK_TRY(yk_discover(NULL, &machine));
         out->gpu = yk_visible_devices_index(machine.gpus, machine.gpu_count, 0) >= 0;
         out->automatic = out->gpu;
@@ -74,7 +64,7 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
         return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or auto",
                        word);
     }
-    if (!find_plugin(path)) {
+    if (!yk_plugin_find(PLUGIN_FILE, path)) {
         return yk_fail(YK_ERROR_SYSTEM, "--device %s: %s", word, no_plugin);
     }
     *out = (struct yk_device_choice){.gpu = true, .number = (int32_t)number};
@@ -165,7 +155,7 @@ yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const c
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* Where what was found out about products is kept; false where there is no such place. */
+/* Path of the cache file of matrix product algorithms; false if there is no cache folder. */
 static bool find_products(char out[PATH_SIZE])
 {
     const char *cache = getenv("XDG_CACHE_HOME");
@@ -197,8 +187,8 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
         return YK_OK;
     }
     number_as_the_driver();
-    return find_plugin(plugin) ? yk_backend_load(plugin, out)
-                               : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
+    return yk_plugin_find(PLUGIN_FILE, plugin) ? yk_backend_load(plugin, out)
+                                               : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
 }
 
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,

@@ -1,6 +1,6 @@
 /*
- * Device: which device --device means, and an engine on it. Whoever opens an engine closes it after
- * everything on it is gone. One thread at a time.
+ * Device: resolves the option --device and opens an engine on that device. The caller closes the
+ * engine after it has freed everything that uses it. Not thread-safe.
  */
 #ifndef YK_JOB_DEVICE_H
 #define YK_JOB_DEVICE_H
@@ -18,30 +18,31 @@
     "there is one that yoke was built for"
 
 struct yk_device_choice {
-    int32_t number; /* of the GPU, as CUDA counts those that this process sees */
+    int32_t number; /* CUDA index of the GPU among those visible to this process */
     bool gpu;
-    bool automatic; /* nobody asked for the GPU by name */
+    bool automatic; /* the GPU was chosen by "auto" */
 };
 
-/* NULL stands for auto. A GPU that is asked for and cannot be had is refused with the reason. */
+/* Resolves the value of --device; NULL means "auto". Fails if the value is malformed, or if it
+ * names a GPU and yoke was built without its CUDA plug-in. */
 yk_status yk_device_choose(const char *word, struct yk_device_choice *out) YK_MUST_USE;
 
-/* How many GPUs --device can name: cuda:0 and so on. */
+/* Number of GPUs visible to this process: --device accepts cuda:0 to cuda:(count − 1). */
 yk_status yk_device_count_gpus(int32_t *out) YK_MUST_USE;
 
-/* The GPU as a line that a plan's file can keep: "h200:143771MiB", or where this process has a part
- * of it, an instance (MIG) or what the service that shares it allows (MPS), "h200:12.1%:16384MiB".
- */
+/* Describes a GPU in the syntax of --cluster: "h200:143771MiB". A process that has only a part of
+ * the GPU (a MIG instance, or an MPS limit) gets that part: "h200:12.1%:16384MiB". */
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;
 
-/* Adds what the device's backend says of it, and unless `versions` is NULL what its times depend
- * on. A refusal says what is missing. */
+/* Appends the backend's description of the device to `out` and the versions that its speed depends
+ * on to `versions`, which may be NULL. Fails if the backend cannot be loaded. */
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
                              struct yk_text *versions) YK_MUST_USE;
 
-/* `out` starts as {0}. Of the options, the number of a GPU and its file of products are filled in.
- */
+/* Opens the device and a lane on it. `out` starts as {0}. For a GPU this sets three members of a
+ * copy of `options`: the device number, the MPS memory limit and the cache file of matrix product
+ * algorithms. */
 yk_status yk_device_open_engine(const struct yk_device_choice *choice,
                                 const struct yk_backend_options *options,
                                 struct yk_engine *out) YK_MUST_USE;

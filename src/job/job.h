@@ -1,17 +1,16 @@
 /*
- * Job: what every job is given by whoever runs it: callbacks that report how far it is, and a flag
- * that asks it to stop.
+ * Job: one command of yoke as a function. A job reads a request struct, fills a result struct and
+ * returns a status. It does not print and does not end the process.
  *
- * A job is a function with a request record, which has a `const struct yk_job *`, and a result
- * record. It returns a status, and neither prints nor ends the process. Callbacks are made on the
- * thread that runs the job, unless a comment says otherwise; any may be NULL, and so may the
- * pointer itself.
+ * Every request has a pointer to struct yk_job_callbacks, by which the job reports progress and
+ * learns that it should stop. Callbacks run on the thread that runs the job, unless a comment says
+ * otherwise. Each callback may be NULL, and so may the pointer to the struct.
  *
- * The room: planning/ (plan, place, schedule, order, simulate, tradeoff), training/ (train and all
- * it needs), profiling/ (profile, import, show, calibrate), models/ (model, generate, translate,
- * eval, tokenize, inspect, weights, pairs, bleu), reporting/ (report), machine/ (devices, doctor);
- * shared by them: device, plugin, loaded_model, model_data, text_files, outputs, profile_path,
- * workload, counters, rank and launch.
+ * Contents of this folder: planning/ (plan, place, schedule, order, simulate, tradeoff), training/
+ * (train), profiling/ (profile, import, show, calibrate), models/ (model, generate, translate,
+ * eval, tokenize, inspect, weights, pairs, bleu), reporting/ (report), machine/ (devices, doctor).
+ * Shared by these: device, plugin, loaded_model, model_data, text_files, output_files,
+ * profile_path, workload, device_counters, rank and rank_launch.
  */
 #ifndef YK_JOB_JOB_H
 #define YK_JOB_JOB_H
@@ -26,38 +25,40 @@
 struct yk_job {
     void *user;
 
-    /* Work begins that may take long; so much of it (0 to 1) is done; it has ended. */
+    /* `begin` and `end` enclose work that may take long. In between, `progress` reports the name of
+     * the current activity and the fraction that is done, from 0 to 1. */
     void (*begin)(void *user);
     void (*progress)(void *user, const char *what, double done);
     void (*end)(void *user);
 
-    /* A line about work under way, which replaces the one before unless that was to be kept. */
+    /* A status line. It replaces the previous one, unless that one was reported with `keep`. */
     void (*line)(void *user, const char *line, bool keep);
 
-    /* Several ranks have come to the same failure. Rank 0 reports it here, at once, because a
-     * launcher may end the other ranks as soon as one has ended. The status that the job returns
-     * then has an empty sentence. */
+    /* All ranks have failed with this message. Rank 0 reports it here before any rank exits,
+     * because a launcher may kill the remaining ranks when the first one exits. The status that the
+     * job returns later has an empty message. */
     void (*failed)(void *user, const char *sentence);
 
-    /* A rank of several is lost; one of the others reports it here. Made on another thread, while
-     * the thread that runs the job may hang in an exchange with the lock of a stream: the callback
-     * must not wait for one. */
+    /* Another rank has failed or hangs. Runs on a different thread. The thread that runs the job
+     * may be blocked in communication and hold the lock of a stdio stream, so the callback must not
+     * wait for such a lock. */
     void (*lost)(void *user, const char *sentence);
 
-    /* Ends this process with `status`: a rank is lost or gives up, and the thread that runs the job
-     * may never return from an exchange. Made on any thread; the callback must not return, and must
-     * not wait for the lock of a stream.
+    /* Must end this process with `status` and must not return. Called when a rank has failed and
+     * the thread that runs the job may be blocked in communication forever. Runs on any thread, and
+     * must not wait for the lock of a stdio stream.
      *
-     * NULL: the job aborts the communication instead. Ranks that have met without MPI then return
-     * YK_ERROR_LOST. MPI cannot do that: MPI_Abort ends the processes of all ranks, the caller's,
-     * too. A caller that is to outlive its ranks starts them as processes of their own
-     * (job/launch.h). */
+     * NULL means: the job aborts the communication instead. Ranks that were connected without MPI
+     * then return YK_ERROR_LOST. With MPI, MPI_Abort ends the processes of all ranks, including
+     * this one. A caller that must survive starts its ranks as separate processes
+     * (job/rank_launch.h). */
     void (*leave)(void *user, yk_status status);
 
-    /* Set: the job ends early, with what it has by then. NULL: nobody asks. */
+    /* When it becomes true, the job ends early with the result it has so far. May be NULL. */
     const atomic_bool *stop;
 };
 
+/* Call the callback of that name, if it is set. */
 void yk_job_begin(const struct yk_job *job);
 void yk_job_progress(const struct yk_job *job, const char *what, double done);
 void yk_job_end(const struct yk_job *job);
@@ -66,20 +67,20 @@ void yk_job_failed(const struct yk_job *job, const char *sentence);
 
 bool yk_job_is_stopped(const struct yk_job *job);
 
-/* The flag itself; one that is never set where there is none. */
+/* The stop flag; a flag that is always false if the job has none. Never NULL. */
 const atomic_bool *yk_job_stop(const struct yk_job *job);
 
 struct yk_job_search {
-    double budget_s;
-    int64_t moves; /* positive: this many moves instead, whatever the time */
+    double budget_s; /* time limit */
+    int64_t moves;   /* > 0: stop after this many moves and ignore budget_s; 0: no limit */
     int64_t seed;
 };
 
-/* What is asked of a search, with the progress and the stop of the job. */
+/* Scheduler options for the search, with the progress callback and the stop flag of the job. */
 struct yk_scheduler_options yk_job_search_options(const struct yk_job_search *request,
                                                   const struct yk_job *job);
 
-/* Notes that the search was interrupted, if it was. */
+/* Logs that the search was interrupted, if the stop flag is set. */
 void yk_job_note_interruption(const struct yk_job *job);
 
 #endif

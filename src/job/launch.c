@@ -25,14 +25,14 @@ enum {
 struct session {
     const struct yk_launch_request *request;
     pid_t process;
-    int errors;    /* its standard error, for reading */
-    int signals;   /* a signalfd */
-    int asked;     /* how often the ranks were asked to stop */
-    int last_sign; /* the signal that asked last */
-    struct yk_mpirun_output talk;
+    int errors;        /* its standard error, for reading */
+    int signals;       /* a signalfd */
+    int stop_requests; /* signals received so far */
+    int last_signal;
+    struct yk_mpirun_output output; /* what mpirun itself prints, condensed */
 };
 
-static size_t count_words(const char *const *words)
+static size_t count_strings(const char *const *words)
 {
     size_t count = 0;
     while (words && words[count]) {
@@ -42,11 +42,11 @@ static size_t count_words(const char *const *words)
 }
 
 /* mpirun's arguments and then those of the ranks. */
-static yk_status make_words(const struct yk_launch_request *request, struct yk_arena *arena,
-                            const char ***out)
+static yk_status make_arguments(const struct yk_launch_request *request, struct yk_arena *arena,
+                                const char ***out)
 {
-    const size_t count = count_words((const char *const *)request->arguments);
-    const size_t variables = count_words(request->variables);
+    const size_t count = count_strings((const char *const *)request->arguments);
+    const size_t variables = count_strings(request->variables);
     const char **words = NULL;
     char *ranks = NULL;
     YK_TRY_NEW(arena, words, OWN_WORDS + 2 * variables + count + 1);
@@ -74,7 +74,7 @@ static yk_status make_words(const struct yk_launch_request *request, struct yk_a
 
 /* In the new process; `failure` takes errno when mpirun cannot be started. It then ends by a
  * signal, so that nothing which this process registered to be done at its end is done twice. */
-static void become_mpirun(const char **words, int errors, int failure, const sigset_t *mask)
+static void exec_mpirun(const char **words, int errors, int failure, const sigset_t *mask)
 {
     /* Signals of the terminal go to a group; mpirun would end the ranks for them. */
     (void)setpgid(0, 0);
@@ -106,7 +106,7 @@ static yk_status fail_to_start(int problem)
     return yk_fail(YK_ERROR_SYSTEM, "mpirun cannot be started: %s", strerror(problem));
 }
 
-static yk_status start(struct session *session, const char **words, const sigset_t *mask)
+static yk_status start_mpirun(struct session *session, const char **words, const sigset_t *mask)
 {
     int errors[2];
     int failure[2];
@@ -120,7 +120,7 @@ static yk_status start(struct session *session, const char **words, const sigset
     }
     const pid_t process = fork();
     if (process == 0) {
-        become_mpirun(words, errors[1], failure[1], mask);
+        exec_mpirun(words, errors[1], failure[1], mask);
     }
     int problem = process < 0 ? errno : 0;
     (void)close(errors[1]);
@@ -151,15 +151,15 @@ static void handle_signal(struct session *session)
     if (read(session->signals, &info, sizeof info) != (ssize_t)sizeof info) {
         return;
     }
-    session->asked++;
-    session->last_sign = (int)info.ssi_signo;
-    /* Should mpirun itself hang, a third one ends it, and ranks that lose it end, too. */
-    (void)kill(session->process, session->asked == 1   ? SIGUSR1
-                                 : session->asked == 2 ? SIGTERM
-                                                       : SIGKILL);
+    session->stop_requests++;
+    session->last_signal = (int)info.ssi_signo;
+    /* A third signal kills mpirun, should it hang; its ranks then end as well. */
+    (void)kill(session->process, session->stop_requests == 1   ? SIGUSR1
+                                 : session->stop_requests == 2 ? SIGTERM
+                                                               : SIGKILL);
 }
 
-static void pass_on(const struct yk_launch_request *request, struct yk_text *text)
+static void forward_errors(const struct yk_launch_request *request, struct yk_text *text)
 {
     if (text->length > 0 && request->errors) {
         request->errors(request->user, text->bytes, text->length);
@@ -167,8 +167,8 @@ static void pass_on(const struct yk_launch_request *request, struct yk_text *tex
     text->length = 0;
 }
 
-/* Until mpirun and all that it started have closed its standard error. */
-static void listen_to(struct session *session)
+/* Forwards output until mpirun and all its children have closed standard error. */
+static void forward_output(struct session *session)
 {
     char bytes[4096];
     struct yk_text heard = {0};
@@ -187,16 +187,16 @@ static void listen_to(struct session *session)
         if (files[0].revents) {
             const ssize_t got = read(session->errors, bytes, sizeof bytes);
             open = got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
-            yk_mpirun_output_add(&session->talk, bytes, got > 0 ? (size_t)got : 0, &heard);
-            pass_on(session->request, &heard);
+            yk_mpirun_output_add(&session->output, bytes, got > 0 ? (size_t)got : 0, &heard);
+            forward_errors(session->request, &heard);
         }
     }
-    yk_mpirun_output_finish(&session->talk, &heard);
-    pass_on(session->request, &heard);
+    yk_mpirun_output_finish(&session->output, &heard);
+    forward_errors(session->request, &heard);
     yk_text_free(&heard);
 }
 
-static struct yk_mpirun_exit wait_for(const struct session *session)
+static struct yk_mpirun_exit wait_for_mpirun(const struct session *session)
 {
     int ended = 0;
     while (waitpid(session->process, &ended, 0) < 0 && errno == EINTR) {
@@ -204,25 +204,25 @@ static struct yk_mpirun_exit wait_for(const struct session *session)
     return (struct yk_mpirun_exit){
         .code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 0,
         .signal = WIFSIGNALED(ended) ? WTERMSIG(ended) : 0,
-        .stopped = session->asked > 0,
+        .stopped = session->stop_requests > 0,
     };
 }
 
-/* From the moment that signals are held back until mpirun has ended. */
-static yk_status attend(struct session *session, const char **words, const sigset_t *before)
+/* Runs mpirun to its end, while signals are blocked. */
+static yk_status run_mpirun(struct session *session, const char **words, const sigset_t *before)
 {
-    YK_TRY(start(session, words, before));
-    listen_to(session);
-    const struct yk_mpirun_exit end = wait_for(session);
+    YK_TRY(start_mpirun(session, words, before));
+    forward_output(session);
+    const struct yk_mpirun_exit end = wait_for_mpirun(session);
     (void)close(session->errors);
-    return yk_mpirun_status(&session->talk, &end);
+    return yk_mpirun_status(&session->output, &end);
 }
 
 static yk_status launch(const struct yk_launch_request *request, struct yk_arena *arena,
                         struct yk_launch_result *out)
 {
     const char **words = NULL;
-    YK_TRY(make_words(request, arena, &words));
+    YK_TRY(make_arguments(request, arena, &words));
     sigset_t set;
     sigset_t before;
     sigemptyset(&set);
@@ -232,12 +232,12 @@ static yk_status launch(const struct yk_launch_request *request, struct yk_arena
     (void)sigprocmask(SIG_BLOCK, &set, &before);
     struct session session = {.request = request, .signals = signalfd(-1, &set, SFD_CLOEXEC)};
     yk_status status =
-        session.signals < 0 ? fail_to_start(errno) : attend(&session, words, &before);
+        session.signals < 0 ? fail_to_start(errno) : run_mpirun(&session, words, &before);
     if (session.signals >= 0) {
         (void)close(session.signals);
     }
-    out->signal = session.asked > 1 ? session.last_sign : 0;
-    yk_mpirun_output_free(&session.talk);
+    out->signal = session.stop_requests > 1 ? session.last_signal : 0;
+    yk_mpirun_output_free(&session.output);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }

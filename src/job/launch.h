@@ -1,11 +1,11 @@
 /*
- * Launch: starts the ranks of a run on this machine with mpirun, when several are asked for, and
- * waits until they have ended. This forks: call it before any other thread has started.
+ * Rank launch: starts the ranks of a run on this machine with mpirun and waits until they have
+ * ended. It forks, so call it before any other thread has started.
  *
- * The ranks' standard output is that of this process, their standard error goes to a callback; what
- * mpirun itself writes there becomes one sentence. Meanwhile this process holds the signals TERM,
- * INT and HUP back, and passes the first on as USR1, the one signal that mpirun hands to its ranks
- * and does not end them for: they save and stop. A second one ends them.
+ * The ranks inherit standard output. Their standard error goes to a callback; messages of mpirun
+ * itself are condensed into one sentence. SIGTERM, SIGINT and SIGHUP are blocked meanwhile. The
+ * first such signal is forwarded as SIGUSR1, the only signal that mpirun passes to its ranks
+ * without killing them: the ranks save a checkpoint and stop. A second signal kills them.
  */
 #ifndef YK_JOB_LAUNCH_H
 #define YK_JOB_LAUNCH_H
@@ -18,19 +18,20 @@
 struct yk_launch_request {
     int64_t ranks;
     const char *program;
-    char *const *arguments;       /* of the program, without its name; ended by NULL */
-    const char *const *variables; /* of the environment that ranks get, too; ended by NULL */
-    /* What the ranks write to standard error, as it comes; may be NULL. */
+    char *const *arguments;       /* of the program, without argv[0]; ends with NULL */
+    const char *const *variables; /* environment variables passed to the ranks; ends with NULL */
+    /* Receives the standard error of the ranks as it arrives; may be NULL. */
     void (*errors)(void *user, const char *bytes, size_t length);
     void *user;
 };
 
 struct yk_launch_result {
-    int signal; /* a second one, which ended the ranks: the caller should end by it; 0: none */
+    /* The second signal, which killed the ranks; the caller should end itself with it. 0: none. */
+    int signal;
 };
 
-/* Runs the ranks. YK_OK when all ended well; else what they agreed on or how one was lost, with an
- * empty sentence where a rank has reported it already. */
+/* Runs the ranks. Returns YK_OK if all of them succeeded, else the status that they agreed on, or
+ * an error about the rank that failed. The message is empty if a rank has already printed it. */
 yk_status yk_launch_ranks(const struct yk_launch_request *request,
                           struct yk_launch_result *out) YK_MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
- * Loaded model: a checkpoint, or a folder in Hugging Face format, with its weights in memory. It
- * owns what it points to and does not move once it is open. One thread at a time.
+ * Loaded model: a checkpoint, or a folder in Hugging Face format, with its weights in device
+ * memory. It owns what it points to. Do not copy or move it while it is open. Not thread-safe.
  */
 #ifndef YK_JOB_LOADED_MODEL_H
 #define YK_JOB_LOADED_MODEL_H
@@ -13,20 +13,20 @@
 #include <stdint.h>
 
 struct yk_loaded_model_request {
-    const char *path;      /* of the checkpoint or folder */
-    const char *weights;   /* of what an adapter adapts; NULL: where the checkpoint says */
-    const char *precision; /* NULL: that of the training */
-    int64_t batch;         /* 0: 1 */
-    int64_t sequence;      /* 0: as it was trained */
-    const char *device;    /* as in job/device.h; NULL: auto */
-    int64_t threads;       /* 0: one on each core */
+    const char *path;      /* checkpoint or folder */
+    const char *weights;   /* base weights of an adapter; NULL: the path in the checkpoint */
+    const char *precision; /* NULL: the precision it was trained in */
+    int64_t batch;         /* 0 means 1 */
+    int64_t sequence;      /* tokens; 0: the sequence length it was trained with */
+    const char *device;    /* value of --device; NULL: auto */
+    int64_t threads;       /* 0: one per core */
 };
 
 /* Starts as {0}. */
 struct yk_loaded_model {
     struct yk_arena *arena;
     struct yk_checkpoint *checkpoint;
-    const struct yk_tokenizer *tokenizer; /* the checkpoint's; NULL: none */
+    const struct yk_tokenizer *tokenizer; /* owned by the checkpoint; NULL: it has none */
     const struct yk_model *model;
     struct yk_engine engine;
     struct yk_net *net;

@@ -14,12 +14,9 @@ enum {
 static yk_status holds_instructions(const char *path, bool *out)
 {
     struct yk_file_list files = {0};
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_instruction_files_find(path, arena, &files);
+    YK_TRY_IN_ARENA(arena, yk_instruction_files_find(path, arena, &files));
     *out = files.count > 0;
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_model_data_kind(const struct yk_model_config *config, const char *path,

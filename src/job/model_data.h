@@ -1,7 +1,8 @@
 /*
- * Model data: data opened as what a model learns from, and checked against its vocabulary: pairs of
- * sentences for an encoder–decoder, text with tokens masked for BERT, else text or, where
- * data/instruction_files.h finds some, instructions. One thread at a time.
+ * Model data: opens training or evaluation data in the form that a model needs, and checks it
+ * against the model's vocabulary. An encoder–decoder needs sentence pairs and BERT needs text with
+ * masked tokens. A decoder needs text, or instructions if data/instruction_files.h finds such
+ * files. Not thread-safe.
  */
 #ifndef YK_JOB_MODEL_DATA_H
 #define YK_JOB_MODEL_DATA_H
@@ -12,39 +13,39 @@
 
 #include <stdint.h>
 
-/* What the data at `path` is to a model: the one place that tells instructions from text. Fails
- * where a folder holds both, and where they are nothing to the model. */
+/* Determines the kind of the data at `path` for a model. Fails if a folder holds both text and
+ * instructions, or if the model cannot learn from that kind. */
 yk_status yk_model_data_kind(const struct yk_model_config *config, const char *path,
                              enum yk_dataset_kind *out) YK_MUST_USE;
 
-/* Length of a sample of such data where nobody says it; 0: what the model can take. */
+/* Default length of a sample in tokens; 0 means: use the maximum of the model. */
 int64_t yk_model_data_default_sequence(enum yk_dataset_kind kind);
 
-/* What a decoder is given first: what the config says, else what begins texts, else the padding;
- * −1: nothing of that. */
+/* The first input token of a decoder: decoder_start_token_id of the config, else the tokenizer's
+ * beginning-of-text token, else its padding token; −1 if there is none of these. */
 int32_t yk_model_data_start_token(const struct yk_model_config *config,
                                   const struct yk_tokenizer *tokenizer);
 
-/* Opens data for a model whose tokens have no meaning yet. The request's kind is that of
- * yk_model_data_kind(); its tokenizer and start are filled in. */
+/* Opens data for a new model, whose vocabulary is not fixed yet. The caller sets `wanted->kind` to
+ * the result of yk_model_data_detect_kind(); tokenizer and start token are set here. */
 yk_status yk_model_data_open_new(const struct yk_dataset_request *wanted,
                                  const struct yk_model_config *config,
                                  const struct yk_tokenizer *tokenizer,
                                  struct yk_dataset **out) YK_MUST_USE;
 
-/* Fails where the data holds tokens that the model does not have. */
+/* Fails if the data contains token ids outside the model's vocabulary. */
 yk_status yk_model_data_check(const struct yk_dataset *dataset, const char *path,
                               const struct yk_model_config *config) YK_MUST_USE;
 
-/* A model whose tokens have a meaning already. */
+/* A trained model, whose vocabulary is fixed. */
 struct yk_model_data_model {
-    const char *model;                    /* what the user knows it by */
-    const struct yk_tokenizer *tokenizer; /* NULL: its tokens are shards' */
+    const char *model;                    /* its name in messages */
+    const struct yk_tokenizer *tokenizer; /* NULL: it was trained on token shards */
     const struct yk_model_config *config;
 };
 
-/* Opens data whose tokens are all known to the model. Text is refused where the model has no
- * tokenizer: ids by character would mean something else to it. */
+/* Opens data for a trained model and checks its token ids. Fails for text if the model has no
+ * tokenizer: the ids of a character vocabulary would not be those that the model has learned. */
 yk_status yk_model_data_open(const struct yk_dataset_request *request,
                              const struct yk_model_data_model *known,
                              struct yk_dataset **out) YK_MUST_USE;

@@ -29,7 +29,7 @@ static bool is_same_file(const char *a, const char *b)
     return first_exists == second_exists && strcmp(a, b) == 0;
 }
 
-/* Files are written beside their names, so it is the folder that must let us. */
+/* A file is written under a temporary name in its folder, so the folder must be writable. */
 static yk_status check_folder(const char *path)
 {
     struct stat found;
@@ -75,7 +75,7 @@ struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path)
 struct yk_text *yk_outputs_add_nofollow(struct yk_outputs *outputs, const char *path)
 {
     struct yk_text *text = yk_outputs_add(outputs, path);
-    outputs->files[outputs->count - 1].own = true;
+    outputs->files[outputs->count - 1].nofollow = true;
     return text;
 }
 
@@ -96,7 +96,7 @@ yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, cons
 }
 
 /* The first failure decides the status; the sentences of all are kept. */
-static void remember(struct yk_outputs *outputs, yk_status failure)
+static void record_failure(struct yk_outputs *outputs, yk_status failure)
 {
     const char *sentence = failure == YK_OK ? "" : yk_status_message();
     if (outputs->status == YK_OK) {
@@ -118,18 +118,18 @@ static void drop_from(struct yk_outputs *outputs, size_t first)
 void yk_outputs_finish(struct yk_outputs *outputs, yk_status made)
 {
     if (made != YK_OK) {
-        remember(outputs, made);
-        drop_from(outputs, outputs->made_count);
+        record_failure(outputs, made);
+        drop_from(outputs, outputs->recorded_count);
     }
-    outputs->made_count = outputs->count;
+    outputs->recorded_count = outputs->count;
 }
 
 static void write_each(struct yk_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const struct yk_output_file *file = &outputs->files[i];
-        remember(outputs, file->own ? yk_file_write_nofollow(file->path, &file->text)
-                                    : yk_file_write(file->path, &file->text));
+        record_failure(outputs, file->nofollow ? yk_file_write_nofollow(file->path, &file->text)
+                                               : yk_file_write(file->path, &file->text));
     }
 }
 
@@ -141,7 +141,7 @@ static void write_together(struct yk_outputs *outputs)
         paths[i] = outputs->files[i].path;
         texts[i] = &outputs->files[i].text;
     }
-    remember(outputs, yk_file_write_all(paths, texts, outputs->count));
+    record_failure(outputs, yk_file_write_all(paths, texts, outputs->count));
 }
 
 yk_status yk_outputs_write(struct yk_outputs *outputs)

@@ -1,6 +1,6 @@
 /*
- * Outputs: the files that a job writes in addition to its result. If one fails, the others are
- * still written, and then the failure is reported. One thread at a time.
+ * Output files: the files that a job writes in addition to its result. If one file fails, the
+ * others are still written, and the failure is reported afterwards. Not thread-safe.
  */
 #ifndef YK_JOB_OUTPUTS_H
 #define YK_JOB_OUTPUTS_H
@@ -20,52 +20,52 @@ enum {
 struct yk_output_file {
     const char *path;
     struct yk_text text;
-    bool own; /* the name is the program's choice: a symbolic link is not followed */
+    bool nofollow; /* yoke chose the file name: a symbolic link of that name is not followed */
 };
 
 /* Starts as {0}. */
 struct yk_outputs {
     struct yk_output_file files[YK_OUTPUTS_MAX];
     size_t count;
-    bool together;     /* all are written, or none */
-    size_t made_count; /* of `count`: those that yk_outputs_finish() has checked */
-    yk_status status;  /* of the first failure; the sentences of all are joined */
-    struct yk_text sentences;
+    bool together;            /* write all files or none */
+    size_t recorded_count;    /* files whose texts yk_output_files_record() has accepted */
+    yk_status status;         /* first failure */
+    struct yk_text sentences; /* messages of all failures, joined by "; " */
 };
 
 /*
- * Refuses, before any work is done, a file that cannot be written because its folder is missing or
- * not writable, that is to be written twice, or that is one of the inputs: the first
- * `input_count` of `paths` are inputs, the others outputs; any may be NULL.
+ * Checks output paths before any work is done. The first `input_count` of `paths` are inputs, the
+ * others are outputs; entries may be NULL. Fails if the folder of an output is missing or not
+ * writable, if two outputs are the same file, or if an output is also an input.
  */
 yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_count) YK_MUST_USE;
 
-/* The text to fill for the file at `path`: one that the user named, or (nofollow) one whose name
- * the program chose. */
+/* Adds a file and returns its text, which the caller fills. Use the nofollow variant for a path
+ * that yoke chose rather than the user: it does not write through a symbolic link. */
 struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path);
 struct yk_text *yk_outputs_add_nofollow(struct yk_outputs *outputs, const char *path);
 
-/* The text to fill for the file `name` of `folder`, whose path is kept in the arena. */
+/* The nofollow variant for the file `name` in `folder`. The path is allocated in the arena. */
 yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, const char *name,
                             struct yk_arena *arena, struct yk_text **out) YK_MUST_USE;
 
-/* Records whether making the texts added since the last call succeeded (`made`). If not, they are
- * dropped, and yk_outputs_write() reports the failure. */
+/* Records whether the texts added since the last call could be produced. If `made` is a failure,
+ * these files are dropped and yk_output_files_write() reports it. */
 void yk_outputs_finish(struct yk_outputs *outputs, yk_status made);
 
-/* Writes all files, even if some fail, and frees them. Returns the first failure, with the
- * sentences of all joined. */
+/* Writes all files, even if some fail, and frees them. Returns the status of the first failure,
+ * with the messages of all failures. */
 yk_status yk_outputs_write(struct yk_outputs *outputs) YK_MUST_USE;
 void yk_outputs_free(struct yk_outputs *outputs);
 
-/* Where each goes; NULL: not wanted. */
+/* Paths of the drawings of a schedule; NULL means: do not draw this one. */
 struct yk_output_drawings {
     const char *svg;
     const char *html;
     const char *trace;
 };
 
-/* Adds those that are wanted to `outputs`. */
+/* Draws the schedule into every file that has a path. */
 void yk_outputs_add_drawings(const struct yk_output_drawings *drawings,
                              const struct yk_schedule_report *report, struct yk_outputs *outputs);
 

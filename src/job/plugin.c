@@ -16,14 +16,14 @@ const size_t yk_plugin_count = sizeof yk_plugins / sizeof yk_plugins[0];
 static const char *const find_near_program[] = {"", "../lib/yoke/"};
 static const char *const find_near_library[] = {"yoke/", "../yoke/", ""};
 
-static bool find_in(const char *file, const char *const *folders, size_t count,
-                    const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE])
+static bool find_in(const char *origin, const char *const *folders, size_t count, const char *file,
+                    char out[YK_PLUGIN_PATH_SIZE])
 {
-    const char *slash = strrchr(file, '/');
-    const int length = slash ? (int)(slash - file) + 1 : 0;
+    const char *slash = strrchr(origin, '/');
+    const int length = slash ? (int)(slash - origin) + 1 : 0;
     for (size_t i = 0; i < count; i++) {
         const int written =
-            snprintf(out, YK_PLUGIN_PATH_SIZE, "%.*s%s%s", length, file, folders[i], plugin->file);
+            snprintf(out, YK_PLUGIN_PATH_SIZE, "%.*s%s%s", length, origin, folders[i], file);
         if (written < YK_PLUGIN_PATH_SIZE && access(out, R_OK) == 0) {
             return true;
         }
@@ -31,15 +31,14 @@ static bool find_in(const char *file, const char *const *folders, size_t count,
     return false;
 }
 
-bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE])
+bool yk_plugin_find(const char *file, char out[YK_PLUGIN_PATH_SIZE])
 {
     char program[YK_PLUGIN_PATH_SIZE];
     Dl_info own = {0};
     const bool in_library =
         dladdr(yk_plugins, &own) != 0 && own.dli_fname && strstr(own.dli_fname, ".so");
-    if (in_library &&
-        find_in(own.dli_fname, find_near_library,
-                sizeof find_near_library / sizeof find_near_library[0], plugin, out)) {
+    if (in_library && find_in(own.dli_fname, find_near_library,
+                              sizeof find_near_library / sizeof find_near_library[0], file, out)) {
         return true;
     }
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -48,5 +47,5 @@ bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE
     }
     program[length] = '\0';
     return find_in(program, find_near_program,
-                   sizeof find_near_program / sizeof find_near_program[0], plugin, out);
+                   sizeof find_near_program / sizeof find_near_program[0], file, out);
 }

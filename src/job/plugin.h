@@ -1,4 +1,4 @@
-/* Plugin: a part of yoke that is loaded only when asked for, and where its file is. */
+/* Plugin: a shared library of yoke that is loaded on demand. This finds its file. */
 #ifndef YK_JOB_PLUGIN_H
 #define YK_JOB_PLUGIN_H
 
@@ -17,9 +17,9 @@ struct yk_plugin {
 extern const struct yk_plugin yk_plugins[];
 extern const size_t yk_plugin_count;
 
-/* Looks in the folder of the executable and in ../lib/yoke from there; and where this code is in a
- * shared library, in the folder yoke next to the library or one level up. False when it is in none
- * of them. */
-bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE]);
+/* Searches the folder of the executable and ../lib/yoke relative to it. If this code is linked into
+ * a shared library, also searches yoke/, ../yoke/ and the folder of that library. Returns false if
+ * the plug-in is in none of them. */
+bool yk_plugin_find(const char *file, char out[YK_PLUGIN_PATH_SIZE]);
 
 #endif

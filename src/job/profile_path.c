@@ -9,15 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static yk_status join(struct yk_arena *arena, const char *folder, const char *rest,
-                      const char **out)
-{
-    struct yk_text path = {0};
-    yk_text_addf(&path, "%s/%s", folder, rest);
-    return yk_text_move(&path, arena, out);
-}
-
-/* The usual file, be it there or not; NULL where there is no home. */
+/* The default file, whether it exists or not; NULL if HOME is not set. */
 static yk_status default_path(struct yk_arena *arena, const char **out)
 {
     const char *data = getenv("XDG_DATA_HOME");
@@ -25,9 +17,10 @@ static yk_status default_path(struct yk_arena *arena, const char **out)
     *out = NULL;
     /* Paths that are not absolute are to be ignored, says the XDG base directory specification. */
     if (data && data[0] == '/') {
-        return join(arena, data, "yoke/profile.db", out);
+        return yk_folder_path(data, "yoke/profile.db", arena, out);
     }
-    return home && home[0] ? join(arena, home, ".local/share/yoke/profile.db", out) : YK_OK;
+    return home && home[0] ? yk_folder_path(home, ".local/share/yoke/profile.db", arena, out)
+                           : YK_OK;
 }
 
 yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena, const char **out)

@@ -1,7 +1,7 @@
 /*
- * Rank: which of how many ranks this process is, by its options or by the environment that a
- * launcher (mpirun, srun, torchrun) has set; and --slow, which makes ranks compute more slowly than
- * they could, to try out unequal devices where all are alike.
+ * Rank: determines the rank of this process and the number of ranks, from options or from the
+ * environment variables of a launcher (mpirun, srun, torchrun). Also parses --slow, which slows
+ * ranks down artificially in order to try out unequal devices on equal ones.
  */
 #ifndef YK_JOB_RANK_H
 #define YK_JOB_RANK_H
@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which rank of how many a process is, where a person says so. */
+/* The options --rank, --world and --master. */
 struct yk_rank_choice {
     int64_t rank;       /* -1: not given */
-    int64_t world;      /* 0: not given */
-    const char *master; /* NULL: not given */
+    int64_t world;      /* number of ranks; 0: not given */
+    const char *master; /* address of rank 0; NULL: not given */
 };
 
 #define YK_RANK_NUMBER_HELP                                                                        \
@@ -26,16 +26,17 @@ struct yk_rank_choice {
 #define YK_RANK_WORLD_HELP "By hand: how many ranks there are"
 #define YK_RANK_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
 
-/* Which rank this process is: from `place`, else from the environment. */
+/* Determines the rank of this process from `place`, else from the environment. */
 yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *out) YK_MUST_USE;
 
-/* Whether this process must start `ranks` ranks itself: several are asked for, and no launcher has
- * started it. A launcher must have started as many as are asked for; 0: any number. */
+/* Sets `*out` to whether this process must start the ranks itself: `ranks` is above 1 and no
+ * launcher has started this process. Fails if a launcher has started a different number of ranks;
+ * `ranks` 0 accepts any number. */
 yk_status yk_rank_decide_launch(const struct yk_launcher *launcher, int64_t ranks,
                                 bool *out) YK_MUST_USE;
 
-/* Reads --slow: for each rank the factor by which its computation takes longer, 1 where none is
- * given; `word` may be NULL. */
+/* Parses the value of --slow ("1:2.5,3:2"; may be NULL). `*out` (ranks) is the factor by which each
+ * rank's computation takes longer; 1 means: not slowed down. */
 yk_status yk_rank_read_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
                                  double **out) YK_MUST_USE;
 

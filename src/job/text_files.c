@@ -9,19 +9,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The list while its length is not known. */
+/* A list that grows. Its paths are allocated by malloc(). */
 struct collection {
-    const char **paths;
-    int32_t count;
+    struct yk_text_files list;
     int32_t capacity;
-    double bytes;
 };
 
 static yk_status add_path(struct collection *to, const char *path, double bytes)
 {
-    YK_TRY(yk_array_grow((void **)&to->paths, &to->capacity, to->count, sizeof *to->paths));
-    to->paths[to->count++] = path;
-    to->bytes += bytes;
+    struct yk_text_files *list = &to->list;
+    YK_TRY(yk_array_grow((void **)&list->paths, &to->capacity, list->count, sizeof *list->paths));
+    list->paths[list->count++] = path;
+    list->bytes += bytes;
     return YK_OK;
 }
 
@@ -34,7 +33,7 @@ static double size_of(const char *path)
 static yk_status add_folder(struct collection *to, const char *folder, struct yk_arena *arena)
 {
     struct yk_file_list list = {0};
-    const int32_t before = to->count;
+    const int32_t before = to->list.count;
     YK_TRY(yk_file_list_read(folder, arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         bool text = false;
@@ -43,7 +42,7 @@ static yk_status add_folder(struct collection *to, const char *folder, struct yk
             YK_TRY(add_path(to, list.paths[i], size_of(list.paths[i])));
         }
     }
-    return to->count > before ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s holds no text", folder);
+    return to->list.count > before ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s holds no text", folder);
 }
 
 static yk_status collect(const char *const *paths, int32_t count, struct yk_arena *arena,
@@ -71,18 +70,17 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
 {
     struct collection collection = {0};
     yk_status status = collect(paths, count, arena, &collection);
-    if (status == YK_OK) {
-        out->paths = yk_arena_allocate(arena, (size_t)collection.count, sizeof *out->paths);
-        status = out->paths ? YK_OK : yk_fail_out_of_memory();
+    const struct yk_text_files *list = &collection.list;
+    const size_t size = (size_t)list->count;
+    const char **copy = status == YK_OK ? yk_arena_allocate(arena, size, sizeof *copy) : NULL;
+    if (status == YK_OK && !copy) {
+        status = yk_fail_out_of_memory();
     }
     if (status == YK_OK) {
-        for (int32_t i = 0; i < collection.count; i++) {
-            out->paths[i] = collection.paths[i];
-        }
-        out->count = collection.count;
-        out->bytes = collection.bytes;
+        memcpy(copy, list->paths, size * sizeof *copy);
+        *out = (struct yk_text_files){copy, list->count, list->bytes};
     }
-    free(collection.paths);
+    free(list->paths);
     return status;
 }
 

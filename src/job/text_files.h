@@ -1,7 +1,7 @@
 /*
- * Text files: files and folders that a job was given, read one after the other in chunks. Of
- * folders, what is no text is left out; a file named outright must be text. The list belongs to its
- * arena. One thread at a time.
+ * Text files: reads text files and folders one after another, in chunks. Files in a folder that are
+ * not text are skipped; a file that is named itself must be text. The list is allocated in an
+ * arena. Not thread-safe.
  */
 #ifndef YK_JOB_TEXT_FILES_H
 #define YK_JOB_TEXT_FILES_H
@@ -17,27 +17,27 @@
 struct yk_text_files {
     const char **paths; /* "-": standard input */
     int32_t count;
-    double bytes; /* as far as it is known beforehand */
+    double bytes; /* total size of the regular files; standard input and pipes count as 0 */
 };
 
-/* What there is at `count` paths; of no paths, standard input alone. */
+/* Lists the files at `count` paths. No paths means: standard input. */
 yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_arena *arena,
                              struct yk_text_files *out) YK_MUST_USE;
 
-/* Is given the next chunk of a file; a chunk of 0 bytes marks the end of the file. */
+/* Receives the chunks of a file in order; a chunk of 0 bytes marks the end of the file. */
 struct yk_text_files_consumer {
     yk_status (*consume)(void *user, const char *path, const char *text, size_t length);
     void *user;
 };
 
-/* Passes all chunks to the consumer; the job reports its progress as `what`. `*bytes` is how many
- * bytes there were; it is an error if there were none. A job that is asked to stop ends between two
- * chunks, or when the consumer does: YK_ERROR_STOPPED. */
+/* Passes all chunks to the consumer and reports progress under the name `what`. `*bytes` is set to
+ * the number of bytes read; no bytes at all is an error. Returns YK_ERROR_STOPPED if the job is
+ * asked to stop, which is checked between two chunks. */
 yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
                              const char *what, const struct yk_text_files_consumer *consumer,
                              const struct yk_job *job, int64_t *bytes) YK_MUST_USE;
 
-/* YK_ERROR_STOPPED, with a sentence for a job that has written nothing. */
+/* Fails with YK_ERROR_STOPPED and the message that nothing was written. */
 yk_status yk_text_files_fail_stopped(void);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Workload: what a job is asked to train or to plan for: batch, sequence, precision, adapters.
+ * Workload: options about what one training step computes: batch size, sequence length, precision,
+ * adapters.
  */
 #ifndef YK_JOB_WORKLOAD_H
 #define YK_JOB_WORKLOAD_H
@@ -19,32 +20,33 @@ enum {
 };
 
 struct yk_workload_request {
-    int64_t batch;
-    int64_t sequence; /* 0: not given */
-    int64_t target_sequence;
+    int64_t batch;           /* samples */
+    int64_t sequence;        /* tokens; 0: the model's maximum, at most 1024 */
+    int64_t target_sequence; /* tokens on the decoder's side of an encoder–decoder */
     const char *precision;
-    int64_t lora_rank;
+    int64_t lora_rank; /* 0: no LoRA adapters */
     bool nf4;
     bool recompute;
 };
 
-/* The workload that is asked for, of a model with this `config`. */
+/* Turns the request into the workload of a model with this `config`. */
 yk_status yk_workload_read(const struct yk_workload_request *request,
                            const struct yk_model_config *config,
                            struct yk_workload *out) YK_MUST_USE;
 
-/* Refuses more micro-batches than the batch has samples. */
+/* Fails if there are more micro-batches than samples in the batch. */
 yk_status yk_workload_check_micro_batches(const struct yk_workload_request *request,
                                           int64_t micro_batches) YK_MUST_USE;
 
-/* "llama3-8b on 1xrtx6000ada + 2xrtx3090: 5 samples of 1024 tokens, bf16, LoRA of rank 32, NF4". */
+/* Appends a title such as "llama3-8b on 1xrtx6000ada + 2xrtx3090: 5 samples of 1024 tokens, bf16".
+ */
 void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
                            const struct yk_workload *workload, struct yk_text *out);
 
-/* The precisions, as choices of an option. */
+/* The precisions, as choices for an option. */
 bool yk_workload_precision_choices(size_t number, struct yk_choice *out);
 
-/* The heading that its options stand under. */
+/* Heading of these options in help pages. */
 #define YK_WORKLOAD_GROUP "Workload options"
 
 #endif

@@ -1,8 +1,7 @@
+#include "sched/schedule.h"
 #include "library/library.h"
 #include "sched/bound/bound.h"
 #include "sched/mapping.h"
-#include "sched/memory.h"
-#include "sched/task_map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -87,12 +87,6 @@ static enum yk_op_kind kind_of(const struct yk_op *op)
     }
 }
 
-static yk_status keep_name(const struct state *state, const char *name, const char **out)
-{
-    *out = yk_arena_copy_text(state->arena, name, strlen(name));
-    return *out ? YK_OK : yk_fail_out_of_memory();
-}
-
 static void describe_pass(const struct state *state, int32_t rank, const struct yk_op *op,
                           struct yk_calibration_class *out)
 {
@@ -198,7 +192,7 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
             return YK_OK;
         }
     }
-    YK_TRY(keep_name(state, class.on, &class.on));
+    YK_TRY(yk_arena_strdup(state->arena, class.on, &class.on));
     YK_TRY(yk_array_grow((void **)&made->classes, &made->class_capacity, made->class_count,
                          sizeof class));
     *out = made->class_count;
@@ -418,7 +412,7 @@ static void add_alone(const struct state *state, int32_t rank, int32_t number, s
     const double kept = isnan(slowdown) ? 1 : 1 - spent->overlap + spent->overlap / slowdown;
     const double part = op->kind == YK_OP_UPDATE ? part_of(request->program, rank, op) : 1;
     const double scale =
-        message ? 1 : request->sim->ranks[rank].scale; /* with all others at work */
+        message ? 1 : request->sim->ranks[rank].compute_time_factor; /* with all others at work */
     if (!(part > 0) || !(spent->seconds > 0)) {
         return;
     }

@@ -1,21 +1,22 @@
 /*
- * Calibration: the measured times of a run's ops against their predictions, class by class, and the
- * numbers that a profile should have so that the same plan is predicted as it was measured.
+ * Calibration: compares the measured op times of a run with their predictions, and computes profile
+ * entries with which the same plan is predicted as it was measured.
  *
- * A class is what a profile knows by one number: a pass of a layer's shape for so many samples on a
- * kind of device, the update of a shape, a collective of so many bytes on a link.
+ * Ops are grouped into classes. All ops of a class have one entry in a profile: a forward or
+ * backward pass of a layer shape with a batch size on a type of device, the update of a layer
+ * shape, or a collective of a size on a link.
  *
- * An op that took d, a part f of its time overlapped by another lane, would have taken
- * d·(1 − f + f / slowdown) alone: that is what a profile holds, and what the simulator slows again.
- * The slowdown of computation is read off the run where classes have ops on both sides, almost all
- * of their time alone or overlapped; elsewhere the profile's fact counts. Messages are fewer, and
- * one that is alone in a step is seldom like the others (the first, the last): there the profile's
- * fact goes first. Neither is read off a run with several kinds of links, of which it could belong
- * to any. Overlapped messages with no known slowdown stay out of the profile: they would make the
- * link's curve too slow.
+ * A profile holds times without overlap. An op that took d, with a fraction f of its time
+ * overlapped by another lane, would take d·(1 − f + f / slowdown) alone. The slowdown of
+ * computation is estimated from classes that have both kinds of ops: almost fully overlapped, and
+ * almost not overlapped. Without such classes the value of the profile is used. For messages the
+ * value of the profile is preferred, because a message without overlap is often the first or last
+ * of a step and not typical. No slowdown is estimated if the run uses several kinds of links.
+ * Overlapped messages with an unknown slowdown are not added to the profile, because their times
+ * are too long.
  *
- * Clearing gradients is part of the update, as yoke profile has it, where the first of several
- * micro-batches shows how long it takes; with one micro-batch it stays in its backward.
+ * As in `yoke profile`, the time to clear gradients counts as part of the update. It is the extra
+ * time of the first micro-batch. With a single micro-batch it remains part of the backward pass.
  */
 #ifndef YK_MEASURE_CALIBRATION_H
 #define YK_MEASURE_CALIBRATION_H
@@ -33,51 +34,52 @@
 
 struct yk_calibration_class {
     enum yk_op_kind kind; /* forward, backward, update, send or a collective */
-    const char *on;       /* device or link as a profile calls it, else the device's name */
-    const char *layer;    /* its kind, "gpt-block"; NULL of messages */
-    const char *shape;    /* likewise */
-    int64_t size;         /* samples; bytes of a message in equal parts; 0 of an update */
-    int32_t ranks;        /* of a message; 0 of computation */
-    int32_t device;       /* one that it is on, in the cluster */
-    const char *versions; /* of its rank */
-    bool is_known;        /* `on` is what a profile would know it by */
-    int32_t place;        /* of its first op among the classes */
+    const char *on;       /* profile key of the device or link; else the device's name */
+    const char *layer;    /* layer kind: "gpt-block"; NULL for a message */
+    const char *shape;    /* layer shape; NULL for a message */
+    int64_t size;         /* batch size; 0 for an update; for a message: bytes, as if all parts of
+                             the collective had the size of the largest */
+    int32_t ranks;        /* number of ranks of a message; 0 for computation */
+    int32_t device;       /* index of a device of this class in the cluster */
+    const char *versions; /* software versions of its rank */
+    bool is_known;        /* `on` is a profile key */
+    int32_t place;        /* position of its first op in the step, relative to other classes */
 
-    int32_t count;      /* of its ops on all ranks */
-    int32_t times;      /* in a step, on the rank that has most of them */
-    double predicted_s; /* of one, the mean, as simulated, with its overlaps */
-    double measured_s;
-    double difference_s; /* measured less predicted of all of them on that rank */
-    double part;         /* of an update: of the whole layer's, the mean */
-    double alone_s;      /* of one, the mean: what the profile gets; NAN: nothing */
-    double spread;       /* half the distance between quartiles over the median, the mean */
+    int32_t count;       /* ops of this class in a step, on all ranks */
+    int32_t times;       /* ops of this class in a step, on the rank that has most of them */
+    double predicted_s;  /* mean time of one op as simulated, including overlap */
+    double measured_s;   /* mean time of one op as measured */
+    double difference_s; /* times · (measured_s − predicted_s) */
+    double part;         /* for an update: mean fraction of the layer that a rank updates */
+    double alone_s;      /* mean time without overlap, for the profile; NAN: no entry */
+    double spread;       /* mean of (half the interquartile range / median) */
 };
 
 struct yk_calibration {
-    struct yk_calibration_class *classes; /* the largest difference first */
+    struct yk_calibration_class *classes; /* sorted by |difference_s|, largest first */
     int32_t class_count;
     int32_t class_capacity;
-    struct yk_survey rows;   /* for the profile */
-    double compute_slowdown; /* slowdowns as counted with; NAN where nothing is known */
+    struct yk_survey rows;   /* entries for the profile */
+    double compute_slowdown; /* slowdown factors used; NAN if unknown */
     double message_slowdown;
-    bool estimated_compute; /* read off the run */
+    bool estimated_compute; /* compute_slowdown was estimated from this run */
     bool estimated_message;
-    int32_t left; /* classes of messages that stay out of the profile */
+    int32_t left; /* number of message classes without a profile entry */
 };
 
 struct yk_calibration_request {
-    const struct yk_program *program; /* that the run ended with */
-    const struct yk_sim *sim;         /* its prediction */
-    const struct yk_cost_book *book;  /* that this was made with */
-    const struct yk_op_times *spent;  /* what was measured */
+    const struct yk_program *program; /* the last program of the run */
+    const struct yk_sim *sim;         /* the simulation of this program */
+    const struct yk_cost_book *book;  /* the costs used by the simulation */
+    const struct yk_op_times *spent;  /* measured times */
 };
 
-/* Refuses times of another program. `out` starts as {0}; texts are in the arena. */
+/* Fails if the times belong to another program. `out` starts as {0}. Strings are in the arena. */
 yk_status yk_calibration_compute(const struct yk_calibration_request *request,
                                  struct yk_arena *arena, struct yk_calibration *out) YK_MUST_USE;
 void yk_calibration_free(struct yk_calibration *calibration);
 
-/* Writes the rows down, all of them or nothing. */
+/* Writes the rows to the profile in one transaction. */
 yk_status yk_calibration_save(const struct yk_calibration *calibration,
                               struct yk_profile *profile) YK_MUST_USE;
 

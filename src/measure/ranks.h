@@ -1,7 +1,7 @@
 /*
- * Measure ranks: the ranks that measure together, each with its device, all at the same time, so
- * that what they share (memory, links) is as busy as in training. All ranks call the functions, in
- * one order. One thread at a time.
+ * Measuring team: the ranks that measure at the same time, each on its own device, so that shared
+ * memory and links are as busy as in training. All ranks call the same functions in the same order.
+ * Not thread-safe.
  */
 #ifndef YK_MEASURE_RANKS_H
 #define YK_MEASURE_RANKS_H
@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 struct yk_measure_ranks {
-    const struct yk_ranks *ranks; /* for what they exchange in the host's memory */
-    const struct yk_ranks *work;  /* for what training exchanges in the device's; NULL: the
-                                     same, since both are the host's */
+    const struct yk_ranks *ranks; /* communicator for host memory */
+    const struct yk_ranks *work;  /* communicator for device memory, as in training; NULL if devices
+                                     use host memory */
     struct yk_engine engine;
 };
 
@@ -25,21 +25,21 @@ static inline const struct yk_ranks *yk_measure_ranks_work(const struct yk_measu
     return team->work ? team->work : team->ranks;
 }
 
-/* Whether computation uses cores of the host, which others may use as well. */
+/* Whether the device is the CPU, so that computation uses cores of the host. */
 static inline bool yk_measure_ranks_use_cores(const struct yk_measure_ranks *team)
 {
     return team->engine.backend->used_bytes == NULL;
 }
 
-/* out (size, count) = every rank's `own` (count). */
+/* out (ranks, count) = `own` (count) of every rank. */
 yk_status yk_measure_ranks_all_gather(const struct yk_measure_ranks *team, const double *own,
                                       int32_t count, double *out) YK_MUST_USE;
 
-/* The largest that any rank has. */
+/* out = maximum of `own` over all ranks. */
 yk_status yk_measure_ranks_max(const struct yk_measure_ranks *team, double own,
                                double *out) YK_MUST_USE;
 
-/* Whether ranks call it with different texts. */
+/* out = whether the ranks passed different texts. */
 yk_status yk_measure_ranks_differ(const struct yk_measure_ranks *team, const char *text,
                                   bool *out) YK_MUST_USE;
 

@@ -1,16 +1,16 @@
 /*
- * Timings: how long something took, each time it was done, and what counts of it: the median, which
- * a few disturbed runs do not move. A round that did the same work as another but got less of its
- * cores was disturbed by other processes: such rounds can be left out even where they are most of
- * them. Starts as {0}. One thread at a time.
+ * Timings: the durations of repeated runs, and their median, which is robust against a few
+ * outliers. A run that got less CPU time per second than other runs of the same work was disturbed
+ * by other processes. Such runs can be dropped, even if they are the majority. Starts as {0}. Not
+ * thread-safe.
  */
 #ifndef YK_MEASURE_TIMINGS_H
 #define YK_MEASURE_TIMINGS_H
 
 #include "base/status.h"
 #include "profile/profile.h"
-#include <stdbool.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_timings {
@@ -22,27 +22,27 @@ struct yk_timings {
 yk_status yk_timings_add(struct yk_timings *timings, double seconds) YK_MUST_USE;
 void yk_timings_free(struct yk_timings *timings);
 
-/* The median, the spread around it, the fastest, the slowest and how many there are; sorts them.
- * NAN where there are none. */
+/* Returns the median, spread, minimum, maximum and number of durations. Sorts them. The median is
+ * NAN if there are none. */
 struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings,
                                                    const char *versions);
 
 void yk_timings_sort(double *numbers, int32_t count);
 
-/* The median of `numbers`, which are sorted by it; NAN of none. */
+/* Sorts `numbers` and returns their median; NAN if `count` is 0. */
 double yk_timings_median(double *numbers, int32_t count);
 
 struct yk_timings_round {
-    double passed_s;   /* by the clock */
-    double computed_s; /* by all threads of this process */
+    double passed_s;   /* wall-clock time */
+    double computed_s; /* CPU time of all threads of this process */
 };
 
-/* Marks the rounds that got nearly as much of their cores as the one that got most, and never fewer
- * than `min_count`, or all where there are no more. */
+/* Sets out[i] for the rounds whose CPU time per second is within 3% of the best round, and for at
+ * least `min_count` rounds if there are as many. */
 void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
                                    int32_t min_count, bool *out);
 
-/* What all threads of this process have computed so far. */
+/* CPU time of all threads of this process since it started. */
 double yk_timings_computed_s(void);
 
 #endif

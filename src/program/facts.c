@@ -1,11 +1,11 @@
 #include "program/facts.h"
 
+#include "base/number.h"
+
 static void find_users(struct yk_facts *facts)
 {
-    for (int32_t l = 0; l < facts->L; l++) {
-        facts->next_user[l] = -1;
-    }
-    /* From the last on, each is put right behind its leader: they end up in order. */
+    yk_number_fill(facts->next_user, facts->L, -1);
+    /* Each layer is inserted right after its leader; from last to first, this keeps their order. */
     for (int32_t l = facts->L - 1; l >= 0; l--) {
         const int32_t leader = facts->program->layers[l].leader;
         if (leader != l) {
@@ -18,9 +18,7 @@ static void find_users(struct yk_facts *facts)
 static yk_status find_buckets(struct yk_facts *facts)
 {
     const struct yk_program *program = facts->program;
-    for (int32_t l = 0; l < facts->L; l++) {
-        facts->bucket[l] = -1;
-    }
+    yk_number_fill(facts->bucket, facts->L, -1);
     for (int32_t b = 0; b < program->bucket_count; b++) {
         const struct yk_bucket *bucket = &program->buckets[b];
         for (int32_t i = 0; i < bucket->layer_count; i++) {
@@ -56,6 +54,7 @@ static bool is_known(const struct yk_facts *facts, int32_t producer, int32_t gro
     return false;
 }
 
+/* Edges are sorted by consumer, so the first edge found has the first consumer. */
 static void find_crossings(struct yk_facts *facts)
 {
     for (int32_t e = 0; e < facts->model->edge_count; e++) {
@@ -63,7 +62,7 @@ static void find_crossings(struct yk_facts *facts)
         const int32_t group = facts->plan->layers[edge->to].group;
         if (facts->plan->layers[edge->from].group != group && !is_known(facts, edge->from, group)) {
             facts->crossings[facts->crossing_count++] =
-                (struct yk_crossing){.producer = edge->from, .group = group};
+                (struct yk_crossing){.producer = edge->from, .consumer = edge->to, .group = group};
         }
     }
 }

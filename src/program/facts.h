@@ -1,17 +1,18 @@
 /*
- * Facts: what the rules of program/check need to know about a program's plan and model, looked up
- * once. They live in the caller's arena; the program must outlive them.
+ * Program facts: properties of a program's plan and model that the compiler, the rules and the
+ * memory count look up often. They live in the caller's arena. The program must outlive them.
  */
 #ifndef YK_PROGRAM_FACTS_H
 #define YK_PROGRAM_FACTS_H
 
 #include "program/program.h"
 
-/* The output of a layer that is input of layers in another group. It is sent there in forward, and
- * its gradient is sent back in backward. */
+/* The output of a layer that layers of another group use. Forward sends it to that group, backward
+ * sends its gradient back. */
 struct yk_crossing {
     int32_t producer;
-    int32_t group; /* of the layers that use it */
+    int32_t consumer; /* the first layer that uses it */
+    int32_t group;    /* the group of the layers that use it */
 };
 
 struct yk_facts {
@@ -19,11 +20,12 @@ struct yk_facts {
     const struct yk_plan *plan;
     const struct yk_model *model;
     int32_t L;
-    int32_t M;              /* micro-batches */
-    bool *goes_backward;    /* (L) */
-    int32_t *bucket;        /* (L) that reduces the layer's gradient; −1: none */
-    int32_t *next_user;     /* (L) see yk_facts_next_user() */
-    int32_t *first_edge_to; /* (L + 1) index into the model's edges, sorted by consumer */
+    int32_t M;           /* micro-batches */
+    bool *goes_backward; /* (L) */
+    int32_t *bucket;     /* (L) the bucket that reduces the layer's gradient; −1: none */
+    int32_t *next_user;  /* (L) see yk_facts_next_user() */
+    int32_t
+        *first_edge_to; /* (L + 1) model edges [first_edge_to[l], first_edge_to[l + 1]) enter l */
     struct yk_crossing *crossings;
     int32_t crossing_count;
 };
@@ -31,45 +33,37 @@ struct yk_facts {
 yk_status yk_facts_make(const struct yk_program *program, struct yk_arena *arena,
                         struct yk_facts **out) YK_MUST_USE;
 
-/* The group that has the layer. */
-static inline const struct yk_plan_group *yk_facts_group(const struct yk_facts *facts,
-                                                         int32_t layer)
-{
-    return &facts->plan->groups[facts->plan->layers[layer].group];
-}
-
-/* Layers that share the weights of `layer`, one after the other: the next one after `user`; −1
- * after the last. The first `user` is `layer` itself. */
+/* Iterates over the layers that use the weights of `layer`: returns the next one after `user`, or
+ * −1. Start with `user` = `layer`. */
 static inline int32_t yk_facts_next_user(const struct yk_facts *facts, int32_t layer, int32_t user)
 {
     return facts->program->layers[layer].leader == layer ? facts->next_user[user] : -1;
 }
 
-/* True when the layer's gradients are communicated at all. */
+/* True if the layer's gradient is reduced, that is, its group has several members. */
 static inline bool yk_facts_is_reduced(const struct yk_facts *facts, int32_t layer)
 {
     return facts->program->layers[layer].gradient_bytes > 0 &&
-           yk_facts_group(facts, layer)->member_count > 1;
+           facts->plan->groups[facts->plan->layers[layer].group].member_count > 1;
 }
 
-/* True when the layer's gradient is accumulated over all micro-batches before it is reduced, or is
- * never communicated. Otherwise the gradient of every micro-batch is reduced by itself and then
- * added to what the ranks keep. */
+/* True if the layer's gradient is accumulated over all micro-batches, then reduced once or not at
+ * all. Otherwise the gradient of each micro-batch is reduced separately and then accumulated. */
 static inline bool yk_facts_is_summed(const struct yk_facts *facts, int32_t layer)
 {
     return facts->plan->no_sync || facts->M == 1 || !yk_facts_is_reduced(facts, layer);
 }
 
-/* True when gradients are reduced after that micro-batch. */
+/* True if gradients are reduced after this micro-batch. */
 static inline bool yk_facts_reduces(const struct yk_facts *facts, int32_t micro_batch)
 {
     return !facts->plan->no_sync || micro_batch == facts->M - 1;
 }
 
-/* True when the layer reads the batch itself: tokens or labels. */
+/* True if the layer reads tokens or labels of the batch. */
 bool yk_facts_reads_samples(const struct yk_facts *facts, int32_t layer);
 
-/* The number of `rank` among the members of a group, or −1. */
+/* The index of `rank` in the members of a group, or −1. */
 int32_t yk_facts_member(const struct yk_plan *plan, int32_t group, int32_t rank);
 
 #endif

@@ -12,8 +12,8 @@ static int32_t leader_of(const struct yk_model *model, int32_t layer)
 }
 
 /*
- * Blocks of the plan that are one of the program: those that no transfer tells apart. Every message
- * costs a latency, so a layer that always travels whole is one block, however large.
+ * Joins blocks of the plan that are always transferred together into one block of the program.
+ * Every message costs a latency, so a layer that is always transferred as a whole is one block.
  */
 static yk_status find_joined(const struct yk_program *program, const struct yk_model *model,
                              int32_t **out)
@@ -51,7 +51,7 @@ static yk_status lay_out_layers(struct yk_program *program)
             .leader = leader_of(model, l),
             .last_user = l,
             .block_count = joined[l] > 0 ? yk_plan_blocks(program->plan, model, l) / joined[l] : 0,
-            .joined = joined[l],
+            .plan_blocks = joined[l],
             .weight_bytes = state.weight_bytes,
             .gradient_bytes = state.gradient_bytes,
             .optimizer_bytes = state.optimizer_bytes,
@@ -70,8 +70,8 @@ static bool is_reduced(const struct yk_program *program, int32_t layer)
 }
 
 /*
- * Gradients are ready in the order of backward. A bucket closes when it has reached its size, like
- * those of PyTorch's DDP; layers of another group or strategy in between do not close it.
+ * Gradients become ready in the order of the backward pass. A bucket is closed when it has reached
+ * its size, as in PyTorch's DDP. Layers of another group or strategy in between do not close it.
  */
 static yk_status fill_buckets(struct yk_program *program, int32_t group)
 {

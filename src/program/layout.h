@@ -1,5 +1,5 @@
-/* Layout: what the layers of a plan are as messages (leaders, blocks, bytes) and which reductions
- * are fused. The first step of compiling. */
+/* Message layout: the sizes and blocks of the messages of each layer, and the buckets whose
+ * gradients are reduced together. Making it is the first step of compilation. */
 #ifndef YK_PROGRAM_LAYOUT_H
 #define YK_PROGRAM_LAYOUT_H
 
@@ -8,7 +8,7 @@
 /* Fills the program's layers and buckets from its plan. */
 yk_status yk_layout_make(struct yk_program *program) YK_MUST_USE;
 
-/* True when the layer's weights are gathered before use and released after. */
+/* True if the layer's weights are gathered before use and released afterwards. */
 static inline bool yk_layout_is_gathered(const struct yk_program *program, int32_t layer)
 {
     const enum yk_strategy strategy = yk_plan_strategy(program->plan, layer);
@@ -16,24 +16,22 @@ static inline bool yk_layout_is_gathered(const struct yk_program *program, int32
            program->layers[layer].weight_bytes > 0;
 }
 
-/*
- * True when gathered weights stay from forward to backward. Weights that several layers share do
- * so under either strategy: they would be wanted again at once, at the other end of the model.
- */
+/* True if gathered weights stay in memory from forward to backward. This holds for YK_KEPT, and for
+ * weights shared by several layers, because the last user needs them again soon. */
 static inline bool yk_layout_is_kept(const struct yk_program *program, int32_t layer)
 {
     return yk_plan_strategy(program->plan, layer) == YK_KEPT ||
            program->layers[layer].last_user != layer;
 }
 
-/* True when the layer's gradient is scattered, each rank keeping its part of the sum. */
+/* True if the layer's gradient is reduce-scattered: each rank keeps its part of the sum. */
 static inline bool yk_layout_is_reduce_scattered(const struct yk_program *program, int32_t layer)
 {
     return yk_plan_strategy(program->plan, layer) != YK_REPLICATED &&
            program->layers[layer].gradient_bytes > 0;
 }
 
-/* True when new weights are sent to all ranks after the update, to stay there. */
+/* True if all ranks gather the new weights after the update and keep them. */
 static inline bool yk_layout_is_refreshed(const struct yk_program *program, int32_t layer)
 {
     return yk_plan_strategy(program->plan, layer) == YK_SHARDED_STATE &&

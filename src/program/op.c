@@ -1,24 +1,35 @@
 #include "program/program.h"
 
+#include "base/number.h"
+
 #include <math.h>
+
+static const struct {
+    const char *name;
+    enum yk_lane lane;
+} kinds[YK_OP_KIND_COUNT] = {
+    [YK_OP_LOAD] = {"load", YK_LANE_COPY},
+    [YK_OP_FORWARD] = {"forward", YK_LANE_COMPUTE},
+    [YK_OP_RECOMPUTE] = {"recompute", YK_LANE_COMPUTE},
+    [YK_OP_BACKWARD] = {"backward", YK_LANE_COMPUTE},
+    [YK_OP_ALL_GATHER] = {"all_gather", YK_LANE_COMM},
+    [YK_OP_REDUCE_SCATTER] = {"reduce_scatter", YK_LANE_COMM},
+    [YK_OP_ALL_REDUCE] = {"all_reduce", YK_LANE_COMM},
+    [YK_OP_SEND] = {"send", YK_LANE_COMM},
+    [YK_OP_RECV] = {"recv", YK_LANE_COMM},
+    [YK_OP_AGREE] = {"agree", YK_LANE_COMM},
+    [YK_OP_UPDATE] = {"update", YK_LANE_COMPUTE},
+    [YK_OP_RELEASE] = {"release", YK_LANE_COMPUTE},
+};
 
 const char *yk_op_kind_name(enum yk_op_kind kind)
 {
-    static const char *const names[YK_OP_KIND_COUNT] = {
-        [YK_OP_LOAD] = "load",
-        [YK_OP_FORWARD] = "forward",
-        [YK_OP_RECOMPUTE] = "recompute",
-        [YK_OP_BACKWARD] = "backward",
-        [YK_OP_ALL_GATHER] = "all_gather",
-        [YK_OP_REDUCE_SCATTER] = "reduce_scatter",
-        [YK_OP_ALL_REDUCE] = "all_reduce",
-        [YK_OP_SEND] = "send",
-        [YK_OP_RECV] = "recv",
-        [YK_OP_AGREE] = "agree",
-        [YK_OP_UPDATE] = "update",
-        [YK_OP_RELEASE] = "release",
-    };
-    return names[kind];
+    return kinds[kind].name;
+}
+
+enum yk_lane yk_op_kind_lane(enum yk_op_kind kind)
+{
+    return kinds[kind].lane;
 }
 
 static const char *layer_name(const struct yk_program *program, int32_t layer)
@@ -64,8 +75,8 @@ enum {
     NONE = -1
 };
 
-/* When all that the op waits for on other lanes was over; −INFINITY: it waits for nothing there. Of
- * what it awaits of the round before nothing is known but that the op began after it. */
+/* The time when all ops of other lanes that the op waits for had ended; −INFINITY: it has no such
+ * waits. The end of an op of the previous iteration is unknown; the begin of this op is used. */
 static double ready_s(const struct yk_program_rank *list, int32_t number, const double *begin_s,
                       const double *end_s)
 {
@@ -84,9 +95,7 @@ void yk_op_spans_find(const struct yk_program_rank *list, const double *begin_s,
                       const double *end_s, double *from_s, double *until_s)
 {
     int32_t before[YK_LANE_COUNT];
-    for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
-        before[lane] = NONE;
-    }
+    yk_number_fill(before, YK_LANE_COUNT, NONE);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const int32_t last = before[op->lane];

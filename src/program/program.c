@@ -5,9 +5,8 @@
 #include "program/facts.h"
 #include "program/layout.h"
 
-#include <stdlib.h>
-
-/* With one group, ranks with equal shares, parts, limits and kinds of device do the same. */
+/* True if two ranks have the same op list: with one group, and equal shares, parts, memory limits
+ * and kinds of device. */
 static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
 {
     const struct yk_plan *plan = program->plan;
@@ -28,7 +27,7 @@ static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
                program->cluster->devices[plan->ranks[b].device].is_cpu;
 }
 
-/* Bytes of what a layer puts out for some samples. */
+/* The bytes of a layer's output for `samples`. */
 static yk_status output_bytes(const struct yk_program *program, int32_t layer, int64_t samples,
                               double *out)
 {
@@ -44,8 +43,8 @@ static yk_status output_bytes(const struct yk_program *program, int32_t layer, i
     return YK_OK;
 }
 
-/* The entry as an op of that rank; false when it does not concern the rank. `members` (groups) says
- * which member of each group the rank is. */
+/* Makes the op of `rank` for an entry. Sets `*concerns` to false if the rank is not involved.
+ * `members` (groups) are the member indices of the rank. */
 static yk_status make_op(const struct yk_program *program, const struct yk_sequence_entry *entry,
                          int32_t rank, const int32_t *members, struct yk_op *out, bool *concerns)
 {
@@ -71,8 +70,8 @@ static yk_status make_op(const struct yk_program *program, const struct yk_seque
     return YK_OK;
 }
 
-static yk_status fill_list(struct yk_program *program, const struct yk_sequence *sequence,
-                           int32_t rank, int32_t *members)
+static yk_status fill_list(struct yk_program *program, const struct yk_facts *facts,
+                           const struct yk_sequence *sequence, int32_t rank, int32_t *members)
 {
     struct yk_program_rank *list = &program->ranks[rank];
     YK_TRY_NEW(program->arena, list->ops, sequence->count);
@@ -87,11 +86,12 @@ static yk_status fill_list(struct yk_program *program, const struct yk_sequence 
             list->ops[list->op_count++] = op;
         }
     }
-    return yk_waits_make(program, rank);
+    return yk_waits_make(facts, rank);
 }
 
-/* Ranks that do the same share one list. */
-static yk_status make_lists(struct yk_program *program, const struct yk_sequence *sequence)
+/* Ranks with identical ops share one list. */
+static yk_status make_lists(struct yk_program *program, const struct yk_facts *facts,
+                            const struct yk_sequence *sequence)
 {
     int32_t *members = NULL;
     program->match_count = sequence->match_count;
@@ -106,7 +106,7 @@ static yk_status make_lists(struct yk_program *program, const struct yk_sequence
         if (same < r) {
             program->ranks[r] = program->ranks[same];
         } else {
-            YK_TRY(fill_list(program, sequence, r, members));
+            YK_TRY(fill_list(program, facts, sequence, r, members));
         }
     }
     return YK_OK;
@@ -115,12 +115,13 @@ static yk_status make_lists(struct yk_program *program, const struct yk_sequence
 static yk_status compile(struct yk_program *program, struct yk_arena *scratch,
                          struct yk_sequence *sequence)
 {
-    YK_TRY(yk_arena_create(&program->arena));
+    struct yk_facts *facts = NULL;
     YK_TRY(yk_layout_make(program));
-    YK_TRY(program->plan->transfer_count > 0 ? yk_sequence_by_slots(program, scratch, sequence)
-                                             : yk_sequence_by_pipeline(program, scratch, sequence));
+    YK_TRY(yk_facts_make(program, scratch, &facts));
+    YK_TRY(program->plan->transfer_count > 0 ? yk_sequence_by_slots(facts, scratch, sequence)
+                                             : yk_sequence_by_pipeline(facts, scratch, sequence));
     yk_sequence_sort(sequence);
-    YK_TRY(make_lists(program, sequence));
+    YK_TRY(make_lists(program, facts, sequence));
     return program->plan->group_count == 1 ? yk_memory_waits_add(program) : YK_OK;
 }
 
@@ -136,10 +137,8 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
 {
     struct yk_arena *scratch = NULL;
     struct yk_sequence sequence = {0};
-    struct yk_program *program = calloc(1, sizeof *program);
-    if (!program) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_program *program = NULL;
+    YK_TRY_NEW_OWNER(program);
     program->plan = plan;
     program->cluster = cluster;
     program->facts = facts;
@@ -162,6 +161,14 @@ void yk_program_destroy(struct yk_program *program)
 {
     if (program) {
         yk_arena_destroy(program->arena);
-        free(program);
     }
+}
+
+int32_t yk_program_first_equal_rank(const struct yk_program *program, int32_t rank)
+{
+    int32_t first = 0;
+    while (program->ranks[first].ops != program->ranks[rank].ops) {
+        first++;
+    }
+    return first;
 }

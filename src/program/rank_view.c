@@ -1,18 +1,17 @@
 #include "program/rank_view.h"
 
+#include "base/number.h"
 #include "program/check/rule.h"
 
 enum {
-    NEVER = INT32_MIN / 2, /* a position that no round reaches */
+    NEVER = INT32_MIN / 2, /* a position before all iterations */
     MAX_ROUNDS = 8,
 };
 
 static yk_status allocate_ops(struct yk_arena *arena, int64_t count, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, count);
-    for (int64_t i = 0; i < count; i++) {
-        (*out)[i] = YK_OP_NONE;
-    }
+    yk_number_fill(*out, count, YK_OP_NONE);
     return YK_OK;
 }
 
@@ -41,7 +40,7 @@ static yk_status allocate_arrays(struct yk_rank_view *view, struct yk_arena *are
     return YK_OK;
 }
 
-/* Where an op that there can be but once belongs; NULL for all others. */
+/* The index entry of an op that may occur only once; NULL for other ops. */
 static int32_t *place_of(struct yk_rank_view *view, const struct yk_op *op)
 {
     switch (op->kind) {
@@ -55,20 +54,12 @@ static int32_t *place_of(struct yk_rank_view *view, const struct yk_op *op)
         return &view->update[op->layer];
     case YK_OP_AGREE:
         return &view->agree;
-    case YK_OP_LOAD:
-    case YK_OP_ALL_GATHER:
-    case YK_OP_REDUCE_SCATTER:
-    case YK_OP_ALL_REDUCE:
-    case YK_OP_SEND:
-    case YK_OP_RECV:
-    case YK_OP_RELEASE:
-    case YK_OP_KIND_COUNT:
     default:
         return NULL;
     }
 }
 
-/* From the last op to the first, so that chains are in the order of the list. */
+/* From the last op to the first, so that the linked lists are in the order of the op list. */
 static yk_status find_ops(struct yk_rank_view *view)
 {
     for (int32_t i = view->list->op_count - 1; i >= 0; i--) {
@@ -97,7 +88,7 @@ static void find_positions(struct yk_rank_view *view)
     }
 }
 
-/* Adds all that has ended when `op` ends, `lag` rounds before; true when anysubject is new. */
+/* Adds all ops that have ended when `op` ends `lag` iterations before. True if `ended` changes. */
 static bool merge(const struct yk_rank_view *view, int32_t *ended, int32_t op, int32_t lag)
 {
     const int32_t lane = (int32_t)view->list->ops[op].lane;
@@ -112,7 +103,7 @@ static bool merge(const struct yk_rank_view *view, int32_t *ended, int32_t op, i
     return changed;
 }
 
-/* One round; the first op of a lane follows the last one of the round before. */
+/* One iteration; the first op of a lane follows its last op of the previous iteration. */
 static bool merge_round(struct yk_rank_view *view, const int32_t *last_of_lane)
 {
     const struct yk_program_rank *list = view->list;
@@ -133,16 +124,14 @@ static bool merge_round(struct yk_rank_view *view, const int32_t *last_of_lane)
     return changed;
 }
 
-/* What has ended grows from round to round until it stays the same; that takes a few, since no
- * chain of waits goes through a lane twice for anysubject new. */
+/* Repeats until nothing changes. A few iterations suffice, since a chain of waits that visits a
+ * lane twice adds nothing new. */
 static yk_status find_ended(struct yk_rank_view *view, struct yk_arena *arena)
 {
     const int64_t count = (int64_t)view->list->op_count * YK_LANE_COUNT;
     int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
     YK_TRY_NEW(arena, view->ended, count);
-    for (int64_t i = 0; i < count; i++) {
-        view->ended[i] = NEVER;
-    }
+    yk_number_fill(view->ended, count, NEVER);
     for (int32_t i = 0; i < view->list->op_count; i++) {
         last_of_lane[view->list->ops[i].lane] = i;
     }

@@ -1,10 +1,13 @@
 /*
- * Rank view: one rank's list, indexed: where each pass, update and message is, and what has always
- * ended when an op starts: the ops before it on its lane, those that it waits for, and what has
- * ended when these start. For each lane the latest of them says it all. Positions are counted from
- * the first op of the op's own round; ops of the rounds before have negative ones.
+ * Op index: finds the ops of one rank by what they do (pass, update, message), and answers whether
+ * an op has always ended when another one starts.
  *
- * In the arena given; the facts must outlive it. The list must be formed (program/check/rule.h).
+ * For each op it stores the latest op of each lane that has ended at its start. These follow from
+ * the order of the lanes and from the waits, transitively. Positions in a lane count from the first
+ * op of the same iteration; ops of earlier iterations have negative positions.
+ *
+ * The index lives in the caller's arena. The facts must outlive it. The op list must satisfy the
+ * rule formed, see yk_rule_form().
  */
 #ifndef YK_PROGRAM_RANK_VIEW_H
 #define YK_PROGRAM_RANK_VIEW_H
@@ -19,39 +22,41 @@ struct yk_rank_view {
     const struct yk_facts *facts;
     int32_t rank;
     const struct yk_program_rank *list;
-    int32_t *members; /* (groups) which member the rank is, or −1 */
-    int32_t lane_count[YK_LANE_COUNT];
-    int32_t *position; /* (ops) in the op's lane */
-    int32_t *ended;    /* (ops, lanes) position of the latest op that has ended; or NULL */
-    int32_t *forward;  /* (L, M) ops, or YK_OP_NONE */
+    int32_t *members;                  /* (groups) member index of the rank; −1: not a member */
+    int32_t lane_count[YK_LANE_COUNT]; /* number of ops of each lane */
+    int32_t *position;                 /* (ops) in the op's lane */
+    int32_t *ended; /* (ops, lanes) position of the latest op that has ended at the start of an op;
+                       NULL in an index of yk_rank_view_index() */
+    int32_t *forward; /* (L, M) ops, or YK_OP_NONE; see yk_rank_view_cell() */
     int32_t *recompute;
     int32_t *backward;
     int32_t *update; /* (L) */
     int32_t agree;
-    /* Ops of one kind and subject, linked in the order of the list: all_gathers, reduce_scatters,
-     * releases, sends and receives of a layer, all_reduces of a bucket, loads of a micro-batch. */
-    int32_t *first[YK_OP_KIND_COUNT]; /* by the subject's number */
-    int32_t *next;                    /* (ops) */
+    /* Linked lists of ops, in the order of the op list: the all_gathers, reduce_scatters, releases,
+     * sends and recvs of a layer; the all_reduces of a bucket; the loads of a micro-batch. */
+    int32_t *first[YK_OP_KIND_COUNT]; /* first[kind][layer, bucket or micro-batch], or YK_OP_NONE */
+    int32_t *next;                    /* (ops) the next op of the linked list, or YK_OP_NONE */
 };
 
-/* Fails where a pass, an update or an agreement is there twice. */
+/* Fails if the list has a pass, an update or the agree op twice. */
 yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
                             struct yk_rank_view **out) YK_MUST_USE;
 
-/* The same without `ended`. */
+/* The same without `ended`; it cannot be used with yk_rank_view_happens_before(). */
 yk_status yk_rank_view_index(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
                              struct yk_rank_view **out) YK_MUST_USE;
 
-/* True when `before` has always ended when `after`, `lag` rounds later, starts. */
+/* True if `before` has always ended when `after` starts `lag` iterations later. */
 bool yk_rank_view_happens_before(const struct yk_rank_view *view, int32_t before, int32_t after,
                                  int32_t lag);
 
-/* True when the rank holds the layer. */
+/* True if the rank is a member of the layer's group. */
 static inline bool yk_rank_view_holds(const struct yk_rank_view *view, int32_t layer)
 {
     return view->members[view->facts->plan->layers[layer].group] >= 0;
 }
 
+/* The index of a layer and a micro-batch in the (L, M) arrays. */
 static inline int64_t yk_rank_view_cell(const struct yk_rank_view *view, int32_t layer,
                                         int32_t micro_batch)
 {

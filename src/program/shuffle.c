@@ -1,22 +1,23 @@
 #include "program/program.h"
 
+#include "base/number.h"
+#include "base/priority_queue.h"
 #include "base/random.h"
-#include "program/check/check.h"
 #include "program/check/precedence.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * A program is taken apart into nodes (a communication on all its ranks is one, every other op is
- * one) and the precedences between them. Steps, an order and waits are drawn at random within
- * those, and lists are made of them.
+ * Shuffle: the program becomes a graph. A node is one communication with its ops on all ranks, or
+ * one other op. Edges are the precedences. Random training steps, a random order and random waits
+ * are drawn such that all precedences hold; then the op lists are made from them.
  */
 
 struct edge {
     int32_t before; /* nodes */
     int32_t after;
-    int32_t lag; /* with the steps of the original */
+    int32_t lag; /* in the original program */
 };
 
 struct draw {
@@ -29,25 +30,25 @@ struct draw {
     int32_t **nodes;                    /* (ranks, ops) */
     int32_t node_count;
     const struct yk_op **ops; /* (nodes) one of the node's ops */
-    double *places;           /* (nodes) in the round, from 0 to 1 */
+    double *places;           /* (nodes) position in the original list, from 0 to 1 */
     struct edge *edges;       /* all precedences */
     int32_t edge_count;
-    int32_t *first_edge; /* (nodes + 1) in `edges_of` */
-    int32_t *edges_of;   /* (2 · edges) numbers of the edges that a node is in */
-    /* What is drawn. */
-    int8_t *shift;     /* (nodes) how many steps later an op is for than in the original */
-    double *keys;      /* (nodes) smaller ones go first where they can */
-    int32_t *position; /* (nodes) place in the order */
+    int32_t *first_edge; /* (nodes + 1) index in `edges_of` */
+    int32_t *edges_of;   /* (2 · edges) the edges of each node */
+    /* Random results: */
+    int8_t *shift;     /* (nodes) change of the op's `step` */
+    double *keys;      /* (nodes) nodes with small keys come early */
+    int32_t *position; /* (nodes) position in the new order */
 };
 
-/* How much a draw changes. */
+/* How strongly a draw changes the program. */
 struct intensity {
-    double spread;     /* how far ops go from their place, of a round */
-    double kept_waits; /* chance that a wait of the original stays where it can */
-    bool steps;        /* ops may change into neighbouring steps */
+    double spread;     /* how far ops move, as a fraction of the list */
+    double kept_waits; /* probability that a wait of the original is kept if possible */
+    bool steps;        /* ops may move to neighbouring training steps */
 };
 
-/* The lag of an edge with the steps as drawn. */
+/* The lag of an edge with the drawn steps. */
 static int32_t edge_lag(const struct draw *draw, const struct edge *edge)
 {
     return edge->lag + draw->shift[edge->before] - draw->shift[edge->after];
@@ -152,8 +153,8 @@ static void free_draw(struct draw *draw)
     draw->precedences = NULL;
 }
 
-/* Which way an op can change its step: a gather or a load may be done a round ahead, what ends a
- * step a round late. */
+/* The other possible step of an op: gathers and loads may run one iteration ahead; reductions,
+ * updates and releases one iteration late. */
 static int8_t other_step(const struct yk_op *op)
 {
     switch (op->kind) {
@@ -165,24 +166,17 @@ static int8_t other_step(const struct yk_op *op)
     case YK_OP_UPDATE:
     case YK_OP_RELEASE:
         return op->step == 0 ? -1 : 0;
-    case YK_OP_FORWARD:
-    case YK_OP_RECOMPUTE:
-    case YK_OP_BACKWARD:
-    case YK_OP_SEND:
-    case YK_OP_RECV:
-    case YK_OP_AGREE:
-    case YK_OP_KIND_COUNT:
     default:
         return op->step;
     }
 }
 
-/* An op that changes its step changes to the other end of the round as well. */
+/* Tries to change the step of a node. A node that changes moves to the other end of the list. */
 static void try_step(struct draw *draw, int32_t node)
 {
     const struct yk_op *op = draw->ops[node];
     if (!op) {
-        return; /* a match that no op has */
+        return; /* no op has this match number */
     }
     const int8_t change = (int8_t)(other_step(op) - op->step);
     draw->shift[node] = change;
@@ -203,7 +197,7 @@ static void draw_steps(struct draw *draw, const struct intensity *intensity)
         draw->shift[n] = 0;
         draw->keys[n] = draw->places[n];
     }
-    /* In an order of chance, since one that has changed may let another follow. */
+    /* In random order, since a change may make other changes possible. */
     const int32_t tries = intensity->steps && draw->node_count > 0 ? 2 * draw->node_count : 0;
     for (int32_t i = 0; i < tries; i++) {
         const int32_t node = (int32_t)yk_random_below(&draw->random, draw->node_count);
@@ -216,93 +210,45 @@ static void draw_steps(struct draw *draw, const struct intensity *intensity)
     }
 }
 
-/* Nodes that may go next, the one with the smallest key on top. */
-struct heap {
-    const double *keys;
-    int32_t *nodes;
-    int32_t count;
-};
-
-static bool goes_first(const struct heap *heap, int32_t a, int32_t b)
-{
-    const double left = heap->keys[heap->nodes[a]];
-    const double right = heap->keys[heap->nodes[b]];
-    return left < right || (left == right && heap->nodes[a] < heap->nodes[b]);
-}
-
-static void swap(struct heap *heap, int32_t a, int32_t b)
-{
-    const int32_t kept = heap->nodes[a];
-    heap->nodes[a] = heap->nodes[b];
-    heap->nodes[b] = kept;
-}
-
-static void push(struct heap *heap, int32_t node)
-{
-    int32_t at = heap->count++;
-    heap->nodes[at] = node;
-    while (at > 0 && goes_first(heap, at, (at - 1) / 2)) {
-        swap(heap, at, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
-}
-
-static int32_t pop(struct heap *heap)
-{
-    const int32_t top = heap->nodes[0];
-    heap->nodes[0] = heap->nodes[--heap->count];
-    int32_t at = 0;
-    for (;;) {
-        int32_t smallest = at;
-        for (int32_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap->count; child++) {
-            smallest = goes_first(heap, child, smallest) ? child : smallest;
-        }
-        if (smallest == at) {
-            return top;
-        }
-        swap(heap, at, smallest);
-        at = smallest;
-    }
-}
-
-/* Orders the nodes: none comes before what must end before it. */
+/* Draws a topological order of the nodes. */
 static yk_status draw_order(struct draw *draw)
 {
-    struct heap heap = {.keys = draw->keys};
-    int32_t *blocked = NULL; /* by how many nodes each still is */
-    YK_TRY_NEW(draw->arena, heap.nodes, draw->node_count);
+    struct yk_priority_queue ready;
+    int32_t *blocked = NULL; /* (nodes) number of predecessors without a position */
+    double key = 0;
+    YK_TRY(yk_priority_queue_create(draw->arena, draw->node_count, &ready));
     YK_TRY_NEW(draw->arena, blocked, draw->node_count);
     for (int32_t e = 0; e < draw->edge_count; e++) {
         blocked[draw->edges[e].after] += edge_lag(draw, &draw->edges[e]) == 0 ? 1 : 0;
     }
     for (int32_t n = 0; n < draw->node_count; n++) {
         if (blocked[n] == 0) {
-            push(&heap, n);
+            yk_priority_queue_set(&ready, n, draw->keys[n]);
         }
     }
-    /* Going round in a circle takes at smallest a round, whatever the steps: none is left over. */
-    for (int32_t position = 0; heap.count > 0; position++) {
-        const int32_t node = pop(&heap);
+    /* Every cycle of precedences has a positive sum of lags, so no node is left over. */
+    for (int32_t position = 0; ready.count > 0; position++) {
+        const int32_t node = yk_priority_queue_pop(&ready, &key);
         draw->position[node] = position;
         for (int32_t i = draw->first_edge[node]; i < draw->first_edge[node + 1]; i++) {
             const struct edge *edge = &draw->edges[draw->edges_of[i]];
             if (edge->before == node && edge_lag(draw, edge) == 0 && --blocked[edge->after] == 0) {
-                push(&heap, edge->after);
+                yk_priority_queue_set(&ready, edge->after, draw->keys[edge->after]);
             }
         }
     }
     return YK_OK;
 }
 
-/* One rank's new list in the making. */
+/* The new list of one rank. */
 struct listing {
     struct draw *draw;
     const struct intensity *intensity;
     int32_t rank;
     const struct yk_program_rank *old;
     struct yk_program_rank *list;
-    int32_t *numbers; /* (ops) from old to new */
-    /* Waits by the op that waits, each a chain. */
+    int32_t *numbers; /* (ops) from old to new op numbers */
+    /* The waits of each new op, as linked lists. */
     int32_t *first;
     int32_t *next;
     struct yk_op_wait *waits;
@@ -346,8 +292,8 @@ static yk_status place_ops(struct listing *listing, struct yk_arena *arena)
     return YK_OK;
 }
 
-/* Notes that old op `after` waits for old op `before`, `lag` rounds earlier in the original. What
- * is on one lane follows anyway. */
+/* Adds: old op `after` waits for old op `before` with this lag in the original. Ops of one lane
+ * need no wait. */
 static void note(struct listing *listing, int32_t before, int32_t after, int32_t lag)
 {
     const struct draw *draw = listing->draw;
@@ -372,9 +318,7 @@ static yk_status note_all(struct listing *listing)
     YK_TRY_NEW(draw->arena, listing->first, listing->old->op_count);
     YK_TRY_NEW(draw->arena, listing->next, limit);
     YK_TRY_NEW(draw->arena, listing->waits, limit);
-    for (int32_t i = 0; i < listing->old->op_count; i++) {
-        listing->first[i] = -1;
-    }
+    yk_number_fill(listing->first, listing->old->op_count, -1);
     for (int32_t d = 0; d < precedences->count; d++) {
         const struct yk_precedence *precedence = &precedences->items[d];
         note(listing, precedence->before, precedence->after, precedence->lag);
@@ -391,7 +335,7 @@ static yk_status note_all(struct listing *listing)
     return YK_OK;
 }
 
-/* Of what an op needs on one other lane, the last is enough. */
+/* Of several waits for one lane, only the latest is written. */
 static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
 {
     struct yk_program_rank *list = listing->list;
@@ -423,7 +367,7 @@ static int64_t position_of(const struct yk_rank_view *view, struct yk_op_wait wa
     return view->position[wait.op] - (int64_t)wait.lag * view->lane_count[lane];
 }
 
-/* True when `known`, which the same op waits for, ended after `wait` had. */
+/* True if `wait` has always ended when `known` has, which the same op waits for. */
 static bool is_implied(const struct yk_rank_view *view, struct yk_op_wait wait,
                        struct yk_op_wait known)
 {
@@ -432,8 +376,8 @@ static bool is_implied(const struct yk_rank_view *view, struct yk_op_wait wait,
     return position_of(view, wait) <= there - (int64_t)known.lag * view->lane_count[lane];
 }
 
-/* Half of the waits that say nothing new are left out. What an op knows stays the same, so that one
- * may be left out for the sake of another that is left out, too. */
+/* Removes half of the redundant waits at random. A wait is redundant if another wait, or the
+ * preceding op of the lane, implies it. Since implications do not change, both may be removed. */
 static yk_status thin_out(struct draw *draw, const struct yk_facts *facts, int32_t rank)
 {
     struct yk_program_rank *list = &facts->program->ranks[rank];
@@ -491,8 +435,8 @@ static yk_status draw_lists(struct draw *draw, const struct intensity *intensity
     return YK_OK;
 }
 
-/* The strongest first: where memory is short only weak ones may fit. The last one changes nothing
- * but what ranks do side by side. */
+/* The strongest first: if memory is short, only weak ones may fit. The last one changes only the
+ * order between ranks. */
 static const struct intensity intensities[] = {
     {.spread = 1, .kept_waits = 0, .steps = true},
     {.spread = 0.2, .kept_waits = 0.5, .steps = true},
@@ -504,7 +448,6 @@ static const struct intensity intensities[] = {
 static yk_status copy_frame(const struct yk_program *program, struct yk_program *copy)
 {
     const int32_t L = program->plan->layer_count;
-    YK_TRY(yk_arena_create(&copy->arena));
     YK_TRY_NEW(copy->arena, copy->layers, L);
     YK_TRY_NEW(copy->arena, copy->buckets, program->bucket_count);
     memcpy(copy->layers, program->layers, (size_t)L * sizeof *copy->layers);
@@ -518,15 +461,14 @@ static yk_status copy_frame(const struct yk_program *program, struct yk_program 
     return YK_OK;
 }
 
-/* The same, without lists. */
+/* Copies a program without its op lists. */
 static yk_status make_frame(const struct yk_program *program, struct yk_program **out)
 {
-    struct yk_program *copy = calloc(1, sizeof *copy);
-    if (!copy) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_program *copy = NULL;
+    YK_TRY_NEW_OWNER(copy);
+    struct yk_arena *arena = copy->arena;
     *copy = *program;
-    copy->arena = NULL;
+    copy->arena = arena;
     copy->ranks = NULL;
     const yk_status status = copy_frame(program, copy);
     if (status != YK_OK) {
@@ -560,7 +502,7 @@ static yk_status attempt(struct draw *draw, const struct intensity *intensity,
     return draw_lists(draw, intensity, program);
 }
 
-/* `*out` stays NULL when what was drawn does not fit. */
+/* `*out` stays NULL if the drawn program does not pass the check. */
 static yk_status try_intensity(struct draw *draw, const struct intensity *intensity,
                                struct yk_program **out)
 {

@@ -3,17 +3,6 @@
 #include "base/table.h"
 #include "base/units.h"
 
-/* True when an earlier rank has the same list. */
-static bool is_repeated(const struct yk_program *program, int32_t rank)
-{
-    for (int32_t other = 0; other < rank; other++) {
-        if (program->ranks[other].ops == program->ranks[rank].ops) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* "ranks 0, 2 (gpu0, gpu2): 41 ops". */
 static void write_heading(const struct yk_program *program, int32_t first, struct yk_text *out)
 {
@@ -107,7 +96,7 @@ yk_status yk_program_text_write(const struct yk_program *program, struct yk_text
     yk_text_add(out, "Each op follows the one above it in its column, and those under \"after\": "
                      "a number with ' is\nthat of the round before.\n");
     for (int32_t r = 0; r < program->rank_count; r++) {
-        if (!is_repeated(program, r)) {
+        if (yk_program_first_equal_rank(program, r) == r) {
             yk_text_add(out, "\n");
             write_heading(program, r, out);
             YK_TRY(write_list(program, &program->ranks[r], out));

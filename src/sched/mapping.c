@@ -1,6 +1,7 @@
 #include "sched/mapping.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "sched/task_heap.h"
 #include "sched/task_rank.h"
 
@@ -15,11 +16,11 @@ struct walk {
     const struct yk_mapping *mapping;
     struct yk_schedule *schedule;
     const int64_t *priorities;
-    int64_t *arrivals;    /* (n) when the last of its inputs so far is on its device */
-    int64_t *idle_from;   /* (P) */
-    int32_t *missing;     /* (n) inputs and gates that have not run */
-    int32_t *gated_first; /* (n) the first task that waits for this one as its gate, or NONE */
-    int32_t *gated_next;  /* (n) the next with the same gate, or NONE */
+    int64_t *arrivals;        /* (n) when the last of its inputs so far is on its device */
+    int64_t *idle_from;       /* (P) */
+    int32_t *missing;         /* (n) inputs and predecessors that have not run */
+    int32_t *successor_first; /* (n) the first task that has this one as its predecessor, or NONE */
+    int32_t *successor_next;  /* (n) the next with the same predecessor, or NONE */
     struct yk_task_heap *coming; /* (P) tasks whose inputs have all run, by arrival */
     struct yk_task_heap
         *there; /* (P) those that have arrived when the device is idle, by priority */
@@ -56,25 +57,24 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->arrivals, graph->task_count);
     YK_TRY_NEW(arena, walk->idle_from, graph->device_count);
     YK_TRY_NEW(arena, walk->missing, graph->task_count);
-    YK_TRY_NEW(arena, walk->gated_first, graph->task_count);
-    YK_TRY_NEW(arena, walk->gated_next, graph->task_count);
+    YK_TRY_NEW(arena, walk->successor_first, graph->task_count);
+    YK_TRY_NEW(arena, walk->successor_next, graph->task_count);
     YK_TRY_NEW(arena, ranks, graph->task_count);
     walk->priorities = walk->mapping->priorities;
     if (!walk->priorities) {
-        yk_task_rank_upward(graph, ranks);
+        yk_task_rank_upward(graph, false, ranks);
         walk->priorities = ranks;
     }
     YK_TRY(make_heaps(walk, arena));
+    yk_number_fill(walk->successor_first, graph->task_count, NONE);
     for (int32_t i = 0; i < graph->task_count; i++) {
-        walk->gated_first[i] = NONE;
-    }
-    for (int32_t i = 0; i < graph->task_count; i++) {
-        const int32_t gate = walk->mapping->gates ? walk->mapping->gates[i] : YK_MAPPING_NO_GATE;
+        const int32_t predecessor =
+            walk->mapping->predecessors ? walk->mapping->predecessors[i] : YK_MAPPING_NO_GATE;
         walk->missing[i] = graph->in_first[i + 1] - graph->in_first[i];
-        if (gate != YK_MAPPING_NO_GATE) {
+        if (predecessor != YK_MAPPING_NO_GATE) {
             walk->missing[i]++;
-            walk->gated_next[i] = walk->gated_first[gate];
-            walk->gated_first[gate] = i;
+            walk->successor_next[i] = walk->successor_first[predecessor];
+            walk->successor_first[predecessor] = i;
         }
         if (walk->missing[i] == 0) {
             open_task(walk, i);
@@ -119,13 +119,13 @@ static void run_task(struct walk *walk, int32_t task, int64_t start)
         release(walk, edge->to,
                 finish + yk_graph_delay(graph, edge, device, walk->mapping->devices[edge->to]));
     }
-    for (int32_t i = walk->gated_first[task]; i != NONE; i = walk->gated_next[i]) {
+    for (int32_t i = walk->successor_first[task]; i != NONE; i = walk->successor_next[i]) {
         release(walk, i, finish);
     }
 }
 
-/* The device that starts first runs its most important task that is there by then: nothing that
- * starts later can release anything that starts earlier. */
+/* Runs the next task: on the device that can start first, the task with the highest priority that
+ * has arrived by then. A task that starts later cannot release one that starts earlier. */
 static int32_t run_next(struct walk *walk)
 {
     int32_t device = 0;
@@ -153,7 +153,7 @@ static yk_status run(struct walk *walk, struct yk_arena *arena)
     schedule->lower_bound = 0;
     for (int32_t k = 0; k < schedule->graph->task_count; k++) {
         const int32_t task = run_next(walk);
-        schedule->sequence[k] = task;
+        schedule->order[k] = task;
         if (schedule->finishes[task] > schedule->makespan) {
             schedule->makespan = schedule->finishes[task];
         }

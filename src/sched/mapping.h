@@ -1,25 +1,36 @@
 /*
- * Mapping: the schedule of tasks whose devices are given. Whenever a device is idle it runs, of the
- * tasks whose data is there, the one with the highest priority. Memory is not looked at: see
- * memory.h.
+ * Assignment: the device of each task, given in advance, and the schedule that follows from it.
  */
 #ifndef YK_SCHED_MAPPING_H
 #define YK_SCHED_MAPPING_H
 
 #include "sched/schedule.h"
 
+#include <stddef.h>
+
 enum {
     YK_MAPPING_NO_GATE = -1
 };
 
 struct yk_mapping {
-    const int32_t *devices;    /* (n) each can run its task, groups are together */
-    const int64_t *priorities; /* (n) the highest first, ties by task number; NULL: upward rank */
-    const int32_t *gates;      /* (n) a task that must have finished before, or YK_MAPPING_NO_GATE;
-                                  together with the edges there is no cycle. May be NULL */
+    const int32_t *devices;    /* (n) able to run the task; one device for all tasks of a group */
+    const int64_t *priorities; /* (n) high values first, ties by task number; NULL: upward rank */
+    /* (n) a task that must finish before this one starts, or YK_MAPPING_NO_GATE. These constraints
+     * and the edges must form no cycle. NULL: no such constraints. */
+    const int32_t *predecessors;
 };
 
+/* Computes the schedule: an idle device runs the task with the highest priority of those whose
+ * inputs have arrived. Ignores memory limits; see yk_schedule_memory_check(). */
 yk_status yk_mapping_run(const struct yk_mapping *mapping,
                          struct yk_schedule *schedule) YK_MUST_USE;
+
+/*
+ * Reads the devices of all tasks from a JSON object that maps names of tasks or groups to names of
+ * devices, and writes them to `out` (n). An entry of a task overrides the entry of its group. Fails
+ * if a task has no device, or if a group has several. Error messages begin with `source`.
+ */
+yk_status yk_task_map_read(const char *text, size_t length, const char *source,
+                           const struct yk_graph *graph, int32_t *out) YK_MUST_USE;
 
 #endif

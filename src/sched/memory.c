@@ -1,9 +1,11 @@
-#include "sched/memory.h"
+#include "sched/schedule.h"
 
+#include "base/number.h"
 #include "base/units.h"
 #include "sched/timeline/group_devices.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A change of what one device holds. */
 struct change {
@@ -17,18 +19,14 @@ struct changes {
     size_t count;
 };
 
+/* By device and time. At one time, memory is freed before it is allocated. */
 static int compare_changes(const void *left, const void *right)
 {
     const struct change *a = left;
     const struct change *b = right;
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
-    }
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    /* What ends at a moment makes room for what begins then. */
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    int order = yk_number_compare(a->device, b->device);
+    order = order != 0 ? order : yk_number_compare(a->time, b->time);
+    return order != 0 ? order : yk_number_compare(a->bytes, b->bytes);
 }
 
 static void hold(struct changes *changes, int32_t device, int64_t from, int64_t until,
@@ -52,30 +50,26 @@ static void hold_edge(const struct yk_schedule *schedule, const struct yk_graph_
     }
 }
 
-/* What the groups hold on each device throughout, in `held`. */
-static yk_status hold_groups(const struct yk_schedule *schedule, int64_t *held)
+/* Computes the resident bytes of the groups on each device. */
+static yk_status hold_groups(const struct yk_schedule *schedule, struct yk_arena *arena,
+                             int64_t *held)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_arena *arena = NULL;
     struct yk_group_devices groups;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_group_devices_create(arena, graph, &groups);
-    for (int32_t p = 0; p < graph->device_count; p++) {
-        held[p] = 0;
-    }
-    for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
+    YK_TRY(yk_group_devices_create(arena, graph, &groups));
+    memset(held, 0, (size_t)graph->device_count * sizeof *held);
+    for (int32_t i = 0; i < graph->task_count; i++) {
         held[schedule->devices[i]] +=
             yk_group_devices_added_bytes(&groups, i, schedule->devices[i]);
         yk_group_devices_assign(&groups, i, schedule->devices[i]);
     }
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
 {
     const struct yk_graph *graph = schedule->graph;
-    YK_TRY(hold_groups(schedule, out));
+    YK_TRY_IN_ARENA(arena, hold_groups(schedule, arena, out));
     const size_t capacity = 2 * (size_t)graph->task_count + 4 * (size_t)graph->edge_count;
     struct changes changes = {calloc(capacity, sizeof *changes.entries), 0};
     if (!changes.entries) {
@@ -93,7 +87,7 @@ yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *
     for (size_t i = 0; i < changes.count; i++) {
         const int32_t device = changes.entries[i].device;
         if (i == 0 || device != changes.entries[i - 1].device) {
-            held = out[device]; /* resident bytes; the changes of a device add up to nothing */
+            held = out[device]; /* resident bytes; the changes of a device sum to 0 */
         }
         held += changes.entries[i].bytes;
         out[device] = held > out[device] ? held : out[device];

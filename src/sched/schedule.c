@@ -1,29 +1,48 @@
 #include "sched/schedule.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* One task of a schedule, for sorting. */
+struct entry {
+    int64_t start;
+    int64_t finish;
+    int32_t device;
+    int32_t place;
+    int32_t task;
+};
+
 static int compare_entries(const void *left, const void *right)
 {
-    const struct yk_schedule_entry *a = left;
-    const struct yk_schedule_entry *b = right;
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
-    }
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->finish != b->finish) {
-        return a->finish < b->finish ? -1 : 1;
-    }
-    return (a->place > b->place) - (a->place < b->place);
+    const struct entry *a = left;
+    const struct entry *b = right;
+    int order = yk_number_compare(a->device, b->device);
+    order = order != 0 ? order : yk_number_compare(a->start, b->start);
+    order = order != 0 ? order : yk_number_compare(a->finish, b->finish);
+    return order != 0 ? order : yk_number_compare(a->place, b->place);
 }
 
-void yk_schedule_sort_entries(struct yk_schedule_entry *entries, int32_t count)
+yk_status yk_schedule_sort_tasks(const int32_t *devices, const int64_t *starts,
+                                 const int64_t *finishes, int32_t *tasks, int32_t count)
 {
+    struct entry *entries = calloc((size_t)count, sizeof *entries);
+    if (!entries) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t task = tasks[k];
+        const int32_t device = devices ? devices[task] : 0;
+        entries[k] = (struct entry){starts[task], finishes[task], device, k, task};
+    }
     qsort(entries, (size_t)count, sizeof *entries, compare_entries);
+    for (int32_t k = 0; k < count; k++) {
+        tasks[k] = entries[k].task;
+    }
+    free(entries);
+    return YK_OK;
 }
 
 static yk_status allocate_arrays(struct yk_schedule *schedule)
@@ -32,7 +51,7 @@ static yk_status allocate_arrays(struct yk_schedule *schedule)
     YK_TRY_NEW(schedule->arena, schedule->devices, n);
     YK_TRY_NEW(schedule->arena, schedule->starts, n);
     YK_TRY_NEW(schedule->arena, schedule->finishes, n);
-    YK_TRY_NEW(schedule->arena, schedule->sequence, n);
+    YK_TRY_NEW(schedule->arena, schedule->order, n);
     return YK_OK;
 }
 
@@ -57,13 +76,19 @@ void yk_schedule_destroy(struct yk_schedule *schedule)
     }
 }
 
+void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *order, const int32_t *devices,
+                      const int64_t *starts, const int64_t *finishes)
+{
+    const size_t n = (size_t)schedule->graph->task_count;
+    memcpy(schedule->order, order, n * sizeof *order);
+    memcpy(schedule->devices, devices, n * sizeof *devices);
+    memcpy(schedule->starts, starts, n * sizeof *starts);
+    memcpy(schedule->finishes, finishes, n * sizeof *finishes);
+}
+
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
 {
-    const size_t n = (size_t)from->graph->task_count;
-    memcpy(to->devices, from->devices, n * sizeof *to->devices);
-    memcpy(to->starts, from->starts, n * sizeof *to->starts);
-    memcpy(to->finishes, from->finishes, n * sizeof *to->finishes);
-    memcpy(to->sequence, from->sequence, n * sizeof *to->sequence);
+    yk_schedule_fill(to, from->order, from->devices, from->starts, from->finishes);
     to->makespan = from->makespan;
     to->lower_bound = from->lower_bound;
 }
@@ -86,29 +111,15 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
     struct yk_schedule_lanes lanes = {0};
     YK_TRY_NEW(schedule->arena, lanes.tasks, n);
     YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
-    struct yk_schedule_entry *entries = calloc((size_t)n, sizeof *entries);
-    if (!entries) {
-        return yk_fail_out_of_memory();
-    }
     for (int32_t k = 0; k < n; k++) {
-        const int32_t task = schedule->sequence[k];
-        entries[k] = (struct yk_schedule_entry){
-            .start = schedule->starts[task],
-            .finish = schedule->finishes[task],
-            .device = schedule->devices[task],
-            .place = k,
-            .task = task,
-        };
-        lanes.first[entries[k].device + 1]++;
-    }
-    yk_schedule_sort_entries(entries, n);
-    for (int32_t k = 0; k < n; k++) {
-        lanes.tasks[k] = entries[k].task;
+        lanes.tasks[k] = schedule->order[k];
+        lanes.first[schedule->devices[k] + 1]++;
     }
     for (int32_t p = 0; p < P; p++) {
         lanes.first[p + 1] += lanes.first[p];
     }
-    free(entries);
+    YK_TRY(yk_schedule_sort_tasks(schedule->devices, schedule->starts, schedule->finishes,
+                                  lanes.tasks, n));
     *out = lanes;
     return YK_OK;
 }

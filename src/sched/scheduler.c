@@ -1,6 +1,6 @@
 #include "sched/scheduler.h"
 
-#include "sched/memory.h"
+#include "sched/schedule.h"
 
 #include <string.h>
 

@@ -1,23 +1,23 @@
 /*
- * Scheduler: one way to find a schedule. This is the principal header of the room:
+ * Scheduler: an algorithm that computes a schedule. Files of this folder:
  *
- *   schedule, scheduler   the result; the table of schedulers
- *   memory, wait          what a schedule holds on each device; why a task waits
- *   task_rank, task_heap  upward and downward ranks, orders of tasks; a heap of tasks
- *   task_map, mapping     which device runs each task, as a file says; the schedule of such a map
- *   schedulers/           one file for each scheduler; list.h, what those by lists share
- *   timeline/             a schedule being built: gaps, memory over time, devices of groups
- *   search/               annealing over complete schedules, exact search over partial ones
- *   bound/                lower bounds of the makespan
+ *   schedule, schedule_memory, task_wait   a schedule, its peak memory, why its tasks wait
+ *   scheduler                              the table of schedulers
+ *   task_rank, task_heap                   upward and downward ranks, orders of tasks; a heap
+ *   assignment, assignment_read            the schedule for given devices; reading them from JSON
+ *   schedulers/                            one file per scheduler; list_scheduler is their base
+ *   timeline/                              building a schedule: gaps, memory over time, groups
+ *   search/                                simulated annealing; branch and bound
+ *   bound/                                 lower bounds of the makespan
  *
- * To add one: write schedulers/NAME.c with `const struct yk_scheduler yk_scheduler_NAME`, and add
- * ROW(NAME) to YK_SCHEDULERS below. A list scheduler has a struct yk_list_rule, and
- * yk_list_run() as its run: see schedulers/heft.c. Help, completion and `--algorithm all` follow
- * the table, and so do the tests that hold every scheduler to thousands of random graphs:
+ * To add a scheduler, write schedulers/NAME.c that defines `const struct yk_scheduler
+ * yk_scheduler_NAME`, and add ROW(NAME) to YK_SCHEDULERS below. schedulers/heft.c is a short
+ * example of a list scheduler. Help, shell completion and `--algorithm all` use the table. The
+ * tests run every scheduler of the table on thousands of random graphs:
  *
  *   tools/build release && ctest --test-dir build/release -R ^sched/
  *
- * What the command line prints is recorded in tests/cli/cases, which then differs by the new name.
+ * Then record the command lines in tests/cli/cases again, since they list the schedulers.
  */
 #ifndef YK_SCHED_SCHEDULER_H
 #define YK_SCHED_SCHEDULER_H
@@ -30,29 +30,29 @@
 #include <stddef.h>
 
 struct yk_scheduler_options {
-    double budget_s; /* how long a search may take; schedulers that do not search ignore it */
-    int64_t moves;   /* positive: the search makes this many moves instead, whatever the time */
+    double budget_s; /* time limit of a search; schedulers without a search ignore it */
+    int64_t moves;   /* > 0: the search makes this many moves and ignores the time limit */
     uint64_t seed;
-    /* Called now and then from the calling thread with the part done, 0 to 1; may be NULL. */
+    /* Called from the calling thread with the completed fraction, 0 to 1. NULL: no reports. */
     void (*progress)(void *user, const char *what, double done);
     void *progress_user;
-    /* Once true, a search ends with the best schedule it has; may be NULL. */
+    /* When it becomes true, the search returns the best schedule found so far. May be NULL. */
     const atomic_bool *stop;
-    struct yk_deadline_clock clock; /* that the planner's budget is counted by */
+    struct yk_deadline_clock clock; /* measures the planner's budget */
 };
 
 struct yk_scheduler {
     const char *name;
     const char *summary;  /* one line for the help */
-    bool respects_memory; /* it keeps to the devices' memory while it schedules */
-    /* Fills `schedule`, which was made for the graph in question. YK_ERROR_NO_FIT when it finds
-     * none that it could offer. */
+    bool respects_memory; /* it considers the memory limits of the devices */
+    /* Fills `schedule`, which was created for the graph. Fails with YK_ERROR_NO_FIT if it finds no
+     * schedule. */
     yk_status (*run)(const struct yk_scheduler *scheduler,
                      const struct yk_scheduler_options *options, struct yk_schedule *schedule);
-    const struct yk_list_rule *rule; /* of list schedulers, whose run is yk_list_run() */
+    const struct yk_list_rule *rule; /* if run is yk_list_run(); otherwise NULL */
 };
 
-/* All schedulers, in the order they are listed. */
+/* All schedulers, in the order of the help. */
 /* clang-format off */
 #define YK_SCHEDULERS(ROW) \
     ROW(heft) \
@@ -74,21 +74,27 @@ extern const size_t yk_scheduler_count;
 /* The scheduler of that name, or NULL. */
 const struct yk_scheduler *yk_scheduler_find(const char *name);
 
-/*
- * Runs a scheduler and checks what it returns against every device's memory: a schedule that does
- * not fit is not returned, and the message names the device and the bytes missing.
- */
+/* Runs a scheduler. Fails with YK_ERROR_NO_FIT if its schedule exceeds the memory of a device. */
 yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk_graph *graph,
                            const struct yk_scheduler_options *options,
                            struct yk_schedule **out) YK_MUST_USE;
 
-/* For schedulers: whether the caller asks for an end. */
+/*
+ * For schedulers: shortens a schedule by simulated annealing over the order of the tasks and their
+ * devices, within the memory limits. Stops after options->moves moves (0: after `seconds`), or when
+ * the makespan reaches `lower_bound`. Two threads search; the better result is kept. With a given
+ * number of moves the result is the same on every machine.
+ */
+yk_status yk_anneal_run(const struct yk_scheduler_options *options, double seconds,
+                        int64_t lower_bound, struct yk_schedule *schedule) YK_MUST_USE;
+
+/* For schedulers: true if the caller asked the search to stop. */
 static inline bool yk_scheduler_is_stopped(const struct yk_scheduler_options *options)
 {
     return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
 }
 
-/* For schedulers: reports progress, once in 1024 tasks. */
+/* For schedulers: reports progress after every 1024 tasks. */
 static inline void yk_scheduler_report(const struct yk_scheduler_options *options, const char *what,
                                        int32_t done, int32_t all)
 {

@@ -1,5 +1,5 @@
-/* Task heap: a binary heap of tasks by key; ties by task number. Room for the tasks is its user's.
- */
+/* Task heap: a binary heap of tasks, ordered by key, ties by task number. The caller allocates the
+ * array `tasks`. */
 #ifndef YK_SCHED_TASK_HEAP_H
 #define YK_SCHED_TASK_HEAP_H
 
@@ -8,8 +8,8 @@
 
 struct yk_task_heap {
     const int64_t *keys; /* (n) */
-    bool ascending;      /* the smallest key on top, else the largest */
-    int32_t *tasks;      /* the one on top first */
+    bool ascending;      /* true: the smallest key is on top; false: the largest */
+    int32_t *tasks;      /* tasks[0] is the top */
     int32_t count;
 };
 

@@ -1,6 +1,7 @@
-#include "sched/task_map.h"
+#include "sched/mapping.h"
 
 #include "base/json.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +65,7 @@ static yk_status check_groups(const struct yk_graph *graph, const int32_t *devic
         return yk_fail_out_of_memory();
     }
     yk_status status = YK_OK;
-    for (int32_t g = 0; g < graph->group_count; g++) {
-        groups[g] = NOWHERE;
-    }
+    yk_number_fill(groups, graph->group_count, NOWHERE);
     for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
         const int32_t group = graph->tasks[i].group;
         if (group == YK_GRAPH_NO_GROUP) {

@@ -1,5 +1,6 @@
 #include "sched/task_rank.h"
 
+#include "base/number.h"
 #include "sched/task_heap.h"
 
 #include <assert.h>
@@ -17,7 +18,7 @@ int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task)
             able++;
         }
     }
-    assert(able > 0); /* the builder has seen to it */
+    assert(able > 0); /* guaranteed by the graph builder */
     return able == P ? sum : (int64_t)(((__int128)sum * P + able / 2) / able);
 }
 
@@ -26,7 +27,17 @@ int64_t yk_task_rank_transfer(const struct yk_graph *graph, const struct yk_grap
     return yk_graph_mean_transfer(graph, edge) * graph->device_count;
 }
 
-void yk_task_rank_upward(const struct yk_graph *graph, int64_t *out)
+static int64_t largest_input(const struct yk_graph *graph, int32_t task)
+{
+    int64_t largest = 0;
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
+        largest = yk_number_max(largest, yk_task_rank_transfer(graph, edge));
+    }
+    return largest;
+}
+
+void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t *out)
 {
     for (int32_t k = graph->task_count - 1; k >= 0; k--) {
         const int32_t task = graph->order[k];
@@ -36,7 +47,8 @@ void yk_task_rank_upward(const struct yk_graph *graph, int64_t *out)
             const int64_t path = yk_task_rank_transfer(graph, edge) + out[edge->to];
             longest = path > longest ? path : longest;
         }
-        out[task] = yk_task_rank_cost(graph, task) + longest;
+        out[task] = yk_task_rank_cost(graph, task) + longest +
+                    (with_input ? largest_input(graph, task) : 0);
     }
 }
 

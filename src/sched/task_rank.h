@@ -1,8 +1,9 @@
 /*
- * Task rank: how urgent each task is, by the lengths of the paths through it.
+ * Task rank: the priority of a task, computed from the lengths of the paths through it, and orders
+ * of tasks by priority.
  *
- * Mean costs are sums over the devices, that is P times the mean, so that equal ranks are equal
- * whole numbers. Where some devices cannot run a task, the mean is over those that can, rounded.
+ * All means are multiplied by P, the number of devices. So ranks are exact integers. The mean cost
+ * of a task is taken over the devices that can run it; if some cannot, it is rounded.
  */
 #ifndef YK_SCHED_TASK_RANK_H
 #define YK_SCHED_TASK_RANK_H
@@ -16,23 +17,20 @@ int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task);
 /* P times the mean time of `edge` between two devices. */
 int64_t yk_task_rank_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge);
 
-/* P times rank_u: the longest path from the task's start to the end, its own cost included. */
-void yk_task_rank_upward(const struct yk_graph *graph, int64_t *out);
+/* P times rank_u: the length of the longest path from the start of the task to the end. With
+ * `with_input`, each task of the path counts with the transfer of its largest input, too. */
+void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t *out);
 
-/* P times rank_d: the longest path from the beginning to the task's start. */
+/* P times rank_d: the length of the longest path from the beginning to the start of the task. */
 void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out);
 
-/*
- * The tasks in the order a list scheduler takes them: always the one with the highest priority
- * among those whose inputs have all been taken; ties by task number.
- */
+/* Computes the topological order of a list scheduler: the next task is the one with the highest
+ * priority of those whose inputs are all in the order already; ties by task number. */
 yk_status yk_task_rank_order(const struct yk_graph *graph, const int64_t *priorities,
                              int32_t *out) YK_MUST_USE;
 
-/*
- * The tasks in an order that goes deep first: always the one whose inputs were completed last,
- * which tends to use data soon after it was made and so to hold little of it.
- */
+/* Computes a depth-first topological order: the next task is the one that became ready last. Data
+ * is used soon after it is produced, which saves memory. */
 yk_status yk_task_rank_depth_first(const struct yk_graph *graph, int32_t *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "sched/wait.h"
+#include "sched/schedule.h"
 
 static void wait_for_inputs(const struct yk_schedule *schedule, int32_t task, struct yk_wait *wait)
 {
@@ -15,7 +15,7 @@ static void wait_for_inputs(const struct yk_schedule *schedule, int32_t task, st
     }
 }
 
-/* Whether the finish of `other` makes room on `device`: it ran there, or used data made there. */
+/* True if the finish of `other` frees memory of `device`: it ran there, or used data of it. */
 static bool frees_memory(const struct yk_schedule *schedule, int32_t other, int32_t device)
 {
     const struct yk_graph *graph = schedule->graph;
@@ -28,7 +28,7 @@ static bool frees_memory(const struct yk_schedule *schedule, int32_t other, int3
     return frees;
 }
 
-/* The task whose end gave `task` the memory to start, or -1. */
+/* The task whose finish freed the memory that `task` needed to start, or -1. */
 static int32_t find_memory_holder(const struct yk_schedule *schedule, int32_t task)
 {
     const int32_t device = schedule->devices[task];

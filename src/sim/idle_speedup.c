@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Scales that differ by less are the same. */
+/* Factors with a smaller relative difference are equal. */
 static const double same_scale = 0.005;
 
 double yk_idle_speedup_factor(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
@@ -31,10 +31,9 @@ static bool has_idle_speedup(const struct yk_program *program)
     return false;
 }
 
-/* ---- who computes at the same time ---- */
+/* ---- overlap of computation ---- */
 
-/* The computations of a class one after the other, from the round before the reported one on:
- * others may be a round ahead of it, or behind. */
+/* Iterates over the compute ops of a class, beginning with a given iteration. */
 struct walk {
     const struct yk_program_rank *list;
     const struct yk_rounds *rounds;
@@ -45,8 +44,8 @@ struct walk {
     double end_s;
 };
 
-/* False where there is none any more. */
-static bool go_on(struct walk *walk, int32_t last_round)
+/* Moves to the next compute op. Returns false after the last one. */
+static bool next_compute_op(struct walk *walk, int32_t last_round)
 {
     while (walk->round <= last_round) {
         const struct yk_round *round = &walk->rounds->rounds[walk->round];
@@ -76,31 +75,33 @@ static struct walk walk_of(const struct yk_program *program, const struct yk_ran
     };
 }
 
-/* Of the time that a rank computes in the reported round, the part that another one does, too. */
+/* The fraction of the compute time of `own` in the reported iteration in which `other` computes,
+ * too.
+ */
 static double overlap(struct walk own, struct walk other)
 {
     const int32_t reported = own.rounds->reported;
     const int32_t last = own.rounds->count - 1;
     double all_s = 0;
     double both_s = 0;
-    bool more = go_on(&other, last);
-    while (go_on(&own, reported)) {
+    bool more = next_compute_op(&other, last);
+    while (next_compute_op(&own, reported)) {
         all_s += own.end_s - own.start_s;
         while (more && other.end_s <= own.start_s) {
-            more = go_on(&other, last);
+            more = next_compute_op(&other, last);
         }
         while (more && other.start_s < own.end_s) {
             both_s += fmin(own.end_s, other.end_s) - fmax(own.start_s, other.start_s);
             if (other.end_s > own.end_s) {
                 break;
             }
-            more = go_on(&other, last);
+            more = next_compute_op(&other, last);
         }
     }
     return all_s > 0 ? both_s / all_s : 0;
 }
 
-/* The part of the reported round that a rank computes. */
+/* The fraction of the reported iteration in which a rank computes. */
 static double busy_of(const struct yk_rank_classes *classes, const struct yk_rounds *rounds,
                       int32_t rank)
 {
@@ -157,9 +158,9 @@ yk_status yk_idle_speedup_scale(const struct yk_program *program,
         YK_TRY_NEW(arena, scaled_s, list->op_count);
         for (int32_t i = 0; i < list->op_count; i++) {
             const bool computes = list->ops[i].lane == YK_LANE_COMPUTE;
-            scaled_s[i] = (computes ? delta : 1) * times->alone_s[rank_class][i];
+            scaled_s[i] = (computes ? delta : 1) * times->isolated_s[rank_class][i];
         }
-        times->alone_s[rank_class] = scaled_s;
+        times->isolated_s[rank_class] = scaled_s;
         times->scales[rank_class] = scale;
     }
     return YK_OK;

@@ -1,14 +1,13 @@
 /*
- * Idle speed-up: devices that slow each other by nothing but computing, since they share power,
- * caches or memory: parts of one GPU do.
+ * Idle speed-up: some devices slow each other down when they compute at the same time, because they
+ * share power, caches or memory. Partitions of one GPU are an example.
  *
- * Times were measured with all devices at work. While the others idle, a device takes s times as
- * long (others_idle_scale of yk_device_facts), and what lies in between is taken for a straight
- * line: where the others compute for a part u of the time, by what they are of a whole device, it
- * takes s + (1 - s) · u times as long. Clocks follow power over many steps, whoever computes at the
- * moment; caches and memory are shared with those at work right then. So u is the part of the step
- * that another one computes, or that part of one's own computing in which it does, whichever is
- * more.
+ * Op times are measured while all devices compute. While all other devices are idle, the op times
+ * of a device are multiplied by s ≤ 1 (others_idle_scale of yk_device_facts). Between these two
+ * cases the factor is linear: s + (1 − s) · u, where u is the busy fraction of the other devices,
+ * weighted by their size. The busy fraction of a device is the larger of two values: its busy
+ * fraction of the whole step, because clocks follow the power of many steps; and its busy fraction
+ * during the computation of this device, because caches and memory are shared at that moment.
  */
 #ifndef YK_SIM_IDLE_SPEEDUP_H
 #define YK_SIM_IDLE_SPEEDUP_H
@@ -25,17 +24,16 @@
 #include <stdbool.h>
 
 enum {
-    YK_IDLE_SPEEDUP_PASSES =
-        3, /* who computes less makes the others faster, which then compute less */
+    YK_IDLE_SPEEDUP_PASSES = 3, /* repetitions: a faster device is busy for less time, and so on */
 };
 
-/* How many times as long as measured a device computes while others do that make up `busy` whole
- * devices; 1 where nothing is known of it. */
+/* The factor for the op times of `device` while other devices, `busy` whole devices in sum,
+ * compute. 1 if `facts` have no measurement. */
 double yk_idle_speedup_factor(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
                               int32_t device, double busy);
 
-/* Scales what ops that compute take by what the rounds, run with `times`, came to; `changed` where
- * that is something else than before. New times live in `arena`. */
+/* Scales the times of compute ops by the factors that follow from the simulated `rounds`. Sets
+ * `*changed` if a factor differs from the previous one. The new times live in `arena`. */
 yk_status yk_idle_speedup_scale(const struct yk_program *program,
                                 const struct yk_rank_classes *classes,
                                 const struct yk_rounds *rounds, struct yk_arena *arena,

@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes come or go. */
+/* An allocation (bytes > 0) or a deallocation (bytes < 0). */
 struct delta {
     double at_s;
     double bytes;
     enum yk_memory_kind kind;
-    int32_t number; /* in the order they were found */
+    int32_t number; /* to sort equal times in the order of discovery */
 };
 
 struct deltas {
     struct delta *items;
     int32_t count;
-    double resident[YK_MEMORY_KIND_COUNT]; /* at the start of the round */
+    double resident[YK_MEMORY_KIND_COUNT]; /* at time 0 */
 };
 
 static int by_time(const void *left, const void *right)
@@ -34,7 +34,7 @@ static void add_delta(struct deltas *deltas, enum yk_memory_kind kind, double at
     deltas->count++;
 }
 
-/* When the first of the ops that a buffer begins with starts. */
+/* The start of the first begin op of a buffer. */
 static double begin_s(const struct yk_round *round, int32_t first_op,
                       const struct yk_lifetime *lifetime)
 {
@@ -46,7 +46,7 @@ static double begin_s(const struct yk_round *round, int32_t first_op,
     return first_s;
 }
 
-/* When the last of those that it ends with has ended. */
+/* The end of the last end op of a buffer. */
 static double end_s(const struct yk_round *round, int32_t first_op,
                     const struct yk_lifetime *lifetime)
 {
@@ -58,18 +58,18 @@ static double end_s(const struct yk_round *round, int32_t first_op,
     return last_s;
 }
 
-/* What one buffer does to the round reported, coming from round number `number`. */
+/* Adds a buffer that begins in iteration `number`, as far as it lives in the reported iteration. */
 static void add_lifetime(const struct yk_sim_record *record, int32_t first_op,
                          const struct yk_lifetime *lifetime, int32_t number, struct deltas *deltas)
 {
     const struct yk_rounds *rounds = record->rounds;
     const double step_s = record->sim.step_s;
     const double from_s = begin_s(&rounds->rounds[number], first_op, lifetime);
-    double until_s = step_s; /* or later: it never came to the end */
+    double until_s = step_s; /* if its end was not simulated */
     if (number + lifetime->lag < rounds->count) {
         until_s = end_s(&rounds->rounds[number + lifetime->lag], first_op, lifetime);
     }
-    /* What is held for no time, and what is over when the round starts, is never seen. */
+    /* Ignores buffers that are held for no time or outside the reported iteration. */
     if (from_s >= step_s || until_s <= 0 || until_s <= from_s) {
         return;
     }

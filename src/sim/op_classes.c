@@ -50,7 +50,8 @@ static void count_in(struct counting *counting, const struct yk_op_class *op_cla
     counting->classes[counting->count++] = *op_class;
 }
 
-/* `ranks` are in the class. A message's ranks share it: it counts where it begins, on its first. */
+/* Adds the ops of a rank class with `ranks` members. A message is counted once, with its first op.
+ */
 static yk_status add_class(struct counting *counting, int32_t rank_class, int32_t ranks)
 {
     const struct yk_sim *sim = counting->sim;
@@ -91,16 +92,16 @@ static yk_status add_classes(struct counting *counting, struct yk_arena *arena)
     const struct yk_sim *sim = counting->sim;
     const struct yk_rank_classes *classes = &yk_sim_record_of(sim)->classes;
     int32_t most = 0;
-    for (int32_t f = 0; f < classes->count; f++) {
-        most += sim->program->ranks[classes->ranks[f]].op_count;
+    for (int32_t c = 0; c < classes->count; c++) {
+        most += sim->program->ranks[classes->ranks[c]].op_count;
     }
     YK_TRY_NEW(arena, counting->classes, most);
-    for (int32_t f = 0; f < classes->count; f++) {
+    for (int32_t c = 0; c < classes->count; c++) {
         int32_t ranks = 0;
         for (int32_t r = 0; r < sim->program->rank_count; r++) {
-            ranks += classes->of_rank[r] == f ? 1 : 0;
+            ranks += classes->of_rank[r] == c ? 1 : 0;
         }
-        YK_TRY(add_class(counting, f, ranks));
+        YK_TRY(add_class(counting, c, ranks));
     }
     return YK_OK;
 }

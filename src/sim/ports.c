@@ -24,7 +24,8 @@ yk_status yk_ports_create(const struct yk_cluster *cluster, struct yk_arena *are
     return YK_OK;
 }
 
-/* All want, nobody has. A port that was measured to be faster than its link says is as fast. */
+/* Resets the ports: nothing is assigned. If a demand exceeds the bandwidth of its port, because it
+ * was measured, the port gets the bandwidth of the demand. */
 static void begin(struct yk_ports *ports, const struct yk_port_demand *const *demands,
                   int32_t count)
 {
@@ -44,7 +45,7 @@ static void begin(struct yk_ports *ports, const struct yk_port_demand *const *de
     }
 }
 
-/* The most that this message can have when all who want more of its ports get as much. */
+/* The rate of this message if all unfinished messages of its ports get equal shares. */
 static double even_share(const struct yk_ports *ports, const struct yk_port_demand *demand)
 {
     double share = demand->bytes_per_s;
@@ -79,13 +80,13 @@ void yk_ports_share(struct yk_ports *ports, const struct yk_port_demand *const *
                 lowest = fmin(lowest, even_share(ports, demands[i]));
             }
         }
-        level = fmax(level, lowest); /* it only rises; rounding may say otherwise */
+        level = fmax(level, lowest); /* never falls, despite rounding */
         for (int32_t i = 0; i < count; i++) {
             if (isnan(out_rates[i]) && even_share(ports, demands[i]) <= level) {
                 out_rates[i] = -fmin(level, demands[i]->bytes_per_s);
             }
         }
-        /* Given only now, so that the shares of one level are all of the same rest. */
+        /* Assigned after the comparison, so that all messages of one level see the same rest. */
         for (int32_t i = 0; i < count; i++) {
             if (out_rates[i] < 0) {
                 grant(ports, demands[i], -out_rates[i]);

@@ -1,15 +1,14 @@
 /*
- * Ports: where data leaves and enters the nodes, and how messages that meet there share it.
+ * Node ports: the network bandwidth of each node, shared by the messages that use it at one time.
  *
- * Every node has one port out and one port in, each as wide as the fastest link that joins the node
- * to another. A message demands from every port that it uses the bandwidth that it has when it is
- * alone. Where the demands exceed a port's bandwidth, messages share it by max-min fairness: each
- * gets at most an equal share, and what a smaller demand leaves over is shared by the others.
- * Progressive filling finds it: all rates grow equally until a port is full (Bertsekas and
- * Gallager, Data Networks, 6.5.2).
+ * Every node has one outgoing and one incoming port. The bandwidth of a port is that of the node's
+ * fastest link to another node. A message demands from each of its ports the bandwidth that it has
+ * without other messages. If the demands exceed the bandwidth of a port, the messages share it with
+ * max-min fairness, computed by progressive filling: all rates grow equally until a port is full
+ * (Bertsekas and Gallager, Data Networks, 6.5.2).
  *
- * Links within a node are never shared: a rank has one comm lane and a device
- * one rank, so that two messages never meet at a device.
+ * Links inside a node need no sharing: each device has one rank, each rank one comm lane, and so at
+ * most one message at a time.
  */
 #ifndef YK_SIM_PORTS_H
 #define YK_SIM_PORTS_H
@@ -21,18 +20,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a message asks for. */
+/* The demand of a message. */
 struct yk_port_demand {
-    double bytes_per_s; /* alone, through each of its ports; positive where there are any */
+    double bytes_per_s; /* through each port, without other messages; > 0 if it has ports */
     const int32_t *ports;
     int32_t port_count;
 };
 
 struct yk_ports {
-    int32_t count; /* 2 for each node, as numbered below */
+    int32_t count; /* 2 per node; see yk_port_out() and yk_port_in() */
     double *bytes_per_s;
-    double *left;   /* while it is shared out: what nobody has yet */
-    int32_t *users; /* who still wants more */
+    double *left;   /* scratch: bandwidth that is not assigned yet */
+    int32_t *users; /* scratch: number of messages without a final rate */
 };
 
 static inline int32_t yk_port_out(int32_t node)
@@ -48,7 +47,8 @@ static inline int32_t yk_port_in(int32_t node)
 yk_status yk_ports_create(const struct yk_cluster *cluster, struct yk_arena *arena,
                           struct yk_ports *out) YK_MUST_USE;
 
-/* How fast each of `count` messages goes while all of them do, as a part of its speed alone. */
+/* Computes the rate of each message while all `count` messages are sent, as a fraction of its
+ * demand. */
 void yk_ports_share(struct yk_ports *ports, const struct yk_port_demand *const *demands,
                     int32_t count, double *out_rates);
 

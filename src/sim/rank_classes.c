@@ -30,7 +30,7 @@ static bool has_peers(const struct yk_program_rank *rank)
     return false;
 }
 
-/* Whether two ranks without peers are in one class. */
+/* True if two ranks without sends and receives are in one class. */
 static bool are_alike(const struct yk_program *program, const struct yk_layer_costs *prices,
                       const struct yk_rank_classes *classes, int32_t a, int32_t b)
 {
@@ -57,16 +57,16 @@ yk_status yk_rank_classes_find(const struct yk_program *program,
     YK_TRY_NEW(arena, classes.of_rank, program->rank_count);
     YK_TRY_NEW(arena, alone, program->rank_count);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
-        int32_t f = 0;
-        while (f < classes.count &&
-               (alone[f] || !are_alike(program, prices, &classes, classes.ranks[f], rank))) {
-            f++;
+        int32_t c = 0;
+        while (c < classes.count &&
+               (alone[c] || !are_alike(program, prices, &classes, classes.ranks[c], rank))) {
+            c++;
         }
-        if (f == classes.count) {
-            alone[f] = has_peers(&program->ranks[rank]);
+        if (c == classes.count) {
+            alone[c] = has_peers(&program->ranks[rank]);
             classes.ranks[classes.count++] = rank;
         }
-        classes.of_rank[rank] = f;
+        classes.of_rank[rank] = c;
     }
     *out = classes;
     return YK_OK;

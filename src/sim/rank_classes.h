@@ -1,10 +1,11 @@
 /*
- * Rank classes: ranks that do the same at the same time, so that one of them stands for all.
+ * Rank classes: sets of ranks that do the same at the same time. Only one rank of each class is
+ * simulated.
  *
- * Two ranks are in one class when they have one list of ops, devices that take equal times, and
- * equal parts of every group, and when the list neither sends nor receives. All that they
- * communicate then is with groups that both are in: they start together and, one op after the
- * other, end together. What a message costs still counts every rank.
+ * Two ranks are in one class if they have the same op list, devices of the same speed, equal parts
+ * of every group, and no send or receive. Then they take part in the same collectives, and all
+ * their ops start and end at the same times. The cost of a collective still depends on all its
+ * ranks.
  */
 #ifndef YK_SIM_RANK_CLASSES_H
 #define YK_SIM_RANK_CLASSES_H
@@ -18,9 +19,9 @@
 
 struct yk_rank_classes {
     int32_t count;
-    int32_t *ranks;   /* (count) the first of each */
-    int32_t *of_rank; /* (ranks of the program) */
-    double *parts;    /* (ranks, groups) each rank's part of sharded state; −1: not a member */
+    int32_t *ranks;   /* (count) the first rank of each class */
+    int32_t *of_rank; /* (ranks of the program) the class of each rank */
+    double *parts;    /* (ranks, groups) the rank's fraction of sharded state; −1: not a member */
 };
 
 yk_status yk_rank_classes_find(const struct yk_program *program,

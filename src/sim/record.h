@@ -1,6 +1,7 @@
 /*
- * Record: a finished run: the yk_sim that its owner sees, and the rounds around the one reported,
- * which show what memory is held over the end of a round.
+ * Simulator internals: the complete result of a simulation. Callers see its first member, a yk_sim.
+ * It also has the iterations before and after the reported one, which are needed to compute memory
+ * that is held beyond an iteration.
  */
 #ifndef YK_SIM_RECORD_H
 #define YK_SIM_RECORD_H
@@ -11,9 +12,9 @@
 #include "sim/sim.h"
 
 struct yk_sim_record {
-    struct yk_sim sim; /* first: a yk_sim is the beginning of its record */
+    struct yk_sim sim; /* must be the first member */
     struct yk_rank_classes classes;
-    struct yk_rounds *rounds;            /* times are from the start of the round reported */
+    struct yk_rounds *rounds;            /* time 0 is the start of the reported iteration */
     struct yk_program_memory **memories; /* (classes) */
 };
 

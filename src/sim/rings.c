@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Devices of one node together, each node where its first device is; otherwise as they come. */
+/* Inserts a device into the ring order: sorted by node, then in the order of insertion. */
 static void add_device(const struct yk_cluster *cluster, int32_t device, int32_t *devices,
                        int32_t *count)
 {
@@ -16,7 +16,7 @@ static void add_device(const struct yk_cluster *cluster, int32_t device, int32_t
     (*count)++;
 }
 
-/* Once the devices are in order. */
+/* Finds the ports of a ring whose devices are in order. */
 static yk_status find_ports(const struct yk_cluster *cluster, struct yk_arena *arena,
                             struct yk_ring *ring)
 {
@@ -37,51 +37,32 @@ static yk_status find_ports(const struct yk_cluster *cluster, struct yk_arena *a
     return YK_OK;
 }
 
-static yk_status add_group(const struct yk_plan *plan, const struct yk_cluster *cluster,
+/* The ring of a group; of all ranks if `group` is NULL. */
+static yk_status make_ring(const struct yk_plan *plan, const struct yk_cost_book *book,
                            const struct yk_plan_group *group, struct yk_arena *arena,
-                           struct yk_ring *out)
+                           struct yk_ring *ring)
 {
+    const int32_t count = group ? group->member_count : plan->rank_count;
     int32_t *devices = NULL;
-    struct yk_ring ring = {0};
-    YK_TRY_NEW(arena, devices, group->member_count);
-    for (int32_t i = 0; i < group->member_count; i++) {
-        const struct yk_plan_member *member = &group->members[i];
-        add_device(cluster, plan->ranks[member->rank].device, devices, &ring.ranks.count);
-        ring.largest_part = fmax(ring.largest_part, member->part);
+    YK_TRY_NEW(arena, devices, count);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t rank = group ? group->members[i].rank : i;
+        add_device(book->cluster, plan->ranks[rank].device, devices, &ring->ranks.count);
+        ring->largest_part = group ? fmax(ring->largest_part, group->members[i].part) : 0;
     }
-    ring.ranks.devices = devices;
-    YK_TRY(find_ports(cluster, arena, &ring));
-    *out = ring;
-    return YK_OK;
-}
-
-static yk_status add_all(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                         struct yk_arena *arena, struct yk_ring *out)
-{
-    int32_t *devices = NULL;
-    struct yk_ring ring = {0};
-    YK_TRY_NEW(arena, devices, plan->rank_count);
-    for (int32_t i = 0; i < plan->rank_count; i++) {
-        add_device(cluster, plan->ranks[i].device, devices, &ring.ranks.count);
-    }
-    ring.ranks.devices = devices;
-    YK_TRY(find_ports(cluster, arena, &ring));
-    *out = ring;
-    return YK_OK;
+    ring->ranks.devices = devices;
+    YK_TRY(find_ports(book->cluster, arena, ring));
+    return yk_communication_slowdown(book, &ring->ranks, &ring->slowdown);
 }
 
 yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book *book,
                           struct yk_arena *arena, struct yk_ring **out)
 {
-    const struct yk_cluster *cluster = book->cluster;
     struct yk_ring *rings = NULL;
     YK_TRY_NEW(arena, rings, plan->group_count + 1);
-    for (int32_t g = 0; g < plan->group_count; g++) {
-        YK_TRY(add_group(plan, cluster, &plan->groups[g], arena, &rings[g]));
-    }
-    YK_TRY(add_all(plan, cluster, arena, &rings[plan->group_count]));
     for (int32_t g = 0; g <= plan->group_count; g++) {
-        YK_TRY(yk_communication_slowdown(book, &rings[g].ranks, &rings[g].slowdown));
+        const struct yk_plan_group *group = g < plan->group_count ? &plan->groups[g] : NULL;
+        YK_TRY(make_ring(plan, book, group, arena, &rings[g]));
     }
     *out = rings;
     return YK_OK;
@@ -97,7 +78,7 @@ yk_status yk_rings_cost(const struct yk_cost_book *book, const struct yk_ring *r
     struct yk_cost_time time = {0};
     YK_TRY(yk_communication_collective_time(book, collective, &ring->ranks, bytes, largest_bytes,
                                             &time));
-    /* n − 1 parts pass every link of the ring, and as many again when it reduces. */
+    /* n − 1 parts pass each link of the ring; twice as many in an all_reduce. */
     const double passed_bytes = fmax(bytes / n, largest_bytes) * (n - 1) * (reduces ? 2 : 1);
     struct yk_port_demand demand = {0};
     if (time.seconds > 0 && passed_bytes > 0) {

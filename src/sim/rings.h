@@ -1,6 +1,7 @@
 /*
- * Rings: the devices of a plan's groups in the order that collectives go around, what a collective
- * costs there, and the ports it takes.
+ * Collective rings: for each group of a plan, its devices in ring order, the time of a collective
+ * and the node ports that it uses. A ring visits all devices of a node before it leaves the node,
+ * so it uses every port once.
  */
 #ifndef YK_SIM_RINGS_H
 #define YK_SIM_RINGS_H
@@ -15,17 +16,18 @@
 
 struct yk_ring {
     struct yk_ring_devices ranks;
-    double largest_part;
-    int32_t *ports; /* out of and into each of its nodes, where it has several */
+    double largest_part; /* the largest fraction of sharded state of a member; 0: equal parts */
+    int32_t *ports;      /* the ports of its nodes; none if all devices are in one node */
     int32_t port_count;
     struct yk_communication_slowdown slowdown;
 };
 
-/* A ring for each group, and one of all ranks at the end; `book` is for the plan's cluster. */
+/* Creates one ring per group, followed by a ring of all ranks. `book` holds the costs of the plan's
+ * cluster. */
 yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book *book,
                           struct yk_arena *arena, struct yk_ring **out) YK_MUST_USE;
 
-/* A collective over `bytes` in all, alone. */
+/* The time of a collective of `bytes` in total without other messages, and its port demand. */
 yk_status yk_rings_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
                         enum yk_collective collective, double bytes, struct yk_cost_time *out,
                         struct yk_port_demand *out_demand) YK_MUST_USE;

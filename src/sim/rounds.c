@@ -1,48 +1,49 @@
 #include "sim/rounds.h"
 
-#include "sim/event_queue.h"
+#include "base/priority_queue.h"
 #include "sim/sim.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 enum {
-    EVENTS_BETWEEN_CHECKS = 256 /* at the clock */
+    EVENTS_BETWEEN_CHECKS = 256 /* of the deadline */
 };
 
 struct lane {
-    int32_t *ops; /* in order */
+    int32_t *ops; /* (op_count) in order */
     int32_t op_count;
-    int32_t next;       /* in ops: it runs, or is the next to */
-    int32_t round;      /* of it */
-    int32_t waits_over; /* of its waits, the first so many */
-    bool busy;          /* it runs, or is ready and waits for the other ranks */
+    int32_t next;       /* index in `ops` of the running or next op */
+    int32_t round;      /* iteration of that op */
+    int32_t waits_over; /* number of its waits that are satisfied */
+    bool busy;          /* the op runs, or is ready and waits for other ranks */
 
-    /* While it runs; of a message, on its first class. */
-    double left_s; /* alone, at since_s */
+    /* While the op runs. For a message, only the lane of its first class has these. */
+    double left_s; /* remaining isolated time at since_s */
     double since_s;
     double rate;
 };
 
 struct class_state {
-    int32_t rank; /* the first of it */
+    int32_t rank; /* the first rank of the class */
     const struct yk_program_rank *list;
-    const double *alone_s; /* (ops) */
-    int32_t *rounds_over;  /* (ops) how often each has ended */
+    const double *isolated_s; /* (ops) */
+    int32_t *rounds_over;     /* (ops) number of iterations in which the op has ended */
     struct lane lanes[YK_LANE_COUNT];
-    int32_t message; /* that is under way here, −1: none */
-    double slowdown; /* of computation while it is; 1 while none is */
-    bool queued;     /* something may start */
+    int32_t message; /* the message in flight, or YK_NO_MATCH */
+    double slowdown; /* of compute ops during the message; 1 without a message */
+    bool queued;     /* an op may be ready to start */
 
-    /* Up to now_s: how long it has computed, and waited while data moved. */
+    /* Until now_s: total time in which it computed, and waited during a message. */
     double now_s;
     double computed_s;
     double waited_s;
 };
 
+/* A message in flight. */
 struct under_way {
-    double port_rate;  /* that its ports leave it */
-    int32_t computing; /* of its classes */
+    double port_rate;  /* its rate as limited by node ports */
+    int32_t computing; /* number of its classes that compute */
 };
 
 struct run {
@@ -53,20 +54,20 @@ struct run {
     double slowdown;
     double now_s;
     int32_t class_count;
-    int32_t computing_count; /* classes that compute anything */
-    int32_t rounds_over;     /* all ops of so many rounds have ended */
+    int32_t computing_count; /* classes with compute ops */
+    int32_t rounds_over;     /* number of iterations whose ops have all ended */
     struct class_state *classes;
-    struct yk_event_queue events; /* numbers are of lanes, see lane_number() */
-    int32_t *arrived;             /* (messages) classes that are ready for it */
-    struct under_way *under_way;  /* (messages) */
-    int32_t *queue;               /* classes where something may start, a ring of class_count */
+    struct yk_priority_queue events; /* ends of running ops; see lane_number() */
+    int32_t *arrived;                /* (messages) number of classes that are ready for it */
+    struct under_way *under_way;     /* (messages) */
+    int32_t *queue;                  /* ring buffer of the classes where an op may start */
     int32_t queue_first;
     int32_t queue_count;
 
     struct yk_ports ports;
-    int32_t crossing_count; /* messages under way that use ports */
+    int32_t crossing_count; /* messages in flight that use ports */
     int32_t *crossing;
-    const struct yk_port_demand **demands; /* of them */
+    const struct yk_port_demand **demands; /* (crossing_count) their demands */
     double *rates;
 };
 
@@ -106,20 +107,20 @@ static yk_status allocate_lanes(struct class_state *rank_class, struct yk_arena 
     return YK_OK;
 }
 
-/* All classes before the first round. */
+/* Creates the state of all classes before the first iteration. */
 static yk_status create_classes(const struct yk_program *program,
                                 const struct yk_rank_classes *classes, const struct yk_times *times,
                                 struct yk_arena *arena, struct class_state **out)
 {
     struct class_state *all = NULL;
     YK_TRY_NEW(arena, all, classes->count);
-    for (int32_t f = 0; f < classes->count; f++) {
-        struct class_state *rank_class = &all[f];
-        rank_class->rank = classes->ranks[f];
+    for (int32_t c = 0; c < classes->count; c++) {
+        struct class_state *rank_class = &all[c];
+        rank_class->rank = classes->ranks[c];
         rank_class->message = YK_NO_MATCH;
         rank_class->slowdown = 1;
         rank_class->list = &program->ranks[rank_class->rank];
-        rank_class->alone_s = times->alone_s[f];
+        rank_class->isolated_s = times->isolated_s[c];
         YK_TRY_NEW(arena, rank_class->rounds_over, rank_class->list->op_count);
         YK_TRY(allocate_lanes(rank_class, arena));
     }
@@ -127,8 +128,8 @@ static yk_status create_classes(const struct yk_program *program,
     return YK_OK;
 }
 
-/* Whether nothing on its own rank keeps the lane's next op from starting, be it of a round before
- * `round_count`. */
+/* True if the next op of the lane can start as far as its own rank is concerned. Its iteration must
+ * be below `round_count`. */
 static bool lane_is_ready(const struct class_state *rank_class, struct lane *lane,
                           int32_t round_count)
 {
@@ -146,7 +147,7 @@ static bool lane_is_ready(const struct class_state *rank_class, struct lane *lan
     return true;
 }
 
-/* The lane's op is over: the next one is next. True when that was the last of its round. */
+/* Ends the op of the lane. Returns true if it was the last one of its iteration. */
 static bool advance_lane(struct class_state *rank_class, struct lane *lane)
 {
     rank_class->rounds_over[lane->ops[lane->next]]++;
@@ -161,7 +162,7 @@ static bool advance_lane(struct class_state *rank_class, struct lane *lane)
     return true;
 }
 
-/* Lets the class's clocks run up to `now_s`. */
+/* Updates the total times of the class to `now_s`. */
 static void advance_class(struct class_state *rank_class, double now_s)
 {
     const double passed_s = now_s - rank_class->now_s;
@@ -181,8 +182,8 @@ static void set_rate(struct run *run, int32_t rank_class, enum yk_lane which, do
     lane->left_s = fmax(lane->left_s - (run->now_s - lane->since_s) * lane->rate, 0);
     lane->since_s = run->now_s;
     lane->rate = rate;
-    yk_event_queue_set(&run->events, lane_number(rank_class, which),
-                       run->now_s + lane->left_s / rate);
+    yk_priority_queue_set(&run->events, lane_number(rank_class, which),
+                          run->now_s + lane->left_s / rate);
 }
 
 static void set_going(struct run *run, int32_t rank_class, enum yk_lane which, double seconds,
@@ -194,7 +195,7 @@ static void set_going(struct run *run, int32_t rank_class, enum yk_lane which, d
     set_rate(run, rank_class, which, rate);
 }
 
-/* As was measured of the class's device, else of the message's links. */
+/* The compute slowdown: from the options, else measured for the device, else for the links. */
 static double slowdown_of(const struct run *run, int32_t rank, const struct yk_message *message)
 {
     const int32_t device = run->program->plan->ranks[rank].device;
@@ -205,7 +206,7 @@ static double slowdown_of(const struct run *run, int32_t rank, const struct yk_m
                                               : message->slowdown.compute;
 }
 
-/* `message` is under way at the class from now on; YK_NO_MATCH: none. */
+/* Sets the message in flight of a class; YK_NO_MATCH: none. */
 static void set_message(struct run *run, int32_t number, int32_t message)
 {
     struct class_state *rank_class = &run->classes[number];
@@ -219,7 +220,7 @@ static void set_message(struct run *run, int32_t number, int32_t message)
     }
 }
 
-/* Sets the rate of a message under way by the ports it shares and whether its ranks compute. */
+/* Sets the rate of a message in flight from its port rate and the slowdown by compute ops. */
 static void set_message_rate(struct run *run, int32_t number)
 {
     const struct yk_message *message = &run->times->messages[number];
@@ -232,7 +233,7 @@ static void set_message_rate(struct run *run, int32_t number)
     }
 }
 
-/* The class begins or ends to compute: `change` is 1 or −1. */
+/* The class starts (`delta` 1) or ends (`delta` −1) a compute op. */
 static void note_computing(struct run *run, int32_t rank_class, int32_t delta)
 {
     const int32_t message = run->classes[rank_class].message;
@@ -267,13 +268,13 @@ static bool is_opening(const struct run *run)
            run->all->count <= run->rounds_over + YK_ROUNDS_LOOKAHEAD;
 }
 
-/* Lets lanes into the rounds that they may be in by now. */
+/* Opens the iterations that lanes may enter now. */
 static yk_status open_rounds(struct run *run)
 {
     while (is_opening(run)) {
         YK_TRY(open_round(run));
-        for (int32_t f = 0; f < run->class_count; f++) {
-            queue(run, f);
+        for (int32_t c = 0; c < run->class_count; c++) {
+            queue(run, c);
         }
     }
     return YK_OK;
@@ -293,11 +294,11 @@ static void end_round(struct run *run, int32_t number)
 {
     struct yk_round *round = &run->all->rounds[number];
     round->end_of_round_s = run->now_s;
-    for (int32_t f = 0; f < run->class_count; f++) {
-        struct class_state *rank_class = &run->classes[f];
+    for (int32_t c = 0; c < run->class_count; c++) {
+        struct class_state *rank_class = &run->classes[c];
         advance_class(rank_class, run->now_s);
-        round->computed_s[f] = rank_class->computed_s;
-        round->waited_s[f] = rank_class->waited_s;
+        round->computed_s[c] = rank_class->computed_s;
+        round->waited_s[c] = rank_class->waited_s;
     }
     if (number < run->all->reported && is_steady(run->all->rounds, number)) {
         run->all->reported = number;
@@ -315,7 +316,7 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     struct yk_round *round = &run->all->rounds[round_number];
     const int32_t place = run->all->first_op[number] + op;
     advance_class(rank_class, run->now_s);
-    if (which == YK_LANE_COMPUTE && rank_class->alone_s[op] > 0) {
+    if (which == YK_LANE_COMPUTE && rank_class->isolated_s[op] > 0) {
         note_computing(run, number, -1);
     }
     round->end_s[place] = run->now_s;
@@ -338,7 +339,7 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     queue(run, number);
 }
 
-/* Messages that meet on the nodes' ports slow each other down. */
+/* Recomputes the rates of all messages that use ports. */
 static void share_ports(struct run *run)
 {
     for (int32_t i = 0; i < run->crossing_count; i++) {
@@ -389,7 +390,7 @@ static void start_message(struct run *run, int32_t number)
         advance_class(rank_class, run->now_s);
         round->start_s[place] = run->now_s;
         round->exposed_s[place] =
-            -rank_class->waited_s; /* what it has waited by the end is added then */
+            -rank_class->waited_s; /* end_op() adds the total at the end of the op */
     }
     run->arrived[number] = 0;
     if (!(message->time.seconds > 0)) {
@@ -427,18 +428,19 @@ static void start_op(struct run *run, int32_t number, enum yk_lane which)
     advance_class(rank_class, run->now_s);
     run->all->rounds[lane->round].start_s[run->all->first_op[number] + op_number] = run->now_s;
     lane->busy = true;
-    if (!(rank_class->alone_s[op_number] > 0)) {
+    if (!(rank_class->isolated_s[op_number] > 0)) {
         end_op(run, number, which);
         return;
     }
-    set_going(run, number, which, rank_class->alone_s[op_number],
+    set_going(run, number, which, rank_class->isolated_s[op_number],
               which == YK_LANE_COMPUTE ? 1 / rank_class->slowdown : 1);
     if (which == YK_LANE_COMPUTE) {
         note_computing(run, number, 1);
     }
 }
 
-/* Starts all that can start now. What takes no time ends at once and may let others start. */
+/* Starts all ops that can start now. An op that takes no time ends at once; others may then start.
+ */
 static void start_ready(struct run *run)
 {
     while (run->queue_count > 0) {
@@ -461,12 +463,12 @@ static yk_status fail_stuck(const struct run *run)
 {
     struct yk_text name = {0};
     int32_t rank = 0;
-    for (int32_t f = 0; f < run->class_count && !name.bytes; f++) {
+    for (int32_t c = 0; c < run->class_count && !name.bytes; c++) {
         for (int which = 0; which < YK_LANE_COUNT && !name.bytes; which++) {
-            const struct lane *lane = &run->classes[f].lanes[which];
+            const struct lane *lane = &run->classes[c].lanes[which];
             if (lane->op_count > 0 && lane->round == run->rounds_over) {
-                rank = run->classes[f].rank;
-                yk_op_describe(run->program, lane_op(&run->classes[f], lane), &name);
+                rank = run->classes[c].rank;
+                yk_op_describe(run->program, lane_op(&run->classes[c], lane), &name);
             }
         }
     }
@@ -481,9 +483,9 @@ static yk_status begin_classes(struct run *run, const struct yk_rank_classes *cl
 {
     YK_TRY(create_classes(run->program, classes, run->times, run->arena, &run->classes));
     YK_TRY_NEW(run->arena, run->all->first_op, classes->count + 1);
-    for (int32_t f = 0; f < classes->count; f++) {
-        const struct class_state *rank_class = &run->classes[f];
-        run->all->first_op[f + 1] = run->all->first_op[f] + rank_class->list->op_count;
+    for (int32_t c = 0; c < classes->count; c++) {
+        const struct class_state *rank_class = &run->classes[c];
+        run->all->first_op[c + 1] = run->all->first_op[c] + rank_class->list->op_count;
         run->computing_count += rank_class->lanes[YK_LANE_COMPUTE].op_count > 0 ? 1 : 0;
     }
     return run->all->first_op[classes->count] > 0
@@ -510,7 +512,7 @@ static yk_status begin(struct run *run, const struct yk_rank_classes *classes)
     run->all->reported = YK_ROUNDS_MAX - 1;
     YK_TRY(begin_classes(run, classes));
     run->all->slowdown = worst_slowdown(run);
-    YK_TRY(yk_event_queue_create(run->arena, YK_LANE_COUNT * classes->count, &run->events));
+    YK_TRY(yk_priority_queue_create(run->arena, YK_LANE_COUNT * classes->count, &run->events));
     YK_TRY(yk_ports_create(run->program->cluster, run->arena, &run->ports));
     YK_TRY_NEW(run->arena, run->arrived, run->program->match_count);
     YK_TRY_NEW(run->arena, run->under_way, run->program->match_count);
@@ -545,7 +547,7 @@ yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_c
         if (run.rounds_over > run.all->reported) {
             break;
         }
-        const int32_t lane = yk_event_queue_pop(&run.events, &run.now_s);
+        const int32_t lane = yk_priority_queue_pop(&run.events, &run.now_s);
         if (lane < 0) {
             return fail_stuck(&run);
         }

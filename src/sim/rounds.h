@@ -1,23 +1,23 @@
 /*
- * Rounds: runs the classes of a program round after round in virtual time, until two rounds take
- * equally long.
+ * Iterations: the event loop of the simulator. It executes the op lists of all rank classes again
+ * and again in virtual time until two successive iterations have equal durations.
  *
- * Computation. An op takes its time alone; while data moves to or from its rank, as many times as
- * long as was measured for that message, else `slowdown` times.
+ * Compute ops. An op takes its isolated time. While its rank sends or receives a message, the
+ * op takes longer, by the factor `slowdown`; if that is 0, by the factor measured for its device or
+ * for the links of the message.
  *
- * Communication. A message is under way once it is next on the comm lane of all its ranks and all
- * that its ops wait for is over there. It takes its time alone (latency and bytes alike) over the
- * rate at which it goes, which is 1, or less where nodes' ports are shared (sim/ports.h), and less
- * again while any of its ranks computes, where that was measured: on a CPU the lanes share cores.
- * All its ranks end together.
+ * Communication ops. A message starts when its op is next on the comm lane of all its ranks, and
+ * the waits of these ops are satisfied. Its duration is its isolated time divided by its rate. The
+ * rate is 1, or less if it shares node ports with other messages. While one of its ranks computes,
+ * the rate is divided by the measured slowdown: on a CPU the lanes share cores. A message ends on
+ * all its ranks at the same time.
  *
- * Rounds. Lanes go into the next round by themselves, as in training, but not further than
- * LOOKAHEAD rounds past one that is not over: a loader without waits would never stop. A round ends
- * with the last computation that any rank has in it (with its last op, where none has any), and
- * begins where the one before ends. So rounds follow each other without a gap, and what a rank does
- * between two such moments (computes, waits while data moves, waits) adds up to the round. After
- * the round that is reported, lanes go on until all its ops are over, so that the last of them do
- * not have the links to themselves.
+ * Iterations. Lanes enter the next iteration independently, as in training, but at most
+ * YK_ROUNDS_LOOKAHEAD iterations beyond the oldest unfinished one. (A load op without waits would
+ * never stop.) An iteration ends with its last compute op, or with its last op if no rank computes.
+ * The next one begins at this time. So iterations have no gaps, and the compute, exposed and idle
+ * times of a rank sum up to the duration. After the reported iteration the lanes continue until all
+ * its ops have ended, so that its last messages share the links as usual.
  */
 #ifndef YK_SIM_ROUNDS_H
 #define YK_SIM_ROUNDS_H
@@ -32,40 +32,40 @@
 #include <stdint.h>
 
 enum {
-    YK_ROUNDS_MIN = 3,
-    YK_ROUNDS_MAX = 8,
+    YK_ROUNDS_MIN = 3, /* iterations that are always simulated */
+    YK_ROUNDS_MAX = 8, /* the last iteration that can be reported */
     YK_ROUNDS_LOOKAHEAD = 2,
     YK_ROUNDS_ALL = YK_ROUNDS_MAX + YK_ROUNDS_LOOKAHEAD,
 };
 
-/* Two rounds are equally long when they differ by less than this part. */
+/* Two durations are equal if their relative difference is at most this. */
 #define YK_ROUNDS_TOLERANCE 1e-4
 
 struct yk_round {
-    /* (ops of all classes), in virtual time; INFINITY: it never came to this */
+    /* (ops of all classes) virtual times; INFINITY: the op did not start or end */
     double *start_s;
     double *end_s;
-    double *exposed_s; /* of comm ops: while it ran, the compute lane waited this long */
+    double *exposed_s; /* comm ops: how long the compute lane waited while the op ran */
 
     double end_of_round_s;
-    /* (classes) from the beginning to the end of the round */
-    double *computed_s;
-    double *waited_s; /* while data moved */
+    /* (classes) sums from the start of the simulation to the end of this iteration */
+    double *computed_s; /* time in which the compute lane was busy */
+    double *waited_s;   /* time in which it waited while a message was in flight */
 
-    int32_t ops_left;
-    int32_t classes_left; /* whose computations are not over */
+    int32_t ops_left;     /* ops that have not ended */
+    int32_t classes_left; /* classes whose compute ops have not all ended */
 };
 
 struct yk_rounds {
-    int32_t count;     /* of rounds that anything may have happened in */
-    int32_t reported;  /* number of the round to report */
-    double slowdown;   /* of computation during communication, the worst of all messages */
-    int32_t *first_op; /* (classes + 1) of each class, in a round's arrays */
+    int32_t count;     /* iterations that were started */
+    int32_t reported;  /* index of the reported iteration */
+    double slowdown;   /* the largest compute slowdown of all messages */
+    int32_t *first_op; /* (classes + 1) index of the first op of each class in the arrays of ops */
     struct yk_round rounds[YK_ROUNDS_ALL];
 };
 
-/* `slowdown` is at least 1, or 0: YK_SIM_SLOWDOWN where nothing was measured. The result lives in
- * `arena`. */
+/* Runs the simulation. `slowdown` overrides the measured compute slowdown; it is at least 1. 0
+ * means: as measured, or YK_SIM_SLOWDOWN without a measurement. The result lives in `arena`. */
 yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_classes *classes,
                         const struct yk_times *times, double slowdown, struct yk_arena *arena,
                         struct yk_rounds **out) YK_MUST_USE;

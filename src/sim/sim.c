@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Counts time from the start of the round that is reported. What was simultaneous stays so. */
+/* Shifts all times so that time 0 is the start of the reported iteration. */
 static void set_origin(struct yk_rounds *rounds, int32_t op_count)
 {
     const double origin_s = rounds->rounds[rounds->reported - 1].end_of_round_s;
@@ -19,7 +19,7 @@ static void set_origin(struct yk_rounds *rounds, int32_t op_count)
     }
 }
 
-/* Ranks of one class share their times: nobody writes to them any more. */
+/* The ranks of a class share the arrays of times, which no longer change. */
 static void report_rank(const struct yk_sim_record *record, int32_t rank, double scale,
                         struct yk_sim_rank *out)
 {
@@ -33,7 +33,7 @@ static void report_rank(const struct yk_sim_record *record, int32_t rank, double
         .compute_s = compute_s,
         .exposed_s = exposed_s,
         .idle_s = fmax(record->sim.step_s - compute_s - exposed_s, 0),
-        .scale = scale,
+        .compute_time_factor = scale,
         .start_s = &round->start_s[rounds->first_op[rank_class]],
         .end_s = &round->end_s[rounds->first_op[rank_class]],
         .exposed_of_op_s = &round->exposed_s[rounds->first_op[rank_class]],
@@ -64,7 +64,7 @@ static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_are
     return YK_OK;
 }
 
-/* A rank's memory is counted once for its class. */
+/* The memory of a rank class is counted once. */
 static yk_status find_peaks(struct yk_sim_record *record, struct yk_arena *scratch)
 {
     struct yk_sim *sim = &record->sim;
@@ -114,6 +114,17 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *pr
     return find_peaks(record, scratch);
 }
 
+static yk_status run_in(struct yk_arena *arena, const struct yk_program *program,
+                        struct yk_layer_costs *prices, double slowdown, struct yk_sim **out)
+{
+    struct yk_sim_record *record = NULL;
+    YK_TRY_NEW(arena, record, 1);
+    record->sim = (struct yk_sim){.arena = arena, .program = program};
+    YK_TRY_IN_ARENA(scratch, run(program, prices, slowdown, scratch, record));
+    *out = &record->sim;
+    return YK_OK;
+}
+
 yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *prices,
                      const struct yk_sim_options *options, struct yk_sim **out)
 {
@@ -125,25 +136,12 @@ yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *pr
                        slowdown);
     }
     struct yk_arena *arena = NULL;
-    struct yk_arena *scratch = NULL;
-    struct yk_sim_record *record = NULL;
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_arena_create(&scratch);
-    if (status == YK_OK) {
-        record = yk_arena_allocate(arena, 1, sizeof *record);
-        status = record ? YK_OK : yk_fail_out_of_memory();
-    }
-    if (status == YK_OK) {
-        record->sim = (struct yk_sim){.arena = arena, .program = program};
-        status = run(program, prices, slowdown, scratch, record);
-    }
-    yk_arena_destroy(scratch);
+    const yk_status status = run_in(arena, program, prices, slowdown, out);
     if (status != YK_OK) {
         yk_arena_destroy(arena);
-        return status;
     }
-    *out = &record->sim;
-    return YK_OK;
+    return status;
 }
 
 void yk_sim_destroy(struct yk_sim *sim)
@@ -153,7 +151,7 @@ void yk_sim_destroy(struct yk_sim *sim)
     }
 }
 
-/* ---- how far off the step may be ---- */
+/* ---- the error band ---- */
 
 static int32_t busiest_rank(const struct yk_sim *sim)
 {
@@ -168,18 +166,19 @@ static int32_t busiest_rank(const struct yk_sim *sim)
     return busiest;
 }
 
-/* A message counts as long as the rank waits for it; computation as long as it takes,
- * whatever runs meanwhile. */
+/* A message counts with its exposed time, a compute op with its whole duration. */
 static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *prices,
-                         const struct yk_times *times, int32_t rank, struct yk_error_band *band)
+                         struct yk_arena *arena, int32_t rank, struct yk_error_band *band)
 {
     const struct yk_rank_classes *classes = &yk_sim_record_of(sim)->classes;
     const struct yk_program_rank *list = &sim->program->ranks[rank];
     const struct yk_sim_rank *reported = &sim->ranks[rank];
+    struct yk_times times;
+    YK_TRY(yk_times_find(sim->program, prices, classes, arena, &times));
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         if (op->match != YK_NO_MATCH) {
-            yk_error_band_add(band, &times->messages[op->match].time, reported->exposed_of_op_s[i]);
+            yk_error_band_add(band, &times.messages[op->match].time, reported->exposed_of_op_s[i]);
         } else if (op->lane == YK_LANE_COMPUTE) {
             struct yk_cost_time time;
             YK_TRY(yk_times_alone(sim->program, prices, classes, rank, op, &time));
@@ -192,16 +191,8 @@ static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *prices
 yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
                       struct yk_error_band *out)
 {
-    struct yk_arena *arena = NULL;
-    struct yk_times times;
     struct yk_error_band band = {0};
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status =
-        yk_times_find(sim->program, prices, &yk_sim_record_of(sim)->classes, arena, &times);
-    YK_THEN(add_ops(sim, prices, &times, busiest_rank(sim), &band));
-    yk_arena_destroy(arena);
-    if (status == YK_OK) {
-        *out = band;
-    }
-    return status;
+    YK_TRY_IN_ARENA(arena, add_ops(sim, prices, arena, busiest_rank(sim), &band));
+    *out = band;
+    return YK_OK;
 }

@@ -1,22 +1,18 @@
 /*
- * Sim: a program in virtual time. Discrete events over lanes and links.
+ * Simulator: predicts the step time of a program by discrete-event simulation. Files of this
+ * folder: sim, sim_internal   runs a simulation; its result and error band iterations          the
+ * event loop rank_classes        ranks that do the same, simulated as one op_times            the
+ * isolated time of each op and message collective_rings    the isolated time of collectives
+ *   node_ports          bandwidth shared between messages
+ *   idle_speedup        devices that are faster while others are idle
+ *   memory, trace, op_classes   the result as memory over time, as a trace, as op statistics
  *
- * The room:
- *   sim, record    runs a program; what it reports; how far off the step may be
- *   rounds         the events: lanes of ranks, round after round (event_queue)
- *   rank_classes   ranks that do the same, simulated as one
- *   times, rings   what ops and collectives take alone
- *   ports          how messages share what leaves and enters nodes
- *   idle_speedup   devices that are faster while others idle
- *   memory, trace, op_classes   the result as memory over time, as a trace, as a list of ops
- *
- * Communication that shares a link, a device's port or a node's port shares its bandwidth. While
- * a rank communicates, its computation takes `slowdown` times as long, and where the profile says
- * so communication takes longer during computation, too. Devices that slow each other by computing
- * at all do so as far as they compute (sim/idle_speedup.h). The program is run until its
- * rounds take equally long, and the last round is reported, its start being 0: what belongs to the
- * step but begins in the round before or ends in the one after is in the picture where it falls.
- * One input gives one result.
+ * Messages that use the same node port share its bandwidth. While a rank communicates, its compute
+ * ops are slowed down; if the profile has a measurement, its messages are slowed down by compute
+ * ops, too. The program is simulated for several iterations until their duration is constant. The
+ * last one is reported; time 0 is its start. The reported times of an op are those of this
+ * iteration, even if the op belongs to the training step before or after. The simulation is
+ * deterministic.
  */
 #ifndef YK_SIM_SIM_H
 #define YK_SIM_SIM_H
@@ -29,67 +25,68 @@
 #include "trace/trace.h"
 
 struct yk_sim_options {
-    double slowdown; /* of computation during communication, at least 1; 0: as measured, else
-                        YK_SIM_SLOWDOWN */
+    double slowdown; /* factor for compute times during communication, at least 1. 0: as measured,
+                        or YK_SIM_SLOWDOWN without a measurement */
 };
 
-/* Assumed where nothing was measured: kernels are 10 to 30 % slower during collectives. */
+/* The default slowdown. Kernels are 10 to 30 % slower during collectives. */
 #define YK_SIM_SLOWDOWN 1.1
 
 struct yk_sim_rank {
-    double compute_s; /* the compute lane is busy */
-    double exposed_s; /* it waits while data moves to or from this rank */
-    double idle_s;    /* it waits for anything else */
-    double scale;     /* of what ops take that compute, since others rest at times; 1 at most */
+    double compute_s;           /* the compute lane is busy */
+    double exposed_s;           /* it waits while a message of this rank is in flight */
+    double idle_s;              /* it waits for other reasons */
+    double compute_time_factor; /* factor of the compute times, see idle_speedup.h; at most 1 */
     double peak_bytes;
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
-    /* (op_count of the rank) of each op in the last round; a communication starts when all its
-     * ranks are there. */
+    /* (op_count of the rank) times of each op. A message starts when all its ranks are ready. */
     double *start_s;
     double *end_s;
-    double *exposed_of_op_s; /* of comm ops: while it ran, the compute lane waited this long */
+    double *exposed_of_op_s; /* comm ops: how long the compute lane waited while the op ran */
 };
 
 struct yk_sim {
     struct yk_arena *arena; /* owns everything below */
     const struct yk_program *program;
     double step_s;
-    double slowdown; /* of computation during communication; the worst where messages differ */
+    double slowdown; /* the largest compute slowdown of all messages */
     struct yk_sim_rank *ranks;
 };
 
-/* Simulates a program that yk_program_check() passed (memory may be over the limit). */
+/* Simulates a program that has passed yk_program_check(); it may exceed the memory limits. */
 yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *prices,
                      const struct yk_sim_options *options, struct yk_sim **out) YK_MUST_USE;
 void yk_sim_destroy(struct yk_sim *sim);
 
-/* A rank's memory over the round, from `at_s` 0 to the step's end, one moment for each change. */
+/* The memory of a rank from time 0 to the end of the step: one point per change, in `arena`. */
 yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
                         struct yk_memory_point **out, int32_t *out_count) YK_MUST_USE;
 
-/* How far off the step may be and where its times come from: of the rank that does most, what it
- * computes and the communication that it waits for. `prices` are those of the simulation. */
+/* The error band of the predicted step time, and the sources of the times. It is computed from the
+ * busiest rank: its compute ops and its exposed communication. `prices` are those of the
+ * simulation.
+ */
 yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
                       struct yk_error_band *out) YK_MUST_USE;
 
-/* Ops of a step that are alike, counted together. */
+/* Ops of a step with equal kind, size and time. */
 struct yk_op_class {
-    enum yk_op_kind kind;     /* recomputation counts as forward; a message as its send */
-    int32_t rank;             /* the first that has such an op */
-    int32_t layer;            /* of it */
-    int64_t samples;          /* 0 of updates */
-    double bytes;             /* of messages, else 0 */
-    int64_t count;            /* on all ranks */
-    struct yk_cost_time time; /* alone: where it comes from and how far off it may be */
+    enum yk_op_kind kind;     /* recompute counts as forward, recv as send */
+    int32_t rank;             /* the first rank with such an op */
+    int32_t layer;            /* the layer of that op */
+    int64_t samples;          /* 0 for updates and messages */
+    double bytes;             /* size of a message; otherwise 0 */
+    int64_t count;            /* number of ops of all ranks; a message counts once */
+    struct yk_cost_time time; /* isolated time of one op, with its source and error */
 };
 
-/* In the order in which they come up, rank by rank; not those that last no time. `prices` are those
- * of the simulation; in the arena. */
+/* Counts the ops of a step by class, in the order of their first op. Omits ops that take no time.
+ * `prices` are those of the simulation. The result lives in `arena`. */
 yk_status yk_sim_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
                             struct yk_arena *arena, struct yk_op_class **out,
                             int32_t *out_count) YK_MUST_USE;
 
-/* The last round as a trace; ranks are named after their devices. */
+/* Converts the reported iteration to a trace. Ranks are named after their devices. */
 yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;
 
 #endif

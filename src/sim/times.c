@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Layers alike have messages alike: what was asked for lately is kept, by a hash of it. */
+/* Equal layers have equal messages. A cache of their times, indexed by a hash of the message. */
 enum {
     KNOWN = 256
 };
 
 struct known {
     struct yk_message message;
-    double bytes; /* 0: nothing is kept here */
-    int32_t from; /* of a send, the device; else the ring */
-    int32_t to;   /* of a send, the device; else −1 */
+    double bytes; /* 0: the entry is empty */
+    int32_t from; /* send: the device; collective: the ring */
+    int32_t to;   /* send: the device; collective: −1 */
     enum yk_collective collective;
 };
 
@@ -25,12 +25,12 @@ struct finding {
     struct yk_layer_costs *prices;
     const struct yk_rank_classes *classes;
     struct yk_arena *arena;
-    struct yk_ring *rings; /* by group; the last is of all ranks */
+    struct yk_ring *rings; /* one per group, then one of all ranks */
     struct known *known;   /* (KNOWN) */
     struct yk_times times;
 };
 
-/* ---- what computes ---- */
+/* ---- ops without communication ---- */
 
 static yk_status update_time(const struct yk_program *program, struct yk_layer_costs *prices,
                              const struct yk_rank_classes *classes, int32_t rank,
@@ -70,19 +70,19 @@ static yk_status find_alone(struct finding *finding, int32_t rank_class)
 {
     const int32_t rank = finding->classes->ranks[rank_class];
     const struct yk_program_rank *list = &finding->program->ranks[rank];
-    double *alone_s = NULL;
-    YK_TRY_NEW(finding->arena, alone_s, list->op_count);
+    double *isolated_s = NULL;
+    YK_TRY_NEW(finding->arena, isolated_s, list->op_count);
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_cost_time time;
         YK_TRY(yk_times_alone(finding->program, finding->prices, finding->classes, rank,
                               &list->ops[i], &time));
-        alone_s[i] = time.seconds;
+        isolated_s[i] = time.seconds;
     }
-    finding->times.alone_s[rank_class] = alone_s;
+    finding->times.isolated_s[rank_class] = isolated_s;
     return YK_OK;
 }
 
-/* ---- what communicates ---- */
+/* ---- messages ---- */
 
 static yk_status send_cost(const struct finding *finding, const struct known *wanted,
                            struct yk_message *out)
@@ -108,14 +108,14 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     return YK_OK;
 }
 
-/* Blocks travel one by one. */
+/* The number of messages of an op: each block is sent separately. */
 static double messages_of(const struct yk_op *op)
 {
     const bool cut = op->kind == YK_OP_ALL_GATHER || op->kind == YK_OP_REDUCE_SCATTER;
     return cut && op->block_count > 1 ? op->block_count : 1;
 }
 
-/* What each message of the op asks for; `bytes` of 0 are never kept. */
+/* The cache key of the op's messages. Entries with 0 bytes are never used. */
 static struct known wanted_by(const struct yk_program *program, int32_t rank,
                               const struct yk_op *op)
 {
@@ -179,11 +179,11 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
     return YK_OK;
 }
 
-/* Which classes have an op of each message, and which one it is; without `ends`, how many. */
+/* Lists the ops of each message. With `ends` of NULL, only counts them. */
 static void note_ends(const struct finding *finding, struct yk_message_end *ends)
 {
-    for (int32_t f = 0; f < finding->classes->count; f++) {
-        const int32_t rank = finding->classes->ranks[f];
+    for (int32_t c = 0; c < finding->classes->count; c++) {
+        const int32_t rank = finding->classes->ranks[c];
         const struct yk_program_rank *list = &finding->program->ranks[rank];
         for (int32_t i = 0; i < list->op_count; i++) {
             if (list->ops[i].match == YK_NO_MATCH) {
@@ -191,7 +191,7 @@ static void note_ends(const struct finding *finding, struct yk_message_end *ends
             }
             struct yk_message *message = &finding->times.messages[list->ops[i].match];
             if (ends) {
-                ends[message->first_end + message->end_count] = (struct yk_message_end){f, i};
+                ends[message->first_end + message->end_count] = (struct yk_message_end){c, i};
             }
             message->end_count++;
         }
@@ -244,11 +244,11 @@ yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs 
     struct finding finding = {
         .program = program, .prices = prices, .classes = classes, .arena = arena};
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(arena, finding.times.alone_s, classes->count);
+    YK_TRY_NEW(arena, finding.times.isolated_s, classes->count);
     YK_TRY_NEW(arena, finding.times.scales, classes->count);
-    for (int32_t f = 0; f < classes->count; f++) {
-        YK_TRY(find_alone(&finding, f));
-        finding.times.scales[f] = 1;
+    for (int32_t c = 0; c < classes->count; c++) {
+        YK_TRY(find_alone(&finding, c));
+        finding.times.scales[c] = 1;
     }
     YK_TRY(find_messages(&finding));
     *out = finding.times;

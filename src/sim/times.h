@@ -1,18 +1,15 @@
 /*
- * Times: how long each op of a program takes when nothing else runs.
+ * Op times: the isolated time of each op, that is, its duration when nothing else runs.
  *
- *   load               its cost; 0 where copies were not measured
+ *   load               the measured time of the copy; 0 without a measurement
  *   release            0
- *   forward, backward  the cost of the layer; recompute as forward
- *   update             the cost of the first layer that uses the weights, times the fraction that
- *                      the rank holds
- *   send, recv         yk_communication_send_time()
+ *   forward, backward  the cost of the layer
+ *   recompute          the cost of forward
+ *   update             the cost of the update of the layer that owns the weights, times the
+ * fraction of the state that the rank holds send, recv         yk_communication_send_time()
  *   all_gather, reduce_scatter
- *                      yk_communication_collective_time(), by the largest part
- *   all_reduce, agree  the same with equal parts
- *
- * A ring visits all devices of a node before it leaves the node, so that it uses every port out and
- * every port in only once.
+ *                      yk_communication_collective_time() with the largest part
+ *   all_reduce, agree  yk_communication_collective_time() with equal parts
  */
 #ifndef YK_SIM_TIMES_H
 #define YK_SIM_TIMES_H
@@ -27,33 +24,34 @@
 
 #include <stdint.h>
 
-/* An op of a message on one of the rank classes that take part. */
+/* One op of a message, on one of the participating rank classes. */
 struct yk_message_end {
     int32_t rank_class;
     int32_t op;
 };
 
-/* Ops of several ranks that exchange data with each other (a match). */
+/* One send with its recv, or one collective. Its index is the `match` of its ops. */
 struct yk_message {
     struct yk_cost_time time;
     struct yk_communication_slowdown slowdown;
-    struct yk_port_demand demand; /* without ports where it stays in a node or moves nothing */
-    int32_t first_end;            /* in the times' ends */
+    struct yk_port_demand demand; /* no ports if the message stays in one node or is empty */
+    int32_t first_end;            /* index in the array `ends` of struct yk_times */
     int32_t end_count;
 };
 
 struct yk_times {
-    const double **alone_s; /* (classes), each (ops): of ops that do not communicate */
-    double *scales; /* (classes) that these were multiplied by, see idle_speedup.h; 1 at first */
+    const double **isolated_s; /* (classes, ops) times of ops without communication */
+    double *scales; /* (classes) factors in `isolated_s`, see idle_speedup.h; initially 1 */
     struct yk_message *messages; /* (matches) */
-    struct yk_message_end *ends; /* by message, then by class */
+    struct yk_message_end *ends; /* sorted by message, then by class */
 };
 
+/* Computes the times of all ops and messages, in `arena`. */
 yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs *prices,
                         const struct yk_rank_classes *classes, struct yk_arena *arena,
                         struct yk_times *out) YK_MUST_USE;
 
-/* An op of a rank that does not communicate. */
+/* The isolated time of one op without communication; 0 for communication ops. */
 yk_status yk_times_alone(const struct yk_program *program, struct yk_layer_costs *prices,
                          const struct yk_rank_classes *classes, int32_t rank,
                          const struct yk_op *op, struct yk_cost_time *out) YK_MUST_USE;

@@ -1,5 +1,7 @@
 #include "sim/sim.h"
 
+#include "base/number.h"
+
 #include <stdbool.h>
 
 enum {
@@ -10,7 +12,7 @@ struct drawing {
     const struct yk_sim *sim;
     struct yk_trace *trace;
     struct yk_text name;
-    int32_t *sends;   /* (matches) the event of the send */
+    int32_t *sends;   /* (matches) the event of the send, or NO_EVENT */
     int32_t **events; /* (ranks), each (ops) */
 };
 
@@ -54,7 +56,7 @@ static yk_status add_rank(struct drawing *drawing, struct yk_arena *arena, int32
     return YK_OK;
 }
 
-/* What an op uses that another rank sent in the same round. */
+/* Adds arrows from a send to the op that waits for its recv in the same iteration. */
 static yk_status add_flows(const struct drawing *drawing, int32_t rank)
 {
     const struct yk_program_rank *list = &drawing->sim->program->ranks[rank];
@@ -79,9 +81,7 @@ static yk_status draw(struct drawing *drawing, struct yk_arena *arena)
     YK_TRY_NEW(arena, drawing->sends, program->match_count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, drawing->events, program->rank_count);
-    for (int32_t m = 0; m < program->match_count; m++) {
-        drawing->sends[m] = NO_EVENT;
-    }
+    yk_number_fill(drawing->sends, program->match_count, NO_EVENT);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         YK_TRY(add_rank(drawing, arena, rank));
     }

@@ -7,7 +7,7 @@
  *   short    rank 0 sends less
  *   group    the ranks make different groups
  */
-#include "comm/load.h"
+#include "comm/comm.h"
 #include "support/exchanges/exchange_table.h"
 
 #include <stdio.h>

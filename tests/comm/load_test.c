@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "comm/load.h"
+#include "comm/comm.h"
 
 #include <string.h>
 

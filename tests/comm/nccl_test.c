@@ -71,7 +71,7 @@ static yk_status join(struct play *play, int32_t rank, int32_t ranks,
                      : yk_fail(YK_ERROR_NUMBERS, "it is rank %d", (int)joined.rank);
     }
     if (is_open && status != YK_OK) {
-        yk_comm_plugin.let_go(joined.world);
+        yk_comm_plugin.release_device(joined.world);
     }
     /* Who closes first gives the others up after some seconds: here they have done their part. */
     (void)pthread_barrier_wait(&play->table.barrier);
@@ -324,7 +324,7 @@ static yk_status try_abort(const struct yk_ranks *ranks, struct yk_backend_devic
         return wait_for_loss(ranks); /* which the barrier may have told of already */
     }
     YK_TRY(met);
-    ranks->comm->let_go(ranks->world);
+    ranks->comm->release_device(ranks->world);
     ranks->comm->abort(ranks->world, 6); /* nothing is left to do */
     const yk_status status = ranks->comm->check(ranks->world);
     return status == YK_ERROR_LOST &&
@@ -370,7 +370,7 @@ static void *end_the_run(void *user)
         (void)pthread_cond_wait(&held.changed, &held.lock);
     }
     (void)pthread_mutex_unlock(&held.lock);
-    ranks->comm->let_go(ranks->world);
+    ranks->comm->release_device(ranks->world);
     (void)pthread_mutex_lock(&held.lock);
     held.may_go = true;
     (void)pthread_cond_broadcast(&held.changed);

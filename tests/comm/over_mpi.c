@@ -1,5 +1,5 @@
 /* The exchange table over MPI: over_mpi PLUGIN BLOCK_BYTES LARGEST ORDERS, started by mpirun. */
-#include "comm/load.h"
+#include "comm/comm.h"
 #include "support/exchanges/exchange_table.h"
 #include "support/exchanges/host_messages.h"
 

@@ -2,7 +2,7 @@
  * that all memory is the device's. */
 #include "support/support.h"
 
-#include "comm/staged.h"
+#include "comm/comm.h"
 #include "support/exchanges/exchange_table.h"
 #include "support/exchanges/host_messages.h"
 #include "support/exchanges/thread_comm.h"

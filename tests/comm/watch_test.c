@@ -57,7 +57,7 @@ static void be_a_rank(int32_t rank, double silence_s, double op_s, duty does)
     const struct yk_watch_options options = {.beat_s = 0.02,
                                              .silence_s = silence_s,
                                              .op_s = op_s,
-                                             .lost = report_lost,
+                                             .on_failure = report_lost,
                                              .inspect = crew_inspect,
                                              .user = &rank};
     if (yk_watch_join(rank, RANKS, &crew.endpoint, &options, &watch) != YK_OK) {
@@ -327,7 +327,7 @@ static struct yk_connection_record receive(const struct yk_connection *connectio
 /* Rank `rank` of two, in a process of its own, which ends with 0 if it has joined. */
 static pid_t send_rank(int32_t rank, struct yk_watch_endpoint *endpoint)
 {
-    const struct yk_watch_options options = {.lost = pretend_lost};
+    const struct yk_watch_options options = {.on_failure = pretend_lost};
     struct yk_watch *watch = NULL;
     const pid_t pid = fork();
     assert_true(pid >= 0);
@@ -528,7 +528,8 @@ static yk_status watch_each_other(int32_t rank, int32_t ranks, void *user)
     struct exchange_station station;
     struct yk_watch *watch = NULL;
     bool *lost = &((bool *)user)[rank];
-    const struct yk_watch_options options = {.beat_s = 0.01, .lost = pretend_lost, .user = lost};
+    const struct yk_watch_options options = {
+        .beat_s = 0.01, .on_failure = pretend_lost, .user = lost};
     (void)ranks;
     YK_TRY(exchange_station_open(&yk_comm_threads, 0, &station));
     const yk_status status = yk_watch_open(&station.ranks, &options, &watch);

@@ -6,7 +6,7 @@
 
 #include "graph/read.h"
 #include "plan/module_map.h"
-#include "sched/task_map.h"
+#include "sched/mapping.h"
 #include "support/support.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Fuzz target of run.json: options that are accepted have names and values, and a page. */
 #include "fuzz/fuzz.h"
 
-#include "job/reporting/run_options.h"
+#include "job/reporting/run_report.h"
 
 #include <string.h>
 

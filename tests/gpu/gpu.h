@@ -1,6 +1,7 @@
 /*
- * GPU: the plug-in for NVIDIA GPUs, as the tests in this folder get it: the file that the
- * environment's YOKE_CUDA_PLUGIN names, or yoke-cuda.so in a folder that this program lies in.
+ * GPU: loads the CUDA plug-in for the tests in this folder. The environment variable
+ * YOKE_CUDA_PLUGIN names the file. Without it, the plug-in is yoke-cuda.so in a parent folder of
+ * the program.
  */
 #ifndef YK_TESTS_GPU_H
 #define YK_TESTS_GPU_H
@@ -8,12 +9,12 @@
 #include "backend/backend.h"
 
 enum {
-    GPU_SKIPPED = 77, /* what a program returns that has no GPU to test on */
+    GPU_SKIPPED = 77, /* exit code of a test program without a GPU */
 };
 
-/* Loads the plug-in and sees whether a GPU can be opened. 0, or what main() returns at once after a
- * sentence that says why: GPU_SKIPPED without a plug-in or a GPU, 1 where the plug-in is of no
- * use. */
+/* Loads the plug-in and opens a GPU as a test. Returns 0 on success. Otherwise prints the reason
+ * and returns the exit code for main(): GPU_SKIPPED without a plug-in or a GPU, 1 if the plug-in
+ * cannot be used. */
 int gpu_find(const struct yk_backend **out);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "comm/exchange.h"
-#include "comm/load.h"
 #include "support/exchanges/exchange_table.h"
 #include "support/exchanges/host_messages.h"
 

@@ -1,9 +1,9 @@
 /*
- * Replay bench: a lane of a GPU with memory that some work of a layer reads and writes, to be put
- * inside a range or outside of any, and a digest of what came out.
+ * Replay bench: a lane of a GPU and the memory of a small layer. A test enqueues the ops of the
+ * layer inside or outside a range and compares digests of the results.
  *
- * A bench owns its lane, event and memory; one thread at a time. What goes wrong in opening one
- * fails the test, which is for its own thread alone.
+ * A bench owns its lane, event and memory. Only one thread at a time may use it. If a bench cannot
+ * be opened, the calling test fails.
  */
 #ifndef YK_TESTS_REPLAY_BENCH_H
 #define YK_TESTS_REPLAY_BENCH_H
@@ -14,18 +14,18 @@
 #include <stdint.h>
 
 enum {
-    REPLAY_ALIGNMENT = 256, /* of places in memory, in bytes */
+    REPLAY_ALIGNMENT = 256, /* bytes; alignment of each buffer */
 };
 
-/* What the work of a range reads and writes, all on the device. Numbers are bf16 where not said;
- * B samples of T tokens with C numbers are ROWS = B · T rows. */
+/* The buffers of the layer, in device memory. Elements are bf16 unless noted. ROWS = B · T for B
+ * samples of T tokens; a row has C elements. */
 struct replay_places {
-    char *inputs;   /* those up to `results` */
+    char *inputs;   /* start of the inputs, which end at `results` */
     char *x;        /* (ROWS, C) */
     char *weights;  /* (C, 3 · C) */
     char *bias;     /* (3 · C) */
     char *norm;     /* (C), and its bias (C) */
-    char *results;  /* those up to `counter` */
+    char *results;  /* start of the results, which end at `counter` */
     char *normed;   /* (ROWS, C) */
     char *mean;     /* (ROWS) fp32, and rstd (ROWS) */
     char *qkv;      /* (ROWS, 3 · C) */
@@ -33,7 +33,7 @@ struct replay_places {
     char *attended; /* (ROWS, C) */
     char *moved;    /* (ROWS, C) */
     char *d_bias;   /* (3 · C) */
-    char *counter;  /* (1) fp32: how often the work was done */
+    char *counter;  /* (1) fp32: number of runs */
     char *one;      /* (1) fp32 */
     char *end;
 };
@@ -45,32 +45,32 @@ struct replay_bench {
     struct yk_backend_event *event;
     void *memory;
     struct replay_places at;
-    char *host; /* as long as results */
+    char *host; /* host copy of the results */
 };
 
 struct replay_bench replay_bench_open(const struct yk_backend *backend,
                                       const struct yk_backend_options *options);
 void replay_bench_close(struct replay_bench *bench);
 
-/* On a device that is open, and stays so. */
+/* Opens a bench on a device that is already open. replay_bench_drop() does not close the device. */
 void replay_bench_open_on(const struct yk_backend *backend, struct yk_backend_device *device,
                           struct replay_bench *out);
 void replay_bench_drop(struct replay_bench *bench);
 
-/* Draws other inputs: bf16 between −1 and 1. */
+/* Fills the inputs with random numbers between −1 and 1. */
 void replay_bench_fill(const struct replay_bench *bench, uint64_t seed);
 
-/* Of all results. */
+/* Size of all results. */
 size_t replay_bench_bytes(const struct replay_bench *bench);
 
-/* Puts norm, product and attention, a sum, and some moving around; counts itself. */
+/* Enqueues a norm, a matmul, attention, a row sum and copies, and adds 1 to the counter. */
 void replay_bench_enqueue(const struct replay_bench *bench, float scale, int64_t sample);
 
-/* Waits for the results: a digest of them. */
+/* Waits for the results and computes their digest. */
 yk_status replay_bench_read(const struct replay_bench *bench, uint64_t *out) YK_MUST_USE;
 
-/* The work from cleared results to their digest, in a range of that name or, where it is NULL, in
- * none. */
+/* Clears the results, enqueues the work and reads the digest. The work is in a range called `name`;
+ * NULL means: no range. */
 yk_status replay_bench_work(const struct replay_bench *bench, const char *name, float scale,
                             uint64_t *out) YK_MUST_USE;
 

@@ -1,8 +1,6 @@
 /* A profile as jobs: measured, shown and imported without a terminal. */
 #include "job/profiling/profile.h"
 
-#include "job/profiling/profile_import.h"
-#include "job/profiling/profile_show.h"
 #include "support/files/other_programs.h"
 #include "support/support.h"
 
@@ -151,7 +149,7 @@ static void a_profile_imported_twice_adds_nothing(void **state)
     assert_int_equal(once.files[0].added, numbers);
     assert_ok(yk_profile_import_run(&import, &twice));
     assert_int_equal(twice.files[0].added, 0);
-    assert_int_equal(twice.files[0].left, numbers);
+    assert_int_equal(twice.files[0].skipped, numbers);
     yk_profile_import_result_free(&twice);
     yk_profile_import_result_free(&once);
     yk_profile_result_free(&measured);

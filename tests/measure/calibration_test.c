@@ -229,7 +229,7 @@ static void what_was_fast_since_others_idled_is_reported_as_if_they_worked(void 
     struct made_run run;
     begin(&run, 1, true);
     for (int32_t r = 0; r < RANKS; r++) {
-        run.sim->ranks[r].scale = scale;
+        run.sim->ranks[r].compute_time_factor = scale;
         for (int32_t i = 0; i < run.spent.ranks[r].op_count; i++) {
             struct yk_op_times_op *op = &run.spent.ranks[r].ops[i];
             op->seconds *= run.program->ranks[r].ops[i].match == YK_NO_MATCH ? scale : 1;

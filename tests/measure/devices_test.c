@@ -2,8 +2,7 @@
  * how much of it is in use, and exchanges it through another world than the ranks talk by. */
 #include "support/support.h"
 
-#include "comm/staged.h"
-#include "measure/slowdown/idle_speedup.h"
+#include "comm/comm.h"
 #include "measure/slowdown/slowdown.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"

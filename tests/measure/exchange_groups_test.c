@@ -45,7 +45,7 @@ static void ranks_that_are_alike_are_a_group_of_each_size(void **state)
     check(&listed.groups[0], "a30-a30 within a node", 2, ranks);
     check(&listed.groups[1], "a30-a30 within a node", 4, ranks);
     check(&listed.groups[2], "a30-a30 within a node", 3, ranks);
-    assert_false(listed.groups[0].uneven);
+    assert_false(listed.groups[0].both_directions);
     drop(&listed);
 }
 
@@ -99,8 +99,8 @@ static void devices_that_differ_are_asked_both_ways(void **state)
     (void)state;
     struct listed types = list("a30 + titanxp");
     struct listed parts = list("cpu:1 + cpu:1:40%");
-    assert_true(types.groups[0].uneven);
-    assert_true(parts.groups[0].uneven);
+    assert_true(types.groups[0].both_directions);
+    assert_true(parts.groups[0].both_directions);
     drop(&types);
     drop(&parts);
 }

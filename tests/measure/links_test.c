@@ -184,7 +184,7 @@ static void every_link_and_number_of_ranks_has_its_curve(void **state)
         assert_string_equal(row->link.collective, expected[i / SIZES].collective);
         assert_int_equal(row->link.ranks, expected[i / SIZES].ranks);
         assert_true(row->measurement.value > 0);
-        assert_true(row->kept);
+        assert_true(row->is_saved);
         assert_true(row->measurement.value == measuring.surveys[2].links[i].measurement.value);
     }
     drop(&measuring);

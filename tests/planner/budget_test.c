@@ -2,7 +2,7 @@
 #include "planner/placement/placement.h"
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
-#include "program/check/check.h"
+#include "program/program.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The joint search beside trying every plan there is. */
 #include "base/random.h"
 #include "planner/planner.h"
-#include "program/check/check.h"
+#include "program/program.h"
 #include "support/plans/exhaustive_plans.h"
 #include "support/plans/random_problem.h"
 #include "support/support.h"

@@ -1,6 +1,6 @@
 #include "planner/placement/evaluate.h"
 #include "planner/placement/step_graph.h"
-#include "sched/memory.h"
+#include "sched/schedule.h"
 #include "support/clusters/stated_times.h"
 #include "support/support.h"
 

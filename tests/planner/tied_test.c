@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "planner/planner.h"
-#include "program/check/check.h"
+#include "program/program.h"
 #include "support/support.h"
 
 #include <string.h>

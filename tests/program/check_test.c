@@ -1,4 +1,4 @@
-#include "program/check/check.h"
+#include "program/program.h"
 
 #include "base/units.h"
 #include "program/memory/memory.h"

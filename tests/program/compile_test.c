@@ -1,7 +1,6 @@
 /* Programs of tiny plans without an order of transfers, written out by hand. */
 #include "program/program.h"
 
-#include "program/check/check.h"
 #include "support/programs/program_lines.h"
 #include "support/programs/tiny_step.h"
 #include "support/support.h"

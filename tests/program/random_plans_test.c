@@ -1,4 +1,3 @@
-#include "program/check/check.h"
 #include "program/memory/memory.h"
 #include "program/program.h"
 #include "support/plans/valid_plan.h"

@@ -2,7 +2,6 @@
 #include "program/program.h"
 
 #include "base/random.h"
-#include "program/check/check.h"
 #include "support/programs/program_lines.h"
 #include "support/programs/tiny_step.h"
 #include "support/support.h"

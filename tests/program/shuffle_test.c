@@ -1,5 +1,4 @@
 
-#include "program/check/check.h"
 #include "program/memory/memory.h"
 #include "program/program.h"
 #include "support/programs/broken_program.h"

@@ -43,7 +43,7 @@ static void a_gate_holds_a_task_back_until_another_has_finished(void **state)
     const int32_t devices[] = {0, 0, 1, 1};
     const int32_t gates[] = {YK_MAPPING_NO_GATE, 2, YK_MAPPING_NO_GATE, YK_MAPPING_NO_GATE};
     struct yk_schedule *schedule =
-        run(graph, &(struct yk_mapping){.devices = devices, .gates = gates});
+        run(graph, &(struct yk_mapping){.devices = devices, .predecessors = gates});
     assert_true(yk_graph_time(graph, schedule->starts[1]) == 6);
     assert_true(yk_graph_time(graph, schedule->makespan) == 12);
     yk_schedule_destroy(schedule);
@@ -82,7 +82,7 @@ static void random_maps_give_valid_schedules_with_no_needless_waits(void **state
         checker_assert_valid(schedule, "mapped");
         int64_t idle_from[16] = {0};
         for (int32_t k = 0; k < graph->task_count; k++) {
-            const int32_t task = schedule->sequence[k];
+            const int32_t task = schedule->order[k];
             int64_t start = idle_from[devices[task]];
             for (int32_t e = 0; e < graph->edge_count; e++) {
                 const struct yk_graph_edge *edge = &graph->edges[e];

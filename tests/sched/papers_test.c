@@ -71,7 +71,7 @@ static void upward_ranks_are_the_published_ones(void **state)
     static const int times_three[] = {324, 231, 240, 240, 207, 190, 128, 107, 133, 44};
     int64_t ranks[10];
     struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
-    yk_task_rank_upward(graph, ranks);
+    yk_task_rank_upward(graph, false, ranks);
     for (int i = 0; i < 10; i++) {
         assert_true(yk_graph_time(graph, ranks[i]) == times_three[i]);
     }

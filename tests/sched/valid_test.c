@@ -1,6 +1,6 @@
 /* Every schedule of every algorithm keeps every rule, over thousands of random graphs. */
 #include "sched/bound/bound.h"
-#include "sched/memory.h"
+#include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "support/graphs/random_graph.h"
 #include "support/graphs/schedule_checker.h"

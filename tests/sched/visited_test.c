@@ -1,4 +1,4 @@
-#include "sched/search/visited.h"
+#include "sched/search/partial.h"
 
 #include "support/support.h"
 

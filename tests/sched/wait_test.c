@@ -1,5 +1,5 @@
 /* The reasons follow from the published HEFT schedule of the example. */
-#include "sched/wait.h"
+#include "sched/schedule.h"
 
 #include "sched/scheduler.h"
 #include "support/support.h"

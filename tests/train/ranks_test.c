@@ -3,7 +3,6 @@
  * no rank allocates more than was counted. */
 #include "support/training/thread_ranks.h"
 
-#include "program/check/check.h"
 #include "program/program.h"
 #include "support/plans/valid_plan.h"
 #include "support/support.h"

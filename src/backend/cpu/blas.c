@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* BUFFER_SIZE of OpenBLAS 0.3, and a page: one buffer for each product under way, and one for each
- * thread of its own. Those of products that have ended are kept for later ones. */
+/* BUFFER_SIZE of OpenBLAS 0.3 plus a page. OpenBLAS uses one buffer per running matmul and one per
+ * thread of its own, and keeps unused buffers for later matmuls. */
 #ifdef __x86_64__
 #define BUFFER_BYTES (((size_t)32 << 22) + 4096)
 #else
@@ -21,10 +21,10 @@
 
 enum {
     MAX_BUFFERS = 512,
-    SURE_BUFFERS = 50, /* that every build has */
+    SURE_BUFFERS = 50, /* least number of buffers in every build of OpenBLAS */
 };
 
-/* Parts of OpenBLAS that no header of its declares; a build may hide them. */
+/* Internal functions of OpenBLAS. Some builds do not export them. */
 extern void *blas_memory_alloc(int position) __attribute__((weak));
 extern void blas_memory_free(void *buffer) __attribute__((weak));
 
@@ -52,9 +52,9 @@ static yk_status fail_to_map(int buffers)
                    needed, limit);
 }
 
-/* Allocates a buffer for each of `count` threads and for each `own` one of the library, and frees
- * them all. Own threads may ask at the same time, and one that asks in vain asks for ever, whatever
- * is freed meanwhile: so there must be room for as many more. */
+/* Allocates a buffer for each of `count` threads and for each of the `own` threads of OpenBLAS, and
+ * frees them; OpenBLAS keeps the memory. Its own threads may allocate at the same time and would
+ * retry forever on failure, so memory for `own` more buffers must be available. */
 static bool allocate(int count, int own)
 {
     void *buffers[MAX_BUFFERS];
@@ -71,8 +71,8 @@ static bool allocate(int count, int own)
     return mapped;
 }
 
-/* A build has room for two buffers for each of its threads. What goes beyond them is kept in a list
- * that OpenBLAS 0.3 writes past the end of when it frees the last ones. */
+/* The number of buffers that OpenBLAS can manage: two per thread of the build. With more buffers,
+ * OpenBLAS 0.3 writes beyond the end of a list when it frees them. */
 static int count_buffers(void)
 {
     static const char key[] = "MAX_THREADS=";
@@ -86,7 +86,7 @@ static int count_buffers(void)
 yk_status yk_cpu_blas_reserve(int threads)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static int own = -1; /* threads that the library began with, before it is told to use one */
+    static int own = -1; /* threads that OpenBLAS started with; -1: not known yet */
     static int reserved;
     yk_status status = YK_OK;
     (void)pthread_mutex_lock(&lock);
@@ -96,7 +96,8 @@ yk_status yk_cpu_blas_reserve(int threads)
         /* kernels divide their work among threads themselves */
         openblas_set_num_threads(1);
     }
-    const int max_buffers = count_buffers() - 2 * own; /* own threads may have theirs by now */
+    const int max_buffers =
+        count_buffers() - 2 * own; /* its own threads may hold buffers already */
     const int wanted = threads < max_buffers ? threads : max_buffers;
     if (wanted > reserved && blas_memory_alloc && blas_memory_free) {
         status = allocate(wanted, own) ? YK_OK : fail_to_map(wanted + 2 * own);

@@ -17,7 +17,7 @@ static int count_cores(void)
     if (sched_getaffinity(0, sizeof set, &set) == 0) {
         return CPU_COUNT(&set);
     }
-    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more cores than the set has room for */
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more cores than a cpu_set_t holds */
     return online > 0 ? (int)online : 1;
 }
 
@@ -63,7 +63,7 @@ static void describe(const struct yk_backend_device *device, struct yk_text *out
     yk_text_addf(out, "%s, %d thread%s", name, device->threads, device->threads == 1 ? "" : "s");
 }
 
-/* What the system lets the clock go up to, where it tells. */
+/* The clock limit of the operating system, if it reports one. */
 static void add_clock_limit(struct yk_text *out)
 {
     FILE *stream = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "r");
@@ -110,80 +110,40 @@ static void call_host(struct yk_backend_lane *lane, void (*function)(void *user)
     yk_cpu_lane_enqueue(lane, run_call, &call, sizeof call);
 }
 
-/* An op is its kernel, enqueued on the lane with a copy of its arguments. */
+/* Enqueues the kernel of the op on the lane with a copy of its arguments. */
 #define ENQUEUE(op_name, kernel)                                                                   \
     static void enqueue_##op_name(struct yk_backend_lane *lane,                                    \
                                   const struct yk_##op_name##_op *op)                              \
     {                                                                                              \
-        _Static_assert(sizeof *op <= YK_CPU_OP_BYTES, "an op fits its place on the lane");         \
+        _Static_assert(sizeof *op <= YK_CPU_OP_BYTES, "an op fits an entry of the lane");          \
         yk_cpu_lane_enqueue(lane, kernel, op, sizeof *op);                                         \
     }
 
-ENQUEUE(matmul, yk_cpu_matmul)
-ENQUEUE(attention, yk_cpu_attention)
-ENQUEUE(attention_backward, yk_cpu_attention_backward)
-ENQUEUE(norm, yk_cpu_norm)
-ENQUEUE(norm_backward, yk_cpu_norm_backward)
-ENQUEUE(embedding, yk_cpu_embedding)
-ENQUEUE(embedding_backward, yk_cpu_embedding_backward)
-ENQUEUE(rotary, yk_cpu_rotary)
-ENQUEUE(swiglu, yk_cpu_swiglu)
-ENQUEUE(swiglu_backward, yk_cpu_swiglu_backward)
-ENQUEUE(dropout, yk_cpu_dropout)
-ENQUEUE(sum_rows, yk_cpu_sum_rows)
-ENQUEUE(cross_entropy, yk_cpu_cross_entropy)
-ENQUEUE(sum_squares, yk_cpu_sum_squares)
-ENQUEUE(clip_norm, yk_cpu_optimizer_clip_norm)
-ENQUEUE(adamw, yk_cpu_optimizer_adamw)
-ENQUEUE(sgd, yk_cpu_optimizer_sgd)
-ENQUEUE(cast, yk_cpu_elementwise_cast)
-ENQUEUE(add, yk_cpu_elementwise_add)
-ENQUEUE(quantise, yk_cpu_nf4_quantise)
-ENQUEUE(dequantise, yk_cpu_nf4_dequantise)
+YK_CPU_OPS(ENQUEUE)
 
-const struct yk_backend yk_backend_cpu = {
-    .name = "cpu",
-    .abi = YK_BACKEND_ABI,
-    .open = open_device,
-    .close = close_device,
-    .describe = describe,
-    .versions = add_versions,
-    .allocate = yk_cpu_memory_allocate,
-    .free = yk_cpu_memory_free,
-    .allocate_host = yk_cpu_memory_allocate,
-    .free_host = yk_cpu_memory_free,
-    .lane_create = yk_cpu_lane_create,
-    .lane_destroy = yk_cpu_lane_destroy,
-    .lane_synchronize = yk_cpu_lane_synchronize,
-    .event_create = yk_cpu_lane_event_create,
-    .event_destroy = yk_cpu_lane_event_destroy,
-    .event_record = yk_cpu_lane_event_record,
-    .event_wait = yk_cpu_lane_event_wait,
-    .event_synchronize = yk_cpu_lane_event_synchronize,
-    .event_query = yk_cpu_lane_event_query,
-    .event_time_s = yk_cpu_lane_event_time_s,
-    .copy = yk_cpu_memory_copy,
-    .clear = yk_cpu_memory_clear,
-    .call_host = call_host,
-    .matmul = enqueue_matmul,
-    .attention = enqueue_attention,
-    .attention_backward = enqueue_attention_backward,
-    .norm = enqueue_norm,
-    .norm_backward = enqueue_norm_backward,
-    .embedding = enqueue_embedding,
-    .embedding_backward = enqueue_embedding_backward,
-    .rotary = enqueue_rotary,
-    .swiglu = enqueue_swiglu,
-    .swiglu_backward = enqueue_swiglu_backward,
-    .dropout = enqueue_dropout,
-    .sum_rows = enqueue_sum_rows,
-    .cross_entropy = enqueue_cross_entropy,
-    .sum_squares = enqueue_sum_squares,
-    .clip_norm = enqueue_clip_norm,
-    .adamw = enqueue_adamw,
-    .sgd = enqueue_sgd,
-    .cast = enqueue_cast,
-    .add = enqueue_add,
-    .quantise = enqueue_quantise,
-    .dequantise = enqueue_dequantise,
-};
+#define ENTRY(name, kernel) .name = enqueue_##name,
+
+const struct yk_backend yk_backend_cpu = {.name = "cpu",
+                                          .abi = YK_BACKEND_ABI,
+                                          .open = open_device,
+                                          .close = close_device,
+                                          .describe = describe,
+                                          .versions = add_versions,
+                                          .allocate = yk_cpu_memory_allocate,
+                                          .free = yk_cpu_memory_free,
+                                          .allocate_host = yk_cpu_memory_allocate,
+                                          .free_host = yk_cpu_memory_free,
+                                          .lane_create = yk_cpu_lane_create,
+                                          .lane_destroy = yk_cpu_lane_destroy,
+                                          .lane_synchronize = yk_cpu_lane_synchronize,
+                                          .event_create = yk_cpu_lane_event_create,
+                                          .event_destroy = yk_cpu_lane_event_destroy,
+                                          .event_record = yk_cpu_lane_event_record,
+                                          .event_wait = yk_cpu_lane_event_wait,
+                                          .event_synchronize = yk_cpu_lane_event_synchronize,
+                                          .event_query = yk_cpu_lane_event_query,
+                                          .event_time_s = yk_cpu_lane_event_time_s,
+                                          .copy = yk_cpu_memory_copy,
+                                          .clear = yk_cpu_memory_clear,
+                                          .call_host = call_host,
+                                          YK_CPU_OPS(ENTRY)};

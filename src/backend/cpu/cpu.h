@@ -1,6 +1,6 @@
 /*
- * The CPU as a device: its memory, its lanes and what they need, shared by the sources of this
- * folder. attention/ and kernels/ hold the ops, math/ what their inner loops share.
+ * CPU: the device, its memory, its lanes and its BLAS library; shared by the sources of this
+ * folder. attention/ and kernels/ have the ops. math/ has functions for their inner loops.
  */
 #ifndef YK_BACKEND_CPU_CPU_H
 #define YK_BACKEND_CPU_CPU_H
@@ -9,39 +9,39 @@
 
 #include <stdatomic.h>
 
-/* ---- pin.c: threads that stay on the cores they were given ---- */
+/* ---- pin.c: the CPU affinity of threads ---- */
 
 struct yk_cpu_pins {
-    int32_t *cores; /* thread i of a kernel is on cores[i mod count] */
-    int32_t count;  /* 0: threads are where the system likes */
-    int32_t comm;   /* of the lane "comm" */
-    atomic_bool refused;
+    int32_t *cores;      /* thread i of the lane "compute" runs on cores[i mod count]; owned */
+    int32_t count;       /* 0 means: no affinity */
+    int32_t comm;        /* core of the lane "comm" */
+    atomic_bool refused; /* the system refused an affinity, and this was logged */
 };
 
 yk_status yk_cpu_pins_init(struct yk_cpu_pins *pins,
                            const struct yk_backend_options *options) YK_MUST_USE;
 void yk_cpu_pins_destroy(struct yk_cpu_pins *pins);
 
-/* Called by the thread of a lane first: starts the `*threads` that it computes with and pins them
- * all. `*threads` becomes how many there are: on the lane "comm", one. False where the system
- * refuses so many. */
+/* Starts and pins the threads of a lane. The thread of the lane calls this first. `*threads` is the
+ * number of threads; it becomes 1 for the lane "comm" of a pinned device. Returns false if the
+ * system refuses to start the threads. */
 bool yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int *threads);
 
 /* ---- the device ---- */
 
 struct yk_backend_device {
-    int threads;
+    int threads; /* per lane */
     struct yk_cpu_pins pins;
 };
 
-/* ---- blas.c: the memory that the library for matrix products works in ---- */
+/* ---- blas.c: the buffers of OpenBLAS ---- */
 
-/* Makes the library use no threads of its own and allocate now what `threads` threads need. Fails
- * where the process may not have so much: within a product, the library would retry for ever. Any
- * thread. */
+/* Limits OpenBLAS to the calling thread and allocates the buffers for `threads` concurrent callers.
+ * Fails if the memory is not available. (During a matmul, OpenBLAS would retry forever.) Any thread
+ * may call it. */
 yk_status yk_cpu_blas_reserve(int threads) YK_MUST_USE;
 
-/* ---- memory.c: any thread may call these ---- */
+/* ---- memory.c: host memory; any thread may call these functions ---- */
 
 yk_status yk_cpu_memory_allocate(struct yk_backend_device *device, size_t bytes,
                                  void **out) YK_MUST_USE;
@@ -50,16 +50,16 @@ void yk_cpu_memory_free(struct yk_backend_device *device, void *memory);
 void yk_cpu_memory_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
 void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
 
-/* ---- lane.c: a thread that runs what was enqueued, in order ---- */
+/* ---- lane.c: a thread that runs the enqueued kernels in order ---- */
 
 enum {
-    YK_CPU_OP_BYTES = 512, /* the most that one op's arguments take */
+    YK_CPU_OP_BYTES = 512, /* max size of the arguments of an op */
 };
 
-/* The arguments are a copy of the op's; `threads` is how many may share the work. */
+/* `op` is a copy of the arguments. The kernel may use up to `threads` threads. */
 typedef void (*yk_cpu_kernel)(int threads, const void *op);
 
-/* Puts a kernel on the lane with a copy of its arguments; waits while the lane is full. */
+/* Enqueues a kernel with a copy of its arguments. Waits while the lane is full. */
 void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *op,
                          size_t size);
 

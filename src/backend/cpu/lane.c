@@ -12,18 +12,18 @@
 #include <string.h>
 
 /*
- * Counter: a number that only grows and that threads wait for. One thread at a time raises it; what
- * was written before it was raised can be read by whoever saw it raised.
+ * A counter that only grows and that threads wait for. One thread at a time raises it. A thread
+ * that sees the new value also sees everything that was written before the raise.
  */
 struct counter {
     atomic_uint_fast64_t value;
     pthread_mutex_t mutex;
-    int sleepers; /* under the mutex */
+    int sleepers; /* protected by the mutex */
     pthread_cond_t raised;
 };
 
 enum {
-    SPINS = 4000 /* a few microseconds: about what falling asleep and being woken costs */
+    SPINS = 4000 /* a few microseconds: about the cost of sleeping and waking */
 };
 
 static yk_status counter_init(struct counter *count)
@@ -40,7 +40,7 @@ static yk_status counter_init(struct counter *count)
     return YK_OK;
 }
 
-/* Whoever saw the last value may end the count while the thread that raised it is still inside. */
+/* Waits for the thread that raised the counter last: it may still hold the mutex. */
 static void counter_destroy(struct counter *count)
 {
     pthread_mutex_lock(&count->mutex);
@@ -64,7 +64,7 @@ static void counter_raise(struct counter *count, uint64_t value)
     pthread_mutex_unlock(&count->mutex);
 }
 
-/* Returns when the count is at least `value`: spins for a few microseconds, then sleeps. */
+/* Waits until the counter is at least `value`: spins for a few microseconds, then sleeps. */
 static void counter_wait(struct counter *count, uint64_t value)
 {
     for (int i = 0; i < SPINS; i++) {
@@ -84,28 +84,27 @@ static void counter_wait(struct counter *count, uint64_t value)
 /* ---- lane ---- */
 
 enum {
-    RING = 1024 /* ops that may wait on a lane; a power of two */
+    RING = 1024 /* max number of waiting ops; a power of two */
 };
 
 struct entry {
-    yk_cpu_kernel kernel; /* NULL: the lane ends */
+    yk_cpu_kernel kernel; /* NULL means: end the thread of the lane */
     alignas(max_align_t) unsigned char op[YK_CPU_OP_BYTES];
 };
 
-/* Entry number i, counted from 0, is at i mod RING from the moment that `enqueued` is above i until
- * `done` is. */
+/* Entry i is in ring[i mod RING] while done ≤ i < enqueued. */
 struct yk_backend_lane {
     pthread_t thread;
-    int threads;  /* that share a kernel's work */
-    bool started; /* they could all be had */
+    int threads;  /* available to a kernel */
+    bool started; /* all threads were started */
     struct yk_cpu_pins *pins;
-    char name[16]; /* all that Linux keeps */
+    char name[16]; /* the limit of Linux for thread names */
     struct counter enqueued;
     struct counter done;
     struct entry ring[RING];
 };
 
-/* Occurrences are numbered from 1 when they are recorded, and happen in that order. */
+/* Records of an event are numbered from 1 and happen in that order. */
 struct yk_backend_event {
     atomic_uint_fast64_t recorded;
     struct counter happened;
@@ -147,7 +146,7 @@ void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, con
     counter_raise(&lane->enqueued, at + 1);
 }
 
-/* The first op of a lane. */
+/* The first kernel of every lane. */
 static void start_sharing(int threads, const void *op)
 {
     (void)threads;
@@ -165,7 +164,7 @@ static yk_status refuse_threads(int count, const char *name)
 
 static yk_status start_threads(struct yk_backend_lane *lane, const char *name)
 {
-    const int threads = lane->threads; /* the lane may use fewer */
+    const int threads = lane->threads; /* the lane "comm" reduces it */
     strncpy(lane->name, name, sizeof lane->name - 1);
     if (pthread_create(&lane->thread, NULL, run_lane, lane) != 0) {
         return refuse_threads(threads, name);
@@ -248,8 +247,9 @@ void yk_cpu_lane_event_destroy(struct yk_backend_event *event)
     }
 }
 
-/* The one before may have been recorded on another lane that is behind: who waits for it must not
- * be released by this one. It was recorded first, so it does not wait for this lane. */
+/* The record before may be on another lane that has not reached it yet. Threads that wait for that
+ * record must not continue because of this one. This cannot deadlock, because that record does not
+ * depend on this lane. */
 static void happen(int threads, const void *op)
 {
     (void)threads;

@@ -9,13 +9,13 @@
 #include <sys/mman.h>
 
 enum {
-    HUGE_PAGE = 2 << 20, /* the usual one of aarch64 and x86-64 */
-    CHUNK = 1 << 20,     /* what one thread copies or clears at a time */
+    HUGE_PAGE = 2 << 20, /* bytes; the usual size on aarch64 and x86-64 */
+    CHUNK = 1 << 20,     /* bytes that one thread copies or clears at a time */
 };
 
 struct copy {
     char *to;
-    const char *from; /* NULL: clear */
+    const char *from; /* NULL means: clear */
     size_t bytes;
 };
 
@@ -37,7 +37,7 @@ static yk_status refuse(size_t bytes, double free)
                    asked, left);
 }
 
-/* Large pages spare the processor most of its address look-ups; refused advice does no harm. */
+/* Huge pages cause fewer TLB misses. A failure of madvise() is harmless. */
 static void ask_for_huge_pages(char *memory, size_t bytes)
 {
     const size_t before = (size_t)(-(uintptr_t)memory % HUGE_PAGE);
@@ -46,8 +46,8 @@ static void ask_for_huge_pages(char *memory, size_t bytes)
     }
 }
 
-/* The system's zeroed pages cost nothing until they are touched, and calloc() passes them on. What
- * it gave is remembered just below what is taken. */
+/* calloc() uses zeroed pages of the system, which cost nothing until they are written. The pointer
+ * from calloc() is stored just before the aligned memory, for free(). */
 yk_status yk_cpu_memory_allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
     (void)device;

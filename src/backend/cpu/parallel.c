@@ -11,8 +11,8 @@ static void *wait_for_gate(void *gate)
     return NULL;
 }
 
-/* Whether this process may have `count` more threads at once. They end, and leave their room to the
- * next ones. */
+/* Whether this process can start `count` more threads. The threads end before the function returns.
+ */
 static bool can_start(int count)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -33,7 +33,7 @@ static bool can_start(int count)
 
 bool yk_cpu_parallel_start(int threads)
 {
-    /* Who comes next must not take the room between the trial and the start. */
+    /* No other lane may start threads between the test and the start. */
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     (void)pthread_mutex_lock(&lock);
     const bool possible = threads <= 1 || can_start(threads - 1);
@@ -56,7 +56,8 @@ bool yk_cpu_parallel_start(int threads)
 
 void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run, const void *work)
 {
-    if (threads <= 1 || chunks <= 1) { /* OpenMP would set up its threads even for one */
+    if (threads <= 1 ||
+        chunks <= 1) { /* OpenMP would start a parallel region even for one thread */
         for (int64_t chunk = 0; chunk < chunks; chunk++) {
             run(work, chunk);
         }
@@ -66,4 +67,27 @@ void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run,
     for (int64_t chunk = 0; chunk < chunks; chunk++) {
         run(work, chunk);
     }
+}
+
+struct rows {
+    yk_cpu_row_function run;
+    const void *work;
+    int64_t count;
+    int64_t chunk_rows;
+};
+
+static void run_rows(const void *work, int64_t chunk)
+{
+    const struct rows *rows = work;
+    const int64_t end = yk_cpu_min(rows->count, (chunk + 1) * rows->chunk_rows);
+    for (int64_t row = chunk * rows->chunk_rows; row < end; row++) {
+        rows->run(rows->work, row);
+    }
+}
+
+void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
+                          const void *work)
+{
+    const struct rows all = {run, work, rows, yk_cpu_chunk_rows(width)};
+    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(rows, all.chunk_rows), run_rows, &all);
 }

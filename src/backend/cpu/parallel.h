@@ -1,6 +1,7 @@
 /*
- * Parallel: work cut into chunks for threads. How it is cut depends on its size alone, and no chunk
- * depends on another, so the result is the same with any number of threads.
+ * Parallel: divides work into chunks that threads run in parallel. The division depends only on the
+ * size of the work, and chunks are independent. The result is therefore the same for every number
+ * of threads.
  */
 #ifndef YK_BACKEND_CPU_PARALLEL_H
 #define YK_BACKEND_CPU_PARALLEL_H
@@ -9,22 +10,28 @@
 #include <stdint.h>
 
 enum {
-    /* Multiplications that one thread does in the time it takes to wake another. */
+    /* Work of fewer multiplications runs on one thread: waking another thread takes longer. */
     YK_CPU_PARALLEL_MIN = 1 << 18,
-    /* Numbers in a chunk: some ten microseconds of work, more than it costs to wake a thread. */
+    /* Elements per chunk: about ten microseconds of work, more than waking a thread takes. */
     YK_CPU_CHUNK_SIZE = 16384,
 };
 
 typedef void (*yk_cpu_chunk_function)(const void *work, int64_t chunk);
+typedef void (*yk_cpu_row_function)(const void *work, int64_t row);
 
-/* Starts the threads that share the calling thread's work, which OpenMP keeps from then on. False
- * where the system refuses so many: refused within a kernel, OpenMP would end the process. */
+/* Starts the OpenMP threads of the calling thread, which OpenMP keeps for later. Returns false if
+ * the system refuses so many threads. (If it refused them inside a kernel, OpenMP would abort.) */
 bool yk_cpu_parallel_start(int threads);
 
-/* Runs chunks 0 to `chunks` − 1; a single one stays on the calling thread. */
+/* Calls run(work, chunk) for chunks 0 to `chunks` − 1. A single chunk runs on the calling thread.
+ */
 void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run, const void *work);
 
-/* How many threads are worth while for as many multiplications. */
+/* Calls run(work, row) for rows 0 to `rows` − 1, in chunks of yk_cpu_chunk_rows(width) rows. */
+void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
+                          const void *work);
+
+/* The number of threads to use for work with this many multiplications. */
 static inline int yk_cpu_parallel_threads(int threads, int64_t multiplications)
 {
     return multiplications < YK_CPU_PARALLEL_MIN ? 1 : threads;
@@ -35,13 +42,13 @@ static inline int64_t yk_cpu_min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How many chunks of `size` hold `count`. */
+/* ⌈count / size⌉ */
 static inline int64_t yk_cpu_chunk_count(int64_t count, int64_t size)
 {
     return (count + size - 1) / size;
 }
 
-/* Rows of `width` numbers that make up a chunk, at least one. */
+/* Number of rows of `width` elements in a chunk; at least 1. */
 static inline int64_t yk_cpu_chunk_rows(int64_t width)
 {
     return width < YK_CPU_CHUNK_SIZE ? YK_CPU_CHUNK_SIZE / (width > 0 ? width : 1) : 1;

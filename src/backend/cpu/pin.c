@@ -31,7 +31,7 @@ void yk_cpu_pins_destroy(struct yk_cpu_pins *pins)
     free(pins->cores);
 }
 
-/* The calling thread goes to any of the cores. */
+/* Lets the calling thread run on these cores only. */
 static void pin(struct yk_cpu_pins *pins, const int32_t *cores, int32_t count)
 {
     int32_t highest = 0;
@@ -66,8 +66,8 @@ static int number_in_team(void)
 #endif
 }
 
-/* OpenMP keeps the threads of a team for the next one of the same size, and kernels of a lane
- * always ask for this size. */
+/* OpenMP reuses the threads of a team for the next team of the same size. All kernels of a lane use
+ * this size. */
 static void pin_team(struct yk_cpu_pins *pins, int threads)
 {
     if (threads > 1) {
@@ -76,7 +76,7 @@ static void pin_team(struct yk_cpu_pins *pins, int threads)
             pin(pins, &pins->cores[number_in_team() % pins->count], 1);
         }
     }
-    /* At last: threads that a thread starts are where it is. */
+    /* Pin this thread last, because new threads inherit its affinity. */
     pin(pins, &pins->cores[0], 1);
 }
 

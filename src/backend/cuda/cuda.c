@@ -1,5 +1,4 @@
-/* The backend's table, and a device from its opening to its end. */
-#include "backend/cuda/attention/cudnn.h"
+/* The backend's table, and how a device is opened and closed. */
 #include "backend/cuda/device.h"
 #include "backend/cuda/graphs/replay.h"
 #include "backend/cuda/matmul/cublas.h"
@@ -93,4 +92,4 @@ const struct yk_backend yk_backend_plugin = {.name = "cuda",
                                              .call_host = yk_replay_call_host,
                                              .begin_range = yk_replay_begin_range,
                                              .end_range = yk_replay_end_range,
-                                             YK_REPLAY_OPS(ENTRY)};
+                                             YK_CUDA_OPS(ENTRY)};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MAX_SPARED = 12, /* one SM of so many is left to messages, and no more */
+    MAX_SPARED = 12, /* at most one SM of so many is left free for communication */
 };
 
 yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
@@ -50,7 +50,8 @@ yk_status yk_cuda_device_find(int32_t number)
     return YK_OK;
 }
 
-/* Kernels that fill all SMs take a second turn while a message holds some of them. */
+/* A kernel that fills all SMs needs a second wave while a communication kernel holds some of them.
+ */
 static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
 {
     const char *words = getenv("YOKE_SPARE_SMS");

@@ -1,4 +1,7 @@
-/* Device: this backend's device, lanes and events, shared by its host sources. */
+/*
+ * Device: the structs of this backend's device, lanes and events, and the functions that its host
+ * sources share. Kernels include lane.h instead. Threads: as in backend.h.
+ */
 #ifndef YK_BACKEND_CUDA_DEVICE_H
 #define YK_BACKEND_CUDA_DEVICE_H
 
@@ -12,7 +15,7 @@ enum {
     YK_CUDA_NAME_SIZE = 256,
     YK_CUDA_TEXT_SIZE = 512,
     YK_CUDA_SENTENCE_SIZE = 1024,
-    YK_CUDA_SIDES = 2, /* streams of a lane besides its own, for products that run side by side */
+    YK_CUDA_SIDES = 2, /* extra streams of a lane, for matmuls that run in parallel */
 };
 
 struct yk_cuda_prefetch;
@@ -30,20 +33,21 @@ struct yk_backend_device {
     int32_t number;
     char name[YK_CUDA_NAME_SIZE];
     size_t memory_bytes;
-    size_t allowed_bytes; /* that this process may take of them; 0: all */
+    size_t allowed_bytes; /* memory limit of this process; 0 means: no limit */
     struct yk_cuda_properties properties;
     enum yk_cuda_attention_choice attention_choice;
     bool side_streams;
     bool graphs;
     struct yk_cublas *cublas;
-    struct yk_cudnn_cache *cudnn_cache; /* NULL until it is asked for */
+    struct yk_cudnn_cache *cudnn_cache; /* NULL before the first attention op */
 
-    /* Events are timed from one that is known on the host's clock, and is renewed now and then:
-     * the driver counts in fp32, which is coarse after minutes. */
+    /* The time of an event is measured from `anchor`, an event whose time on the host's clock is
+     * known. The anchor is renewed every few seconds, because CUDA reports elapsed times in fp32.
+     */
     pthread_mutex_t clock_lock;
     cudaStream_t clock_stream;
     cudaEvent_t anchor;
-    double anchor_s;
+    double anchor_s; /* on the host's clock */
 };
 
 struct yk_backend_lane {
@@ -52,41 +56,42 @@ struct yk_backend_lane {
     cudaStream_t stream;
     void *scratch;
     size_t scratch_bytes;
-    struct yk_backend_lane *sides[YK_CUDA_SIDES]; /* NULL until they are used, as their events */
-    cudaEvent_t fork;
-    cudaEvent_t joins[YK_CUDA_SIDES];
-    struct yk_cuda_prefetch *prefetch; /* NULL until it is used */
-    struct yk_replay *replay;          /* NULL: nothing of it is replayed */
-    yk_status status;
+    struct yk_backend_lane *sides[YK_CUDA_SIDES]; /* side streams; NULL before the first use */
+    cudaEvent_t fork;                             /* side streams wait for it; NULL likewise */
+    cudaEvent_t joins[YK_CUDA_SIDES];             /* the lane waits for them */
+    struct yk_cuda_prefetch *prefetch;            /* NULL before the first prefetch */
+    struct yk_replay *replay;                     /* NULL before the first range */
+    yk_status status;                             /* of the first failure */
     char message[YK_CUDA_SENTENCE_SIZE];
 };
 
 struct yk_backend_event {
     struct yk_backend_device *device;
-    struct yk_backend_lane *lane; /* on which it was recorded last; NULL: never */
+    struct yk_backend_lane *lane; /* where it was recorded last; NULL means: never recorded */
     cudaEvent_t event;
 };
 
-/* The sentence for a call that failed; YK_ERROR_LOST where the device is gone. */
+/* Reports a failed CUDA call. Returns YK_ERROR_LOST if the device is gone, else YK_ERROR_SYSTEM. */
 yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
                               const char *action) YK_MUST_USE;
 
-/* Makes the device the calling thread's. */
+/* Makes the device current for the calling thread. */
 void yk_cuda_device_set(const struct yk_backend_device *device);
 
-/* Whether there is a GPU of this number, and a driver for it. */
+/* Fails if there is no GPU with this number or no driver for it. */
 yk_status yk_cuda_device_find(int32_t number) YK_MUST_USE;
 
-/* What the GPU of device->number is; `messages` is how many SMs they would use. */
+/* Reads the name, memory size and properties of GPU device->number. `messages` is the number of SMs
+ * that communication kernels use. */
 yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages) YK_MUST_USE;
 
-/* The entry of the backend's table. */
+/* Entry of the backend's table. */
 void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out);
 
-/* versions.c: the entry of the backend's table. */
+/* versions.c: entry of the backend's table. */
 void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out);
 
-/* memory.c, lane.c and event.c: entries of the backend's table, some by way of replay.h. */
+/* memory.c, lane.c and event.c: entries of the backend's table. graphs/ wraps some of them. */
 yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes,
                                   void **out) YK_MUST_USE;
 void yk_cuda_memory_free(struct yk_backend_device *device, void *memory);
@@ -98,7 +103,7 @@ bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void 
 
 yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
                               struct yk_backend_lane **out) YK_MUST_USE;
-/* Of a lane on which nothing is replayed or works ahead; else yk_replay_lane_destroy(). */
+/* Does not destroy graphs and prefetch of the lane; yk_replay_lane_destroy() does. */
 void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
 void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *number);
 yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
@@ -118,32 +123,38 @@ double yk_cuda_event_time_s(const struct yk_backend_event *event);
 yk_status yk_cuda_event_clock_open(struct yk_backend_device *device) YK_MUST_USE;
 void yk_cuda_event_clock_close(struct yk_backend_device *device);
 
-/* ---- nvml.c: what NVIDIA's driver knows of a GPU besides CUDA ---- */
+/* ---- nvml.c: the NVIDIA Management Library ---- */
 
 struct yk_cuda_nvml {
-    void *library; /* loaded at first use, and stays loaded: others use it */
-    void *gpu;     /* NULL where it is not found */
+    void *library; /* handle of dlopen(); never closed */
+    void *gpu;     /* nvmlDevice_t; NULL if not found */
 };
 
-/* False where the driver does not answer. The GPU is found by its place on the bus: the driver's
- * numbers need not be CUDA's. */
+/* Loads the library and finds the GPU by its PCI address, because NVML may number GPUs differently
+ * from CUDA. Returns false if the library is not available. */
 bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nvml *out);
 
-/* Where the library has a function of this name, `function` is set to it. */
+/* Sets the function pointer at `function`. Returns false if the library has no such function. */
 bool yk_cuda_nvml_find(const struct yk_cuda_nvml *driver, const char *name, void *function);
 
-/* ---- prefetch.c: weights that are dequantised on a stream of their own while products run ---- */
+/* ---- prefetch.c: dequantises weights on a side stream while matmuls run ---- */
 
 void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch);
 
-/* The op of the backend's table. */
-void yk_cuda_prefetch_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
-
-/* The next op is not prefetched, as if it were the first: marks of before are no longer those of
- * the lane. NULL is fine. */
+/* Forgets earlier ops, so that the next op is not prefetched. Needed before and after a capture,
+ * whose events are not events of the lane. Accepts NULL. */
 void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *prefetch);
 
-/* The lane of prefetched work, or NULL. */
+/* The side stream, as a lane. Returns NULL before the first prefetch. */
 struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *prefetch);
+
+/* ---- attention/cudnn.c: plans of cuDNN by shape, owned by the device ----
+ *
+ * Compiling a plan takes half a second. A shape therefore gets a plan only if it is large or has
+ * come several times. With many plans, only very frequent shapes get one. With the option attention
+ * = "cudnn" every shape gets a plan at once. The cache has a lock, so any thread may enqueue. */
+
+/* Call it when all lanes are idle. Accepts NULL. */
+void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache);
 
 #endif

@@ -1,14 +1,14 @@
-/* Events, and when they happened on the clock of the host. */
+/* Events, and their times on the host's clock. */
 #include "backend/cuda/device.h"
 
 #include "base/clock.h"
 
 #include <stdlib.h>
 
-/* fp32 milliseconds are known to a microsecond for so long. */
+/* Up to this many seconds, fp32 milliseconds are exact to a microsecond. */
 #define ANCHOR_S 8.0
 
-/* On a stream that nothing else is on, an event has happened as soon as it is recorded. */
+/* Nothing else runs on the clock stream, so the event happens when it is recorded. */
 static cudaError_t record_anchor(struct yk_backend_device *device, cudaEvent_t event)
 {
     const cudaError_t error = cudaEventRecord(event, device->clock_stream);
@@ -19,17 +19,11 @@ yk_status yk_cuda_event_clock_open(struct yk_backend_device *device)
 {
     cudaError_t error = cudaStreamCreateWithFlags(&device->clock_stream, cudaStreamNonBlocking);
     (void)pthread_mutex_init(&device->clock_lock, NULL);
-    if (error == cudaSuccess) {
-        error = cudaEventCreate(&device->anchor);
-    }
-    /* The first is slow to come: the second is the anchor. */
-    if (error == cudaSuccess) {
-        error = record_anchor(device, device->anchor);
-    }
+    YK_CUDA_THEN(cudaEventCreate(&device->anchor));
+    /* The first record is slow, so the second one becomes the anchor. */
+    YK_CUDA_THEN(record_anchor(device, device->anchor));
     const double before_s = yk_clock_now_s();
-    if (error == cudaSuccess) {
-        error = record_anchor(device, device->anchor);
-    }
+    YK_CUDA_THEN(record_anchor(device, device->anchor));
     device->anchor_s = (before_s + yk_clock_now_s()) / 2;
     return error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "starting its clock");
 }
@@ -49,7 +43,7 @@ static double after_anchor_s(const struct yk_backend_device *device, cudaEvent_t
 {
     float passed_ms = 0;
     if (cudaEventElapsedTime(&passed_ms, device->anchor, event) != cudaSuccess) {
-        (void)cudaGetLastError(); /* it never was recorded, or has not happened */
+        (void)cudaGetLastError(); /* never recorded, or not happened yet */
         return 0;
     }
     return (double)passed_ms / 1000;
@@ -136,7 +130,7 @@ yk_status yk_cuda_event_synchronize(struct yk_backend_event *event)
     return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->message);
 }
 
-/* An event on a failed stream will never happen: it counts as over. */
+/* An event on a failed stream never happens. It counts as happened. */
 bool yk_cuda_event_query(const struct yk_backend_event *event)
 {
     yk_cuda_device_set(event->device);

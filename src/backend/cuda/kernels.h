@@ -1,5 +1,6 @@
 /*
- * Kernels: the ops of backend/ops.h on a lane. Each returns at once; a failure stays with the lane.
+ * Kernels: enqueues the ops of backend/ops.h on a lane. Each function returns at once. A failure is
+ * stored in the lane and is returned when the host synchronizes.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_H
 #define YK_BACKEND_CUDA_KERNELS_H
@@ -11,61 +12,74 @@ extern "C" {
 #include "backend/cuda/lane.h"
 #include "backend/ops.h"
 
-void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
-void yk_cuda_attention(struct yk_backend_lane *lane, const struct yk_attention_op *op);
-void yk_cuda_attention_backward(struct yk_backend_lane *lane,
-                                const struct yk_attention_backward_op *op);
-void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op);
-void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op);
-void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_op *op);
-void yk_cuda_embedding_backward(struct yk_backend_lane *lane,
-                                const struct yk_embedding_backward_op *op);
-void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op);
-void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op);
-void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op);
-void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *op);
-void yk_cuda_sum_rows(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op);
-void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_entropy_op *op);
-void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squares_op *op);
-void yk_cuda_optimizer_clip_norm(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op);
-void yk_cuda_optimizer_adamw(struct yk_backend_lane *lane, const struct yk_adamw_op *op);
-void yk_cuda_optimizer_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op *op);
-void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast_op *op);
-void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_op *op);
-void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op);
+/* OP(NAME, name, function that enqueues the op) for every op of backend/ops.h. */
+#define YK_CUDA_OPS(OP)                                                                            \
+    OP(MATMUL, matmul, yk_cuda_matmul)                                                             \
+    OP(ATTENTION, attention, yk_cuda_attention)                                                    \
+    OP(ATTENTION_BACKWARD, attention_backward, yk_cuda_attention_backward)                         \
+    OP(NORM, norm, yk_cuda_norm)                                                                   \
+    OP(NORM_BACKWARD, norm_backward, yk_cuda_norm_backward)                                        \
+    OP(EMBEDDING, embedding, yk_cuda_embedding)                                                    \
+    OP(EMBEDDING_BACKWARD, embedding_backward, yk_cuda_embedding_backward)                         \
+    OP(ROTARY, rotary, yk_cuda_rotary)                                                             \
+    OP(SWIGLU, swiglu, yk_cuda_swiglu)                                                             \
+    OP(SWIGLU_BACKWARD, swiglu_backward, yk_cuda_swiglu_backward)                                  \
+    OP(DROPOUT, dropout, yk_cuda_dropout)                                                          \
+    OP(SUM_ROWS, sum_rows, yk_cuda_sum_rows)                                                       \
+    OP(CROSS_ENTROPY, cross_entropy, yk_cuda_cross_entropy)                                        \
+    OP(SUM_SQUARES, sum_squares, yk_cuda_sum_squares)                                              \
+    OP(CLIP_NORM, clip_norm, yk_cuda_optimizer_clip_norm)                                          \
+    OP(ADAMW, adamw, yk_cuda_optimizer_adamw)                                                      \
+    OP(SGD, sgd, yk_cuda_optimizer_sgd)                                                            \
+    OP(CAST, cast, yk_cuda_elementwise_cast)                                                       \
+    OP(ADD, add, yk_cuda_elementwise_add)                                                          \
+    OP(QUANTISE, quantise, yk_cuda_nf4_quantise)                                                   \
+    OP(DEQUANTISE, dequantise, yk_cuda_prefetch_dequantise)
+
+#define YK_CUDA_DECLARE(CAPITALS, name, function)                                                  \
+    void function(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
+YK_CUDA_OPS(YK_CUDA_DECLARE)
+#undef YK_CUDA_DECLARE
+
+/* Dequantises on the lane itself, whatever op->order is. */
 void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 
-/* What the library left of a product: c holds scale · op(a) · op(b), and gets bias, add and
- * epilogue. */
+/* Finishes a matmul for which c already holds scale · op(a) · op(b): adds the bias and op->add, and
+ * applies the epilogue. */
 void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Checks some numbers of c, and of the sums that came with it, on the device: how many differ from
- * what the op makes of its operands, and how many agree and would not if they were zero.
- * `from_zero`: c was zero before it was added to, by `accumulate` or in place. */
+/* Result of yk_cuda_matmul_check(). Elements that would pass with a value of zero count as neither
+ * wrong nor correct. */
 struct yk_matmul_check_counts {
-    int bad;
-    int decided;
+    int bad;     /* wrong elements */
+    int decided; /* correct elements */
 };
+
+/* Recomputes a sample of the elements of c on the device and compares them. `sums` are the row sums
+ * that were computed with the product; NULL means: do not check sums. `from_zero`: c was zero
+ * before the product was added to it. Writes to `out`, which is device memory. */
 void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                           bool from_zero, const void *sums, struct yk_matmul_check_counts *out);
 
-/* Uniform numbers between -1 and 1, for operands of a trial; `salt` gives others. */
+/* Fills an operand with pseudo-random numbers between -1 and 1. `salt` selects the sequence. */
 void yk_cuda_matmul_check_fill(struct yk_backend_lane *lane, int64_t count, unsigned salt,
                                enum yk_precision type, void *to);
 
-/* to (rows, columns) = from, in another type; `adds` it to what is there. */
+/* Converts a (rows, columns) matrix to another type. With `adds`, adds it to `to` instead of
+ * overwriting `to`. */
 void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
                                      const void *from, int64_t from_stride,
                                      enum yk_precision from_type, void *to, int64_t to_stride,
                                      enum yk_precision to_type, bool adds);
 
-/* Attention by yoke's own kernels: any type, size, mask and dropout. */
+/* Attention by yoke's built-in kernels, for every type, head size, mask and dropout rate. */
 void yk_cuda_attention_own(struct yk_backend_lane *lane, const struct yk_attention_op *op);
 void yk_cuda_attention_own_backward(struct yk_backend_lane *lane,
                                     const struct yk_attention_backward_op *op);
 
-/* Attention by cuDNN; false where it cannot, and then nothing was done. Gradients that need not be
- * `repeatable`, the same bits every time, are faster. */
+/* Attention by cuDNN. Returns false, and enqueues nothing, if cuDNN does not support the op or has
+ * no plan for its shape yet. With `repeatable`, gradients have the same bits in every run, which
+ * takes longer. */
 bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op);
 bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                                       const struct yk_attention_backward_op *op, bool repeatable);

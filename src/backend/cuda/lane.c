@@ -16,11 +16,6 @@ const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend
     return &lane->device->properties;
 }
 
-struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane)
-{
-    return lane->device;
-}
-
 /* ---- failures ---- */
 
 bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane)
@@ -51,7 +46,7 @@ bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const c
 
 static bool grow(struct yk_backend_lane *lane, size_t bytes)
 {
-    /* What is on the lane may still use the old one. */
+    /* Ops on the lane may still use the old memory. */
     if (!yk_cuda_lane_check(lane, cudaStreamSynchronize(lane->stream),
                             "waiting for scratch memory")) {
         return false;
@@ -75,13 +70,8 @@ static bool grow(struct yk_backend_lane *lane, size_t bytes)
 
 void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
-    if (lane->status != YK_OK || (lane->scratch_bytes < bytes && !grow(lane, bytes))) {
-        return NULL;
-    }
-    if (!lane->scratch && !grow(lane, bytes)) {
-        return NULL;
-    }
-    return lane->scratch;
+    const bool fits = lane->scratch && lane->scratch_bytes >= bytes;
+    return lane->status == YK_OK && (fits || grow(lane, bytes)) ? lane->scratch : NULL;
 }
 
 static yk_status report(const struct yk_backend_lane *lane)
@@ -108,7 +98,7 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
     yk_cuda_device_set(device);
     lane->device = device;
     (void)snprintf(lane->name, sizeof lane->name, "%s", name);
-    /* Messages are not to wait behind computing that is on its way already. */
+    /* High priority: communication must not wait for compute kernels. */
     int min = 0;
     int max = 0;
     (void)cudaDeviceGetStreamPriorityRange(&min, &max);

@@ -1,6 +1,7 @@
 /*
- * Lane: a stream of a GPU, as the sources of this backend see it. Called by whoever enqueues on the
- * lane, one thread at a time. The first failure stays with the lane, and ops after it do nothing.
+ * Lane: a CUDA stream with scratch memory and a status, as kernels use it. The struct is in
+ * device.h. One thread at a time may use a lane. The lane stores its first failure; later ops do
+ * nothing.
  */
 #ifndef YK_BACKEND_CUDA_LANE_H
 #define YK_BACKEND_CUDA_LANE_H
@@ -14,34 +15,42 @@
 extern "C" {
 #endif
 
-struct yk_backend_device;
 struct yk_backend_lane;
 
-/* What kernels are shaped by. */
+/* For functions with a `cudaError_t error`: evaluates the expression if nothing has failed before.
+ */
+#define YK_CUDA_THEN(expression)                                                                   \
+    do {                                                                                           \
+        if (error == cudaSuccess) {                                                                \
+            error = (expression);                                                                  \
+        }                                                                                          \
+    } while (0)
+
+/* Properties of the GPU from which kernels choose their grid. */
 struct yk_cuda_properties {
-    int32_t processors;  /* SMs that kernels are made to fill, */
-    int32_t spare;       /* and those besides, for whoever else is on the GPU: messages */
-    int32_t capability;  /* 90 for 9.0 */
-    size_t shared_bytes; /* that one block may have, asked for */
-    size_t cache_bytes;  /* of the second level */
+    int32_t processors;  /* SMs that kernels fill; excludes `spare` */
+    int32_t spare;       /* SMs left free for communication kernels */
+    int32_t capability;  /* compute capability; 90 for 9.0 */
+    size_t shared_bytes; /* max opt-in shared memory per block */
+    size_t cache_bytes;  /* size of the L2 cache */
 };
 
 cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);
 const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
-struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane);
 
-/* Scratch memory for one op, 256-byte aligned: the next op on the lane may get the same. NULL, and
- * the lane fails, where there is not enough. What reserve_scratch() asked for, and at least
- * YK_CUDA_SCRATCH_BYTES, is there at once. */
 enum {
-    YK_CUDA_SCRATCH_BYTES = 64 << 20,
+    YK_CUDA_SCRATCH_BYTES = 64 << 20, /* least scratch memory of a lane, once it has any */
 };
+
+/* Scratch memory for one op, aligned to 256 bytes. The next op on the lane may get the same memory.
+ * Grows the scratch memory if necessary, which waits for the lane; reserve_scratch() avoids that.
+ * Returns NULL, and the lane fails, if the GPU has not enough memory. */
 void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes);
 
-/* Fails the lane where a CUDA call failed; `action` is the op's name. False, once anything failed.
- */
+/* Stores a failure of a CUDA call in the lane; `action` is the name of the op. Returns false if
+ * this or an earlier call failed. */
 bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action);
-/* The same with a sentence of its own. */
+/* Stores a failure with this message, unless the lane has failed before. */
 void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message);
 bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane);
 

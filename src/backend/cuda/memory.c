@@ -1,10 +1,9 @@
 /*
  * Memory of the device, and pinned memory of the host.
  *
- * How much this process uses: CUDA counts what is free of the GPU, whoever uses the rest. Under MPS
- * with a limit of memory, what is free is what this process has left of its own, while the whole
- * stays that of the GPU; without one the driver's list of processes shows who has what, as long as
- * there are several.
+ * Memory in use by this process: CUDA reports only the free memory of the whole GPU. Under MPS with
+ * a memory limit, the free memory is that of this process, and the total is that of the GPU.
+ * Without a limit, NVML's list of processes has the usage of each process, if there are several.
  */
 #include "backend/cuda/device.h"
 
@@ -14,7 +13,7 @@ static yk_status refuse(const struct yk_backend_device *device, size_t bytes)
 {
     size_t unused = 0;
     size_t all = 0;
-    (void)cudaGetLastError(); /* the refusal is reported here, not by the next call */
+    (void)cudaGetLastError(); /* clears the error, which the next call would report */
     if (cudaMemGetInfo(&unused, &all) != cudaSuccess) {
         unused = 0;
         all = device->memory_bytes;
@@ -36,14 +35,9 @@ yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes
     if (error == cudaErrorMemoryAllocation) {
         return refuse(device, bytes);
     }
-    if (error == cudaSuccess) {
-        error = cudaMemset(memory, 0, asked);
-    }
-    if (error == cudaSuccess) {
-        /* Lanes do not wait for what clears it. They may not be waited for: one could be captured.
-         */
-        error = cudaStreamSynchronize(cudaStreamLegacy);
-    }
+    YK_CUDA_THEN(cudaMemset(memory, 0, asked));
+    /* Lanes do not wait for the memset, and a lane in capture must not be synchronized. */
+    YK_CUDA_THEN(cudaStreamSynchronize(cudaStreamLegacy));
     if (error != cudaSuccess) {
         (void)cudaFree(memory);
         return yk_cuda_device_fail(device, error, "taking memory");
@@ -90,7 +84,7 @@ bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void 
     struct cudaPointerAttributes about;
     yk_cuda_device_set(device);
     if (cudaPointerGetAttributes(&about, memory) != cudaSuccess) {
-        (void)cudaGetLastError(); /* memory that CUDA has never heard of is the host's */
+        (void)cudaGetLastError(); /* CUDA does not know this pointer: host memory */
         return false;
     }
     return about.type == cudaMemoryTypeDevice;
@@ -117,7 +111,7 @@ struct listed {
     unsigned long long other_bytes;
 };
 
-/* Adds what one of the driver's lists says. */
+/* Adds the entries of one list of NVML. */
 static void read_list(const struct yk_cuda_nvml *driver, const char *name, struct listed *out)
 {
     int (*list)(void *, unsigned *, struct process *) = NULL;

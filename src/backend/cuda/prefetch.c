@@ -4,16 +4,16 @@
 
 #include <stdlib.h>
 
-/* Two buffers are written alternately. What is on the lane when an op is called is marked by an
- * event; the next op may begin when the mark before has been reached: by then nothing reads its
- * buffer any more, while the product that was enqueued since then still runs. */
+/* The caller writes two buffers alternately. Each op records an event ("mark") on the lane. A
+ * prefetched op waits for the mark of the op before: then no earlier matmul reads its buffer any
+ * more, while the matmul enqueued since then still runs. */
 struct yk_cuda_prefetch {
     struct yk_backend_lane *side;
     cudaEvent_t marks[2];
-    int turn;       /* the mark to be set next; the other is the one before */
-    const void *to; /* what was written last; NULL: nothing yet */
-    bool on_side;   /* that was on the side */
-    cudaEvent_t made;
+    int turn;         /* index of the mark to record next */
+    const void *to;   /* output of the last op; NULL means: no op yet */
+    bool on_side;     /* the last op ran on the side stream */
+    cudaEvent_t made; /* the lane waits for it before it uses the output */
 };
 
 void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch)

@@ -1,4 +1,4 @@
-/* Versions: driver, libraries, limits and choices that times on a GPU depend on. */
+/* Versions: the driver, libraries, limits and options on which times on a GPU depend. */
 #include "backend/cuda/device.h"
 
 #ifndef YK_NO_CUDNN
@@ -10,14 +10,14 @@ enum {
     CLOCK_SM = 1, /* nvmlClockType_t */
 };
 
-/* What NVML reports; 0 and "" where it does not. */
+/* Values from NVML; 0 or "" means: not available. */
 struct limits {
     char driver[DRIVER_SIZE];
     unsigned clock_mhz;
     unsigned power_mw;
 };
 
-/* The clock that applications are held to, where one is set; else the most there is. */
+/* The application clock if one is set, else the maximum clock. */
 static unsigned read_clock(const struct yk_cuda_nvml *driver)
 {
     static const char *const names[] = {"nvmlDeviceGetApplicationsClock",

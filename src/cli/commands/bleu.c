@@ -12,12 +12,8 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_bleu_score score = {0};
     YK_TRY(yk_bleu_score_run(&arguments->request, &score));
-    if (arguments->json) {
-        yk_bleu_score_write_json(&score, out);
-    } else {
-        yk_bleu_score_write_text(&score, out);
-    }
-    return yk_text_status(out);
+    return arguments->json ? yk_bleu_score_write_json(&score, out)
+                           : yk_bleu_score_write_text(&score, out);
 }
 
 #define TO(member) YK_TO(struct arguments, member)

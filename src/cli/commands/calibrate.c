@@ -48,7 +48,7 @@ static void add_row(const struct yk_calibrate_result *result, const struct yk_ca
     describe(op, &name);
     yk_table_add(table, "%s", yk_text_chars(&name));
     yk_text_free(&name);
-    yk_table_add(table, "%s", op->on);
+    yk_table_add(table, "%s", op->device_or_link);
     yk_table_add(table, "%d", (int)op->times);
     add_seconds(op->predicted_s, table);
     add_seconds(op->measured_s, table);
@@ -69,8 +69,7 @@ static yk_status write_table(const struct yk_calibrate_result *result, int64_t r
     for (int32_t i = 0; i < result->op_count && i < rows; i++) {
         add_row(result, &result->ops[i], table);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     if (status == YK_OK && result->op_count > rows) {
         yk_text_addf(out, "  %" PRId64 " of %d sorts of ops; --rows shows more\n", rows,
                      (int)result->op_count);
@@ -80,15 +79,12 @@ static yk_status write_table(const struct yk_calibrate_result *result, int64_t r
 
 static void write_steps(const struct yk_calibrate_result *result, struct yk_text *out)
 {
-    char measured[YK_UNITS_SIZE];
-    char predicted[YK_UNITS_SIZE];
-    char calibrated[YK_UNITS_SIZE];
-    yk_units_format(result->measured_step_s, YK_UNIT_SECONDS, measured);
-    yk_units_format(result->predicted_step_s, YK_UNIT_SECONDS, predicted);
-    yk_units_format(result->calibrated_step_s, YK_UNIT_SECONDS, calibrated);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
-                 measured, predicted, result->predicted_step_s / result->measured_step_s);
-    yk_text_addf(out, "  calibrated  %s %s predicted (%.2f of it)\n", calibrated,
+                 YK_UNITS_TEXT(result->measured_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(result->predicted_step_s, YK_UNIT_SECONDS),
+                 result->predicted_step_s / result->measured_step_s);
+    yk_text_addf(out, "  calibrated  %s %s predicted (%.2f of it)\n",
+                 YK_UNITS_TEXT(result->calibrated_step_s, YK_UNIT_SECONDS),
                  result->written ? "is now" : "would be",
                  result->calibrated_step_s / result->measured_step_s);
 }
@@ -110,11 +106,12 @@ static void write_profile(const struct yk_calibrate_result *result, struct yk_te
         yk_text_addf(out, ", %d of messages", (int)result->link_count);
     }
     yk_text_add(out, result->written ? " from this run\n" : "; nothing was written\n");
-    if (result->left > 0) {
+    if (result->skipped_messages > 0) {
         yk_text_addf(out,
                      "  left out    %d sort%s of messages that ran beside computation: how much "
                      "that slows them is not known; yoke profile --ranks %d measures it\n",
-                     (int)result->left, yk_text_plural(result->left), (int)result->ranks);
+                     (int)result->skipped_messages, yk_text_plural(result->skipped_messages),
+                     (int)result->ranks);
     }
 }
 
@@ -152,7 +149,7 @@ static void write_op(const struct yk_calibrate_op *op, struct yk_json_writer *js
     if (op->size >= 0) {
         yk_json_write_integer(json, op->layer ? "samples" : "bytes", op->size);
     }
-    yk_json_write_string(json, "on", op->on);
+    yk_json_write_string(json, "on", op->device_or_link);
     yk_json_write_integer(json, "times", op->times);
     yk_json_write_number(json, "predicted_s", op->predicted_s);
     yk_json_write_number(json, "measured_s", op->measured_s);
@@ -176,7 +173,7 @@ static yk_status write_json(const struct yk_calibrate_result *result, struct yk_
     yk_json_write_number(&json, "calibrated_step_s", result->calibrated_step_s);
     yk_json_write_number(&json, "compute_slowdown", result->compute_slowdown);
     yk_json_write_number(&json, "message_slowdown", result->message_slowdown);
-    yk_json_write_integer(&json, "left_out", result->left);
+    yk_json_write_integer(&json, "left_out", result->skipped_messages);
     yk_json_write_begin_array(&json, "ops");
     for (int32_t i = 0; i < result->op_count; i++) {
         write_op(&result->ops[i], &json);

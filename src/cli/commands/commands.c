@@ -1,4 +1,4 @@
-#include "cli/commands/commands.h"
+#include "cli/options/command.h"
 
 extern const struct yk_command yk_command_train;
 extern const struct yk_command yk_command_eval;

@@ -14,11 +14,13 @@ struct arguments {
 /* "24GiB", or "-" for what is not known. */
 static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
 {
-    if (!(value > 0)) {
-        return "-";
-    }
-    yk_units_format(value, unit, out);
-    return out;
+    return value > 0 ? yk_units_format(value, unit, out) : "-";
+}
+
+/* The number; "-" where it is not known. */
+static void add_count(struct yk_table *table, int count)
+{
+    yk_table_add(table, count > 0 ? "%d" : "-", count);
 }
 
 static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
@@ -32,11 +34,7 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
     char words[YK_UNITS_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     yk_table_add(table, "%s", host->cpu_name);
-    if (host->package_count > 0) {
-        yk_table_add(table, "%d", host->package_count);
-    } else {
-        yk_table_add(table, "-");
-    }
+    add_count(table, host->package_count);
     yk_table_add(table, "%d", host->core_count);
     yk_table_add(table, "%d", host->thread_count);
     for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {
@@ -56,11 +54,7 @@ static void add_gpu(struct yk_table *table, const struct yk_devices_result *devi
     yk_table_add(table, "%s", type ? type : "no datasheet");
     yk_table_add(table, "%s", amount(gpu->memory_bytes, YK_UNIT_BYTES, words));
     yk_table_add(table, "%d.%d", gpu->capability_major, gpu->capability_minor);
-    if (gpu->sm_count > 0) {
-        yk_table_add(table, "%d", gpu->sm_count);
-    } else {
-        yk_table_add(table, "-");
-    }
+    add_count(table, gpu->sm_count);
     if (gpu->pcie_generation > 0) {
         yk_table_add(table, "%d.0 x%d", gpu->pcie_generation, gpu->pcie_width);
     } else {

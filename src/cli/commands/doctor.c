@@ -19,9 +19,8 @@ struct arguments {
 static yk_status write_table(struct yk_table *table, const char *heading, struct yk_text *out)
 {
     yk_text_addf(out, "%s\n", heading);
-    const yk_status status = yk_table_write(table, out);
+    const yk_status status = yk_table_finish(table, out);
     yk_text_add(out, "\n");
-    yk_table_destroy(table);
     return status;
 }
 

@@ -1,6 +1,5 @@
 #include "cli/options/command.h"
 #include "cli/options/help_page.h"
-#include "cli/options/man_page.h"
 #include "cli/terminal.h"
 
 struct arguments {

@@ -35,19 +35,18 @@ static yk_status add_tensors(const struct yk_inspect_result *result, struct yk_t
         yk_table_add(table, "%s", tensor->rank > 0 ? yk_text_chars(&shape) : "one number");
         yk_table_add(table, "%" PRIu64, tensor->bytes);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     yk_text_free(&shape);
     return status;
 }
 
-static void add_notes(const struct yk_inspect_file *file, struct yk_text *out)
+static void add_metadata(const struct yk_inspect_file *file, struct yk_text *out)
 {
-    for (int32_t i = 0; i < file->note_count; i++) {
+    for (int32_t i = 0; i < file->metadata_count; i++) {
         yk_text_addf(out, "%s says ", file->path);
-        yk_text_add_line(out, file->notes[i].key);
+        yk_text_add_line(out, file->metadata[i].key);
         yk_text_add(out, ": ");
-        yk_text_add_line(out, file->notes[i].value);
+        yk_text_add_line(out, file->metadata[i].value);
         yk_text_add(out, "\n");
     }
 }
@@ -109,7 +108,7 @@ static yk_status write_text(const struct yk_inspect_result *result, struct yk_te
     YK_TRY(add_tensors(result, out));
     add_sums(result, out);
     for (int32_t i = 0; i < result->file_count; i++) {
-        add_notes(&result->files[i], out);
+        add_metadata(&result->files[i], out);
     }
     return yk_text_status(out);
 }
@@ -148,8 +147,8 @@ static void write_file(const struct yk_inspect_file *file, struct yk_json_writer
     yk_json_write_string(json, "path", file->path);
     yk_json_write_integer(json, "bytes", (int64_t)file->bytes);
     yk_json_write_begin_object(json, "metadata");
-    for (int32_t i = 0; i < file->note_count; i++) {
-        yk_json_write_string(json, file->notes[i].key, file->notes[i].value);
+    for (int32_t i = 0; i < file->metadata_count; i++) {
+        yk_json_write_string(json, file->metadata[i].key, file->metadata[i].value);
     }
     yk_json_write_end_object(json);
     yk_json_write_end_object(json);

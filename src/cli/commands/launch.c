@@ -26,8 +26,8 @@ yk_status yk_command_launch_find(const struct yk_rank_choice *place, int64_t ran
     return yk_rank_decide_launch(out, ranks, launches);
 }
 
-/* mpirun must not tell terminals from files for the ranks: it has pseudo-terminals of its own. */
-static void export_terminals(void)
+/* Ranks cannot detect the terminal themselves, because mpirun gives them pseudo-terminals. */
+static void export_terminal(void)
 {
     char words[32];
     snprintf(words, sizeof words, "%d,%d", yk_terminal_columns(STDOUT_FILENO),
@@ -35,7 +35,7 @@ static void export_terminals(void)
     (void)setenv(YK_TERMINAL_VARIABLE, words, 1);
 }
 
-static void pass_on(void *user, const char *bytes, size_t length)
+static void print_errors(void *user, const char *bytes, size_t length)
 {
     (void)user;
     (void)fwrite(bytes, 1, length, stderr);
@@ -88,10 +88,10 @@ static yk_status launch(int64_t ranks, struct yk_arena *arena, struct yk_text *l
         .program = program,
         .arguments = words,
         .variables = (const char *[]){YK_TERMINAL_VARIABLE, NULL},
-        .errors = pass_on,
+        .errors = print_errors,
     };
     struct yk_launch_result result = {0};
-    export_terminals();
+    export_terminal();
     const yk_status status = yk_launch_ranks(&request, &result);
     if (result.signal != 0) {
         end_by_signal(result.signal);

@@ -41,12 +41,6 @@ static const char *operations(double count, char out[YK_UNITS_SIZE])
     return out;
 }
 
-static const char *bytes(double count, char out[YK_UNITS_SIZE])
-{
-    yk_units_format(count, YK_UNIT_BYTES, out);
-    return out;
-}
-
 /* How many layers from `first` on are the same blocks: those share their works. */
 static int32_t run_length(const struct yk_model *model, int32_t first)
 {
@@ -71,7 +65,7 @@ static void add_cells(struct yk_table *table, int64_t parameters, int64_t traina
     yk_table_add(table, "%s", grouped(trainable, word));
     yk_table_add(table, "%s", operations(cost->forward_flops, word));
     yk_table_add(table, "%s", operations(cost->backward_flops, word));
-    yk_table_add(table, "%s", bytes(cost->saved_bytes, word));
+    yk_table_add(table, "%s", YK_UNITS_TEXT(cost->saved_bytes, YK_UNIT_BYTES));
 }
 
 static void add_row(struct yk_table *table, const struct yk_model_result *result, int32_t first,
@@ -79,7 +73,6 @@ static void add_row(struct yk_table *table, const struct yk_model_result *result
 {
     const struct yk_layer *layer = &result->model->layers[first];
     const struct yk_model_cost *cost = &result->layers[first];
-    char word[YK_UNITS_SIZE];
     if (count > 1) {
         yk_table_add(table, "%s–%d", layer->name, count - 1);
         yk_table_add(table, "×%d", count);
@@ -88,7 +81,9 @@ static void add_row(struct yk_table *table, const struct yk_model_result *result
         yk_table_add(table, "%s", "");
     }
     add_cells(table, layer->parameters, layer->trainable, cost);
-    yk_table_add(table, "%s", cost->sent_bytes > 0 ? bytes((double)cost->sent_bytes, word) : "–");
+    yk_table_add(table, "%s",
+                 cost->sent_bytes > 0 ? YK_UNITS_TEXT((double)cost->sent_bytes, YK_UNIT_BYTES)
+                                      : "–");
 }
 
 static yk_status add_table(const struct yk_model_result *result, struct yk_text *out)
@@ -271,8 +266,7 @@ static yk_status list_text(const struct yk_model_result *result, struct yk_text 
         yk_table_add(table, "%s", result->builtins[i].name);
         yk_table_add(table, "%s", result->builtins[i].summary);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     yk_text_add(out,
                 "\nA config.json of GPT-2, Llama, Mistral, BERT or Marian is a model, too: yoke "
                 "model ./config.json\n");

@@ -101,9 +101,9 @@ static const struct yk_option options[] = {
     {YK_ROW("from", "FOLDER", YK_DATA_GROUP,
             "Look in FOLDER/LANGUAGE/LC_MESSAGES; else in /usr/share/locale and "
             "/usr/share/locale-langpack"),
-     YK_INPUT, TO(request.from)},
+     YK_INPUT, TO(request.locale_folder)},
     {YK_ROW("longest", "N", YK_DATA_GROUP, "Leave out sentences of more characters"),
-     YK_INTEGER(1, INT64_MAX, "400"), TO(request.longest)},
+     YK_INTEGER(1, INT64_MAX, "400"), TO(request.max_characters)},
     {YK_ROW("held-out", "N", YK_DATA_GROUP,
             "Write so many pairs into PREFIX.held-out.en and .LANGUAGE instead, none of whose "
             "English sentences is among the others"),

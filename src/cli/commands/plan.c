@@ -3,7 +3,6 @@
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/planning/plan_job.h"
-#include "job/planning/plan_output.h"
 
 enum {
     MAX_MICRO_BATCHES = 4096

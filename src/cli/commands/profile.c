@@ -12,8 +12,6 @@
 #include "cli/terminal_job.h"
 #include "job/counters.h"
 #include "job/outputs.h"
-#include "job/profiling/profile_import.h"
-#include "job/profiling/profile_show.h"
 #include "job/training/transport.h"
 #include "report/profile/describe.h"
 
@@ -23,12 +21,6 @@
 
 /* Times that vary by more than this are worth a word. */
 static const double noisy = 0.1;
-
-static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
-{
-    yk_units_format(value, unit, out);
-    return out;
-}
 
 static bool is_of_sort(const struct yk_survey_layer *row, const struct yk_survey_layer *sort)
 {
@@ -78,8 +70,7 @@ static const struct yk_survey_layer *next_of(const struct yk_survey *survey,
 
 static void add_time(struct yk_table *table, const struct yk_survey_layer *row)
 {
-    char words[YK_UNITS_SIZE];
-    yk_table_add(table, "%s", row ? amount(row->measurement.value, YK_UNIT_SECONDS, words) : "");
+    yk_table_add(table, "%s", row ? YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS) : "");
 }
 
 static void add_device(struct yk_table *table, const struct yk_profile_layer *layer)
@@ -133,18 +124,17 @@ static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
         {"spread", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
-    char words[YK_UNITS_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < survey->link_count; i++) {
         const struct yk_survey_link *row = &survey->links[i];
         yk_table_add(table, "%s", row->link.link);
         yk_table_add(table, "%s", row->link.collective);
         yk_table_add(table, "%d", (int)row->link.ranks);
-        yk_table_add(table, "%s", amount((double)row->bytes, YK_UNIT_BYTES, words));
-        yk_table_add(table, "%s", amount(row->measurement.value, YK_UNIT_SECONDS, words));
+        yk_table_add(table, "%s", YK_UNITS_TEXT((double)row->bytes, YK_UNIT_BYTES));
+        yk_table_add(table, "%s", YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS));
         yk_table_add(
             table, "%s",
-            amount((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S, words));
+            YK_UNITS_TEXT((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S));
         yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
     }
     return yk_table_finish(table, out);
@@ -152,7 +142,6 @@ static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
 
 static void add_facts(const struct yk_survey *survey, struct yk_text *out)
 {
-    char words[YK_UNITS_SIZE];
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
         if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
@@ -160,7 +149,7 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
                 continue; /* the same, for whatever other model */
             }
             yk_text_addf(out, "%s: a process holds %s besides what it trains\n", row->fact.subject,
-                         amount(row->measurement.value, YK_UNIT_BYTES, words));
+                         YK_UNITS_TEXT(row->measurement.value, YK_UNIT_BYTES));
         } else {
             yk_text_addf(out, "%s: %s take%s %.3g times as long\n", row->fact.subject,
                          row->fact.fact,
@@ -240,12 +229,12 @@ static yk_status write_imported(const struct yk_profile_import_result *result, s
 {
     for (int32_t i = 0; i < result->file_count; i++) {
         const struct yk_profile_import_file *file = &result->files[i];
-        const int64_t numbers = file->added + file->newer + file->left;
+        const int64_t numbers = file->added + file->replaced + file->skipped;
         yk_text_addf(out,
                      "%s: %" PRId64 " number%s, %" PRId64 " new, %" PRId64 " newer, %" PRId64
                      " no newer than what is known\n",
-                     file->path, numbers, yk_text_plural(numbers), file->added, file->newer,
-                     file->left);
+                     file->path, numbers, yk_text_plural(numbers), file->added, file->replaced,
+                     file->skipped);
     }
     yk_text_addf(out, "\nkept in %s\n", result->path);
     return yk_text_status(out);
@@ -264,8 +253,8 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
         yk_json_write_begin_row(&json, 2);
         yk_json_write_string(&json, "file", file->path);
         yk_json_write_integer(&json, "new", file->added);
-        yk_json_write_integer(&json, "newer", file->newer);
-        yk_json_write_integer(&json, "left", file->left);
+        yk_json_write_integer(&json, "newer", file->replaced);
+        yk_json_write_integer(&json, "left", file->skipped);
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);

@@ -2,7 +2,7 @@
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
-#include "job/planning/plan_output.h"
+#include "job/planning/plan_job.h"
 
 struct arguments {
     struct yk_simulate_request request;

@@ -21,18 +21,16 @@ static void add_files(int32_t files, int64_t bytes, struct yk_text *out)
                  YK_UNITS_TEXT((double)bytes, YK_UNIT_BYTES));
 }
 
-static void learned_text(const struct yk_tokenize_learn_request *request,
-                         const struct yk_tokenize_learn_result *result, struct yk_text *out)
+static yk_status learned_text(const struct yk_tokenize_learn_request *request,
+                              const struct yk_tokenize_learn_result *result, struct yk_text *out)
 {
-    char time[YK_UNITS_SIZE];
-    yk_units_format(result->seconds, YK_UNIT_SECONDS, time);
     yk_text_addf(out, "%s\n\n  text    ", request->output);
     add_files(result->files, result->bytes, out);
     yk_text_addf(out, ", %" PRId32 " different words\n", result->words);
     yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
                  result->tokens, result->special, YK_TOKENIZE_BYTES,
                  result->tokens - result->special - YK_TOKENIZE_BYTES);
-    yk_text_addf(out, "  took    %s\n", time);
+    yk_text_addf(out, "  took    %s\n", YK_UNITS_TEXT(result->seconds, YK_UNIT_SECONDS));
     if (result->tokens < request->tokens) {
         const int64_t times = result->min_times > 1 ? result->min_times : 1;
         yk_text_addf(out,
@@ -40,10 +38,11 @@ static void learned_text(const struct yk_tokenize_learn_request *request,
                      "gives more tokens\n",
                      times, yk_text_plural(times));
     }
+    return yk_text_status(out);
 }
 
-static void learned_json(const struct yk_tokenize_learn_request *request,
-                         const struct yk_tokenize_learn_result *result, struct yk_text *out)
+static yk_status learned_json(const struct yk_tokenize_learn_request *request,
+                              const struct yk_tokenize_learn_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "learned tokenizer");
@@ -55,26 +54,12 @@ static void learned_json(const struct yk_tokenize_learn_request *request,
     yk_json_write_integer(&json, "bytes", result->bytes);
     yk_json_write_integer(&json, "words", result->words);
     yk_json_write_number(&json, "seconds", result->seconds);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
+    return yk_json_write_end_document(&json);
 }
 
-static void write_learned(const struct yk_tokenize_learn_request *request,
-                          const struct yk_tokenize_learn_result *result, bool json,
-                          struct yk_text *out)
+static yk_status encoded_text(const struct yk_tokenize_encode_request *request,
+                              const struct yk_tokenize_encode_result *result, struct yk_text *out)
 {
-    if (json) {
-        learned_json(request, result, out);
-    } else {
-        learned_text(request, result, out);
-    }
-}
-
-static void encoded_text(const struct yk_tokenize_encode_request *request,
-                         const struct yk_tokenize_encode_result *result, struct yk_text *out)
-{
-    char speed[YK_UNITS_SIZE];
-    yk_units_format((double)result->bytes / result->seconds, YK_UNIT_BYTES_PER_S, speed);
     yk_text_addf(out, "%s\n\n  tokenizer  %s", request->output, yk_text_chars(&result->tokenizer));
     yk_text_add(out, "\n  text       ");
     add_files(result->files, result->bytes, out);
@@ -82,11 +67,13 @@ static void encoded_text(const struct yk_tokenize_encode_request *request,
                  (double)result->bytes / (double)result->tokens);
     yk_text_addf(out, "  shards     %" PRId32 ", %s\n", result->shards,
                  YK_UNITS_TEXT((double)result->shard_bytes, YK_UNIT_BYTES));
-    yk_text_addf(out, "  speed      %s\n", speed);
+    yk_text_addf(out, "  speed      %s\n",
+                 YK_UNITS_TEXT((double)result->bytes / result->seconds, YK_UNIT_BYTES_PER_S));
+    return yk_text_status(out);
 }
 
-static void encoded_json(const struct yk_tokenize_encode_request *request,
-                         const struct yk_tokenize_encode_result *result, struct yk_text *out)
+static yk_status encoded_json(const struct yk_tokenize_encode_request *request,
+                              const struct yk_tokenize_encode_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "tokenized");
@@ -97,19 +84,7 @@ static void encoded_json(const struct yk_tokenize_encode_request *request,
     yk_json_write_integer(&json, "shards", result->shards);
     yk_json_write_integer(&json, "shard_bytes", result->shard_bytes);
     yk_json_write_number(&json, "seconds", result->seconds);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-}
-
-static void write_encoded(const struct yk_tokenize_encode_request *request,
-                          const struct yk_tokenize_encode_result *result, bool json,
-                          struct yk_text *out)
-{
-    if (json) {
-        encoded_json(request, result, out);
-    } else {
-        encoded_text(request, result, out);
-    }
+    return yk_json_write_end_document(&json);
 }
 
 /* Tokens on their way to standard output: held back until they are complete, as long as they are
@@ -194,8 +169,7 @@ static yk_status write_tokens(const struct yk_tokenize_show_request *request, bo
     YK_TRY(status);
     if (json) {
         yk_json_write_end_array(&listing.json);
-        yk_json_write_end_object(&listing.json);
-        yk_text_add(out, "\n");
+        return yk_json_write_end_document(&listing.json);
     }
     return yk_text_status(out);
 }
@@ -224,7 +198,7 @@ static yk_status check_decode(const struct arguments *arguments)
     return YK_OK;
 }
 
-/* What is for learning alone, and what is for tokens alone. */
+/* Fails if options for training a tokenizer and options for encoding are mixed. */
 static yk_status check_kind(const struct arguments *arguments)
 {
     if (arguments->learn == 0 && (arguments->special || arguments->min_times >= 0)) {
@@ -278,8 +252,8 @@ static yk_status learn(const struct arguments *arguments, struct yk_text *out)
     };
     struct yk_tokenize_learn_result result = {0};
     YK_TRY(yk_tokenize_learn(&request, &result));
-    write_learned(&request, &result, arguments->json, out);
-    return yk_text_status(out);
+    return arguments->json ? learned_json(&request, &result, out)
+                           : learned_text(&request, &result, out);
 }
 
 static struct yk_tokenize_input input_of(const struct arguments *arguments)
@@ -301,12 +275,11 @@ static yk_status encode(const struct arguments *arguments, struct yk_text *out)
         .job = yk_terminal_job_ranks(),
     };
     struct yk_tokenize_encode_result result = {0};
-    const yk_status status = yk_tokenize_encode(&request, &result);
-    if (status == YK_OK) {
-        write_encoded(&request, &result, arguments->json, out);
-    }
+    yk_status status = yk_tokenize_encode(&request, &result);
+    YK_THEN(arguments->json ? encoded_json(&request, &result, out)
+                            : encoded_text(&request, &result, out));
     yk_tokenize_encode_result_free(&result);
-    return status == YK_OK ? yk_text_status(out) : status;
+    return status;
 }
 
 static yk_status show(const struct arguments *arguments, struct yk_text *out)

@@ -7,7 +7,6 @@
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/counters.h"
-#include "job/training/option_sources.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,20 +31,17 @@ static yk_status write_forecast(const struct yk_train_request *request,
 
 static void add_speed(const struct yk_train_result *result, struct yk_text *out)
 {
-    char measured[YK_UNITS_SIZE];
-    char predicted[YK_UNITS_SIZE];
-    char planned[YK_UNITS_SIZE];
     const bool own = result->device_bytes > 0; /* the device has memory of its own */
-    yk_units_format(result->median_step_s, YK_UNIT_SECONDS, measured);
-    yk_units_format(result->predicted_step_s, YK_UNIT_SECONDS, predicted);
-    yk_units_format(result->planned_bytes, YK_UNIT_BYTES, planned);
     yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
                  result->tokens_per_s, 100 * result->mfu, 100 * result->exact_mfu);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
-                 measured, predicted, result->predicted_step_s / result->median_step_s);
+                 YK_UNITS_TEXT(result->median_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(result->predicted_step_s, YK_UNIT_SECONDS),
+                 result->predicted_step_s / result->median_step_s);
     yk_text_addf(out, "  memory      %s at most %s; %s planned\n",
                  YK_UNITS_TEXT(own ? result->device_bytes : result->peak_bytes, YK_UNIT_BYTES),
-                 own ? "in use on the GPU" : "in the whole process", planned);
+                 own ? "in use on the GPU" : "in the whole process",
+                 YK_UNITS_TEXT(result->planned_bytes, YK_UNIT_BYTES));
 }
 
 static void add_shares(const int64_t *shares, int32_t count, struct yk_text *out)
@@ -96,9 +92,8 @@ static yk_status write_summary(const struct yk_train_request *request,
     return yk_counters_add_text(&result->counters, out);
 }
 
-/* What a person sees of a training while it goes on: one line a step on standard error, rewritten
- * in place on a terminal; the first ten and then every so many are kept. From the first step on,
- * Ctrl-C and TERM ask the run to save and stop. Starts with its first member, the rest 0. */
+/* Prints one line per step to standard error, rewritten in place on a terminal. The first ten lines
+ * and every log_every-th line are kept. The first member is set, the others start as 0. */
 struct lines {
     int64_t log_every;
     int64_t first_step;  /* done before this run began */
@@ -151,15 +146,14 @@ static void add_data(const struct yk_train_start *start, struct yk_text *out)
 
 static void add_plan(const struct yk_train_start *start, struct yk_text *out)
 {
-    char step[YK_UNITS_SIZE];
-    char memory[YK_UNITS_SIZE];
-    yk_units_format(start->predicted_step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(start->planned_bytes, YK_UNIT_BYTES, memory);
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
                  yk_text_plural(start->batch), start->precision, start->plan);
-    yk_text_addf(out, "predicted: %s a step ±%.0f %%, ", step, 100 * start->predicted_error);
+    yk_text_addf(out, "predicted: %s a step ±%.0f %%, ",
+                 YK_UNITS_TEXT(start->predicted_step_s, YK_UNIT_SECONDS),
+                 100 * start->predicted_error);
     yk_text_add_duration(start->predicted_s, out);
-    yk_text_addf(out, " in all, %s of %s memory", memory,
+    yk_text_addf(out, " in all, %s of %s memory",
+                 YK_UNITS_TEXT(start->planned_bytes, YK_UNIT_BYTES),
                  YK_UNITS_TEXT(start->limit_bytes, YK_UNIT_BYTES));
     if (start->resumed) {
         yk_text_addf(out, "\nresumed: %s", start->resumed);
@@ -192,19 +186,17 @@ static void add_duration(double seconds, struct yk_text *out)
 
 static void add_step_speed(const struct yk_train_step *step, struct yk_text *out)
 {
-    char seconds[YK_UNITS_SIZE];
-    char memory[YK_UNITS_SIZE];
-    yk_units_format(step->seconds, YK_UNIT_SECONDS, seconds);
-    yk_units_format(step->memory_bytes, YK_UNIT_BYTES, memory);
-    yk_text_addf(out, "  %s  %.0f tokens/s", seconds, step->tokens_per_s);
+    yk_text_addf(out, "  %s  %.0f tokens/s", YK_UNITS_TEXT(step->seconds, YK_UNIT_SECONDS),
+                 step->tokens_per_s);
     if (step->seconds > 0) {
         yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * step->mfu, 100 * step->exact_mfu);
-        yk_text_addf(out, "  memory %s  predicted/measured %.2f", memory,
+        yk_text_addf(out, "  memory %s  predicted/measured %.2f",
+                     YK_UNITS_TEXT(step->memory_bytes, YK_UNIT_BYTES),
                      step->predicted_s / step->seconds);
     }
     if (step->slowest >= 0) {
         yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)step->slowest,
-                     100 * step->slowest_part);
+                     100 * step->slowest_compute_fraction);
     }
 }
 
@@ -223,7 +215,7 @@ static void on_step(void *user, const struct yk_train_step *step)
         yk_text_addf(line, ", loss scale %g", step->loss_scale);
     }
     yk_text_add(line, "  left ");
-    add_duration(step->left_s, line);
+    add_duration(step->remaining_s, line);
     add_step_speed(step, line);
     show(lines, keep);
 }
@@ -247,35 +239,18 @@ static void on_checkpoint(void *user, const struct yk_train_checkpoint *checkpoi
     show(lines, true);
 }
 
-static struct yk_train_progress progress_in_lines(struct lines *lines)
-{
-    return (struct yk_train_progress){
-        .user = lines,
-        .phase = on_phase,
-        .start = on_start,
-        .step = on_step,
-        .evaluation = on_evaluation,
-        .checkpoint = on_checkpoint,
-    };
-}
-
-static void free_lines(struct lines *lines)
-{
-    yk_text_free(&lines->line);
-}
-
-/* What is logged here has been before, where this is one of several ranks or was launched. */
+/* Does not log if rank 0 or the launching process has already logged the same messages. */
 static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_sources *out)
 {
     if (yk_terminal_is_repeat()) {
         yk_log_set_sink(NULL, NULL);
     }
-    const yk_status status = yk_train_option_sources(given, arena, out);
+    const yk_status status = yk_train_request_read_sources(given, arena, out);
     yk_log_set_sink(yk_terminal_log, NULL);
     return status;
 }
 
-/* The text of what there is, though the job may have failed in the end. */
+/* Writes the result that there is, even if the job has failed in the end. */
 static yk_status write_result(const struct yk_train_request *request,
                               const struct yk_train_result *result, yk_status status,
                               struct yk_text *out)
@@ -298,16 +273,23 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_launcher launcher;
     bool launches = false;
     YK_TRY(yk_train_check(&request));
-    YK_TRY(yk_command_launch_find(&request.hand, request.ranks, &launcher, &launches));
+    YK_TRY(yk_command_launch_find(&request.rank_options, request.ranks, &launcher, &launches));
     if (launches && !request.dry_run) {
         return yk_command_launch(request.ranks);
     }
     struct lines lines = {.log_every = request.log_every};
-    const struct yk_train_progress progress = progress_in_lines(&lines);
+    const struct yk_train_progress progress = {
+        .user = &lines,
+        .phase = on_phase,
+        .start = on_start,
+        .step = on_step,
+        .evaluation = on_evaluation,
+        .checkpoint = on_checkpoint,
+    };
     request.job = yk_terminal_job_unwatched();
     request.progress = &progress;
     const yk_status status = write_result(&request, &result, yk_train_run(&request, &result), out);
-    free_lines(&lines);
+    yk_text_free(&lines.line);
     yk_train_result_free(&result);
     return status;
 }

@@ -28,14 +28,12 @@ static yk_status write_all(const struct arguments *arguments,
                            const struct yk_text *translated, struct yk_text *out)
 {
     struct yk_outputs outputs = {0};
-    if (arguments->request.reference && arguments->json) {
-        yk_bleu_score_write_json(&result->score, out);
-    } else if (arguments->request.reference) {
-        yk_bleu_score_write_text(&result->score, out);
+    if (arguments->request.reference) {
+        YK_TRY(arguments->json ? yk_bleu_score_write_json(&result->score, out)
+                               : yk_bleu_score_write_text(&result->score, out));
     } else if (!arguments->output) {
         YK_TRY(yk_terminal_print_data(NULL, yk_text_chars(translated), translated->length));
     }
-    YK_TRY(yk_text_status(out));
     if (arguments->output) {
         yk_text_add_bytes(yk_outputs_add(&outputs, arguments->output), yk_text_chars(translated),
                           translated->length);

@@ -1,12 +1,13 @@
 /*
- * Command: one verb of the command line, as an entry of one table.
+ * Command: one subcommand (verb) of yoke, as an entry of a table.
  *
- * To add one: write src/cli/commands/VERB.c with its `const struct yk_command yk_command_VERB`, and
- * add it to the table in commands.c. Help, man pages and shell completions follow the table.
+ * To add a command, write src/cli/commands/VERB.c with a `const struct yk_command yk_command_VERB`
+ * and add it to the table in commands.c. Help, man pages and shell completions are generated from
+ * the table.
  *
- * The room: options/ (tables of options, parsing, help, man pages, completion), commands/ (a file a
- * verb: its options, its request, what it prints), terminal and terminal_job (what is printed how,
- * and the callbacks of a job that a person runs).
+ * Contents of this folder: options/ (option tables, parser, help, man pages, completion), commands/
+ * (one file per verb: its options, its job request, its output), terminal (printing) and
+ * terminal_job (job callbacks that print progress and handle signals).
  */
 #ifndef YK_CLI_OPTIONS_COMMAND_H
 #define YK_CLI_OPTIONS_COMMAND_H
@@ -25,68 +26,74 @@ struct yk_example {
     const char *what;
 };
 
+/* An exit code of the process. */
 struct yk_exit {
     yk_status code;
     const char *meaning;
 };
 
 struct yk_command {
-    const char *name;                  /* the verb; NULL for yoke itself */
-    const char *summary;               /* one line, without a full stop */
-    const char *description;           /* paragraphs with an empty line between them */
-    const struct yk_example *examples; /* ended by a NULL line */
+    const char *name;                  /* the verb; NULL for yoke without a verb */
+    const char *summary;               /* one line without a full stop */
+    const char *description;           /* paragraphs separated by empty lines */
+    const struct yk_example *examples; /* ends with a NULL line */
     const struct yk_option *options;
     size_t option_count;
-    const struct yk_option_table *table; /* instead of the two, where another room has it */
+    const struct yk_option_table *table; /* replaces options and option_count if not NULL */
     const struct yk_operand *operands;
     size_t operand_count;
-    const struct yk_exit *exits; /* besides those all have; ended by a NULL meaning; may be NULL */
-    size_t arguments_size;
-    bool by_ranks; /* several processes of it may be the ranks of one run */
-    /* What lies under the words, once those have been read; NULL: presets alone. It may note in
-     * the arguments what is no option. */
+    const struct yk_exit *exits; /* exit codes of this command only; ends with a NULL meaning */
+    size_t arguments_size;       /* size of the struct that the options are stored in */
+    bool by_ranks;               /* may run as several processes, the ranks of one run */
+    /* Called after the command line has been parsed. Returns sources of further option values,
+     * which replace defaults but not options of the command line. NULL: no sources. It may also set
+     * members of `arguments` that are not options. */
     yk_status (*sources)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
-    /* Adds what goes to standard output to `out`; it is printed only on success, or with
+    /* Runs the command. Standard output goes to `out`; it is printed on success and with
      * YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);
 };
 
-/* The parts of a command whose file calls them `examples`, `operands`, `options`, `exits` and
- * `run`; `type` is that of its arguments. */
+/* Initializes the members of a command from file-scope names `examples`, `operands`, `options`,
+ * `exits` and `run`. `type` is the type of its arguments. */
 #define YK_COMMAND_PARTS(type)                                                                     \
     .examples = examples, YK_OPERANDS(operands), YK_OPTIONS(options), .exits = exits,              \
     .arguments_size = sizeof(type), .run = run
 
-/* yoke's verbs, in the order they are listed, and yoke itself: the command line without a verb. */
+/* All commands in the order of the help page. `root` is yoke without a verb. */
 struct yk_command_list {
     const struct yk_command *const *verbs;
     size_t count;
     const struct yk_command *root;
 };
 
-/* Says which there are, once, before anything else here is asked. */
+/* The table of all commands, in commands/commands.c. */
+extern const struct yk_command_list yk_commands;
+
+/* Registers the table of commands. Call it once, before any other function here. */
 void yk_command_register(const struct yk_command_list *list);
 const struct yk_command_list *yk_command_list(void);
 
-/* The exit codes all commands have, ended by a NULL meaning. */
+/* Exit codes that all commands share; ends with a NULL meaning. */
 extern const struct yk_exit yk_command_exits[];
 
-/* The command's own options. */
+/* The options of a command, without --help. */
 struct yk_option_table yk_command_options(const struct yk_command *command);
 
-/* The command of that name, or NULL. */
+/* The command of that name; NULL: there is none. */
 const struct yk_command *yk_command_find(const char *name);
 
-/* The verbs as choices of an operand. */
+/* The verbs, as choices for an operand. */
 bool yk_command_choices(size_t number, struct yk_choice *out);
 
-/* What a user types to get to the command: "yoke schedule", or "yoke" for the root. */
+/* Appends "yoke schedule", or "yoke" for the root. */
 void yk_command_add_name(const struct yk_command *command, struct yk_text *out);
 
-/* "yoke schedule [OPTIONS] [FILE]". */
+/* Appends "yoke schedule [OPTIONS] [FILE]". */
 void yk_command_add_usage(const struct yk_command *command, struct yk_text *out);
 
-/* Sets `out` to the next paragraph of `*text`, which is left behind it; false: there is none. */
+/* Sets `out` to the next paragraph of `*text` and advances `*text` past it. Returns false at the
+ * end. */
 bool yk_command_next_paragraph(const char **text, struct yk_text *out);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Common options: options and operands that several verbs have, for their tables. `type` is the
- * record that is filled, a command's arguments or the request of its job; `member` is where the
- * value goes. The user of a row about devices or counters includes job/device.h or job/counters.h.
+ * Common options: rows of option and operand tables that several commands share. `type` is the
+ * struct that receives the value (the command's arguments or its job request); `member` is the
+ * member of it. A file that uses YK_DEVICE_OPTION or YK_COUNTERS_OPTION includes job/device.h or
+ * job/device_counters.h.
  */
 #ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
 #define YK_CLI_OPTIONS_COMMON_OPTIONS_H
@@ -13,7 +14,7 @@
 #define YK_LOADED_MODEL_GROUP "Model options"
 #define YK_DATA_GROUP "Data options"
 
-/* A type and a member cannot stand in parentheses. */
+/* `type` and `member` cannot be put in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 /* clang-format off */
 #define YK_JSON_OPTION(type, member)                                                               \
@@ -22,7 +23,7 @@
         YK_FLAG, YK_TO(type, member),                                                              \
     }
 
-/* `what` is a string: "notes", or "notes and no progress line". */
+/* `what` is a string literal: "notes", or "notes and no progress line". */
 #define YK_QUIET_OPTION(type, member, what)                                                        \
     {                                                                                              \
         YK_ROW("quiet", NULL, YK_OUTPUT_GROUP, "No " what " on standard error"),                   \
@@ -54,7 +55,7 @@
         YK_INTEGER(1, 4096, NULL), YK_TO(type, member),                                            \
     }
 
-/* Of a struct yk_loaded_model_request, the rows that all verbs have that use a trained model. */
+/* Options of a command that loads a trained model. `member` is a struct yk_loaded_model_request. */
 #define YK_LOADED_MODEL_OPTIONS(type, member)                                                      \
     {                                                                                              \
         YK_ROW("weights", "PATH", YK_LOADED_MODEL_GROUP,                                           \
@@ -64,7 +65,7 @@
     YK_DEVICE_OPTION(YK_LOADED_MODEL_GROUP, type, member.device),                                  \
     YK_THREADS_OPTION(YK_LOADED_MODEL_GROUP, type, member.threads)
 
-/* … and the operand that names it. */
+/* The operand that names the trained model. */
 #define YK_LOADED_MODEL_OPERAND(type, member)                                                      \
     {                                                                                              \
         .placeholder = "CHECKPOINT",                                                               \

@@ -55,7 +55,7 @@ static void add_row(const struct page *page, const char *left, const char *right
     add_folded(page, right, middle, middle);
 }
 
-static size_t longer(size_t a, size_t b)
+static size_t max_size(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -65,14 +65,14 @@ static void add_choices(const struct page *page, yk_choices choices, size_t inde
     struct yk_choice choice = {0};
     size_t middle = 0;
     for (size_t i = 0; choices(i, &choice); i++) {
-        middle = longer(middle, indent + strlen(choice.name) + 2);
+        middle = max_size(middle, indent + strlen(choice.name) + 2);
     }
     for (size_t i = 0; choices(i, &choice); i++) {
         add_row(page, choice.name, choice.summary ? choice.summary : "", indent, middle);
     }
 }
 
-static bool explains(yk_choices choices)
+static bool has_descriptions(yk_choices choices)
 {
     struct yk_choice choice = {0};
     return choices && choices(0, &choice) && choice.summary;
@@ -117,28 +117,27 @@ static void add_operands(const struct page *page, const struct yk_command *comma
 {
     size_t longest = 0;
     for (size_t i = 0; i < command->operand_count; i++) {
-        const size_t length = strlen(command->operands[i].placeholder);
-        longest = length > longest ? length : longest;
+        longest = max_size(longest, strlen(command->operands[i].placeholder));
     }
     for (size_t i = 0; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];
         yk_text_add(page->out, i == 0 ? "Operands:\n" : "");
         add_row(page, operand->placeholder, operand->help, 2, 4 + longest);
-        if (explains(operand->choices)) {
+        if (has_descriptions(operand->choices)) {
             add_choices(page, operand->choices, 6);
         }
     }
     yk_text_add(page->out, command->operand_count > 0 ? "\n" : "");
 }
 
-static size_t options_middle(const struct yk_command *command)
+static size_t option_column(const struct yk_command *command)
 {
     size_t middle = 0;
     const struct yk_option *option = NULL;
     for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
         struct yk_text left = {0};
         yk_options_add_name(option, &left);
-        middle = left.length <= MAX_LEFT ? longer(middle, 2 + left.length + 2) : middle;
+        middle = left.length <= MAX_LEFT ? max_size(middle, 2 + left.length + 2) : middle;
         yk_text_free(&left);
     }
     return middle;
@@ -146,7 +145,7 @@ static size_t options_middle(const struct yk_command *command)
 
 static void add_options(const struct page *page, const struct yk_command *command)
 {
-    const size_t middle = options_middle(command);
+    const size_t middle = option_column(command);
     const char *group = NULL;
     const struct yk_option *option = NULL;
     for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
@@ -160,7 +159,7 @@ static void add_options(const struct page *page, const struct yk_command *comman
         yk_options_add_name(option, &left);
         yk_options_add_help(option, &right);
         add_row(page, yk_text_chars(&left), yk_text_chars(&right), 2, middle);
-        if (explains(option->choices)) {
+        if (has_descriptions(option->choices)) {
             add_choices(page, option->choices, middle + 2);
         }
         yk_text_free(&left);

@@ -1,4 +1,4 @@
-/* Help page: what --help prints, made from a command's tables. */
+/* Help page: the output of --help and the man page, generated from a command's tables. */
 #ifndef YK_CLI_OPTIONS_HELP_PAGE_H
 #define YK_CLI_OPTIONS_HELP_PAGE_H
 
@@ -6,11 +6,15 @@
 #include "base/text.h"
 #include "cli/options/command.h"
 
-/* Examples, usage, description, operands or verbs, options and exit codes, folded at `width`. */
+/* Appends examples, usage, description, operands or verbs, options and exit codes, wrapped at
+ * `width` columns. */
 yk_status yk_help_page_write(const struct yk_command *command, int width,
                              struct yk_text *out) YK_MUST_USE;
 
-/* Usage and the list of verbs: the answer to yoke without a word. */
+/* Appends usage and the list of verbs: the output of yoke without arguments. */
 yk_status yk_help_page_write_short(int width, struct yk_text *out) YK_MUST_USE;
+
+/* Appends the man page of a command, in roff with the man macros. */
+yk_status yk_man_page_write(const struct yk_command *command, struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "cli/options/man_page.h"
+#include "cli/options/help_page.h"
 
 #include "cli/options/command.h"
 
@@ -44,16 +44,10 @@ static void add_upper(struct yk_text *out, const char *words)
     }
 }
 
-static void add_bold(struct yk_text *out, const char *words)
+/* Adds `words` in the font B (bold) or I (italic). */
+static void add_font(struct yk_text *out, char font, const char *words)
 {
-    yk_text_add(out, "\\fB");
-    add_roff(out, words, true);
-    yk_text_add(out, "\\fR");
-}
-
-static void add_italic(struct yk_text *out, const char *words)
-{
-    yk_text_add(out, "\\fI");
+    yk_text_addf(out, "\\f%c", font);
     add_roff(out, words, true);
     yk_text_add(out, "\\fR");
 }
@@ -79,7 +73,7 @@ static void add_synopsis(const struct yk_command *command, struct yk_text *out)
     struct yk_text words = {0};
     yk_command_add_name(command, &words);
     yk_text_add(out, ".SH SYNOPSIS\n");
-    add_bold(out, yk_text_chars(&words));
+    add_font(out, 'B', yk_text_chars(&words));
     yk_text_free(&words);
     if (!command->name) {
         yk_text_add(out, " \\fICOMMAND\\fR");
@@ -88,7 +82,7 @@ static void add_synopsis(const struct yk_command *command, struct yk_text *out)
     for (size_t i = 0; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];
         yk_text_add(out, operand->required ? " " : " [");
-        add_italic(out, operand->placeholder);
+        add_font(out, 'I', operand->placeholder);
         yk_text_add(out, operand->many ? "..." : "");
         yk_text_add(out, operand->required ? "" : "]");
     }
@@ -126,7 +120,7 @@ static void add_choices(yk_choices choices, struct yk_text *out)
     yk_text_add(out, ".RS\n");
     for (size_t i = 0; choices(i, &choice); i++) {
         yk_text_add(out, ".TP\n");
-        add_bold(out, choice.name);
+        add_font(out, 'B', choice.name);
         yk_text_add(out, "\n");
         add_sentence(out, choice.summary);
     }
@@ -147,7 +141,7 @@ static void add_operands(const struct yk_command *command, struct yk_text *out)
     for (size_t i = 0; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];
         yk_text_add(out, i == 0 ? ".SH OPERANDS\n.TP\n" : ".TP\n");
-        add_italic(out, operand->placeholder);
+        add_font(out, 'I', operand->placeholder);
         yk_text_add(out, "\n");
         add_sentence(out, operand->help);
         add_choices(operand->choices, out);
@@ -165,7 +159,7 @@ static void add_option(const struct yk_option *option, struct yk_text *out)
     yk_text_add(out, "\\fR");
     if (option->placeholder) {
         yk_text_add(out, " ");
-        add_italic(out, option->placeholder);
+        add_font(out, 'I', option->placeholder);
     }
     struct yk_text help = {0};
     yk_options_add_help(option, &help);
@@ -194,7 +188,7 @@ static void add_examples(const struct yk_command *command, struct yk_text *out)
     yk_text_add(out, ".SH EXAMPLES\n");
     for (const struct yk_example *example = command->examples; example->line; example++) {
         yk_text_add(out, ".TP\n");
-        add_bold(out, example->line);
+        add_font(out, 'B', example->line);
         yk_text_add(out, "\n");
         add_sentence(out, example->what);
     }

@@ -1,6 +1,7 @@
 /*
- * Options: the options of a command, as rows of a table (base/option.h), from which parser, help,
- * man page and shell completions are made. Tables are constant; any thread may read them.
+ * Options: parses the command line by a command's option table (base/option.h). Help, man page and
+ * shell completions are generated from the same table. Tables are constant, so any thread may read
+ * them.
  */
 #ifndef YK_CLI_OPTIONS_OPTIONS_H
 #define YK_CLI_OPTIONS_OPTIONS_H
@@ -16,41 +17,41 @@
 
 struct yk_command;
 
-/* Whether the value is a file, for completion. */
+/* Whether the value of the option is a file name; used by shell completion. */
 bool yk_option_is_file(const struct yk_option *option);
 
-/* A word without dashes. Its field is a const char *; with `many`, a struct yk_option_strings. */
+/* A positional argument. Its value is a const char *; with `many`, a struct yk_option_strings. */
 struct yk_operand {
     const char *placeholder;
     const char *help;
     bool required;
-    bool many;          /* any number of words; only the last operand */
+    bool many;          /* any number of arguments; only for the last operand */
     yk_choices choices; /* NULL: the operand is a file */
-    size_t offset;
+    size_t offset;      /* of the value in the command's arguments */
 };
 
-/* The members of a struct yk_command that hold a table of operands. */
+/* Initializes the members `operands` and `operand_count` of a struct yk_command. */
 #define YK_OPERANDS(rows_) .operands = (rows_), .operand_count = sizeof(rows_) / sizeof((rows_)[0])
 
-/* Option `number` of a command, in order; the last one is --help, which all have; NULL past the
- * end. */
+/* Option `number` of a command. The last option of every command is --help. NULL past the end. */
 const struct yk_option *yk_options_at(const struct yk_command *command, size_t number);
 
 /*
- * Reads `words` into `arguments`, the zeroed struct of the command; presets come first, then the
- * command's sources (base/option.h). With --help among the words, `*help` is set and
- * nothing else is checked. Lists live in `arena`, texts are the words themselves.
+ * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Applies in
+ * this order: defaults, the command's sources (base/option.h), `words`. If `words` contains
+ * --help, sets `*help` and parses nothing. Lists are allocated in `arena`; strings point to
+ * `words`.
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;
 
-/* "--devices N". */
+/* Appends "--devices N". */
 void yk_options_add_name(const struct yk_option *option, struct yk_text *out);
 
-/* The help with its preset: "Seed of the random numbers (default: 1)". */
+/* Appends the help text and the default: "Seed of the random numbers (default: 1)". */
 void yk_options_add_help(const struct yk_option *option, struct yk_text *out);
 
-/* The names of the choices: "fp32 tf32 fp16 bf16". */
+/* Appends the names of the choices: "fp32 tf32 fp16 bf16". */
 void yk_options_add_choices(yk_choices choices, struct yk_text *out);
 
 #endif

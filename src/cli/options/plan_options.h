@@ -1,5 +1,5 @@
-/* Plan options: options and operands that the verbs about plans and schedules have, for their
- * tables; `type` and `member` are as in common_options.h. */
+/* Plan options: rows of option and operand tables that the commands about plans and schedules
+ * share. `type` and `member` have the meaning described in common_options.h. */
 #ifndef YK_CLI_OPTIONS_PLAN_OPTIONS_H
 #define YK_CLI_OPTIONS_PLAN_OPTIONS_H
 
@@ -12,7 +12,7 @@
 
 #define YK_MODEL_HELP "A built-in model (yoke model lists them) or a Hugging Face config.json"
 
-/* A type and a member cannot stand in parentheses. */
+/* `type` and `member` cannot be put in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 /* clang-format off */
 #define YK_MODEL_OPTION(type, member, help_)                                                       \
@@ -33,7 +33,7 @@
         YK_INPUT, YK_TO(type, member),                                                             \
     }
 
-/* Of a struct yk_planning_request, but for its memory. */
+/* All members of a struct yk_planning_request except memory_bytes. */
 #define YK_PLANNING_OPTIONS(type, member, model_help, cluster_help)                                \
     YK_MODEL_OPTION(type, member.model, model_help),                                               \
     YK_CLUSTER_OPTION(type, member.cluster, cluster_help),                                         \
@@ -44,7 +44,7 @@
         .kind = YK_OPTION_FACTOR, YK_TO(type, member.slowdown),                                    \
     }
 
-/* The same where a plan file names them already. */
+/* YK_PLANNING_OPTIONS for commands that read a plan file: the options replace what the file names. */
 #define YK_PLAN_FILE_OPTIONS(type, member)                                                         \
     YK_PLANNING_OPTIONS(type, member, "The model the plan is for, if not where it was",            \
                         "The cluster the plan is for, if not where it was")
@@ -61,7 +61,7 @@
         YK_BYTES, YK_TO(type, member),                                                             \
     }
 
-/* Of a struct yk_workload_request: lengths, adapters, and all of it. */
+/* Members of a struct yk_workload_request: sequence lengths, adapters, and all of them. */
 #define YK_SEQUENCE_OPTIONS(type, member)                                                          \
     {                                                                                              \
         YK_ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,                                                 \
@@ -129,7 +129,7 @@
         YK_INTEGER(0, INT64_MAX, "1"), YK_TO(type, member),                                        \
     }
 
-/* Of a struct yk_job_search. */
+/* Members of a struct yk_job_search_request. */
 #define YK_SEARCH_OPTIONS(type, member, seconds, budget_help, moves_help)                          \
     YK_BUDGET_OPTION(YK_SEARCH_GROUP, type, member.budget_s, seconds, budget_help),                \
     {                                                                                              \
@@ -150,7 +150,7 @@
 
 #define YK_TRACE_HELP "Also write a trace that Perfetto and chrome://tracing open"
 
-/* Of a struct yk_output_drawings. */
+/* Members of a struct yk_output_drawing_paths. */
 #define YK_DRAWINGS_OPTIONS(type, member, svg_help, html_help)                                     \
     YK_SVG_OPTION(type, member.svg, svg_help),                                                     \
     {                                                                                              \

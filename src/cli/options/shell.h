@@ -1,8 +1,8 @@
 /*
- * Shell: one shell that can complete yoke's command line, as an entry of one table.
+ * Shell completion: generates the completion script of yoke for one shell.
  *
- * To add one: write src/cli/options/shell_NAME.c with its `const struct yk_shell yk_shell_NAME`,
- * and add it to the table in commands/completion.c.
+ * To add a shell, write src/cli/options/shell_NAME.c with a `const struct yk_shell_completion
+ * yk_shell_completion_NAME`, and add it to the table in commands/completion.c.
  */
 #ifndef YK_CLI_OPTIONS_SHELL_H
 #define YK_CLI_OPTIONS_SHELL_H
@@ -11,7 +11,7 @@
 
 struct yk_shell {
     const char *name;
-    const char *summary; /* where its script goes */
+    const char *summary; /* where to install the script */
     void (*write)(struct yk_text *out);
 };
 

@@ -22,11 +22,18 @@ struct lane_call {
     uint64_t number; /* of a group: of the ranks in it */
 };
 
+/* Enqueues a call of `function` on the comm lane. */
+static void enqueue_call(const struct yk_comm_world *world, void (*function)(void *user),
+                         const void *user)
+{
+    world->options.backend->call_host(world->options.lane, function, (void *)(uintptr_t)user);
+}
+
 static yk_status call_on_lane(struct yk_comm_world *world, void (*function)(void *user),
                               struct lane_call *lane_call)
 {
     *lane_call = (struct lane_call){.world = world, .number = lane_call->number};
-    yk_mpi_enqueue(world, function, lane_call);
+    enqueue_call(world, function, lane_call);
     YK_TRY(world->options.backend->lane_synchronize(world->options.lane));
     return yk_failure_check(&world->failure);
 }
@@ -164,14 +171,10 @@ static void close_world(struct yk_comm_world *world)
     }
 }
 
-static int32_t rank_of(const struct yk_comm_world *world)
+static void get_rank(const struct yk_comm_world *world, int32_t *rank, int32_t *size)
 {
-    return world->rank;
-}
-
-static int32_t size_of(const struct yk_comm_world *world)
-{
-    return world->size;
+    *rank = world->rank;
+    *size = world->size;
 }
 
 /* "Open MPI v4.1.4, package: Debian …" begins with what is of use. */
@@ -272,7 +275,7 @@ static void destroy_group(struct yk_comm_group *group)
     }                                                                                              \
     static void mpi_##name(const struct record *op)                                                \
     {                                                                                              \
-        yk_mpi_enqueue(op->owner, run_##name, op);                                                 \
+        enqueue_call(op->owner, run_##name, op);                                                   \
     }
 
 ENQUEUED(all_reduce, yk_comm_all_reduce, group->world,

@@ -1,7 +1,7 @@
 /*
- * all_gather, reduce_scatter and all_reduce around a ring: each member sends to the next and
- * receives from the one before, in the order of the group. Block b of every part goes round before
- * block b + 1 does, so that sums on their way need no more room than two blocks.
+ * Ring algorithms for all_gather, reduce_scatter and all_reduce: each member sends to the next one
+ * and receives from the previous one, in the order of the group. Block b of every part passes
+ * around the ring before block b + 1, so that partial sums need only two blocks of memory.
  */
 #include "comm/mpi/world.h"
 

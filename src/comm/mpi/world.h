@@ -1,9 +1,9 @@
 /*
- * World: the insides of the comm over MPI, shared by its sources.
+ * MPI internals: what the source files of the MPI comm backend share.
  *
- * Every call of MPI is made on the thread of the comm lane, MPI_Abort at the end of all apart.
- * Exchanges are made of messages between two ranks, in blocks, so that one way of waiting serves
- * them all: MPI's own blocking calls spin, and use half of a core that computes.
+ * Only the thread of the comm lane calls MPI; MPI_Abort is the one exception. Collectives are built
+ * from nonblocking point-to-point messages, in blocks, with one common wait loop. MPI's blocking
+ * calls are avoided because they spin, and take core time from computation.
  */
 #ifndef YK_COMM_MPI_WORLD_H
 #define YK_COMM_MPI_WORLD_H
@@ -15,79 +15,75 @@
 #include <stdatomic.h>
 
 enum {
-    YK_MPI_GROUP_TAGS = 1024, /* tags of exchanges in groups; those of messages come after */
-    YK_MPI_MAX_SEGMENTS = 64, /* in flight at a time */
+    YK_MPI_GROUP_TAGS = 1024, /* MPI tags below this are for collectives, the others for messages */
+    YK_MPI_MAX_SEGMENTS = 64, /* limit of segments in flight */
 };
 
 struct yk_comm_world {
-    struct yk_comm_options options; /* block_bytes resolved */
+    struct yk_comm_options options; /* with block_bytes > 0 */
     MPI_Comm comm;
     int rank;
     int size;
     int machines;
-    int32_t tag_limit; /* the largest tag that MPI takes */
-    int32_t groups;    /* made so far */
-    void *stages[2];   /* of block_bytes: sums on their way */
+    int32_t tag_limit; /* largest tag that MPI accepts */
+    int32_t groups;    /* number of groups created so far */
+    void *stages[2];   /* buffers of block_bytes each, for partial sums */
     struct yk_failure failure;
-    atomic_int exit_request; /* the exit code plus 1, once somebody asks for the end */
-    atomic_bool is_aborting; /* and somebody calls MPI_Abort */
+    atomic_int exit_request; /* exit code plus 1 after a call of abort(); 0 before */
+    atomic_bool is_aborting; /* a thread is calling MPI_Abort */
 };
 
 struct yk_comm_group {
     struct yk_comm_world *world;
     int32_t tag;
     int32_t members;
-    int32_t me;
-    int64_t *firsts; /* (members + 1), for a reduce's own */
+    int32_t me;      /* index of this rank in `ranks` */
+    int64_t *firsts; /* (members + 1) scratch offsets for an all_reduce */
     int32_t ranks[]; /* (members) */
 };
 
-/* Calls a function on the comm lane. */
-static inline void yk_mpi_enqueue(const struct yk_comm_world *world, void (*function)(void *user),
-                                  const void *user)
-{
-    world->options.backend->call_host(world->options.lane, function, (void *)(uintptr_t)user);
-}
-
-/* ---- transfer.c: messages sent and received at once, and how the lane waits for them ---- */
+/* ---- transfer.c: concurrent sends and receives, and the wait loop ---- */
 
 enum {
-    YK_MPI_PART_BYTES = 256 << 10, /* of a message that MPI is given, at most */
+    YK_MPI_PART_BYTES = 256 << 10, /* maximum size of one MPI message */
 };
 
-/* At most a block. It goes in parts; nothing is sent when it has no bytes. */
+/* One send or receive of at most one block. It is split into parts, each one MPI message. A segment
+ * of 0 bytes sends nothing. */
 struct yk_mpi_segment {
     void *bytes;
     size_t size;
-    int32_t peer; /* rank of the world */
+    int32_t peer; /* rank in the world */
     int32_t tag;
-    bool is_sent; /* received otherwise */
-    /* Or NULL: called for every part, a multiple of 8 bytes from the beginning, once it has been
-     * sent or received, in any order. */
+    bool is_sent; /* true: a send; false: a receive */
+    /* Called after each part has been sent or received, in any order. `at` is the offset of the
+     * part in bytes, a multiple of 8. May be NULL. */
     void (*arrived)(void *user, size_t at, size_t size);
     void *user;
 };
 
-/* Sends and receives all `count` segments, at most YK_MPI_MAX_SEGMENTS. True when all are done;
- * otherwise the world has failed. No two of them go in the same direction between two ranks. */
+/* Runs `count` segments concurrently and waits for them; `count` is at most YK_MPI_MAX_SEGMENTS.
+ * Returns false if the world has failed. At most one segment may go in each direction between two
+ * ranks. */
 bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_segment *segments, int count);
 
-/* Waits for a request of MPI in the same way. Returns MPI's code, or MPI_ERR_OTHER when the run is
- * to end. */
+/* Waits for one MPI request with the same wait loop. Returns the MPI error code, or MPI_ERR_OTHER
+ * after a call of abort(). */
 int yk_mpi_transfer_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out);
 
-/* Sets the failure "doing: MPI's sentence"; false. */
+/* Sets the failure of the world to "DOING: message of MPI", and returns false. */
 bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing);
 
-/* ---- ring.c: each member sends to the next; false where the world has failed ---- */
+/* ---- ring.c: ring collectives; they return false if the world has failed ---- */
 
 bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op);
 bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op);
 bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op);
 
-/* ---- direct.c: members send to those they mean; false where the world has failed ---- */
+/* ---- direct.c: direct messages between members; they return false if the world has failed ---- */
 
-/* Whether so few numbers are summed sooner by everyone than around the ring. */
+/* Whether the all_reduce is so small that sending every member's numbers to every other member is
+ * faster than a ring. */
 bool yk_mpi_direct_suits(const struct yk_comm_all_reduce *op);
 bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op);
 

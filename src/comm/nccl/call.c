@@ -1,4 +1,4 @@
-/* What NCCL waits in, on a thread that is left behind when it takes too long. */
+/* Blocking NCCL calls with a deadline, on a thread that is abandoned after the deadline. */
 #include "comm/nccl/world.h"
 
 #include "base/clock.h"

@@ -1,11 +1,18 @@
 /*
- * NCCL's own collectives, on memory of the device.
+ * NCCL collectives on device memory.
  *
- * Equal parts go by ncclAllGather or ncclReduceScatter; where the last is longer, what it has more
- * goes with them. Others are padded to equal ones, unless that would be too much: then they go as
- * an ncclBroadcast, or an ncclReduce, for each of them, in one launch.
+ * Parts of equal size use ncclAllGather or ncclReduceScatter. If only the last part is longer, its
+ * extra elements are sent in the same launch. Other parts are padded to equal size. If this needs
+ * too much padding, each part is one ncclBroadcast or ncclReduce, all in one launch.
  */
 #include "comm/nccl/world.h"
+
+/* Whether the communicators may still be used: false once the abort has begun. Check it again
+ * before each NCCL call, because enqueueing can block on a full stream. */
+static bool is_usable(const struct yk_comm_world *world)
+{
+    return !atomic_load(&world->aborted);
+}
 
 static ncclDataType_t type_of(enum yk_comm_type type)
 {
@@ -91,9 +98,9 @@ static ncclResult_t all_gather_padded(const struct yk_comm_group *group, const v
         char *mine = world->stage + (size_t)group->me * room;
         yk_nccl_staging_copy(world, mine, (const char *)own + at * (int64_t)size,
                              (size_t)count_of(firsts, group->me, at, block) * size);
-        result = !yk_nccl_may_use(world) ? ncclRemoteError
-                                         : ncclAllGather(mine, world->stage, room, ncclUint8,
-                                                         group->comm, world->stream);
+        result = !is_usable(world) ? ncclRemoteError
+                                   : ncclAllGather(mine, world->stage, room, ncclUint8, group->comm,
+                                                   world->stream);
         for (int32_t i = 0; result == ncclSuccess && i < group->members; i++) {
             yk_nccl_staging_copy(world, (char *)whole + (firsts[i] + at) * (int64_t)size,
                                  world->stage + (size_t)i * room,
@@ -120,9 +127,9 @@ static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, con
                                  yk_comm_elements_at(type, whole, firsts[i] + at),
                                  (size_t)count_of(firsts, i, at, block) * size);
         }
-        result = !yk_nccl_may_use(world) ? ncclRemoteError
-                                         : ncclReduceScatter(world->stage, mine, (size_t)room, as,
-                                                             ncclSum, group->comm, world->stream);
+        result = !is_usable(world) ? ncclRemoteError
+                                   : ncclReduceScatter(world->stage, mine, (size_t)room, as,
+                                                       ncclSum, group->comm, world->stream);
         if (result == ncclSuccess) {
             yk_nccl_staging_copy(world, yk_comm_elements_at(type, out, at), mine,
                                  (size_t)count_of(firsts, group->me, at, block) * size);
@@ -136,7 +143,7 @@ static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, con
 bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
                                enum yk_comm_type type)
 {
-    return yk_nccl_may_use(group->world) &&
+    return is_usable(group->world) &&
            note(group,
                 ncclAllReduce(numbers, numbers, (size_t)count, type_of(type), ncclSum, group->comm,
                               group->world->stream),
@@ -183,7 +190,7 @@ static ncclResult_t all_gather_equal(const struct yk_comm_group *group, const vo
 bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *own, void *whole,
                                const int64_t *firsts, size_t size)
 {
-    if (!yk_nccl_may_use(group->world)) {
+    if (!is_usable(group->world)) {
         return false;
     }
     const ncclResult_t result = are_equal(group, firsts)
@@ -235,7 +242,7 @@ static ncclResult_t reduce_scatter_equal(const struct yk_comm_group *group, cons
 bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void *whole, void *out,
                                    const int64_t *firsts, enum yk_comm_type type)
 {
-    if (!yk_nccl_may_use(group->world)) {
+    if (!is_usable(group->world)) {
         return false;
     }
     const ncclResult_t result =
@@ -249,16 +256,16 @@ bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void
 bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
                               int32_t from)
 {
-    return yk_nccl_may_use(group->world) && note(group,
-                                                 ncclBroadcast(bytes, bytes, size, ncclUint8, from,
-                                                               group->comm, group->world->stream),
-                                                 "broadcast");
+    return is_usable(group->world) && note(group,
+                                           ncclBroadcast(bytes, bytes, size, ncclUint8, from,
+                                                         group->comm, group->world->stream),
+                                           "broadcast");
 }
 
 bool yk_nccl_device_message(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
                             bool is_sent)
 {
-    if (!yk_nccl_may_use(world)) {
+    if (!is_usable(world)) {
         return false;
     }
     const ncclResult_t result =

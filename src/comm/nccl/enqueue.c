@@ -1,5 +1,5 @@
-/* The exchanges of comm.h, enqueued on the stream of the comm lane. Nothing is enqueued once the
- * world has failed. */
+/* Enqueues the ops of comm.h on the stream of the comm lane. Does nothing after the world has
+ * failed. */
 #include "comm/nccl/world.h"
 
 #include <assert.h>
@@ -24,6 +24,12 @@ void yk_nccl_enqueue_leave(struct yk_comm_world *world)
     (void)pthread_mutex_unlock(&world->use);
 }
 
+/* The data type in which numbers are sent and summed: fp32 for 16-bit numbers if `wide`. */
+static enum yk_comm_type wire_type_of(enum yk_comm_type type, bool wide)
+{
+    return wide && yk_comm_type_is_half(type) ? YK_COMM_FP32 : type;
+}
+
 /* ---- reduce ---- */
 
 static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_comm_type wire_type)
@@ -43,7 +49,7 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_co
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_world *world = op->group->world;
-    const enum yk_comm_type wire_type = yk_nccl_wire_type(op->type, op->wide);
+    const enum yk_comm_type wire_type = wire_type_of(op->type, op->wide);
     if (op->count == 0 || !yk_nccl_enqueue_enter(world)) {
         return;
     }
@@ -284,7 +290,7 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
 void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
-    const enum yk_comm_type wire_type = yk_nccl_wire_type(op->type, op->wide);
+    const enum yk_comm_type wire_type = wire_type_of(op->type, op->wide);
     if (op->firsts[group->members] == op->firsts[0] || !yk_nccl_enqueue_enter(group->world)) {
         return;
     }

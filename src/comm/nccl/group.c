@@ -1,5 +1,5 @@
-/* Some ranks of the world: the group of all in order has the world's communicator, others one of
- * their own. */
+/* Groups of ranks. The group of all ranks in order uses the communicator of the world; every other
+ * group has its own. */
 #include "comm/nccl/world.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* How the ranks come together, and their first exchanges. */
+/* Creates the communicator of the world, and connects all ranks by a first message. */
 #include "comm/nccl/world.h"
 
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* The comm's table: worlds are opened, closed and described here. */
+/* The table of the NCCL comm backend: opens, closes and describes a world. */
 #include "comm/nccl/world.h"
 
 #include "base/number.h"
@@ -8,15 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-/* NCCL's options unless the user has set them: all connections are made with the communicator, and
- * not by the first exchange that needs one, which would block the thread that enqueues it. */
-static const struct {
-    const char *name;
-    const char *value;
-} variables[] = {
-    {"NCCL_RUNTIME_CONNECT", "0"},
-};
 
 enum {
     MEET_S = 60, /* unless YOKE_MEET_S says otherwise */
@@ -106,9 +97,9 @@ static yk_status read_number(const char *name, double usual, double *out)
 static void prepare_process(void)
 {
     struct rlimit files;
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        (void)setenv(variables[i].name, variables[i].value, 0);
-    }
+    /* Unless the user has set it: connect all ranks when the communicator is created. Otherwise the
+     * first op that needs a connection would block the thread that enqueues it. */
+    (void)setenv("NCCL_RUNTIME_CONNECT", "0", 0);
     /* Every connection is many sockets, and the usual limit of open files is soon reached. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
@@ -204,14 +195,10 @@ static void close_world(struct yk_comm_world *world)
 
 /* ---- what it is ---- */
 
-static int32_t rank_of(const struct yk_comm_world *world)
+static void get_rank(const struct yk_comm_world *world, int32_t *rank, int32_t *size)
 {
-    return world->rank;
-}
-
-static int32_t size_of(const struct yk_comm_world *world)
-{
-    return world->size;
+    *rank = world->rank;
+    *size = world->size;
 }
 
 static void describe(const struct yk_comm_world *world, struct yk_text *out)
@@ -233,7 +220,7 @@ static yk_status check(const struct yk_comm_world *world)
 }
 
 /* Where another thread is about it, that is waited for. */
-static void let_go(struct yk_comm_world *world)
+static void release_device(struct yk_comm_world *world)
 {
     yk_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
     yk_nccl_watcher_abort_all(world);
@@ -247,7 +234,7 @@ static void let_go(struct yk_comm_world *world)
 static void end_all(struct yk_comm_world *world, int code)
 {
     (void)code;
-    let_go(world);
+    release_device(world);
 }
 
 extern const struct yk_comm yk_comm_plugin;
@@ -257,5 +244,5 @@ __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
     YK_COMM_OPS(yk_nccl_enqueue),
-    .let_go = let_go,
+    .release_device = release_device,
 };

@@ -1,9 +1,9 @@
 /*
- * Memory that NCCL does not accept: copied to and from the device in turn on the lane.
+ * Copies between the device and memory that NCCL does not accept, in the order of the lane.
  *
- * CUDA reads memory of the host that is not registered (a number on the stack) when a copy is
- * enqueued, not when its turn comes, and blocks the caller where it writes to such memory. So it
- * goes through pinned memory, and the host copies in its turn on the lane.
+ * CUDA reads pageable host memory when a copy is enqueued, not when the copy runs, and a copy to
+ * such memory blocks the caller. So data goes through pinned memory, and a host function on the
+ * lane copies between the two.
  */
 #include "comm/nccl/world.h"
 

@@ -1,4 +1,4 @@
-/* Whether all communicators are well, and their end where one is not. */
+/* Polls all communicators for errors, and aborts them after the first one. */
 #include "comm/nccl/world.h"
 
 #include <time.h>

@@ -1,13 +1,14 @@
 /*
- * World: the insides of the comm over NCCL, shared by its sources.
+ * NCCL internals: what the source files of the NCCL comm backend share.
  *
- * Exchanges are enqueued on the stream of the comm lane, by the one thread that uses the lane.
- * Memory of the device goes as it is. What is the host's, and 16-bit numbers that are summed as
- * fp32, go through the world's stage, a block at a time. An exchange is in blocks on all ranks or
- * on none: all have `whole`, or the numbers, in memory of one kind.
+ * Ops are enqueued on the CUDA stream of the comm lane, by the one thread that uses the lane.
+ * Buffers in device memory are passed to NCCL directly. Buffers in host memory, and 16-bit numbers
+ * that are summed as fp32, are copied block by block through a staging buffer on the device. All
+ * ranks of a group must have the buffers of a collective in the same kind of memory, because they
+ * must all use blocks or none.
  *
- * NCCL's own waits (for ranks to meet, for a communicator to end) are calls with a deadline, on
- * threads that may be left behind, so that a rank that never comes is reported and not waited for.
+ * NCCL calls that wait for other ranks run on a separate thread with a deadline. If the deadline
+ * passes, the thread is abandoned and the call fails.
  */
 #ifndef YK_COMM_NCCL_WORLD_H
 #define YK_COMM_NCCL_WORLD_H
@@ -21,31 +22,31 @@
 #include <stdatomic.h>
 
 enum {
-    YK_NCCL_STAGE_BYTES = 16 << 20, /* of the device: a block to be exchanged */
-    YK_NCCL_BOUNCE_BYTES = 4 << 20, /* of the host, near the device: a block from or to elsewhere */
-    YK_NCCL_MAX_HOST_WORK = 1024,
+    YK_NCCL_STAGE_BYTES = 16 << 20, /* size of the staging buffer in device memory */
+    YK_NCCL_BOUNCE_BYTES = 4 << 20, /* size of the staging buffer in pinned host memory */
+    YK_NCCL_MAX_HOST_WORK = 1024,   /* limit of host work that is enqueued and not done */
 };
 
-/* Work of the host in its turn on the lane: memory copied, or doubles added. */
+/* Work that the host does in the order of the lane: a copy, or an addition of doubles. */
 struct yk_nccl_host_work {
     void *to;
     const void *from;
     size_t bytes;
-    bool adds;
+    bool adds; /* to += from, as doubles; otherwise a copy */
 };
 
 struct yk_comm_world {
     struct yk_comm_options options;
     cudaStream_t stream;
-    int32_t device; /* its number */
+    int32_t device; /* CUDA device number */
     int32_t rank;
     int32_t size;
-    int32_t hosts; /* 0: not known */
+    int32_t hosts; /* number of machines; 0: unknown */
     double timeout_s;
     ncclComm_t comm;
-    struct yk_comm_group *groups; /* that have communicators of their own */
-    char *stage;
-    char *host_stage;
+    struct yk_comm_group *groups; /* linked list of the groups with their own ncclComm_t */
+    char *stage;                  /* device memory */
+    char *host_stage;             /* pinned host memory */
     struct yk_backend_event *event;
     struct yk_nccl_host_work host_work[YK_NCCL_MAX_HOST_WORK];
     atomic_size_t host_work_enqueued;
@@ -55,32 +56,32 @@ struct yk_comm_world {
 
     pthread_t watcher;
     bool is_watched;
-    bool leaving; /* under the lock of the list, which the watcher waits with */
+    bool leaving; /* asks the monitor thread to end; protected by `list` */
     pthread_cond_t wake;
-    pthread_mutex_t use;      /* held while NCCL is called to enqueue an exchange */
-    pthread_mutex_t list;     /* held while the communicators are checked or change */
-    atomic_bool aborted;      /* somebody ends the communicators, or has: nobody else may */
-    atomic_bool gone;         /* it is done: no thread of NCCL's is left */
-    atomic_bool is_abandoned; /* a thread was left behind that may use the world: it must stay */
+    pthread_mutex_t use;      /* held while an op is enqueued by NCCL */
+    pthread_mutex_t list;     /* protects the list of groups and their communicators */
+    atomic_bool aborted;      /* a thread has begun to abort the communicators */
+    atomic_bool gone;         /* the abort has finished: NCCL uses no thread any more */
+    atomic_bool is_abandoned; /* an abandoned thread may use the world: it must not be freed */
 };
 
 struct yk_comm_group {
     struct yk_comm_world *world;
     ncclComm_t comm;
     int32_t members;
-    int32_t me;
-    bool is_all;          /* the world's communicator serves it */
-    int64_t *firsts;      /* (members + 1), of a block */
-    int64_t *byte_firsts; /* (members + 1), of parts counted in bytes */
+    int32_t me;           /* index of this rank in the group */
+    bool is_all;          /* all ranks: uses the communicator of the world */
+    int64_t *firsts;      /* (members + 1) scratch offsets of the parts of a block */
+    int64_t *byte_firsts; /* (members + 1) scratch offsets in bytes */
     struct yk_comm_group *next;
 };
 
 /* ---- init.c ---- */
 
-/* Rank 0's address becomes known to all; `mine` is what this rank has come to before. */
+/* Broadcasts the ncclUniqueId of rank 0. `mine` is the status of this rank so far. */
 yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *bootstrap, yk_status mine,
                                 ncclUniqueId *out) YK_MUST_USE;
-/* The world's communicator, of at most so many blocks of threads on the device. */
+/* Creates the communicator of the world. It uses at most `blocks` thread blocks (CTAs). */
 yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqueId *id,
                                     int blocks) YK_MUST_USE;
 
@@ -92,62 +93,51 @@ void yk_nccl_group_destroy(struct yk_comm_group *group);
 
 /* ---- call.c ---- */
 
-/* Sets the failure to "nccl, doing: what NCCL says"; false. */
+/* Sets the failure of the world to "nccl, DOING: message of NCCL", and returns false. */
 bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
 
-/* What NCCL may take long over, on a thread of its own. */
+/* A call of NCCL that runs on its own thread, because it may wait for other ranks. */
 struct yk_nccl_call {
     ncclResult_t (*run)(struct yk_nccl_call *call);
     struct yk_comm_world *world;
-    const char *doing; /* "meeting the other ranks" */
-    ncclUniqueId id;   /* for the opening */
-    ncclComm_t comm;   /* in and out */
-    int32_t color;
+    const char *doing; /* for messages: "meeting the other ranks" */
+    ncclUniqueId id;   /* argument of ncclCommInitRank */
+    ncclComm_t comm;   /* argument or result */
+    int32_t color;     /* arguments of ncclCommSplit */
     int32_t key;
-    int32_t hosts; /* out */
+    int32_t hosts; /* result: number of machines */
 };
 
 enum yk_nccl_call_result {
     YK_NCCL_CALL_DONE,
-    YK_NCCL_CALL_FAILED,    /* the failure is set */
-    YK_NCCL_CALL_TIMED_OUT, /* the failure is set, and the world stays */
+    YK_NCCL_CALL_FAILED,    /* the failure of the world is set */
+    YK_NCCL_CALL_TIMED_OUT, /* the same, and the thread was abandoned */
 };
 
-/* Runs it for at most so long, or until the world fails. */
+/* Runs the call, and waits for it for at most `max_s` seconds or until the world fails. */
 enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *call, double max_s);
 
 /* ---- watcher.c ---- */
 
-/* A thread that checks all communicators, and aborts them when one has failed. */
+/* Starts a thread that polls the communicators for asynchronous errors, and aborts all of them
+ * after the first error. */
 yk_status yk_nccl_watcher_start(struct yk_comm_world *world) YK_MUST_USE;
 void yk_nccl_watcher_stop(struct yk_comm_world *world);
 
-/* Aborts all communicators, so that what waits on the device leaves it. Any thread; whoever comes
- * second returns at once. */
+/* Aborts all communicators, so that their kernels leave the device. Any thread. Only the first call
+ * does it; later calls return at once. */
 void yk_nccl_watcher_abort_all(struct yk_comm_world *world);
 
 /* ---- enqueue.c ---- */
 
-/* False where nothing is to be enqueued. Otherwise NCCL is this thread's until it leaves. */
+/* Locks NCCL for this thread until yk_nccl_enqueue_leave(). Returns false, without locking, if the
+ * world has failed: the caller then enqueues nothing. */
 bool yk_nccl_enqueue_enter(struct yk_comm_world *world);
 void yk_nccl_enqueue_leave(struct yk_comm_world *world);
-
-/* False once the communicators are being aborted. Whoever enqueues an exchange may have been kept
- * waiting before, by a stream that is full, and must not use them then. */
-static inline bool yk_nccl_may_use(const struct yk_comm_world *world)
-{
-    return !atomic_load(&world->aborted);
-}
 
 static inline int64_t yk_nccl_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-/* What sums are sent as: fp32 for 16-bit numbers that are summed wide. */
-static inline enum yk_comm_type yk_nccl_wire_type(enum yk_comm_type type, bool wide)
-{
-    return wide && yk_comm_type_is_half(type) ? YK_COMM_FP32 : type;
 }
 
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op);
@@ -157,14 +147,14 @@ void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op);
 void yk_nccl_enqueue_send(const struct yk_comm_message *op);
 void yk_nccl_enqueue_recv(const struct yk_comm_message *op);
 
-/* ---- device.c: memory of the device, as it is; false where it fails ---- */
+/* ---- device.c: collectives on device memory; they return false on failure ---- */
 
 bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
                                enum yk_comm_type type);
-/* Member i's part of `whole` is at firsts[i] elements of `size` bytes. */
+/* The part of member i begins at element firsts[i] of `whole`; an element has `size` bytes. */
 bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *own, void *whole,
                                const int64_t *firsts, size_t size);
-/* `out` is this member's place in `whole`, or elsewhere. */
+/* `out` may point into `whole`, at this member's part. */
 bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void *whole, void *out,
                                    const int64_t *firsts, enum yk_comm_type type);
 bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
@@ -172,18 +162,19 @@ bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, si
 bool yk_nccl_device_message(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
                             bool is_sent);
 
-/* ---- staging.c: to and from the device, in turn on the lane ---- */
+/* ---- staging.c: copies to and from the device, enqueued on the lane ---- */
 
 bool yk_nccl_staging_is_on_device(const void *memory);
 
-/* Bytes from anywhere to anywhere. */
+/* `to` and `from` may be host or device memory. */
 void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes);
-/* Numbers from anywhere to the device and back, as another type there. */
+/* Copies numbers to or from the staging buffer, and converts their type. `from` of load() and `to`
+ * of store() may be host or device memory. */
 void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
                           const void *from, enum yk_comm_type from_type, int64_t count);
 void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
                            const void *from, enum yk_comm_type from_type, int64_t count);
-/* to += from, both on the device. */
+/* to += from, both in device memory. */
 void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
                          enum yk_comm_type type);
 

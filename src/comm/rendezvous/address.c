@@ -52,17 +52,22 @@ static bool is_any(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
 }
 
+static bool is_in_list(const struct yk_address_list *list, const struct sockaddr *address)
+{
+    for (int32_t i = 0; i < list->count; i++) {
+        if (is_same((const struct sockaddr *)&list->addresses[i], address)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add(struct yk_address_list *list, const struct sockaddr *address, int32_t port)
 {
     const socklen_t size = size_of(address);
     struct sockaddr_storage *to = &list->addresses[list->count];
-    if (size == 0 || list->count == YK_ADDRESS_MAX) {
+    if (size == 0 || list->count == YK_ADDRESS_MAX || is_in_list(list, address)) {
         return;
-    }
-    for (int32_t i = 0; i < list->count; i++) {
-        if (is_same((const struct sockaddr *)&list->addresses[i], address)) {
-            return;
-        }
     }
     memcpy(to, address, size);
     if (address->sa_family == AF_INET) {
@@ -164,13 +169,9 @@ static void follow_hint(const struct yk_address_list *hinted, struct yk_address_
 {
     struct yk_address_list both = {.count = 0};
     for (int32_t i = 0; i < list->count; i++) {
-        const struct sockaddr *address = (const struct sockaddr *)&list->addresses[i];
-        for (int32_t j = 0; j < hinted->count; j++) {
-            if (is_same(address, (const struct sockaddr *)&hinted->addresses[j])) {
-                both.addresses[both.count] = list->addresses[i];
-                both.sizes[both.count++] = list->sizes[i];
-                break;
-            }
+        if (is_in_list(hinted, (const struct sockaddr *)&list->addresses[i])) {
+            both.addresses[both.count] = list->addresses[i];
+            both.sizes[both.count++] = list->sizes[i];
         }
     }
     if (both.count > 0) {

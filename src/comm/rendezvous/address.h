@@ -1,6 +1,6 @@
 /*
- * Address: the network addresses at which rank 0 listens or is reached, found from host names and
- * interfaces. Any thread may call these.
+ * Network address: resolves host names and network interfaces to the addresses of rank 0.
+ * Thread-safe.
  */
 #ifndef YK_COMM_RENDEZVOUS_ADDRESS_H
 #define YK_COMM_RENDEZVOUS_ADDRESS_H
@@ -23,30 +23,32 @@ struct yk_address_list {
     int32_t count;
 };
 
-/* What the name of rank 0's machine resolves to; YK_ERROR_LOST: nothing, for now. */
+/* Resolves a host name or numeric address. Returns YK_ERROR_LOST if the name is unknown; a later
+ * attempt may succeed. */
 yk_status yk_address_resolve(const char *name, int32_t port,
                              struct yk_address_list *out) YK_MUST_USE;
 
-/* Where rank 0 is to listen: at the interface that is named, else at what its name resolves to. */
+/* Chooses the addresses on which rank 0 listens: those of rendezvous->interface if it is set,
+ * otherwise those of rendezvous->address. */
 yk_status yk_address_choose(const struct yk_rendezvous *rendezvous,
                             struct yk_address_list *out) YK_MUST_USE;
 
-/* Listens at address number `i` only; false: errno says why it failed. */
+/* Opens a listening TCP socket on address `i` of the list. On failure it returns false and sets
+ * errno. */
 bool yk_address_listen(const struct yk_address_list *list, int32_t i, int *out);
 
-/* Whether no other machine reaches it. */
+/* Whether all addresses are loopback addresses, which other machines cannot reach. */
 bool yk_address_is_local(const struct yk_address_list *list);
 
-/* Whether NCCL_SOCKET_IFNAME=`names` selects the interface, by NCCL's rules: its name begins with
- * one of the names or, after "=", is one of them. After "^", which excludes names, none is
- * selected. */
+/* Whether NCCL_SOCKET_IFNAME=`names` selects the interface. As in NCCL, each name is a prefix, and
+ * a leading "=" asks for exact names. A leading "^" (exclude) selects no interface here. */
 bool yk_address_matches_interface(const char *interface, const char *names);
 
-/* The bytes of an IPv4 or IPv6 address, and how many such a family has. */
+/* The raw bytes of an IPv4 or IPv6 address, and their number: 4 or 16. */
 const void *yk_address_bytes(const struct sockaddr *address);
 size_t yk_address_length(int family);
 
-/* "10.0.0.1 and fe80::1". */
+/* Example: "10.0.0.1 and fe80::1". */
 void yk_address_describe(const struct yk_address_list *list, struct yk_text *out);
 
 #endif

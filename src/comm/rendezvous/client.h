@@ -1,6 +1,6 @@
 /*
- * Client: one attempt of a rank to connect to rank 0, in which both prove to each other that they
- * know the token. Any thread, one for each client.
+ * Rendezvous client: connects a rank to rank 0. During the handshake each side proves to the other
+ * that it knows the token. A client is used by one thread at a time.
  */
 #ifndef YK_COMM_RENDEZVOUS_CLIENT_H
 #define YK_COMM_RENDEZVOUS_CLIENT_H
@@ -8,40 +8,41 @@
 #include "comm/rendezvous/address.h"
 #include "comm/rendezvous/connection.h"
 
-/* What the rank says of itself, and what came of its last attempt. */
 struct yk_client {
     const char *token;
     int32_t rank;
-    int32_t size;    /* ranks of the world */
-    uint32_t length; /* as for the listener */
-    double end_s;    /* on the clock: no attempt lasts longer */
-    const char *failure;
+    int32_t size;        /* number of ranks */
+    uint32_t length;     /* number of bytes that will be sent; equal on both sides */
+    double end_s;        /* deadline of an attempt, on the clock of base/clock.h */
+    const char *failure; /* why the last attempt failed */
 };
 
 enum yk_client_result {
-    YK_CLIENT_CONNECTED, /* the connection is open */
-    YK_CLIENT_RETRY, /* nobody is there yet, or what is there is not rank 0; `failure` says which */
-    YK_CLIENT_WRONG_TOKEN, /* it answers as rank 0 does and does not know the token */
-    YK_CLIENT_FAILED,      /* the status and its sentence say why; they may be rank 0's */
+    YK_CLIENT_CONNECTED,
+    YK_CLIENT_RETRY,       /* no server yet, or another program; `failure` says which */
+    YK_CLIENT_WRONG_TOKEN, /* the server is yoke, but has another token */
+    YK_CLIENT_FAILED,      /* `status` is the failure; rank 0 may have sent it */
 };
 
+/* Makes one attempt. */
 enum yk_client_result yk_client_connect(struct yk_client *client, const struct sockaddr *address,
                                         socklen_t size, struct yk_connection *connection,
                                         yk_status *status);
 
-/* The addresses one after the other, until one is not YK_CLIENT_RETRY. */
+/* Tries the addresses in order until one returns another result than YK_CLIENT_RETRY. */
 enum yk_client_result yk_client_connect_any(struct yk_client *client,
                                             const struct yk_address_list *addresses,
                                             struct yk_connection *connection, yk_status *status);
 
-/* Sleeps between two attempts: a little longer every time; `*pause_s` starts as 0. */
+/* Sleeps between two attempts, with exponential backoff. `*pause_s` starts as 0. */
 void yk_client_back_off(double *pause_s);
 
-/* The next record; false: none came. */
+/* Receives one record. Returns false if none arrives before `end_s`. */
 bool yk_client_receive(const struct yk_connection *connection, struct yk_connection_record *out,
                        double end_s);
 
-/* Rank 0's refusal becomes a failure here; false where rank 0 has not said it. */
+/* Receives the rest of a refusal, and sets `status` to the failure it carries. Returns false if it
+ * is not a valid message of rank 0. */
 bool yk_client_is_refused(const struct yk_connection *connection,
                           const struct yk_connection_record *refusal, double end_s,
                           yk_status *status);

@@ -1,17 +1,17 @@
 /*
- * Connection: what two ranks that meet send each other, records of one size and what follows some
- * of them, and how they prove that they know the token.
+ * Connection: the protocol between rank 0 (the server) and another rank (a client). Each message is
+ * a record of fixed size. Some records are followed by a payload.
  *
- *   client  HELLO      its nonce
- *   server  CHALLENGE  its nonce
- *   client  PROOF      rank, size of the world and of the bytes, proof
- *   server  WELCOME    proof; or REFUSED, followed by a sentence
- *   server  BYTES      proof, followed by them, once all have come; or REFUSED
- *   client  RECEIVED   proof
- *   server  DONE       proof, once all have them; or REFUSED
+ *   client  HELLO      nonce of the client
+ *   server  CHALLENGE  nonce of the server
+ *   client  PROOF      rank, number of ranks, number of bytes to be sent
+ *   server  WELCOME    or REFUSED; the payload is an error message
+ *   server  BYTES      when all ranks have connected; the payload is the bytes; or REFUSED
+ *   client  RECEIVED
+ *   server  DONE       when all ranks have the bytes; or REFUSED
  *
- * A proof is the HMAC, by the token, of the record, both nonces and what follows: none can be used
- * twice or elsewhere. One thread at a time.
+ * All records after CHALLENGE carry a proof: the HMAC-SHA256, with the token as key, of the record,
+ * both nonces and the payload. It cannot be replayed. Not thread-safe.
  */
 #ifndef YK_COMM_RENDEZVOUS_CONNECTION_H
 #define YK_COMM_RENDEZVOUS_CONNECTION_H
@@ -26,7 +26,7 @@
 enum {
     YK_CONNECTION_NONCE_SIZE = 32,
     YK_CONNECTION_RECORD_SIZE = 92,    /* on the wire */
-    YK_CONNECTION_SENTENCE_SIZE = 512, /* at most, with its end */
+    YK_CONNECTION_SENTENCE_SIZE = 512, /* maximum size of an error message, with its zero byte */
 };
 
 enum yk_connection_record_kind {
@@ -42,22 +42,22 @@ enum yk_connection_record_kind {
 
 struct yk_connection_record {
     uint32_t kind;
-    int32_t rank;    /* of a proof: the client's */
-    int32_t size;    /* ranks of the world */
-    uint32_t status; /* of a refusal */
-    uint32_t length; /* of the bytes; of what follows */
+    int32_t rank;    /* in PROOF: the client's rank */
+    int32_t size;    /* number of ranks */
+    uint32_t status; /* in REFUSED: a yk_status */
+    uint32_t length; /* in PROOF: number of bytes to be sent; otherwise: size of the payload */
     unsigned char nonce[YK_CONNECTION_NONCE_SIZE];
     unsigned char proof[YK_SHA256_SIZE];
 };
 
 struct yk_connection {
-    int fd; /* -1: none */
+    int fd; /* -1: not connected */
     const char *token;
     unsigned char client_nonce[YK_CONNECTION_NONCE_SIZE];
     unsigned char server_nonce[YK_CONNECTION_NONCE_SIZE];
 };
 
-/* Small records go out at once: TCP_NODELAY. */
+/* Sets TCP_NODELAY. */
 void yk_connection_set_no_delay(int fd);
 
 void yk_connection_close(struct yk_connection *connection);
@@ -66,28 +66,29 @@ yk_status yk_connection_draw_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE]
 
 void yk_connection_pack(const struct yk_connection_record *record,
                         unsigned char out[YK_CONNECTION_RECORD_SIZE]);
-/* False: that is no record. */
+/* Returns false if the bytes are not a record. */
 bool yk_connection_unpack(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
                           struct yk_connection_record *out);
 
-/* Whether the proof of `record` and what follows it (NULL: nothing) is one. */
+/* Whether the proof in `record` is valid. `following` is the payload; NULL if there is none. */
 bool yk_connection_is_proven(const struct yk_connection *connection,
                              const struct yk_connection_record *record, const void *following);
 
-/* Sends it and record.length bytes of what follows, if that is not NULL, until `end_s` on the
- * clock. All but HELLO and CHALLENGE are proven on the way. */
+/* Sends the record, with a proof unless it is HELLO or CHALLENGE, and then `record->length` bytes
+ * of payload if `following` is not NULL. Returns false if this fails or is not done at `end_s` on
+ * the clock. */
 bool yk_connection_send(const struct yk_connection *connection,
                         const struct yk_connection_record *record, const void *following,
                         double end_s);
 
-/* Refuses with the sentence of the last failure. */
+/* Sends REFUSED with this status and error message. */
 void yk_connection_refuse(const struct yk_connection *connection, yk_status status,
                           const char *sentence, double end_s);
 
-/* Exactly so many bytes by `end_s`; false: the connection ended, or the time. */
+/* Receives exactly `size` bytes. Returns false if the connection closes or at `end_s`. */
 bool yk_connection_receive(int fd, void *bytes, size_t size, double end_s);
 
-/* Waits until it can be read (or written) or it is `end_s`. */
+/* Waits until `fd` is readable, or writable if `for_writing`. Returns false at `end_s`. */
 bool yk_connection_wait(int fd, bool for_writing, double end_s);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Listener: where ranks connect to rank 0 and prove that they are ranks.
+ * Rendezvous listener: rank 0 accepts the connections of the other ranks, and checks that each one
+ * knows the token.
  *
- * All connections are served at once and none is waited for: one that sends nothing, half of a
- * record or nonsense costs the ranks no time. It is closed after a few seconds without a proof;
- * when there are too many, the oldest without a proof is closed, once it has had time for one.
+ * All handshakes run concurrently and never block, so that a client which sends nothing or invalid
+ * data does not delay the ranks. A handshake that takes more than a few seconds is closed. If there
+ * are too many handshakes, the oldest one is closed. Not thread-safe.
  */
 #ifndef YK_COMM_RENDEZVOUS_LISTENER_H
 #define YK_COMM_RENDEZVOUS_LISTENER_H
@@ -13,60 +14,62 @@
 #include "comm/rendezvous/connection.h"
 
 enum {
-    YK_LISTENER_MAX_PENDING = 64, /* connections without a proof */
+    YK_LISTENER_MAX_PENDING = 64, /* limit of concurrent handshakes */
 };
 
-/* A connection whose other side has not proven yet to be a rank. Nobody waits for it: what has come
- * so far is read, and the rest when it comes. */
+/* The handshake with one client that has not yet proven that it knows the token. */
 struct yk_listener_pending {
-    struct yk_connection connection; /* no socket: free */
-    double since_s;
+    struct yk_connection connection; /* fd is -1 if this entry is unused */
+    double since_s;                  /* when the handshake began, on the clock */
     unsigned char received[YK_CONNECTION_RECORD_SIZE];
-    size_t received_size;
-    bool greeted;
+    size_t received_size; /* bytes of an incomplete record */
+    bool greeted;         /* HELLO was received and CHALLENGE was sent */
 };
 
 enum yk_listener_pending_result {
     YK_LISTENER_PENDING_OPEN,
-    YK_LISTENER_PENDING_CLOSED, /* by the other side, or here since it makes no sense */
-    YK_LISTENER_PENDING_CLAIMS, /* it says which rank it is, with a proof to be checked */
+    YK_LISTENER_PENDING_CLOSED, /* by the client, or by the listener after invalid data */
+    YK_LISTENER_PENDING_CLAIMS, /* a PROOF record has arrived and must be checked */
 };
 
 struct yk_listener {
-    int32_t size; /* ranks of the world */
+    int32_t size; /* number of ranks */
     const char *token;
-    uint32_t length; /* that every rank must say; another one is another version of yoke */
-    int sockets[YK_ADDRESS_MAX];
+    uint32_t length;             /* number of bytes to be sent; each client must state the same */
+    int sockets[YK_ADDRESS_MAX]; /* nonblocking */
     int32_t socket_count;
-    /* The listener's own. */
+    /* The members below are private. */
     struct yk_listener_pending pending[YK_LISTENER_MAX_PENDING];
-    struct yk_connection *clients; /* (size); those without a socket have not come */
+    struct yk_connection *clients; /* (size); fd is -1 for a rank that has not connected */
     struct pollfd *polls;
-    int32_t missing;
-    int32_t rejected; /* who did not know the token */
+    int32_t missing;  /* number of ranks that have not connected */
+    int32_t rejected; /* number of clients with another token */
 };
 
-/* With size, token and length set. Close it whatever comes of it. */
+/* The caller sets size, token and length before. It must call yk_listener_close() also if this
+ * fails. */
 yk_status yk_listener_open(struct yk_listener *listener) YK_MUST_USE;
 
-/* Until all ranks have come (missing is 0) or it is `end_s` on the clock. Sockets must not
- * block. Ranks that cannot be of this world are a failure, which is sent to all that have come. */
+/* Accepts ranks until all have connected (missing is 0) or until `end_s` on the clock. It fails if
+ * a client knows the token but has a wrong rank, number of ranks or length. It sends this failure
+ * to all ranks that have connected. */
 yk_status yk_listener_accept_all(struct yk_listener *listener, double end_s) YK_MUST_USE;
 
-/* Closes the sockets and the connections without a proof. */
+/* Closes the listening sockets and all unfinished handshakes. */
 void yk_listener_stop(struct yk_listener *listener);
 
-/* Sends the sentence of the last failure to all that have come; it stays this thread's last. */
+/* Sends the last failure of this thread to all ranks that have connected. Returns `status`. */
 yk_status yk_listener_refuse(const struct yk_listener *listener, yk_status status) YK_MUST_USE;
 
-/* "rank 3", "ranks 1 and 2", "ranks 1, 2 and 9 more". */
+/* Examples: "rank 3", "ranks 1 and 2", "ranks 1, 2 and 9 more". */
 void yk_listener_name_missing(const struct yk_listener *listener, struct yk_text *out);
 
 void yk_listener_close(struct yk_listener *listener);
 
 void yk_listener_pending_begin(struct yk_listener_pending *pending, int fd, const char *token);
 
-/* Reads what has come; `claim` is set with YK_LISTENER_PENDING_CLAIMS. */
+/* Reads the bytes that have arrived; never waits. Sets `claim` if the result is
+ * YK_LISTENER_PENDING_CLAIMS. */
 yk_status yk_listener_pending_receive(struct yk_listener_pending *pending,
                                       enum yk_listener_pending_result *end,
                                       struct yk_connection_record *claim) YK_MUST_USE;

@@ -229,13 +229,6 @@ static yk_status fail_missing(struct server *server)
     return yk_listener_refuse(&server->listener, status);
 }
 
-static yk_status all_gather(struct server *server)
-{
-    YK_TRY(
-        yk_listener_accept_all(&server->listener, yk_clock_now_s() + server->rendezvous->limit_s));
-    return server->listener.missing == 0 ? YK_OK : fail_missing(server);
-}
-
 /* ---- the bytes ---- */
 
 static yk_status fail_lost(struct server *server, int32_t rank)
@@ -248,10 +241,8 @@ static yk_status fail_lost(struct server *server, int32_t rank)
 
 static bool has_received(const struct yk_connection *client, double end_s)
 {
-    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     struct yk_connection_record received;
-    return yk_connection_receive(client->fd, wire, sizeof wire, end_s) &&
-           yk_connection_unpack(wire, &received) && received.kind == YK_CONNECTION_RECEIVED &&
+    return yk_client_receive(client, &received, end_s) && received.kind == YK_CONNECTION_RECEIVED &&
            yk_connection_is_proven(client, &received, NULL);
 }
 
@@ -284,7 +275,11 @@ static yk_status run_server(struct server *server, const void *bytes)
 {
     YK_TRY(yk_listener_open(&server->listener));
     YK_TRY(listen_at_addresses(server));
-    YK_TRY(all_gather(server));
+    YK_TRY(
+        yk_listener_accept_all(&server->listener, yk_clock_now_s() + server->rendezvous->limit_s));
+    if (server->listener.missing > 0) {
+        return fail_missing(server);
+    }
     yk_listener_stop(&server->listener);
     return send_to_all(server, bytes);
 }

@@ -1,14 +1,13 @@
 /*
- * Rendezvous: how ranks without MPI find each other, over TCP; each broadcast of bytes is a
- * rendezvous of its own.
+ * Rendezvous: ranks without MPI find each other over TCP, and rank 0 broadcasts bytes to them. Each
+ * broadcast is a separate rendezvous.
  *
- * Rank 0 listens at the address and port that all know, on the interface that has this address and
- * on no other; the others try to connect until they succeed. Each side proves that it knows the
- * job's token without sending it (HMAC-SHA256 of fresh nonces of both sides), rank numbers are
- * compared, and rank 0 stops listening as soon as all have connected. Then it sends its bytes to
- * all. Clients that do not know the token are rejected, and can neither block nor end the
- * rendezvous. A failure is sent to all ranks that have connected, in the same sentence. The bytes
- * are not encrypted. One thread at a time.
+ * Rank 0 listens on one address and port that all ranks know. The other ranks try to connect until
+ * they succeed. Each side proves that it knows the token of the job without sending it (HMAC-SHA256
+ * of fresh nonces of both sides). When all ranks have connected, rank 0 stops listening and sends
+ * its bytes. Clients without the token are rejected; they cannot block or end the rendezvous. A
+ * failure is sent to all connected ranks, so that they report the same message. The bytes are not
+ * encrypted. Not thread-safe.
  */
 #ifndef YK_COMM_RENDEZVOUS_RENDEZVOUS_H
 #define YK_COMM_RENDEZVOUS_RENDEZVOUS_H
@@ -19,27 +18,27 @@
 
 #include <stdint.h>
 
-/* Where and how to meet. The strings are not owned. */
+/* Options of a rendezvous. The strings belong to the caller. */
 struct yk_rendezvous {
     int32_t rank;
     int32_t size;
-    const char *address; /* of rank 0: a name or number */
+    const char *address; /* host name or numeric address of rank 0 */
     int32_t port;
-    const char *token;     /* of the job: clients that do not know it are rejected */
-    const char *interface; /* rank 0 listens there; NULL: where `address` is */
-    const char *hint;      /* NCCL_SOCKET_IFNAME, where `address` leaves a choice; may be NULL */
-    double limit_s;        /* all must have connected by then */
+    const char *token;     /* secret of the job */
+    const char *interface; /* network interface on which rank 0 listens; NULL: that of `address` */
+    const char *hint; /* NCCL_SOCKET_IFNAME, used if `address` has several addresses, or NULL */
+    double limit_s;   /* timeout in seconds until all ranks have connected */
 };
 
-/* Reads the launcher and the environment: YOKE_TOKEN (under torchrun the run's id is used instead),
- * YOKE_INTERFACE, NCCL_SOCKET_IFNAME, and YOKE_MEET_S, which is 60 unless set. Launcher and
+/* Reads the options from the launcher and the environment: YOKE_TOKEN (under torchrun, its run id
+ * is the default), YOKE_INTERFACE, NCCL_SOCKET_IFNAME, and YOKE_MEET_S (default 60). Launcher and
  * environment must outlive the result. */
 yk_status yk_rendezvous_find(const struct yk_launcher *launcher,
                              struct yk_rendezvous *out) YK_MUST_USE;
 
-/* The bootstrap for a comm's options; `rendezvous` must outlive it. Every share()
- * of at most YK_RENDEZVOUS_MAX_BYTES bytes is a rendezvous of its own, and returns when all have
- * the bytes. */
+/* Returns a bootstrap for the options of a comm backend. Each share() is one rendezvous of at most
+ * YK_RENDEZVOUS_MAX_BYTES bytes; it returns when all ranks have the bytes. `rendezvous` must
+ * outlive the result. */
 struct yk_comm_bootstrap yk_rendezvous_bootstrap(struct yk_rendezvous *rendezvous);
 
 enum {

@@ -1,10 +1,10 @@
 /*
- * Link: the connections of the watch, a star around rank 0.
+ * Watchdog channel: the TCP connections of the watchdog, one between rank 0 and each other rank.
  *
- * Rank 0 draws a key and hands it out with its addresses over what already joins the ranks (MPI or
- * NCCL), which is trusted. The others connect, and both sides prove that they know the key without
- * sending it (comm/rendezvous/connection.h). Making connections waits for the other side, until a
- * limit; using them never does. What they carry is not encrypted.
+ * Rank 0 generates a random key and broadcasts it, with its addresses, by the communicator, which
+ * is trusted. The other ranks connect, and both sides prove that they know the key without sending
+ * it (comm/rendezvous/connection.h). Connecting waits, with a timeout; sending and receiving never
+ * wait. Messages are not encrypted.
  */
 #ifndef YK_COMM_WATCH_LINK_H
 #define YK_COMM_WATCH_LINK_H
@@ -24,23 +24,20 @@ enum yk_watch_lane {
 };
 
 enum {
-    YK_WATCH_KEY_SIZE = 65, /* 32 random bytes in hexadecimal digits */
-};
-
-enum {
-    YK_WATCH_NO_OP = -1,
+    YK_WATCH_KEY_SIZE = 65, /* 32 random bytes as hexadecimal digits, and a zero byte */
+    YK_WATCH_NO_OP = -1,    /* the lane runs no op */
 };
 
 enum yk_watch_reason {
-    YK_WATCH_GONE,    /* its connection closed: the process has ended */
-    YK_WATCH_SILENT,  /* nothing received from it: stopped, or cut off */
-    YK_WATCH_HANGING, /* it is there, but in one op for too long */
+    YK_WATCH_GONE,    /* its connection closed, so the process has exited */
+    YK_WATCH_SILENT,  /* no message for too long: the process is stopped, or the network is down */
+    YK_WATCH_HANGING, /* it sends messages, but has been in one op for too long */
 };
 
-/* What a rank reports of itself. */
+/* What each lane of a rank does at the moment. */
 struct yk_watch_state {
-    int32_t ops[YK_WATCH_LANES]; /* YK_WATCH_NO_OP: in none */
-    float op_s[YK_WATCH_LANES];  /* in it for so long */
+    int32_t ops[YK_WATCH_LANES]; /* number of the op, or YK_WATCH_NO_OP */
+    float op_s[YK_WATCH_LANES];  /* seconds since this op began */
 };
 
 enum yk_watch_record_kind {
@@ -49,59 +46,60 @@ enum yk_watch_record_kind {
     YK_WATCH_GOODBYE,
 };
 
-/* What goes over a connection, all of it in one size. */
+/* A message over a channel. All messages have this size. */
 struct yk_watch_record {
     uint32_t kind; /* enum yk_watch_record_kind */
-    int32_t rank;  /* the sender; of a verdict: who is lost */
+    int32_t rank;  /* the sender; in a failure report: the failed rank */
+    /* The next three members are set in failure reports (struct yk_watch_verdict). */
     int32_t reason;
     int32_t lane;
     double since_s;
     struct yk_watch_state state;
 };
 
-/* How to find rank 0. */
+/* The address of rank 0's listener. */
 struct yk_watch_endpoint {
-    char key[YK_WATCH_KEY_SIZE]; /* of this run: who does not know it is turned away */
+    char key[YK_WATCH_KEY_SIZE]; /* random for each run; clients without it are rejected */
     struct yk_address_list addresses;
-    int32_t socket_count; /* 0: this process is not rank 0 */
+    int32_t socket_count; /* listening sockets; 0 on ranks other than 0 */
     int sockets[YK_ADDRESS_MAX];
 };
 
-/* Listens at these addresses, at ports that are free. */
+/* Listens on these addresses, each on a free port. */
 yk_status yk_watch_link_listen(const struct yk_address_list *addresses,
                                struct yk_watch_endpoint *out) YK_MUST_USE;
 
-/* Stops listening. */
 void yk_watch_link_stop_listening(struct yk_watch_endpoint *endpoint);
 
-/* Rank `rank`'s connection to rank 0. */
+/* Connects to rank 0; `rank` is this rank and `out` a socket. */
 yk_status yk_watch_link_connect(const struct yk_watch_endpoint *endpoint, int32_t rank,
                                 int32_t size, int *out) YK_MUST_USE;
 
-/* Rank 0's: links[i] for the ranks from 1 to size − 1; links[0] is -1. On failure all are closed.
- * Stops listening. */
+/* Rank 0 accepts all other ranks, and then stops listening. links (size) receives the socket of
+ * each rank; links[0] is -1. On failure all sockets are closed. */
 yk_status yk_watch_link_accept_all(struct yk_watch_endpoint *endpoint, int32_t size,
                                    int *links) YK_MUST_USE;
 
-/* A record from its bytes; false: `length` bytes are none, or none that a rank of `ranks` sends. */
+/* Parses a message. Returns false if it is invalid. `ranks` is the number of ranks. */
 bool yk_watch_link_parse(const void *bytes, size_t length, int32_t ranks,
                          struct yk_watch_record *out);
 
-/* Never waits: what does not fit into the connection is left out. */
+/* Never waits. The message is dropped if the send buffer of the connection is full. */
 void yk_watch_link_send(int link, const struct yk_watch_record *record);
 
-/* Bytes of a record that is not whole yet. */
+/* The bytes of a message that has arrived only in part. */
 struct yk_watch_link_buffer {
     unsigned char bytes[sizeof(struct yk_watch_record)];
     size_t size;
 };
 
 enum yk_watch_link_result {
-    YK_WATCH_LINK_EMPTY, /* for now */
-    YK_WATCH_LINK_RECORD,
-    YK_WATCH_LINK_CLOSED, /* the connection is closed, or carries no records */
+    YK_WATCH_LINK_EMPTY,  /* no complete message yet */
+    YK_WATCH_LINK_RECORD, /* `out` is set */
+    YK_WATCH_LINK_CLOSED, /* the connection is closed, or has sent invalid data */
 };
 
+/* Receives the next message. Never waits. */
 enum yk_watch_link_result yk_watch_link_receive(int link, struct yk_watch_link_buffer *buffer,
                                                 int32_t ranks, struct yk_watch_record *out);
 

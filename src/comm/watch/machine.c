@@ -81,10 +81,10 @@ static void add_address(const struct ifaddrs *interface, struct yk_watch_machine
     }
 }
 
-static bool is_in_list(const struct yk_address_list *named, const struct yk_watch_address *address)
+static bool is_in_list(const struct yk_address_list *list, const struct yk_watch_address *address)
 {
-    for (int32_t i = 0; i < named->count; i++) {
-        const struct sockaddr *other = (const struct sockaddr *)&named->addresses[i];
+    for (int32_t i = 0; i < list->count; i++) {
+        const struct sockaddr *other = (const struct sockaddr *)&list->addresses[i];
         if (is_same(address, other->sa_family, yk_address_bytes(other))) {
             return true;
         }
@@ -131,13 +131,7 @@ void yk_watch_machine_find(const char *address, struct yk_watch_machine *out)
 
 static void add(const struct yk_watch_address *address, struct yk_address_list *out)
 {
-    for (int32_t i = 0; i < out->count; i++) {
-        const struct sockaddr *other = (const struct sockaddr *)&out->addresses[i];
-        if (is_same(address, other->sa_family, yk_address_bytes(other))) {
-            return;
-        }
-    }
-    if (out->count == YK_ADDRESS_MAX) {
+    if (is_in_list(out, address) || out->count == YK_ADDRESS_MAX) {
         return;
     }
     struct sockaddr_storage *to = &out->addresses[out->count];

@@ -1,10 +1,9 @@
 /*
- * Machine: the addresses at which rank 0 listens for the watch: those by which the other ranks'
- * machines reach it, and no others.
+ * Host addresses: the network addresses of the ranks' machines, and the choice of those on which
+ * rank 0 listens for the watchdog: only addresses that the other machines can reach.
  *
- * Every rank says on which machine it is and which addresses that has (loopback and link-local ones
- * aside). YOKE_INTERFACE, or NCCL_SOCKET_IFNAME, limits them to interfaces; a launcher that names
- * rank 0's address limits rank 0's to it.
+ * Loopback and link-local addresses are left out. YOKE_INTERFACE, or else NCCL_SOCKET_IFNAME,
+ * selects the interfaces. If a launcher states the address of rank 0, only that address is used.
  */
 #ifndef YK_COMM_WATCH_MACHINE_H
 #define YK_COMM_WATCH_MACHINE_H
@@ -18,25 +17,27 @@ enum {
 
 struct yk_watch_address {
     int32_t family; /* AF_INET or AF_INET6 */
-    int32_t prefix; /* bits that name its network */
+    int32_t prefix; /* length of the network prefix in bits */
     unsigned char bytes[16];
 };
 
-/* A rank's machine, by a name that no other has, and its addresses. */
+/* The machine of one rank. */
 struct yk_watch_machine {
-    char name[YK_WATCH_MACHINE_NAME_SIZE];
+    char name[YK_WATCH_MACHINE_NAME_SIZE]; /* unique: boot id and network namespace */
     int32_t count;
     struct yk_watch_address addresses[YK_WATCH_MACHINE_MAX_ADDRESSES];
 };
 
-/* This machine; `address` is what a launcher calls rank 0's, or NULL. */
+/* Lists the addresses of this machine. `address` is the address of rank 0 that the launcher states,
+ * or NULL. */
 void yk_watch_machine_find(const char *address, struct yk_watch_machine *out);
 
 /*
- * machines (size): the ranks', this process' first. Where all are on one machine, its loopback.
- * Otherwise this machine's addresses in networks that it shares with the machine of every other
- * rank; where no network is shared by all, those shared with some, and for the others the address
- * from which this machine would speak to them.
+ * Chooses the addresses on which rank 0 listens. machines (size) has one entry per rank; entry 0 is
+ * this machine. If all ranks are on one machine, the result is its loopback address. Otherwise it
+ * is the addresses of rank 0 in networks that all machines share. If no network is shared by all,
+ * it is for each machine an address in a shared network, or else the source address of the route to
+ * that machine.
  */
 yk_status yk_watch_machine_choose(const struct yk_watch_machine *machines, int32_t size,
                                   struct yk_address_list *out) YK_MUST_USE;

@@ -127,81 +127,6 @@ static bool inspector_is_stuck(const struct inspector *inspector, double now_s)
     return since_s > 0 && now_s - since_s > stuck_beats * inspector->options->beat_s;
 }
 
-/* ---- which rank hangs ---- */
-
-static void blame(const struct yk_watch_state *states, int32_t rank, int32_t lane,
-                  struct yk_watch_verdict *out)
-{
-    *out = (struct yk_watch_verdict){
-        .rank = rank,
-        .reason = YK_WATCH_HANGING,
-        .lane = lane,
-        .since_s = lane >= 0 ? (double)states[rank].op_s[lane] : 0,
-        .state = states[rank],
-    };
-}
-
-static bool find_long_work(const struct yk_watch_state *states, const bool *left, int32_t size,
-                           double op_s, struct yk_watch_verdict *out)
-{
-    static const int32_t lanes[] = {YK_WATCH_COMPUTE, YK_WATCH_COPY};
-    bool found = false;
-    for (int32_t i = 0; i < size; i++) {
-        for (int j = 0; !left[i] && j < 2; j++) {
-            const double since_s = (double)states[i].op_s[lanes[j]];
-            if (states[i].ops[lanes[j]] != YK_WATCH_NO_OP && since_s > op_s &&
-                (!found || since_s > out->since_s)) {
-                blame(states, i, lanes[j], out);
-                found = true;
-            }
-        }
-    }
-    return found;
-}
-
-/* Whether an exchange lasts too long, and nobody has begun anything meanwhile. */
-static bool is_stuck(const struct yk_watch_state *states, const bool *left, int32_t size,
-                     double op_s)
-{
-    bool waits = false;
-    for (int32_t i = 0; i < size; i++) {
-        for (int lane = 0; !left[i] && lane < YK_WATCH_LANES; lane++) {
-            if ((double)states[i].op_s[lane] <= op_s) {
-                return false;
-            }
-        }
-        waits = waits || (!left[i] && states[i].ops[YK_WATCH_COMM] != YK_WATCH_NO_OP);
-    }
-    return waits;
-}
-
-bool yk_watch_culprit_find(const struct yk_watch_state *states, const bool *left, int32_t size,
-                           double op_s, struct yk_watch_verdict *out)
-{
-    if (find_long_work(states, left, size, op_s, out)) {
-        return true;
-    }
-    if (!is_stuck(states, left, size, op_s)) {
-        return false;
-    }
-    int32_t last = -1;
-    for (int32_t i = 0; i < size; i++) {
-        if (left[i]) {
-            continue;
-        }
-        if (states[i].ops[YK_WATCH_COMM] == YK_WATCH_NO_OP) {
-            blame(states, i, -1, out);
-            out->since_s = (double)states[i].op_s[YK_WATCH_COMM];
-            return true;
-        }
-        if (last < 0 || states[i].op_s[YK_WATCH_COMM] < states[last].op_s[YK_WATCH_COMM]) {
-            last = i;
-        }
-    }
-    blame(states, last, YK_WATCH_COMM, out);
-    return true;
-}
-
 /* ---- the watch ---- */
 
 void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op)
@@ -284,7 +209,7 @@ static void report_verdict(struct yk_watch *watch, const struct yk_watch_verdict
         send_to_all(watch, &record);
         drain_links(watch, sending_s);
     }
-    watch->options.lost(watch->options.user, verdict);
+    watch->options.on_failure(watch->options.user, verdict);
 }
 
 static struct yk_watch_verdict verdict_about(const struct yk_watch *watch, int32_t rank,

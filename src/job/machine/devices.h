@@ -1,5 +1,5 @@
 /*
- * Devices: the processors and GPUs of this machine, and the cluster that they are.
+ * Devices: lists the CPUs and GPUs of this machine, and writes them as a cluster file.
  */
 #ifndef YK_JOB_MACHINE_DEVICES_H
 #define YK_JOB_MACHINE_DEVICES_H
@@ -10,16 +10,16 @@
 
 struct yk_devices_result {
     struct yk_machine machine;
-    const char *types[YK_DISCOVER_MAX_GPUS]; /* (gpu_count) names of datasheets; NULL: none */
+    const char *types[YK_DISCOVER_MAX_GPUS]; /* (gpu_count) datasheet names; NULL: no datasheet */
 };
 
-/* Looks at this machine. */
 yk_status yk_devices_run(struct yk_devices_result *out) YK_MUST_USE;
 
-/* Adds the machine as a cluster file. */
+/* Appends the machine in the format of a cluster file. */
 yk_status yk_devices_write_cluster(const struct yk_devices_result *devices,
                                    struct yk_text *out) YK_MUST_USE;
 
+/* Append the built-in datasheets of devices and links. */
 yk_status yk_devices_write_datasheets_text(struct yk_text *out) YK_MUST_USE;
 yk_status yk_devices_write_datasheets_json(struct yk_text *out) YK_MUST_USE;
 

@@ -18,7 +18,8 @@ struct dependency {
     const char *package;
     const char *files[MAX_FILES]; /* names to try, newest first */
     const char *compiled;
-    /* Writes the version that is there; false when the library does not say. */
+    const char *symbol; /* a function that returns the version as text; NULL: call `version` */
+    /* Writes the version of the loaded library; false: the library does not report it. */
     bool (*version)(void *handle, char out[YK_DOCTOR_VERSION_SIZE]);
 };
 
@@ -65,11 +66,6 @@ static bool ask_for_text(void *handle, const char *name, char out[YK_DOCTOR_VERS
     return answer && copy_first_number(answer, out);
 }
 
-static bool jansson_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
-{
-    return ask_for_text(handle, "jansson_version_str", out);
-}
-
 static bool hwloc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     unsigned (*ask)(void) = NULL;
@@ -81,11 +77,6 @@ static bool hwloc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
     return true;
 }
 
-static bool openblas_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
-{
-    return ask_for_text(handle, "openblas_get_config", out);
-}
-
 static bool mpi_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*ask)(char *, int *) = NULL;
@@ -95,16 +86,6 @@ static bool mpi_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
            copy_first_number(answer, out);
 }
 
-static bool cbc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
-{
-    return ask_for_text(handle, "Cbc_getVersion", out);
-}
-
-static bool sqlite_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
-{
-    return ask_for_text(handle, "sqlite3_libversion", out);
-}
-
 static bool pcre2_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     const uint32_t config_version = 11; /* PCRE2_CONFIG_VERSION */
@@ -112,11 +93,6 @@ static bool pcre2_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
     char answer[64] = "";
     return find_symbol(handle, "pcre2_config_8", &ask) && ask(config_version, answer) > 0 &&
            copy_first_number(answer, out);
-}
-
-static bool utf8proc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
-{
-    return ask_for_text(handle, "utf8proc_version", out);
 }
 
 static bool cuda_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
@@ -187,7 +163,7 @@ static const struct dependency dependencies[] = {
         .files = {"libjansson.so.4"},
         /* From the build: the headers of others stay in the rooms that wrap them. */
         .compiled = YOKE_JANSSON_VERSION,
-        .version = jansson_version,
+        .symbol = "jansson_version_str",
     },
     {
         .name = "hwloc",
@@ -201,7 +177,7 @@ static const struct dependency dependencies[] = {
         .needed_for = "training on CPUs",
         .package = "libopenblas0",
         .files = {"libopenblas.so.0"},
-        .version = openblas_version,
+        .symbol = "openblas_get_config",
     },
     {
         .name = "Open MPI",
@@ -215,14 +191,14 @@ static const struct dependency dependencies[] = {
         .needed_for = "exact plans",
         .package = "coinor-libcbc3",
         .files = {"libCbcSolver.so.3"},
-        .version = cbc_version,
+        .symbol = "Cbc_getVersion",
     },
     {
         .name = "SQLite",
         .needed_for = "measured profiles",
         .package = "libsqlite3-0",
         .files = {"libsqlite3.so.0"},
-        .version = sqlite_version,
+        .symbol = "sqlite3_libversion",
     },
     {
         .name = "PCRE2",
@@ -236,7 +212,7 @@ static const struct dependency dependencies[] = {
         .needed_for = "tokens of text",
         .package = "libutf8proc2",
         .files = {"libutf8proc.so.3", "libutf8proc.so.2"},
-        .version = utf8proc_version,
+        .symbol = "utf8proc_version",
     },
     {
         .name = "CUDA driver",
@@ -282,7 +258,8 @@ static bool find_dependency(const struct dependency *library, char out[YK_DOCTOR
     if (!handle) {
         return false;
     }
-    if (!library->version(handle, out)) {
+    if (!(library->symbol ? ask_for_text(handle, library->symbol, out)
+                          : library->version(handle, out))) {
         snprintf(out, YK_DOCTOR_VERSION_SIZE, "unknown version");
     }
     return true;
@@ -295,7 +272,7 @@ static bool describe_blas(char out[YK_DOCTOR_VERSION_SIZE])
     void *handle = load(files, 1);
     const char *(*ask_core)(void) = NULL;
     char version[YK_DOCTOR_VERSION_SIZE] = "";
-    if (!handle || !openblas_version(handle, version)) {
+    if (!handle || !ask_for_text(handle, "openblas_get_config", version)) {
         return false;
     }
     const char *core = find_symbol(handle, "openblas_get_corename", &ask_core) ? ask_core() : NULL;
@@ -352,7 +329,7 @@ static void find_plugins(struct yk_doctor_result *result)
     for (size_t i = 0; i < yk_plugin_count; i++) {
         struct yk_doctor_plugin *row = &result->plugins[i];
         row->plugin = &yk_plugins[i];
-        row->found = yk_plugin_find(row->plugin, row->path);
+        row->found = yk_plugin_find(row->plugin->file, row->path);
     }
 }
 

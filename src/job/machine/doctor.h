@@ -1,6 +1,6 @@
 /*
- * Doctor: what this machine offers to yoke: libraries, plug-ins, backends and devices, found by
- * trying them. Libraries stay loaded: some do not survive being unloaded. One thread at a time.
+ * Doctor: checks which libraries, plug-ins, backends and devices yoke can use on this machine, by
+ * loading them. Libraries stay loaded, because some of them crash when unloaded. Not thread-safe.
  */
 #ifndef YK_JOB_MACHINE_DOCTOR_H
 #define YK_JOB_MACHINE_DOCTOR_H
@@ -20,31 +20,31 @@ enum {
     YK_DOCTOR_MAX_PLUGINS = 4,
 };
 
-/* A shared library that some part of yoke uses. */
+/* A shared library that yoke uses. */
 struct yk_doctor_library {
     const char *name;
     const char *needed_for;
-    const char *package;  /* the Debian package that brings it */
-    const char *compiled; /* the version yoke was compiled with, or NULL */
+    const char *package;  /* Debian package that contains it */
+    const char *compiled; /* version that yoke was compiled with; NULL: not known */
     bool found;
-    char version[YK_DOCTOR_VERSION_SIZE]; /* "unknown version" where it does not say */
+    char version[YK_DOCTOR_VERSION_SIZE]; /* "unknown version" if the library does not report it */
 };
 
 struct yk_doctor_plugin {
     const struct yk_plugin *plugin;
     bool found;
-    char path[YK_PLUGIN_PATH_SIZE]; /* where it is found */
+    char path[YK_PLUGIN_PATH_SIZE]; /* valid if found */
 };
 
-/* A backend on the machine's first device of its kind. */
+/* A backend, tried on the first device of its kind. */
 struct yk_doctor_backend {
     const char *name;
     bool usable;
-    struct yk_text device;   /* what it says of the device, or why it cannot be used */
-    struct yk_text versions; /* what its times depend on */
-    const char *blas;        /* what multiplies matrices */
+    struct yk_text device;   /* description of the device, or why the backend is not usable */
+    struct yk_text versions; /* versions of the software that its speed depends on */
+    const char *blas;        /* name of its matrix library */
     bool blas_found;
-    char blas_version[YK_DOCTOR_VERSION_SIZE]; /* where it is found */
+    char blas_version[YK_DOCTOR_VERSION_SIZE]; /* valid if blas_found */
 };
 
 /* Starts as {0}. */

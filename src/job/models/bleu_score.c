@@ -47,12 +47,13 @@ yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request, struct 
     return status;
 }
 
-void yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_text *out)
+yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_text *out)
 {
     yk_bleu_add_line(&score->bleu, out);
     yk_text_add(out, "\n");
     yk_bleu_add_signature(&score->options, out);
     yk_text_add(out, "\n");
+    return yk_text_status(out);
 }
 
 static void add_counts(struct yk_json_writer *json, const char *key,
@@ -65,7 +66,7 @@ static void add_counts(struct yk_json_writer *json, const char *key,
     yk_json_write_end_array(json);
 }
 
-void yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text *out)
+yk_status yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text *out)
 {
     const struct yk_bleu *bleu = &score->bleu;
     struct yk_json_writer json = {.text = out};
@@ -87,6 +88,5 @@ void yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text 
     yk_text_add(out, "\"");
     yk_bleu_add_signature(&score->options, out);
     yk_text_add(out, "\"");
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
+    return yk_json_write_end_document(&json);
 }

@@ -12,34 +12,34 @@ enum {
     MAX_BEGUN = 64, /* tokens around the prompt */
 };
 
-/* What is being written, and what it is written with. */
-struct writing {
+/* The state of a generation. */
+struct generation {
     const struct yk_generate_request *request;
     struct yk_loaded_model loaded;
     struct yk_forward *forward;
-    int64_t window; /* the most tokens that the model looks back on */
-    int64_t known;  /* V */
-    int32_t *ids;   /* of the prompt and after it */
+    int64_t window;     /* context length: tokens that the model attends to */
+    int64_t vocabulary; /* V */
+    int32_t *ids;       /* of the prompt and after it */
     int64_t count;
-    int64_t handed_out;                    /* of them */
+    int64_t emitted;                       /* of them */
     float *logits;                         /* (V) */
     struct yk_sampling_candidate *scratch; /* (V) */
 };
 
 /* "464,3290" as ids. */
-static yk_status read_ids(struct writing *writing)
+static yk_status read_ids(struct generation *generation)
 {
-    const char *word = writing->request->prompt;
+    const char *word = generation->request->prompt;
     while (*word) {
         const size_t length = strcspn(word, ",");
         int64_t id = 0;
-        if (!yk_number_read_integer(word, length, &id) || id < 0 || id >= writing->known) {
+        if (!yk_number_read_integer(word, length, &id) || id < 0 || id >= generation->vocabulary) {
             return yk_fail(YK_ERROR_USAGE,
                            "--prompt: \"%.*s\" is no token of this model, which has no tokenizer; "
                            "write ids from 0 to %lld with commas between them",
-                           (int)length, word, (long long)writing->known - 1);
+                           (int)length, word, (long long)generation->vocabulary - 1);
         }
-        writing->ids[writing->count++] = (int32_t)id;
+        generation->ids[generation->count++] = (int32_t)id;
         word += length + (word[length] == ',' ? 1 : 0);
     }
     return YK_OK;
@@ -47,36 +47,36 @@ static yk_status read_ids(struct writing *writing)
 
 /* Texts begin with the token that a tokenizer has for it, as published models expect; one that was
  * trained on text alone has hardly seen it. */
-static yk_status keep_prompt(struct writing *writing, const struct yk_token_ids *ids)
+static yk_status store_prompt(struct generation *generation, const struct yk_token_ids *ids)
 {
-    const int32_t begin = yk_tokenizer_role(writing->loaded.tokenizer, YK_TOKEN_BEGIN);
+    const int32_t begin = yk_tokenizer_role(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
     YK_TRY(yk_token_ids_status(ids));
     if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
-        writing->ids[writing->count++] = begin;
+        generation->ids[generation->count++] = begin;
     }
     for (int64_t i = 0; i < ids->count; i++) {
-        if (ids->items[i] >= writing->known) {
+        if (ids->items[i] >= generation->vocabulary) {
             return yk_fail(YK_ERROR_INPUT,
                            "--prompt: token %d is outside the model's vocabulary of %lld; its "
                            "tokenizer does not fit it",
-                           (int)ids->items[i], (long long)writing->known);
+                           (int)ids->items[i], (long long)generation->vocabulary);
         }
-        writing->ids[writing->count++] = ids->items[i];
+        generation->ids[generation->count++] = ids->items[i];
     }
     return YK_OK;
 }
 
 /* The prompt as what a user says, up to where the answer begins. */
-static yk_status add_chat(const struct writing *writing, struct yk_tokenizer_encoder *encoder,
+static yk_status add_chat(const struct generation *generation, struct yk_tokenizer_encoder *encoder,
                           struct yk_token_ids *out)
 {
     struct yk_chat chat = {0};
     int64_t first = 0;
-    yk_status status = yk_chat_open(writing->loaded.tokenizer, encoder, &chat);
+    yk_status status = yk_chat_open(generation->loaded.tokenizer, encoder, &chat);
     if (status == YK_OK) {
         yk_chat_add_begin(&chat, out);
-        status = yk_chat_add_message(&chat, YK_CHAT_USER, writing->request->prompt, "--prompt", out,
-                                     &first);
+        status = yk_chat_add_message(&chat, YK_CHAT_USER, generation->request->prompt, "--prompt",
+                                     out, &first);
     }
     if (status == YK_OK) {
         yk_chat_add_header(&chat, YK_CHAT_ASSISTANT, out);
@@ -85,23 +85,23 @@ static yk_status add_chat(const struct writing *writing, struct yk_tokenizer_enc
     return status;
 }
 
-static yk_status read_prompt(struct writing *writing)
+static yk_status read_prompt(struct generation *generation)
 {
-    const char *prompt = writing->request->prompt;
-    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
+    const char *prompt = generation->request->prompt;
+    const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_token_ids ids = {0};
     if (!tokenizer) {
-        return read_ids(writing);
+        return read_ids(generation);
     }
     YK_TRY(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    yk_status status = writing->request->chat
-                           ? add_chat(writing, encoder, &ids)
+    yk_status status = generation->request->chat
+                           ? add_chat(generation, encoder, &ids)
                            : yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
                                                  YK_SPECIAL_TOKENS_NONE, &ids);
-    YK_THEN(keep_prompt(writing, &ids));
-    /* What was asked is not said again. */
-    writing->handed_out = writing->request->chat ? writing->count : 0;
+    YK_THEN(store_prompt(generation, &ids));
+    /* The question is not printed. */
+    generation->emitted = generation->request->chat ? generation->count : 0;
     yk_tokenizer_encoder_destroy(encoder);
     yk_token_ids_free(&ids);
     return status;
@@ -123,107 +123,109 @@ static yk_status check_model(const struct yk_loaded_model *loaded)
     return YK_OK;
 }
 
-static yk_status begin(struct writing *writing)
+static yk_status begin(struct generation *generation)
 {
-    struct yk_loaded_model *loaded = &writing->loaded;
-    const struct yk_generate_request *request = writing->request;
+    struct yk_loaded_model *loaded = &generation->loaded;
+    const struct yk_generate_request *request = generation->request;
     YK_TRY(yk_loaded_model_open(&request->model, loaded));
     YK_TRY(check_model(loaded));
-    writing->known = yk_model_config_target_vocabulary(loaded->model->config);
+    generation->vocabulary = yk_model_config_target_vocabulary(loaded->model->config);
     const size_t most = MAX_BEGUN + strlen(request->prompt) + (size_t)request->tokens;
-    writing->window = loaded->model->workload.sequence;
-    writing->window = (int64_t)most < writing->window ? (int64_t)most : writing->window;
-    YK_TRY_NEW(loaded->arena, writing->ids, most);
-    YK_TRY_NEW(loaded->arena, writing->logits, writing->known);
-    YK_TRY_NEW(loaded->arena, writing->scratch, writing->known);
-    YK_TRY(read_prompt(writing));
+    generation->window = loaded->model->workload.sequence;
+    generation->window = (int64_t)most < generation->window ? (int64_t)most : generation->window;
+    YK_TRY_NEW(loaded->arena, generation->ids, most);
+    YK_TRY_NEW(loaded->arena, generation->logits, generation->vocabulary);
+    YK_TRY_NEW(loaded->arena, generation->scratch, generation->vocabulary);
+    YK_TRY(read_prompt(generation));
     return yk_forward_create(
         loaded->store,
-        &(struct yk_forward_shape){.samples = 1, .sequence = writing->window, .last_only = true},
-        &writing->forward);
+        &(struct yk_forward_shape){.samples = 1, .sequence = generation->window, .last_only = true},
+        &generation->forward);
 }
 
 /* Whether text ends in what a cut-off character is shown as: more tokens may complete it. */
-static bool ends_torn(const struct yk_text *text)
+static bool ends_in_partial_character(const struct yk_text *text)
 {
     static const char torn[] = "\xef\xbf\xbd";
     const size_t length = sizeof torn - 1;
     return text->length >= length && memcmp(text->bytes + text->length - length, torn, length) == 0;
 }
 
-/* Hands out what has not been yet; but not half a character, unless it is the end. */
-static yk_status hand_out(struct writing *writing, bool last)
+/* Passes the text of new tokens to the callback. Keeps a partial character back, unless `last`. */
+static yk_status emit_text(struct generation *generation, bool last)
 {
-    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
-    const int32_t *ids = writing->ids + writing->handed_out;
-    const int64_t count = writing->count - writing->handed_out;
+    const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
+    const int32_t *ids = generation->ids + generation->emitted;
+    const int64_t count = generation->count - generation->emitted;
     struct yk_text text = {0};
     yk_status status = YK_OK;
     if (tokenizer) {
         status = yk_tokenizer_decode(tokenizer, ids, count, true, &text);
     }
     for (int64_t i = 0; i < count && !tokenizer; i++) {
-        yk_text_addf(&text, writing->handed_out + i > 0 ? ",%d" : "%d", (int)ids[i]);
+        yk_text_addf(&text, generation->emitted + i > 0 ? ",%d" : "%d", (int)ids[i]);
     }
     YK_THEN(yk_text_status(&text));
-    const bool torn = !last && count < MAX_TORN && ends_torn(&text);
+    const bool torn = !last && count < MAX_TORN && ends_in_partial_character(&text);
     if (status == YK_OK && !torn) {
-        writing->handed_out = writing->count;
+        generation->emitted = generation->count;
         if (text.length > 0) {
-            status = writing->request->text(writing->request->user, text.bytes, text.length);
+            status = generation->request->text(generation->request->user, text.bytes, text.length);
         }
     }
     yk_text_free(&text);
     return status;
 }
 
-static yk_status write_token(struct writing *writing, struct yk_random *random)
+static yk_status write_token(struct generation *generation, struct yk_random *random)
 {
-    const struct yk_generate_request *request = writing->request;
+    const struct yk_generate_request *request = generation->request;
     const struct yk_sampling_options options = {
         .temperature = request->temperature,
         .top_k = request->top_k,
         .top_p = request->top_p,
     };
-    const int64_t visible = writing->count < writing->window ? writing->count : writing->window;
-    YK_TRY(yk_forward_run(writing->forward, writing->ids + writing->count - visible, 1, visible));
-    YK_TRY(yk_forward_logits(writing->forward, 0, 0, writing->logits));
-    YK_TRY(yk_sampling_draw(writing->logits, writing->known, &options, random, writing->scratch,
-                            &writing->ids[writing->count]));
-    writing->count++;
-    return hand_out(writing, false);
+    const int64_t visible =
+        generation->count < generation->window ? generation->count : generation->window;
+    YK_TRY(yk_forward_run(generation->forward, generation->ids + generation->count - visible, 1,
+                          visible));
+    YK_TRY(yk_forward_logits(generation->forward, 0, 0, generation->logits));
+    YK_TRY(yk_sampling_draw(generation->logits, generation->vocabulary, &options, random,
+                            generation->scratch, &generation->ids[generation->count]));
+    generation->count++;
+    return emit_text(generation, false);
 }
 
 /* What was written last ends the text. */
-static bool has_ended(const struct writing *writing)
+static bool reached_end_token(const struct generation *generation)
 {
-    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
-    const int32_t last = writing->ids[writing->count - 1];
+    const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
+    const int32_t last = generation->ids[generation->count - 1];
     return tokenizer && (last == yk_tokenizer_role(tokenizer, YK_TOKEN_END) ||
                          last == yk_tokenizer_id(tokenizer, "<|eot_id|>"));
 }
 
-static yk_status write_all(struct writing *writing, struct yk_generate_result *out)
+static yk_status write_all(struct generation *generation, struct yk_generate_result *out)
 {
-    const struct yk_generate_request *request = writing->request;
+    const struct yk_generate_request *request = generation->request;
     struct yk_random random = yk_random_from_seed((uint64_t)request->seed);
-    YK_TRY(begin(writing));
-    out->prompt_tokens = writing->count;
-    YK_TRY(hand_out(writing, false));
+    YK_TRY(begin(generation));
+    out->prompt_tokens = generation->count;
+    YK_TRY(emit_text(generation, false));
     while (out->tokens < request->tokens && !out->ended && !yk_job_is_stopped(request->job)) {
-        YK_TRY(write_token(writing, &random));
+        YK_TRY(write_token(generation, &random));
         out->tokens++;
-        out->ended = has_ended(writing);
+        out->ended = reached_end_token(generation);
     }
-    return hand_out(writing, true);
+    return emit_text(generation, true);
 }
 
 yk_status yk_generate_run(const struct yk_generate_request *request, struct yk_generate_result *out)
 {
-    struct writing writing = {.request = request};
+    struct generation generation = {.request = request};
     *out = (struct yk_generate_result){0};
-    const yk_status status = write_all(&writing, out);
-    yk_forward_destroy(writing.forward);
-    yk_loaded_model_close(&writing.loaded);
+    const yk_status status = write_all(&generation, out);
+    yk_forward_destroy(generation.forward);
+    yk_loaded_model_close(&generation.loaded);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * Generate: a trained decoder continues a text, token by token, and hands out what it writes as it
- * comes. One thread at a time.
+ * Generate: a trained decoder continues a prompt, token by token. The text is passed to a callback
+ * as it is generated. Not thread-safe.
  */
 #ifndef YK_JOB_MODELS_GENERATE_H
 #define YK_JOB_MODELS_GENERATE_H
@@ -15,26 +15,26 @@
 
 struct yk_generate_request {
     struct yk_loaded_model_request model;
-    const char *prompt; /* what the text begins with; without a tokenizer, ids: "464,3290" */
-    bool chat; /* the prompt is a user's message (tokenizer/chat.h): the answer alone is written */
-    int64_t tokens;     /* at most so many are generated */
-    double temperature; /* 0: the likeliest token each time */
-    int64_t top_k;      /* among the likeliest so many; 0: all */
-    double top_p;       /* among the likeliest that have this probability together */
+    const char *prompt; /* text, or token ids "464,3290" if the model has no tokenizer */
+    bool chat;          /* treat the prompt as a user's message (tokenizer/chat.h) */
+    int64_t tokens;     /* maximum number of generated tokens */
+    double temperature; /* 0: greedy decoding */
+    int64_t top_k;      /* sample from the k most probable tokens; 0: from all */
+    double top_p;       /* sample from the smallest set of tokens with this total probability */
     int64_t seed;
 
-    /* Is given the text, the prompt first, chunk by chunk; a chunk holds whole characters. A
-     * failure ends the job. */
+    /* Receives the text in chunks of whole UTF-8 characters: first the prompt (unless `chat`), then
+     * the generated text. A failure ends the job. */
     yk_status (*text)(void *user, const char *bytes, size_t length);
     void *user;
 
-    const struct yk_job *job; /* its stop ends the text */
+    const struct yk_job *job; /* when stopped, generation ends without an error */
 };
 
 struct yk_generate_result {
     int64_t prompt_tokens;
-    int64_t tokens; /* that were generated */
-    bool ended;     /* by the last of them; else there were enough, or the job was stopped */
+    int64_t tokens; /* generated tokens */
+    bool ended;     /* the model generated an end token; false: token limit reached, or stopped */
 };
 
 yk_status yk_generate_run(const struct yk_generate_request *request,

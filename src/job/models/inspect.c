@@ -101,14 +101,14 @@ static yk_status list_tensors(struct yk_inspect_result *out)
     return YK_OK;
 }
 
-static yk_status list_notes(const struct yk_safetensors *file, struct yk_arena *arena,
-                            struct yk_inspect_file *out)
+static yk_status list_metadata(const struct yk_safetensors *file, struct yk_arena *arena,
+                               struct yk_inspect_file *out)
 {
-    out->note_count = file->header->metadata_count;
-    YK_TRY_NEW(arena, out->notes, out->note_count);
-    for (int32_t i = 0; i < out->note_count; i++) {
+    out->metadata_count = file->header->metadata_count;
+    YK_TRY_NEW(arena, out->metadata, out->metadata_count);
+    for (int32_t i = 0; i < out->metadata_count; i++) {
         const struct yk_safetensors_metadata_entry *note = &file->header->metadata[i];
-        out->notes[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
+        out->metadata[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
     }
     return YK_OK;
 }
@@ -121,7 +121,7 @@ static yk_status list_files(struct yk_inspect_result *out)
         const struct yk_safetensors *file = out->set->files[i];
         out->files[i].path = file->path;
         out->files[i].bytes = file->size;
-        YK_TRY(list_notes(file, out->arena, &out->files[i]));
+        YK_TRY(list_metadata(file, out->arena, &out->files[i]));
     }
     if (out->optimizer_file) {
         out->optimizer = out->optimizer_file->path;
@@ -131,7 +131,7 @@ static yk_status list_files(struct yk_inspect_result *out)
     return YK_OK;
 }
 
-/* "1e-08" is what "1e-8" presets. */
+/* Whether the value is the default; numbers are compared by value: "1e-08" equals "1e-8". */
 static bool is_preset(const struct yk_option *option, const char *word)
 {
     double value = 0;
@@ -146,7 +146,7 @@ static bool is_preset(const struct yk_option *option, const char *word)
     return strcmp(word, option->preset) == 0;
 }
 
-/* The settings that are not preset, as words of the command line. */
+/* Appends the options that differ from their defaults, as on the command line. */
 static void add_options(const struct yk_json *options, struct yk_text *out)
 {
     struct yk_text word = {0};

@@ -1,6 +1,6 @@
 /*
- * Inspect: what is in a file or folder of tensors, in a checkpoint, or in a token shard. One thread
- * at a time.
+ * Inspect: lists the contents of a tensor file or folder, of a checkpoint, or of a token shard. Not
+ * thread-safe.
  */
 #ifndef YK_JOB_MODELS_INSPECT_H
 #define YK_JOB_MODELS_INSPECT_H
@@ -14,20 +14,20 @@
 #include <stdint.h>
 
 struct yk_inspect_request {
-    /* A .safetensors file, a folder of them, a checkpoint, the folder of a run (its newest
-     * checkpoint), or a token shard (.bin). */
+    /* A .safetensors file, a folder of such files, a checkpoint, a run folder (its newest
+     * checkpoint is inspected), or a token shard (.bin). */
     const char *path;
 };
 
 struct yk_inspect_tensor {
     const char *name;
     const char *type; /* "BF16" */
-    int32_t rank;     /* 0: one number */
+    int32_t rank;     /* number of dimensions; 0: a scalar */
     const int64_t *shape;
     uint64_t bytes;
 };
 
-/* What a file says about itself. */
+/* One entry of a file's metadata. */
 struct yk_inspect_note {
     const char *key;
     const char *value;
@@ -36,11 +36,11 @@ struct yk_inspect_note {
 struct yk_inspect_file {
     const char *path;
     uint64_t bytes;
-    struct yk_inspect_note *notes;
-    int32_t note_count;
+    struct yk_inspect_note *metadata;
+    int32_t metadata_count;
 };
 
-/* Of a checkpoint whose files have all their sizes and hashes. */
+/* A checkpoint. Sizes and hashes of all its files have been verified. */
 struct yk_inspect_checkpoint {
     int64_t step;
     int64_t updates;
@@ -54,40 +54,40 @@ struct yk_inspect_checkpoint {
     int64_t lora_rank; /* 0: no adapter */
     double lora_alpha;
     bool nf4;
-    const char *base_model;   /* what the adapter adapts; NULL: not named */
+    const char *base_model;   /* base weights of the adapter; NULL: not named */
     const char *tokenizer;    /* "byte-level BPE, 50257 tokens"; NULL: none */
-    const char *options_json; /* of the run; NULL: of no run */
-    const char *options;      /* those that are not preset: " --batch 16 --nf4"; NULL: of no run */
-    int32_t shards;           /* of the ranks that saved it; 0: one rank alone */
+    const char *options_json; /* all options of the run; NULL: not saved by a run */
+    const char *options;      /* options that differ from their defaults: " --batch 16 --nf4" */
+    int32_t shards;           /* number of ranks that saved a shard; 0: one rank saved all */
 };
 
 /* Starts as {0}. */
 struct yk_inspect_result {
-    const char *path; /* of a run, that of the checkpoint */
+    const char *path; /* for a run folder: the path of its checkpoint */
 
-    bool is_token_shard; /* then this is all there is */
+    bool is_token_shard; /* if true, only path and tokens are set */
     int64_t tokens;
 
-    struct yk_inspect_checkpoint *checkpoint; /* NULL: no checkpoint */
+    struct yk_inspect_checkpoint *checkpoint; /* NULL: not a checkpoint */
     struct yk_inspect_file *files;
     int32_t file_count;
     struct yk_inspect_tensor *tensors; /* of all files */
     int32_t tensor_count;
-    double numbers; /* in all tensors */
+    double numbers; /* elements of all tensors */
     double bytes;
 
-    const char *optimizer; /* the file of an optimizer's state; NULL: none */
+    const char *optimizer; /* file of the optimizer state; NULL: none */
     int32_t optimizer_tensors;
     uint64_t optimizer_bytes;
 
-    /* What all of it points into. */
+    /* Owners of the data that the members above point to. */
     struct yk_arena *arena;
     struct yk_checkpoint *opened;
     struct yk_tensor_set *set;
     struct yk_safetensors *optimizer_file;
 };
 
-/* What is torn is refused by the name of the file. */
+/* Fails with the name of the file if a file is truncated or damaged. */
 yk_status yk_inspect_run(const struct yk_inspect_request *request,
                          struct yk_inspect_result *out) YK_MUST_USE;
 void yk_inspect_result_free(struct yk_inspect_result *result);

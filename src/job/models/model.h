@@ -1,5 +1,5 @@
 /*
- * Model: what the layers of a model take to train, or which models are built in.
+ * Model summary: FLOPs and memory of each layer of a model, or the list of built-in models.
  */
 #ifndef YK_JOB_MODELS_MODEL_H
 #define YK_JOB_MODELS_MODEL_H
@@ -13,20 +13,20 @@
 #include <stdint.h>
 
 struct yk_model_request {
-    const char
-        *model; /* a name, a config.json or a folder with one; NULL: list the built-in ones */
+    /* A built-in name, a config.json, or a folder with one; NULL: list the built-in models. */
+    const char *model;
     struct yk_workload_request workload;
 };
 
-/* Operations of matrix products and attention, which count as the model's FLOPs; vector operations
- * are counted separately. */
+/* Cost of one layer for one batch. The FLOPs are those of matrix products and attention; vector
+ * operations are counted separately. */
 struct yk_model_cost {
     double forward_flops;
     double backward_flops;
     double forward_vector_flops;
     double backward_vector_flops;
-    double saved_bytes;
-    int64_t sent_bytes; /* to the next layer; several get the same */
+    double saved_bytes; /* activations kept for the backward pass */
+    int64_t sent_bytes; /* output to the next layer; several receivers get the same output */
 };
 
 struct yk_model_builtin {
@@ -37,15 +37,15 @@ struct yk_model_builtin {
 /* Starts as {0}; owns what it points to. */
 struct yk_model_result {
     struct yk_arena *arena;
-    /* Without a model: */
+    /* Set if the request has no model: */
     struct yk_model_builtin *builtins;
     int32_t builtin_count;
-    /* With one: */
+    /* Set if the request has a model: */
     const struct yk_model *model;
-    const char *architecture;     /* its name */
-    struct yk_model_cost *layers; /* (layers of the model) */
-    struct yk_model_cost total;   /* nothing sent */
-    bool causal;                  /* attention looks back only */
+    const char *architecture;
+    struct yk_model_cost *layers; /* (model->layer_count) */
+    struct yk_model_cost total;   /* sent_bytes is 0 */
+    bool causal;                  /* attention is causal */
 };
 
 yk_status yk_model_run(const struct yk_model_request *request,

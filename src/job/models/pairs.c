@@ -72,10 +72,10 @@ yk_status yk_pairs_run(const struct yk_pairs_request *request, struct yk_pairs_r
     struct yk_gettext_pairs *pairs = NULL;
     const size_t folder_count = sizeof system_folders / sizeof system_folders[0];
     const struct yk_gettext_pairs_request wanted = {
-        .folders = request->from ? &request->from : system_folders,
-        .folder_count = request->from ? 1 : (int32_t)folder_count,
+        .folders = request->locale_folder ? &request->locale_folder : system_folders,
+        .folder_count = request->locale_folder ? 1 : (int32_t)folder_count,
         .language = request->language,
-        .longest = request->longest,
+        .longest = request->max_characters,
         .held_out = request->held_out,
     };
     YK_TRY(yk_gettext_pairs_check_language(request->language));

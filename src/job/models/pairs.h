@@ -1,6 +1,6 @@
 /*
- * Pairs: files of sentence pairs, a sentence a line, from the translations that programs bring
- * along (data/gettext_pairs.h). Any thread may call this.
+ * Pair extraction: builds a dataset of sentence pairs from the gettext catalogues of installed
+ * programs (data/gettext_pairs.h). Each output file has one sentence per line. Thread-safe.
  */
 #ifndef YK_JOB_MODELS_PAIRS_H
 #define YK_JOB_MODELS_PAIRS_H
@@ -17,14 +17,14 @@ enum {
 };
 
 struct yk_pairs_request {
-    const char *language; /* as folders of translations are called: de, pt_BR */
-    const char *output;   /* what the files' names begin with */
-    const char *from;     /* the folder of all languages; NULL: those of this system */
-    int64_t held_out;     /* pairs that go into files of their own */
-    int64_t longest;      /* characters of a sentence */
+    const char *language;      /* locale name: de, pt_BR */
+    const char *output;        /* prefix of the output files */
+    const char *locale_folder; /* locale folder; NULL: /usr/share/locale and locale-langpack */
+    int64_t held_out;          /* number of pairs written to separate files for evaluation */
+    int64_t max_characters;    /* maximum length of a sentence, in characters */
 };
 
-/* Messages that were left out for one reason. */
+/* Number of messages rejected for one reason. */
 struct yk_pairs_left_out {
     const char *reason; /* "not translated" */
     int64_t count;
@@ -32,19 +32,19 @@ struct yk_pairs_left_out {
 
 /* Starts as {0}. */
 struct yk_pairs_result {
-    struct yk_text paths[YK_PAIRS_MAX_FILES]; /* of the files that were written */
+    struct yk_text paths[YK_PAIRS_MAX_FILES]; /* files written */
     size_t path_count;
-    int32_t catalogues; /* that were read */
-    int32_t broken;     /* catalogues that were left out */
-    int64_t messages;   /* in the catalogues */
-    int32_t pairs;      /* without those held out */
-    int32_t held_out;
+    int32_t catalogues; /* catalogues read */
+    int32_t broken;     /* catalogues skipped because they could not be read */
+    int64_t messages;   /* messages in the catalogues */
+    int32_t pairs;      /* pairs written, excluding the held-out ones */
+    int32_t held_out;   /* held-out pairs */
     struct yk_pairs_left_out left_out[YK_PAIR_FAULTS];
     size_t left_out_count;
 };
 
-/* Writes PREFIX.en and PREFIX.LANGUAGE, and where pairs are held out PREFIX.held-out.en and
- * .LANGUAGE: all of them, or none. */
+/* Writes PREFIX.en and PREFIX.LANGUAGE and, if pairs are held out, PREFIX.held-out.en and
+ * PREFIX.held-out.LANGUAGE. Writes all files or none. */
 yk_status yk_pairs_run(const struct yk_pairs_request *request,
                        struct yk_pairs_result *out) YK_MUST_USE;
 void yk_pairs_result_free(struct yk_pairs_result *result);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "data/token_shard.h"
 #include "job/outputs.h"
@@ -11,7 +12,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     TOKENIZER_FILES = 2,
@@ -28,17 +28,8 @@ static const char *input_of(const char *path)
 static yk_status find_in_folder(const char *folder, const char *name, struct yk_arena *arena,
                                 const char **out)
 {
-    struct stat found;
-    struct yk_text path = {0};
-    yk_text_addf(&path, "%s/%s", folder, name);
-    yk_status status = yk_text_status(&path);
     *out = NULL;
-    if (status == YK_OK && stat(path.bytes, &found) == 0) {
-        *out = yk_arena_copy_text(arena, path.bytes, path.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&path);
-    return status;
+    return yk_folder_has(folder, name) ? yk_folder_path(folder, name, arena, out) : YK_OK;
 }
 
 /* Whether a path ends as the files of a series do. */
@@ -118,9 +109,9 @@ struct encoding {
     int32_t end;             /* put behind each file; −1: none */
     int64_t bytes;
 
-    struct yk_token_shard_writer *writer;          /* where they are written */
-    const struct yk_tokenize_show_request *handed; /* where they are handed out */
-    bool in_file;                                  /* that has begun and not ended */
+    struct yk_token_shard_writer *writer;         /* where they are written */
+    const struct yk_tokenize_show_request *shown; /* where they are handed out */
+    bool in_file;                                 /* that has begun and not ended */
 };
 
 static yk_status find_end(struct encoding *encoding)
@@ -159,7 +150,7 @@ static void close_all(struct encoding *encoding)
     yk_arena_destroy(encoding->arena);
 }
 
-/* The tokens of a piece, or what comes at the end of a file. */
+/* Encodes a chunk; at the end of a file (length 0), adds the end token. */
 static yk_status encode_chunk(struct encoding *encoding, const char *path, const char *text,
                               size_t length)
 {
@@ -235,9 +226,9 @@ void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result)
     *result = (struct yk_tokenize_encode_result){0};
 }
 
-static yk_status hand_out_token(const struct encoding *encoding, int32_t id)
+static yk_status emit_token(const struct encoding *encoding, int32_t id)
 {
-    const struct yk_tokenize_show_request *request = encoding->handed;
+    const struct yk_tokenize_show_request *request = encoding->shown;
     struct yk_text text = {0};
     if (!request->texts) {
         return request->token(request->user, id, NULL);
@@ -252,13 +243,13 @@ static yk_status hand_out_token(const struct encoding *encoding, int32_t id)
 static yk_status show_chunk(void *user, const char *path, const char *text, size_t length)
 {
     struct encoding *encoding = user;
-    const struct yk_tokenize_show_request *request = encoding->handed;
+    const struct yk_tokenize_show_request *request = encoding->shown;
     YK_TRY(encode_chunk(encoding, path, text, length));
     if (!encoding->in_file) {
         YK_TRY(request->begin(request->user, path));
     }
     for (int64_t i = 0; i < encoding->ids.count; i++) {
-        YK_TRY(hand_out_token(encoding, encoding->ids.items[i]));
+        YK_TRY(emit_token(encoding, encoding->ids.items[i]));
         if (i % TOKENS_BETWEEN_LOOKS == 0 && yk_job_is_stopped(encoding->job)) {
             return yk_fail(YK_ERROR_STOPPED, "stopped between two tokens");
         }
@@ -272,7 +263,7 @@ yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request)
     struct encoding encoding = {
         .input = &request->input,
         .job = request->job,
-        .handed = request,
+        .shown = request,
     };
     yk_status status = open_all(&encoding);
     YK_THEN(walk(&encoding, show_chunk));
@@ -307,7 +298,7 @@ static yk_status text_of(struct decoding *decoding, const int32_t *ids, int64_t 
  * the text of both, with no space between them or dropped, and the second begins with a character
  * of one byte, before which any other is finished or broken for good.
  */
-static yk_status can_cut(struct decoding *decoding, const int32_t *ids, bool *out)
+static yk_status can_split_after(struct decoding *decoding, const int32_t *ids, bool *out)
 {
     struct yk_text apart = {0};
     yk_status status = text_of(decoding, ids, 1);
@@ -324,21 +315,21 @@ static yk_status can_cut(struct decoding *decoding, const int32_t *ids, bool *ou
     return status;
 }
 
-/* How many of the tokens held can be handed out now. */
-static yk_status find_cut(struct decoding *decoding, int64_t *out)
+/* Number of buffered tokens whose text can be emitted now. */
+static yk_status count_emittable_tokens(struct decoding *decoding, int64_t *out)
 {
     const int64_t count = decoding->ids.count;
     const int64_t last = count > FURTHEST ? count - FURTHEST : 1;
     bool found = false;
     *out = 0;
     for (int64_t i = count - 1; i >= last && !found; i--) {
-        YK_TRY(can_cut(decoding, decoding->ids.items + i - 1, &found));
+        YK_TRY(can_split_after(decoding, decoding->ids.items + i - 1, &found));
         *out = found ? i : 0;
     }
     return YK_OK;
 }
 
-static yk_status hand_out_text(struct decoding *decoding, int64_t count)
+static yk_status emit_text(struct decoding *decoding, int64_t count)
 {
     struct yk_token_ids *ids = &decoding->ids;
     YK_TRY(text_of(decoding, ids->items, count));
@@ -377,10 +368,10 @@ static yk_status decode(struct decoding *decoding)
         YK_TRY(yk_token_ids_status(&decoding->ids));
         int64_t ready = decoding->ids.count;
         if (count < left) {
-            YK_TRY(find_cut(decoding, &ready));
+            YK_TRY(count_emittable_tokens(decoding, &ready));
         }
         if (ready > 0) {
-            YK_TRY(hand_out_text(decoding, ready));
+            YK_TRY(emit_text(decoding, ready));
         }
     }
     return YK_OK;

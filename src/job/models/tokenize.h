@@ -1,8 +1,8 @@
 /*
- * Tokenize: texts to tokens and back, and tokenizers that are learned from texts.
+ * Tokenize: encodes text into tokens, decodes tokens into text, and trains tokenizers.
  *
- * Files are read as job/text_files.h does: folders are gone through, and without any file, standard
- * input is read. One thread at a time.
+ * Input files are read by job/text_files.h: folders are searched for text files; no files means
+ * standard input. Not thread-safe.
  */
 #ifndef YK_JOB_MODELS_TOKENIZE_H
 #define YK_JOB_MODELS_TOKENIZE_H
@@ -18,49 +18,49 @@
 #include <stdint.h>
 
 enum {
-    YK_TOKENIZE_BYTES = 256, /* tokens that every tokenizer which is learned has */
+    YK_TOKENIZE_BYTES = 256, /* byte tokens that every trained tokenizer has */
     YK_TOKENIZE_MAX_TOKENS = YK_TOKEN_MAP_MAX_TOKENS
 };
 
-/* Learns a byte-level BPE. */
+/* Trains a byte-level BPE tokenizer. */
 struct yk_tokenize_learn_request {
     const char *const *files;
     int32_t file_count;
-    int64_t tokens;      /* of the tokenizer, in all */
-    const char *special; /* a style (tokenizer/bpe_file.h), or names with commas between them; NULL:
-                            pairs */
-    int64_t min_times;   /* that a pair has to be there to be joined; −1: 2 */
-    const char *output;  /* the tokenizer.json */
+    int64_t tokens;      /* vocabulary size */
+    const char *special; /* special tokens: a style (tokenizer/bpe_file.h) or a comma-separated
+                            list; NULL: the style "pairs" */
+    int64_t min_times;   /* minimum frequency of a pair to be merged; −1 means 2 */
+    const char *output;  /* path of the tokenizer.json */
     const struct yk_job *job;
 };
 
 struct yk_tokenize_learn_result {
-    int32_t tokens;  /* fewer where no pair was left */
-    int32_t special; /* of them */
+    int32_t tokens;  /* vocabulary size; less than requested if no pair was left to merge */
+    int32_t special; /* special tokens, included in `tokens` */
     int32_t merges;
     int32_t files;
-    int64_t bytes;     /* of text */
-    int32_t words;     /* that differ */
-    int64_t min_times; /* that a pair had to be there */
+    int64_t bytes;     /* size of the text */
+    int32_t words;     /* distinct words */
+    int64_t min_times; /* minimum frequency that was applied */
     double seconds;
 };
 
 yk_status yk_tokenize_learn(const struct yk_tokenize_learn_request *request,
                             struct yk_tokenize_learn_result *out) YK_MUST_USE;
 
-/* Which texts become tokens, and by what. */
+/* The texts to encode, and the tokenizer. */
 struct yk_tokenize_input {
     const char *const *files;
     int32_t file_count;
-    const char *tokenizer; /* a file, or a folder with one */
-    bool append_end;       /* put the token that ends a text behind each file */
+    const char *tokenizer; /* a tokenizer file, or a folder with one */
+    bool append_end;       /* append the end-of-text token after each file */
 };
 
-/* Writes the tokens into shards. */
+/* Encodes text into token shards. */
 struct yk_tokenize_encode_request {
     struct yk_tokenize_input input;
-    const char *output;   /* the shard (.bin), or what those of a series begin with */
-    int64_t shard_tokens; /* in each file of a series; 0: one file */
+    const char *output;   /* the shard (.bin); with shard_tokens: prefix of the shards */
+    int64_t shard_tokens; /* tokens per shard; 0: one shard */
     const struct yk_job *job;
 };
 
@@ -68,7 +68,7 @@ struct yk_tokenize_encode_request {
 struct yk_tokenize_encode_result {
     struct yk_text tokenizer; /* "byte-level BPE, 50257 tokens" */
     int32_t files;
-    int64_t bytes; /* of text */
+    int64_t bytes; /* size of the text */
     int64_t tokens;
     int32_t shards;
     int64_t shard_bytes;
@@ -79,13 +79,13 @@ yk_status yk_tokenize_encode(const struct yk_tokenize_encode_request *request,
                              struct yk_tokenize_encode_result *out) YK_MUST_USE;
 void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result);
 
-/* Hands out the tokens one by one. */
+/* Encodes text and passes each token to a callback. */
 struct yk_tokenize_show_request {
     struct yk_tokenize_input input;
-    bool texts; /* of each token are wanted, too */
+    bool texts; /* also pass the text of each token */
 
-    /* A file begins, has a token, ends; `text` is NULL where texts are not wanted. A failure ends
-     * the job. */
+    /* Called at the start of a file, for each token, and at the end of the file. `text` is NULL
+     * unless `texts` is set. A failure ends the job. */
     yk_status (*begin)(void *user, const char *path);
     yk_status (*token)(void *user, int32_t id, const char *text);
     yk_status (*end)(void *user);
@@ -96,7 +96,7 @@ struct yk_tokenize_show_request {
 
 yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request) YK_MUST_USE;
 
-/* Decodes a shard and passes its text on, chunk by chunk. */
+/* Decodes a shard and passes its text to a callback in chunks. */
 struct yk_tokenize_decode_request {
     const char *tokenizer;
     const char *shard;
@@ -106,15 +106,15 @@ struct yk_tokenize_decode_request {
 
 yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request) YK_MUST_USE;
 
-/* Where a tokenizer or shards are to be written. */
+/* Output path of a tokenizer or of shards. */
 struct yk_tokenize_target {
     const char *path;
-    bool is_series;        /* of files whose names begin with the path */
-    const char *tokenizer; /* that is read; NULL: none */
+    bool is_series;        /* `path` is a prefix of several files */
+    const char *tokenizer; /* the tokenizer that is read; NULL: none */
 };
 
-/* Refuses, before any work is done, an output that would take the place of the tokenizer or of one
- * of the files, or whose folder cannot be written to. Makes its lists in `arena`. */
+/* Checks the output before any work is done. Fails if it would overwrite the tokenizer or an input
+ * file, or if its folder is not writable. Temporary lists are allocated in `arena`. */
 yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
                                    const struct yk_text_files *files,
                                    struct yk_arena *arena) YK_MUST_USE;

@@ -18,12 +18,12 @@ enum {
 };
 
 /* A tokenizer that is being learned. */
-struct lesson {
+struct learner {
     const struct yk_tokenize_learn_request *request;
     struct yk_arena *arena;
     struct yk_bpe_file_style style;
     struct yk_pre_tokenizer *pre_tokenizer;
-    struct yk_pre_tokenizer_workspace room;
+    struct yk_pre_tokenizer_workspace workspace;
     struct yk_chunk_boundary cut;
     struct yk_word_counts *counts;
     struct yk_text_files files;
@@ -60,37 +60,37 @@ static yk_status check_specials(const char *const *specials, int32_t count)
 }
 
 /* "<pad>,<s>" as special tokens, with nothing put around a text. */
-static yk_status split_specials(struct lesson *lesson, const char *names)
+static yk_status split_specials(struct learner *learner, const char *names)
 {
     int32_t count = 1;
     for (const char *c = names; *c; c++) {
         count += *c == ',';
     }
     const char **specials = NULL;
-    YK_TRY_NEW(lesson->arena, specials, count);
+    YK_TRY_NEW(learner->arena, specials, count);
     for (int32_t i = 0; i < count; i++) {
         const size_t length = strcspn(names, ",");
-        specials[i] = yk_arena_copy_text(lesson->arena, names, length);
+        specials[i] = yk_arena_copy_text(learner->arena, names, length);
         if (!specials[i]) {
             return yk_fail_out_of_memory();
         }
         names += length + 1;
     }
     YK_TRY(check_specials(specials, count));
-    lesson->style = *yk_bpe_file_style_at(0);
-    lesson->style.specials = specials;
-    lesson->style.special_count = count;
-    lesson->style.prefix_token = NULL;
-    lesson->style.suffix_token = NULL;
+    learner->style = *yk_bpe_file_style_at(0);
+    learner->style.specials = specials;
+    learner->style.special_count = count;
+    learner->style.prefix_token = NULL;
+    learner->style.suffix_token = NULL;
     return YK_OK;
 }
 
-static yk_status choose_style(struct lesson *lesson)
+static yk_status choose_style(struct learner *learner)
 {
-    const char *word = lesson->request->special ? lesson->request->special : "pairs";
+    const char *word = learner->request->special ? learner->request->special : "pairs";
     const struct yk_bpe_file_style *style = yk_bpe_file_style_find(word);
     if (style) {
-        lesson->style = *style;
+        learner->style = *style;
         return YK_OK;
     }
     /* A bare word is more likely a mistyped style than a token. */
@@ -106,34 +106,35 @@ static yk_status choose_style(struct lesson *lesson)
         yk_text_free(&names);
         return status;
     }
-    return split_specials(lesson, word);
+    return split_specials(learner, word);
 }
 
-static yk_status prepare(struct lesson *lesson)
+static yk_status prepare(struct learner *learner)
 {
     struct yk_json *words = NULL;
-    YK_TRY(choose_style(lesson));
-    const int64_t min_tokens = (int64_t)lesson->style.special_count + YK_TOKENIZE_BYTES;
-    if (lesson->request->tokens < min_tokens) {
+    YK_TRY(choose_style(learner));
+    const int64_t min_tokens = (int64_t)learner->style.special_count + YK_TOKENIZE_BYTES;
+    if (learner->request->tokens < min_tokens) {
         return yk_fail(YK_ERROR_USAGE,
                        "--learn must be at least %" PRId64 ", not %" PRId64
                        ": there are 256 bytes and %" PRId32 " special tokens",
-                       min_tokens, lesson->request->tokens, lesson->style.special_count);
+                       min_tokens, learner->request->tokens, learner->style.special_count);
     }
-    lesson->min_times = lesson->request->min_times >= 0 ? lesson->request->min_times : MIN_TIMES;
-    const char *file = lesson->style.pre_tokenizer;
+    learner->min_times = learner->request->min_times >= 0 ? learner->request->min_times : MIN_TIMES;
+    const char *file = learner->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
-    yk_chunk_boundary_read_pre_tokenizer(words, &lesson->cut);
-    const yk_status status = yk_pre_tokenizer_read(words, &lesson->pre_tokenizer);
+    yk_chunk_boundary_read_pre_tokenizer(words, &learner->cut);
+    const yk_status status = yk_pre_tokenizer_read(words, &learner->pre_tokenizer);
     yk_json_destroy(words);
     YK_TRY(status);
-    YK_TRY(yk_regex_workspace_create(&lesson->room.regex));
-    YK_TRY(yk_word_counts_create(&lesson->counts));
-    yk_word_counts_limit(lesson->counts, yk_system_free_memory_bytes() / MEMORY_PER_WORDS);
-    const struct yk_tokenize_learn_request *request = lesson->request;
-    YK_TRY(yk_text_files_list(request->files, request->file_count, lesson->arena, &lesson->files));
+    YK_TRY(yk_regex_workspace_create(&learner->workspace.regex));
+    YK_TRY(yk_word_counts_create(&learner->counts));
+    yk_word_counts_limit(learner->counts, yk_system_free_memory_bytes() / MEMORY_PER_WORDS);
+    const struct yk_tokenize_learn_request *request = learner->request;
+    YK_TRY(
+        yk_text_files_list(request->files, request->file_count, learner->arena, &learner->files));
     return yk_tokenize_target_check(&(struct yk_tokenize_target){.path = request->output},
-                                    &lesson->files, lesson->arena);
+                                    &learner->files, learner->arena);
 }
 
 static yk_status count_word(void *counts, const char *word, size_t length)
@@ -144,65 +145,65 @@ static yk_status count_word(void *counts, const char *word, size_t length)
 
 static yk_status count_words(void *user, const char *path, const char *text, size_t length)
 {
-    struct lesson *lesson = user;
-    const yk_status status = yk_pre_tokenizer_run(lesson->pre_tokenizer, &lesson->room, text,
-                                                  length, count_word, lesson->counts);
+    struct learner *learner = user;
+    const yk_status status = yk_pre_tokenizer_run(learner->pre_tokenizer, &learner->workspace, text,
+                                                  length, count_word, learner->counts);
     return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
 }
 
-static yk_status learn(struct lesson *lesson)
+static yk_status learn(struct learner *learner)
 {
-    const struct yk_text_files_consumer consumer = {.consume = count_words, .user = lesson};
+    const struct yk_text_files_consumer consumer = {.consume = count_words, .user = learner};
     const double start_s = yk_clock_now_s();
-    YK_TRY(prepare(lesson));
+    YK_TRY(prepare(learner));
     const struct yk_bpe_learn_options request = {
-        .words = lesson->counts,
-        .specials = lesson->style.specials,
-        .special_count = lesson->style.special_count,
-        .token_count = (int32_t)lesson->request->tokens,
-        .stop = yk_job_stop(lesson->request->job),
-        .min_times = lesson->min_times,
+        .words = learner->counts,
+        .specials = learner->style.specials,
+        .special_count = learner->style.special_count,
+        .token_count = (int32_t)learner->request->tokens,
+        .stop = yk_job_stop(learner->request->job),
+        .min_times = learner->min_times,
     };
-    YK_TRY(yk_text_files_read(&lesson->files, &lesson->cut, "counting words", &consumer,
-                              lesson->request->job, &lesson->bytes));
-    yk_status status = yk_bpe_learn(&request, &lesson->learned);
+    YK_TRY(yk_text_files_read(&learner->files, &learner->cut, "counting words", &consumer,
+                              learner->request->job, &learner->bytes));
+    yk_status status = yk_bpe_learn(&request, &learner->learned);
     YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
     struct yk_text file = {0};
-    yk_bpe_file_write(&lesson->learned, &lesson->style, &file);
-    status = yk_file_write(lesson->request->output, &file);
+    yk_bpe_file_write(&learner->learned, &learner->style, &file);
+    status = yk_file_write(learner->request->output, &file);
     yk_text_free(&file);
-    lesson->seconds = yk_clock_now_s() - start_s;
+    learner->seconds = yk_clock_now_s() - start_s;
     return status;
 }
 
-static void count(const struct lesson *lesson, struct yk_tokenize_learn_result *out)
+static void count(const struct learner *learner, struct yk_tokenize_learn_result *out)
 {
     *out = (struct yk_tokenize_learn_result){
-        .tokens = yk_token_map_count(lesson->learned.tokens),
-        .special = lesson->style.special_count,
-        .merges = lesson->learned.rule_count,
-        .files = lesson->files.count,
-        .bytes = lesson->bytes,
-        .words = yk_word_counts_count(lesson->counts),
-        .min_times = lesson->min_times,
-        .seconds = lesson->seconds,
+        .tokens = yk_token_map_count(learner->learned.tokens),
+        .special = learner->style.special_count,
+        .merges = learner->learned.rule_count,
+        .files = learner->files.count,
+        .bytes = learner->bytes,
+        .words = yk_word_counts_count(learner->counts),
+        .min_times = learner->min_times,
+        .seconds = learner->seconds,
     };
 }
 
 yk_status yk_tokenize_learn(const struct yk_tokenize_learn_request *request,
                             struct yk_tokenize_learn_result *out)
 {
-    struct lesson lesson = {.request = request};
-    YK_TRY(yk_arena_create(&lesson.arena));
-    const yk_status status = learn(&lesson);
+    struct learner learner = {.request = request};
+    YK_TRY(yk_arena_create(&learner.arena));
+    const yk_status status = learn(&learner);
     if (status == YK_OK) {
-        count(&lesson, out);
+        count(&learner, out);
     }
-    yk_bpe_learned_free(&lesson.learned);
-    yk_word_counts_destroy(lesson.counts);
-    yk_pre_tokenizer_destroy(lesson.pre_tokenizer);
-    yk_regex_workspace_destroy(lesson.room.regex);
-    yk_text_free(&lesson.room.prefixed);
-    yk_arena_destroy(lesson.arena);
+    yk_bpe_learned_free(&learner.learned);
+    yk_word_counts_destroy(learner.counts);
+    yk_pre_tokenizer_destroy(learner.pre_tokenizer);
+    yk_regex_workspace_destroy(learner.workspace.regex);
+    yk_text_free(&learner.workspace.prefixed);
+    yk_arena_destroy(learner.arena);
     return status;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MORE_TOKENS = 16 /* that a translation may have besides twice those of its sentence */
+    MORE_TOKENS = 16 /* default limit of a translation: 2 × input tokens + MORE_TOKENS */
 };
 
 /* A line that is being translated. */
@@ -209,7 +209,7 @@ static yk_status check_model(const struct yk_loaded_model *loaded)
     return YK_OK;
 }
 
-/* As many references as lines: a score at the end of a long translation must not fail on that. */
+/* Checks the number of references before the translation starts, which may take long. */
 static yk_status check_reference(const struct translator *translator)
 {
     const char *reference = translator->request->reference;
@@ -287,7 +287,7 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
     return status;
 }
 
-static yk_status hand_out(const struct translator *translator)
+static yk_status emit_lines(const struct translator *translator)
 {
     const struct yk_translate_request *request = translator->request;
     for (int64_t i = 0; i < translator->lines->count; i++) {
@@ -319,7 +319,7 @@ static yk_status run(struct translator *translator, struct yk_translate_result *
     if (translator->request->reference) {
         YK_TRY(score(translator, &out->score));
     }
-    return hand_out(translator);
+    return emit_lines(translator);
 }
 
 yk_status yk_translate_run(const struct yk_translate_request *request,

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "nn/weights/weights.h"
 
-/* With what makes tokens of text, the folder is whole for yoke and for other tools. */
+/* Writes the tokenizer, so that yoke and other tools can use the folder on its own. */
 static yk_status save_tokenizer(const struct yk_weights_request *request,
                                 const struct yk_loaded_model *loaded)
 {
@@ -25,8 +25,8 @@ static yk_status save_tokenizer(const struct yk_weights_request *request,
 }
 
 /* What is read while it is written over is lost. */
-static yk_status check_apart(const struct yk_weights_request *request,
-                             const struct yk_loaded_model *loaded, const char *base)
+static yk_status check_not_input(const struct yk_weights_request *request,
+                                 const struct yk_loaded_model *loaded, const char *base)
 {
     if (yk_folder_is_same(request->output, loaded->checkpoint->path) ||
         (base && yk_folder_is_same(request->output, base))) {
@@ -42,7 +42,7 @@ static yk_status save(const struct yk_weights_request *request, struct yk_loaded
     const bool adapter = loaded->checkpoint->workload.lora_rank > 0;
     const char *base =
         request->model.weights ? request->model.weights : loaded->checkpoint->base_model;
-    YK_TRY(check_apart(request, loaded, adapter ? base : NULL));
+    YK_TRY(check_not_input(request, loaded, adapter ? base : NULL));
     if (request->merge && !adapter) {
         yk_log(YK_LOG_NOTE, "%s has no adapter: there is nothing to merge",
                loaded->checkpoint->path);

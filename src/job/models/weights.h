@@ -1,6 +1,6 @@
 /*
- * Weights: a trained model as a folder in Hugging Face format, or its adapter in PEFT's. One thread
- * at a time.
+ * Weights export: writes a trained model as a folder in Hugging Face format, or its LoRA adapter in
+ * PEFT format. Not thread-safe.
  */
 #ifndef YK_JOB_MODELS_WEIGHTS_H
 #define YK_JOB_MODELS_WEIGHTS_H
@@ -11,13 +11,13 @@
 #include <stdbool.h>
 
 struct yk_weights_request {
-    struct yk_loaded_model_request model; /* in the precision that is written */
-    const char *output;                   /* the folder, made where it is missing */
-    bool merge;                           /* add adapters to the weights they adapt */
-    double shard_bytes;                   /* several files of at most this size; 0: one file */
+    struct yk_loaded_model_request model; /* its precision is that of the written weights */
+    const char *output;                   /* folder; created if missing */
+    bool merge;                           /* merge the adapter into the base weights */
+    double shard_bytes;                   /* maximum size of a file; 0: one file */
 };
 
-/* A folder that holds a run, or what is read, is refused. */
+/* Fails if the output folder holds a run, or is the folder that is read. */
 yk_status yk_weights_run(const struct yk_weights_request *request) YK_MUST_USE;
 
 #endif

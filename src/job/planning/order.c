@@ -23,7 +23,7 @@ static yk_status read_problem(const struct yk_order_request *request, struct yk_
     return status;
 }
 
-static yk_status find(const struct yk_order_request *request, struct yk_order_result *out)
+static yk_status find_order(const struct yk_order_request *request, struct yk_order_result *out)
 {
     const struct yk_order_options options = {
         .budget_s = request->budget_s,
@@ -48,7 +48,7 @@ yk_status yk_order_run(const struct yk_order_request *request, struct yk_order_r
     out->method = request->method;
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(read_problem(request, out));
-    YK_TRY(find(request, out));
+    YK_TRY(find_order(request, out));
     const int32_t slots = yk_order_slot_count(out->problem);
     YK_TRY(yk_order_transfers(out->problem, out->order, out->arena, &out->transfers,
                               &out->transfer_count));
@@ -112,7 +112,7 @@ static bool is_alike(double a, double b)
 }
 
 /* Whether the slot after the run does the same with the layers after. */
-static bool goes_on(const struct yk_order_result *result, const struct run *run)
+static bool continues_run(const struct yk_order_result *result, const struct run *run)
 {
     const struct yk_order_problem *problem = result->problem;
     const int32_t next = run->last + 1;
@@ -217,7 +217,7 @@ static yk_status add_table(const struct yk_order_result *result, struct yk_text 
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t t = 0; t < yk_order_slot_count(result->problem);) {
         struct run run = {t, t, transfer, count_transfers(result, transfer, t)};
-        while (goes_on(result, &run)) {
+        while (continues_run(result, &run)) {
             run.last++;
         }
         add_row(result, &run, table);
@@ -261,20 +261,17 @@ static void add_summary(const struct yk_order_result *result, struct yk_text *ou
     const struct yk_order *order = result->order;
     const double gap = gap_of(order);
     double compute_s = 0;
-    char step[YK_UNITS_SIZE];
-    char exposed[YK_UNITS_SIZE];
-    char bound[YK_UNITS_SIZE];
     for (int32_t t = 0; t < yk_order_slot_count(result->problem); t++) {
         compute_s += result->problem->compute_s[t];
     }
-    yk_units_format(order->step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS, exposed);
-    yk_units_format(order->bound_s, YK_UNIT_SECONDS, bound);
+    const char *bound = YK_UNITS_TEXT(order->bound_s, YK_UNIT_SECONDS);
     yk_text_addf(out, "%s, ordered by %s: %d layers%s\n", result->source, order->method,
                  result->problem->layer_count,
                  result->problem->barrier ? ", with a barrier before the update" : "");
-    yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n", step,
-                 YK_UNITS_TEXT(compute_s, YK_UNIT_SECONDS), exposed);
+    yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n",
+                 YK_UNITS_TEXT(order->step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(compute_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS));
     if (gap <= alike) {
         yk_text_addf(out, "bound %s: no order is faster\n", bound);
     } else {

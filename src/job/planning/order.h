@@ -1,4 +1,4 @@
-/* Order: finds the order of communication for the problem that a file holds. */
+/* Order job: finds a communication order for an order problem that is read from a file. */
 #ifndef YK_JOB_PLANNING_ORDER_H
 #define YK_JOB_PLANNING_ORDER_H
 
@@ -11,32 +11,32 @@ struct yk_order_request {
     const struct yk_job *job;
     const char *file;   /* "-": standard input */
     const char *method; /* greedy or milp */
-    double budget_s;    /* of milp */
+    double budget_s;    /* time limit of milp */
 };
 
-/* Starts as {0}. Source and method are the request's. */
+/* Starts as {0}. The strings belong to the request. */
 struct yk_order_result {
-    struct yk_arena *arena; /* owns the rest */
+    struct yk_arena *arena; /* owns problem, order and arrays */
     struct yk_order_problem *problem;
     struct yk_order *order;
-    const char *source;                 /* of the problem */
-    const char *method;                 /* that was asked for */
-    double seconds;                     /* that finding the order took */
-    struct yk_plan_transfer *transfers; /* by slot */
+    const char *source; /* name of the problem's file, for messages */
+    const char *method;
+    double seconds;                     /* search time */
+    struct yk_plan_transfer *transfers; /* sorted by slot */
     int32_t transfer_count;
-    double *load_s;     /* (slots) */
-    double *used_bytes; /* (slots) */
+    double *load_s;     /* (slots) communication time in each slot */
+    double *used_bytes; /* (slots) memory used in each slot */
 };
 
 yk_status yk_order_run(const struct yk_order_request *request,
                        struct yk_order_result *out) YK_MUST_USE;
 void yk_order_result_free(struct yk_order_result *result);
 
-/* Runs of slots in which the same happens to one layer after the other take one row. */
+/* Appends a table. Consecutive slots that do the same for consecutive layers share one row. */
 yk_status yk_order_result_write_text(const struct yk_order_result *result,
                                      struct yk_text *out) YK_MUST_USE;
 
-/* Every slot by itself. */
+/* Appends a JSON document with one entry per slot. */
 yk_status yk_order_result_write_json(const struct yk_order_result *result,
                                      struct yk_text *out) YK_MUST_USE;
 

@@ -1,7 +1,7 @@
 /*
- * Place job: compares ways to place the layers of a model, and writes what was found.
+ * Placement job: compares algorithms that place the layers of a model on devices.
  *
- * (The planner's own request, with all files opened, is struct yk_placement_request.)
+ * The request names files. The planner's request, struct yk_placement_request, has them opened.
  */
 #ifndef YK_JOB_PLANNING_PLACE_JOB_H
 #define YK_JOB_PLANNING_PLACE_JOB_H
@@ -9,42 +9,64 @@
 #include "base/option.h"
 #include "job/job.h"
 #include "job/outputs.h"
-#include "job/planning/place_output.h"
 #include "job/planning/planning.h"
 #include "job/workload.h"
+#include "planner/placement/placement.h"
 
-/* Texts are NULL where they are not given. */
+/* Strings that are not given are NULL. */
 struct yk_place_job_request {
     const struct yk_job *job;
     struct yk_planning_request planning; /* model, cluster and profile */
     struct yk_workload_request workload;
-    int64_t micro_batches; /* 0: left open */
-    const char *algorithm; /* only this way */
-    const char *map;       /* a device_map.json, which is one of the ways then */
+    int64_t micro_batches; /* 0: the search chooses */
+    const char *algorithm; /* run only this algorithm */
+    const char *map;       /* a device_map.json to compare with the algorithms */
     struct yk_job_search search;
-    const char *export;                 /* "accelerate": a device_map.json */
-    const char *output;                 /* what is exported; NULL: device_map.json */
-    struct yk_output_drawings drawings; /* the page compares; the others are of the winner */
+    const char *export; /* "accelerate": export a device_map.json */
+    const char *output; /* path of the export; NULL: device_map.json */
+    /* html compares all placements; svg and trace show the best one. */
+    struct yk_output_drawings drawings;
 };
 
-/* Starts as {0}, and stays where it is. */
+/* The comparison, and the request that it answers. */
+struct yk_place_output {
+    const struct yk_placement_request *request;
+    const struct yk_placements *placements;
+    const struct yk_placement *shown; /* its device map is printed: the best, or the only one */
+};
+
+/* Starts as {0}. Do not copy or move it: its members point to each other. */
 struct yk_place_job_result {
     struct yk_planning planning;
     struct yk_placement_request request;
     struct yk_placements *placements;
-    struct yk_place_output output; /* all of it, for who writes it */
+    struct yk_place_output output;
 };
 
 yk_status yk_place_job_run(const struct yk_place_job_request *request,
                            struct yk_place_job_result *out) YK_MUST_USE;
 
-/* Writes the drawings and the map. Fails with YK_ERROR_NO_FIT, and a remedy, where nothing fits. */
+/* Writes the drawings and the device map. If no placement fits, fails with YK_ERROR_NO_FIT and a
+ * message that says what would make the model fit. */
 yk_status yk_place_job_write_files(const struct yk_place_job_request *request,
                                    const struct yk_place_job_result *result) YK_MUST_USE;
 
 void yk_place_job_result_free(struct yk_place_job_result *result);
 
-/* Choices of the request's `algorithm`. */
+/* Choices for `algorithm`. */
 bool yk_place_job_algorithm_choices(size_t number, struct yk_choice *out);
+
+/* Append the comparison as text, as a JSON document, or as an HTML page. */
+yk_status yk_place_output_text(const struct yk_place_output *output,
+                               struct yk_text *out) YK_MUST_USE;
+yk_status yk_place_output_json(const struct yk_place_output *output,
+                               struct yk_text *out) YK_MUST_USE;
+yk_status yk_place_output_page(const struct yk_place_output *output,
+                               struct yk_text *out) YK_MUST_USE;
+
+/* Describes why a placement does not fit ("gpu1 lacks 3.1GiB") or does not exist. Returns NULL if
+ * it fits. The returned string may point into `out`. */
+const char *yk_place_output_violation(const struct yk_place_output *output,
+                                      const struct yk_placement *placement, struct yk_text *out);
 
 #endif

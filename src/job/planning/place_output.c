@@ -1,4 +1,4 @@
-#include "job/planning/place_output.h"
+#include "job/planning/place_job.h"
 
 #include "base/json_write.h"
 #include "base/table.h"
@@ -256,7 +256,7 @@ static void add_source(const struct yk_place_output *output, struct yk_text *out
     }
     if (output->placements->trials > 0) {
         yk_text_addf(out, "search: %lld trial%s, %s\n", (long long)output->placements->trials,
-                     output->placements->trials == 1 ? "" : "s",
+                     yk_text_plural(output->placements->trials),
                      output->placements->cut_short ? "cut short by the budget" : "complete");
     }
 }
@@ -412,11 +412,9 @@ yk_status yk_place_output_json(const struct yk_place_output *output, struct yk_t
         write_placement(output, &all->placements[i], &json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
     out->failed |= source.failed;
     yk_text_free(&source);
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 enum {
@@ -430,7 +428,6 @@ static const char *const titles[COLUMNS] = {"micro-batches", "step", "lower boun
 struct page {
     const struct yk_place_output *output;
     struct yk_arena *arena;
-    struct yk_side_by_side_row *rows;
 };
 
 static yk_status keep_seconds(const struct page *page, double seconds, const char **out)
@@ -443,21 +440,14 @@ static yk_status keep_seconds(const struct page *page, double seconds, const cha
 static yk_status keep_fullest(const struct page *page, const struct yk_placement *placement,
                               const char **out)
 {
-    const struct yk_cluster *cluster = page->output->request->book->cluster;
+    const int32_t number = fullest(page->output, placement);
+    const struct yk_device *device = &page->output->request->book->cluster->devices[number];
     struct yk_text words = {0};
-    double most = -1;
-    int32_t device = 0;
-    for (int32_t p = 0; placement->schedule && p < cluster->device_count; p++) {
-        const double part = (double)placement->peak_bytes[p] / cluster->devices[p].memory_bytes;
-        device = part > most ? p : device;
-        most = part > most ? part : most;
-    }
     if (placement->schedule) {
-        yk_text_addf(&words, "%s, %.0f %%", cluster->devices[device].name, 100 * most);
+        yk_text_addf(&words, "%s, %.0f %%", device->name,
+                     100 * ((double)placement->peak_bytes[number] / device->memory_bytes));
     }
-    const yk_status status = yk_arena_strdup(page->arena, yk_text_chars(&words), out);
-    yk_text_free(&words);
-    return status;
+    return yk_text_move(&words, page->arena, out);
 }
 
 static yk_status fill_row(const struct page *page, const struct yk_placement *placement,
@@ -489,14 +479,15 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
     return status;
 }
 
-static yk_status write_page(struct page *page, struct yk_text *out)
+static yk_status write_page(const struct page *page, struct yk_text *out)
 {
     const struct yk_placements *all = page->output->placements;
+    struct yk_side_by_side_row *rows = NULL;
     struct yk_text title = {0};
     struct yk_text lead = {0};
-    YK_TRY_NEW(page->arena, page->rows, all->count);
+    YK_TRY_NEW(page->arena, rows, all->count);
     for (int32_t i = 0; i < all->count; i++) {
-        YK_TRY(fill_row(page, &all->placements[i], &page->rows[i]));
+        YK_TRY(fill_row(page, &all->placements[i], &rows[i]));
     }
     yk_workload_add_title(page->output->request->config, page->output->request->book->cluster,
                           &page->output->request->workload, &title);
@@ -520,7 +511,7 @@ static yk_status write_page(struct page *page, struct yk_text *out)
         .lead = yk_text_chars(&lead),
         .columns = titles,
         .column_count = COLUMNS,
-        .rows = page->rows,
+        .rows = rows,
         .row_count = all->count,
         .winner = all->winner,
         .notes = given,
@@ -534,9 +525,6 @@ static yk_status write_page(struct page *page, struct yk_text *out)
 
 yk_status yk_place_output_page(const struct yk_place_output *output, struct yk_text *out)
 {
-    struct page page = {.output = output};
-    YK_TRY(yk_arena_create(&page.arena));
-    const yk_status status = write_page(&page, out);
-    yk_arena_destroy(page.arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_page(&(struct page){output, arena}, out));
+    return YK_OK;
 }

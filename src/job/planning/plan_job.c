@@ -19,7 +19,7 @@ bool yk_plan_job_strategy_choices(size_t number, struct yk_choice *out)
     return number <= YK_STRATEGY_COUNT;
 }
 
-/* The ways of yoke place that never divide a layer. */
+/* The placement algorithms that never divide a layer. */
 bool yk_plan_job_placement_choices(size_t number, struct yk_choice *out)
 {
     const char *name = yk_placement_algorithm(number);
@@ -85,7 +85,7 @@ static int32_t find_device(const struct yk_cluster *cluster, const char *name, s
     return -1;
 }
 
-/* "gpu0,gpu2" as those that are left out (devices), in the arena. */
+/* Parses "gpu0,gpu2" into `left_out` (devices): true for all devices that are not listed. */
 static yk_status read_devices(const char *words, const struct yk_cluster *cluster,
                               struct yk_arena *arena, const bool **left_out)
 {
@@ -169,9 +169,9 @@ static yk_status prepare(const struct yk_plan_job_request *request, struct yk_pl
     return YK_OK;
 }
 
-/* The plan of a placement, and what is to be said about it. */
-static yk_status follow(const struct yk_plan_job_request *request,
-                        const struct yk_planning *planning, struct yk_planner_outcome **out)
+/* Makes a plan from a placement and examines it. */
+static yk_status plan_placement(const struct yk_plan_job_request *request,
+                                const struct yk_planning *planning, struct yk_planner_outcome **out)
 {
     const struct yk_module_map *map = NULL;
     struct yk_placement_plan placed = {0};
@@ -193,7 +193,7 @@ yk_status yk_plan_job_run(const struct yk_plan_job_request *request, struct yk_p
     YK_TRY(prepare(request, &out->planning));
     yk_job_begin(request->job);
     const yk_status status = request->placement || request->map
-                                 ? follow(request, &out->planning, &out->planned)
+                                 ? plan_placement(request, &out->planning, &out->planned)
                                  : yk_planner_search(&out->planning.request, &out->planned);
     yk_job_end(request->job);
     if (status == YK_OK) {
@@ -229,7 +229,7 @@ static yk_status export_plan(const struct yk_plan_job_request *request,
     return status;
 }
 
-/* A plan that another tool cannot follow is a plan nonetheless. */
+/* The plan is written even if it cannot be exported. */
 yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
                                   const struct yk_plan_job_result *result)
 {

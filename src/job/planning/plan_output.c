@@ -1,4 +1,4 @@
-#include "job/planning/plan_output.h"
+#include "job/planning/plan_job.h"
 
 #include "base/json_write.h"
 #include "base/table.h"
@@ -16,12 +16,12 @@ enum {
     WORDS_SIZE = 96
 };
 
-/* Where devices are faster while others rest: of the one that gains most. */
+/* Adds the largest speed-up of a device while others are idle, if there is any. */
 static void add_rest(const struct yk_sim *sim, struct yk_text *out)
 {
     double lowest = 1;
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
-        lowest = fmin(lowest, sim->ranks[rank].scale);
+        lowest = fmin(lowest, sim->ranks[rank].compute_time_factor);
     }
     if (lowest < 1) {
         yk_text_addf(out, ", down to %.3g times while others rest", lowest);
@@ -30,16 +30,14 @@ static void add_rest(const struct yk_sim *sim, struct yk_text *out)
 
 static void add_headlines(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    char step[YK_UNITS_SIZE];
-    char bound[YK_UNITS_SIZE];
     const struct yk_mfu mfu = yk_planner_mfu(planned);
-    yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(planned->bound_s, YK_UNIT_SECONDS, bound);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
-    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n", step,
+    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
+                 YK_UNITS_TEXT(planned->trial.step_s, YK_UNIT_SECONDS),
                  100 * yk_error_band_error(&planned->trial.band), planned->tokens_per_s,
                  100 * mfu.formula, 100 * mfu.exact);
-    yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n", bound,
+    yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n",
+                 YK_UNITS_TEXT(planned->bound_s, YK_UNIT_SECONDS),
                  100 * (planned->trial.step_s / planned->bound_s - 1));
     yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);
     yk_text_addf(out, "  times       %s; %.3g times as long beside communication", planned->source,
@@ -50,13 +48,13 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
     yk_text_add(out, "\n");
 }
 
-/* How thorough the search was; nothing where there was none. */
+/* Adds the number of trials and whether the search was complete; nothing without a search. */
 static void add_search(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     const bool searched = planned->trials > 0 || planned->cut_short;
     if (searched) {
         yk_text_addf(out, "  search      %lld trial%s, %s\n", (long long)planned->trials,
-                     planned->trials == 1 ? "" : "s",
+                     yk_text_plural(planned->trials),
                      !planned->cut_short                 ? "complete"
                      : planned->request.search.moves > 0 ? "cut short by the limit of trials"
                                                          : "cut short by the budget");
@@ -66,7 +64,7 @@ static void add_search(const struct yk_planner_outcome *planned, struct yk_text 
     }
 }
 
-/* Ranks that stand in one row: they do the same on devices that are alike. */
+/* Whether two ranks share one row: they do the same work with the same times and memory. */
 static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int32_t b)
 {
     const struct yk_sim_rank *one = &planned->trial.sim->ranks[a];
@@ -135,7 +133,7 @@ static void add_memory_row(const struct yk_planner_outcome *planned, int32_t fir
 typedef void (*row_writer)(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                            struct yk_table *table);
 
-/* A row for each run of ranks that show alike. */
+/* Adds one row per run of consecutive ranks that are alike. */
 static yk_status add_ranks(const struct yk_planner_outcome *planned,
                            const struct yk_table_column *columns, size_t count, row_writer write,
                            struct yk_text *out)
@@ -149,8 +147,7 @@ static yk_status add_ranks(const struct yk_planner_outcome *planned,
         }
         write(planned, first, last, table);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     yk_text_add(out, "\n");
     return status;
 }
@@ -219,8 +216,7 @@ static yk_status add_layers(const struct yk_planner_outcome *planned, struct yk_
         yk_table_add(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
         yk_text_free(&words);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     yk_text_add(out, "\n");
     return status;
 }
@@ -294,29 +290,29 @@ yk_status yk_plan_output_text(const struct yk_planner_outcome *planned, struct y
     return yk_text_status(out);
 }
 
-static bool is_message(const struct yk_op_class *sort)
+static bool is_message(const struct yk_op_class *class)
 {
-    return sort->bytes > 0;
+    return class->bytes > 0;
 }
 
-/* The layer, and where it is computed; messages are of no one layer and no one device. */
+/* Layer and device of a class of ops; NULL for messages, which have neither. */
 static const char *layer_of(const struct yk_planner_outcome *planned,
-                            const struct yk_op_class *sort)
+                            const struct yk_op_class *class)
 {
-    return is_message(sort) || sort->layer == YK_LAYER_NONE
+    return is_message(class) || class->layer == YK_LAYER_NONE
                ? NULL
-               : planned->study->model->layers[sort->layer].name;
+               : planned->study->model->layers[class->layer].name;
 }
 
 static const char *device_of(const struct yk_planner_outcome *planned,
-                             const struct yk_op_class *sort)
+                             const struct yk_op_class *class)
 {
-    const int32_t device = planned->plan->ranks[sort->rank].device;
-    return is_message(sort) ? NULL : planned->study->cluster->devices[device].name;
+    const int32_t device = planned->plan->ranks[class->rank].device;
+    return is_message(class) ? NULL : planned->study->cluster->devices[device].name;
 }
 
 static yk_status add_times(const struct yk_planner_outcome *planned,
-                           const struct yk_op_class *sorts, int32_t count, struct yk_text *out)
+                           const struct yk_op_class *classes, int32_t count, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"op", YK_TABLE_LEFT},     {"of", YK_TABLE_LEFT},       {"on", YK_TABLE_LEFT},
@@ -326,82 +322,67 @@ static yk_status add_times(const struct yk_planner_outcome *planned,
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_op_class *sort = &sorts[i];
-        const char *layer = layer_of(planned, sort);
-        const char *device = device_of(planned, sort);
-        char bytes[YK_UNITS_SIZE] = "";
-        char time[YK_UNITS_SIZE];
-        if (is_message(sort)) {
-            yk_units_format(sort->bytes, YK_UNIT_BYTES, bytes);
-        }
-        yk_units_format(sort->time.seconds, YK_UNIT_SECONDS, time);
-        yk_table_add(table, "%s", yk_op_kind_name(sort->kind));
+        const struct yk_op_class *class = &classes[i];
+        const char *layer = layer_of(planned, class);
+        const char *device = device_of(planned, class);
+        yk_table_add(table, "%s", yk_op_kind_name(class->kind));
         yk_table_add(table, "%s", layer ? layer : "");
         yk_table_add(table, "%s", device ? device : "");
-        yk_table_add(table, "%" PRId64, sort->count);
-        if (sort->samples > 0) {
-            yk_table_add(table, "%" PRId64, sort->samples);
+        yk_table_add(table, "%" PRId64, class->count);
+        if (class->samples > 0) {
+            yk_table_add(table, "%" PRId64, class->samples);
         } else {
             yk_table_add(table, "%s", "");
         }
-        yk_table_add(table, "%s", bytes);
-        yk_table_add(table, "%s", time);
-        yk_table_add(table, "±%.0f %%", 100 * sort->time.error);
-        yk_table_add(table, "%s", yk_cost_origin_name(sort->time.origin));
+        yk_table_add(table, "%s",
+                     is_message(class) ? YK_UNITS_TEXT(class->bytes, YK_UNIT_BYTES) : "");
+        yk_table_add(table, "%s", YK_UNITS_TEXT(class->time.seconds, YK_UNIT_SECONDS));
+        yk_table_add(table, "±%.0f %%", 100 * class->time.error);
+        yk_table_add(table, "%s", yk_cost_origin_name(class->time.origin));
     }
     return yk_table_finish(table, out);
 }
 
-static void write_times(const struct yk_planner_outcome *planned, const struct yk_op_class *sorts,
+static void write_times(const struct yk_planner_outcome *planned, const struct yk_op_class *classes,
                         int32_t count, struct yk_json_writer *json)
 {
     yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_op_class *sort = &sorts[i];
+        const struct yk_op_class *class = &classes[i];
         yk_json_write_begin_row(json, 0);
-        yk_json_write_string(json, "op", yk_op_kind_name(sort->kind));
-        yk_json_write_string(json, "layer", layer_of(planned, sort));
-        yk_json_write_string(json, "device", device_of(planned, sort));
-        yk_json_write_integer(json, "count", sort->count);
-        yk_json_write_integer(json, "samples", sort->samples);
-        yk_json_write_number(json, "bytes", sort->bytes);
-        yk_json_write_number(json, "alone_s", sort->time.seconds);
-        yk_json_write_number(json, "error", sort->time.error);
-        yk_json_write_string(json, "origin", yk_cost_origin_name(sort->time.origin));
+        yk_json_write_string(json, "op", yk_op_kind_name(class->kind));
+        yk_json_write_string(json, "layer", layer_of(planned, class));
+        yk_json_write_string(json, "device", device_of(planned, class));
+        yk_json_write_integer(json, "count", class->count);
+        yk_json_write_integer(json, "samples", class->samples);
+        yk_json_write_number(json, "bytes", class->bytes);
+        yk_json_write_number(json, "alone_s", class->time.seconds);
+        yk_json_write_number(json, "error", class->time.error);
+        yk_json_write_string(json, "origin", yk_cost_origin_name(class->time.origin));
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
 }
 
-/* As JSON or, without a writer of that, as text. */
+/* Writes JSON if `json` is not NULL, else text. */
 static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
-                                    struct yk_json_writer *json, struct yk_text *out)
+                                    struct yk_json_writer *json, struct yk_arena *arena,
+                                    struct yk_text *out)
 {
-    struct yk_arena *arena = NULL;
-    struct yk_op_class *sorts = NULL;
+    struct yk_op_class *classes = NULL;
     int32_t count = 0;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status =
-        yk_sim_op_classes(planned->trial.sim, planned->study->costs, arena, &sorts, &count);
-    if (status == YK_OK && json) {
-        write_times(planned, sorts, count, json);
-        status = yk_text_status(out);
-    } else if (status == YK_OK) {
-        status = add_times(planned, sorts, count, out);
+    YK_TRY(yk_sim_op_classes(planned->trial.sim, planned->study->costs, arena, &classes, &count));
+    if (!json) {
+        return add_times(planned, classes, count, out);
     }
-    yk_arena_destroy(arena);
-    return status;
+    write_times(planned, classes, count, json);
+    return yk_text_status(out);
 }
 
 yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    return add_or_write_times(planned, NULL, out);
-}
-
-yk_status yk_plan_output_times_json(const struct yk_planner_outcome *planned,
-                                    struct yk_json_writer *json)
-{
-    return add_or_write_times(planned, json, json->text);
+    YK_TRY_IN_ARENA(arena, add_or_write_times(planned, NULL, arena, out));
+    return YK_OK;
 }
 
 static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
@@ -422,8 +403,8 @@ static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
     yk_json_write_number(json, "compute_s", simulated->compute_s);
     yk_json_write_number(json, "exposed_s", simulated->exposed_s);
     yk_json_write_number(json, "idle_s", simulated->idle_s);
-    if (simulated->scale < 1) {
-        yk_json_write_number(json, "compute_time_factor", simulated->scale);
+    if (simulated->compute_time_factor < 1) {
+        yk_json_write_number(json, "compute_time_factor", simulated->compute_time_factor);
     }
     yk_json_write_begin_object(json, "memory");
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -548,7 +529,7 @@ yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct y
     if (planned->plan) {
         write_context(planned, &json);
         write_plan(planned, &json);
-        YK_TRY(yk_plan_output_times_json(planned, &json));
+        YK_TRY_IN_ARENA(arena, add_or_write_times(planned, &json, arena, out));
     } else {
         write_no_plan(&json);
     }

@@ -9,8 +9,7 @@
 #include "report/label.h"
 #include "sched/bound/bound.h"
 #include "sched/mapping.h"
-#include "sched/memory.h"
-#include "sched/task_map.h"
+#include "sched/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +50,7 @@ static yk_status run_row(struct yk_schedule_comparison *comparison,
         yk_scheduler_run(row->scheduler, comparison->graph, options, &schedule);
     row->seconds = yk_clock_now_s() - begin_s;
     if (status != YK_OK) {
-        yk_text_add(&row->why, yk_status_message());
+        yk_text_add(&row->failure, yk_status_message());
         return status;
     }
     row->makespan = schedule->makespan;
@@ -59,9 +58,11 @@ static yk_status run_row(struct yk_schedule_comparison *comparison,
     return YK_OK;
 }
 
-yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
-                                     const struct yk_scheduler_options *options,
-                                     struct yk_schedule_comparison *out)
+/* Runs all schedulers. A scheduler that finds no schedule gets a row with the reason. Fails only if
+ * no scheduler finds a schedule, or on a system error. */
+static yk_status compare_schedulers(const struct yk_graph *graph,
+                                    const struct yk_scheduler_options *options,
+                                    struct yk_schedule_comparison *out)
 {
     out->graph = graph;
     YK_TRY(yk_bound_compute(graph, &out->lower_bound));
@@ -82,18 +83,18 @@ yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
     return out->schedule ? YK_OK : yk_status_prefix(failure, "no algorithm finds a schedule");
 }
 
-void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison)
+static void free_comparison(struct yk_schedule_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {
-        yk_text_free(&comparison->rows[i].why);
+        yk_text_free(&comparison->rows[i].failure);
     }
     free(comparison->rows);
     yk_schedule_destroy(comparison->schedule);
     *comparison = (struct yk_schedule_comparison){0};
 }
 
-static const char *praise(const struct yk_schedule_comparison *comparison,
-                          const struct yk_schedule_comparison_row *row)
+static const char *verdict_of(const struct yk_schedule_comparison *comparison,
+                              const struct yk_schedule_comparison_row *row)
 {
     if (row->makespan > comparison->schedule->makespan) {
         return "";
@@ -104,7 +105,7 @@ static const char *praise(const struct yk_schedule_comparison *comparison,
 static void add_row(const struct yk_schedule_comparison *comparison,
                     const struct yk_schedule_comparison_row *row, struct yk_table *table)
 {
-    const bool found = row->why.length == 0;
+    const bool found = row->failure.length == 0;
     char words[YK_NUMBER_SIZE] = "-";
     yk_table_add(table, "%s", row->scheduler->name);
     if (found) {
@@ -116,10 +117,8 @@ static void add_row(const struct yk_schedule_comparison *comparison,
                          (double)comparison->lower_bound, words);
     }
     yk_table_add(table, "%s", words);
-    char seconds[YK_UNITS_SIZE];
-    yk_units_format(row->seconds, YK_UNIT_SECONDS, seconds);
-    yk_table_add(table, "%s", seconds);
-    yk_table_add(table, "%s", found ? praise(comparison, row) : yk_text_chars(&row->why));
+    yk_table_add(table, "%s", YK_UNITS_TEXT(row->seconds, YK_UNIT_SECONDS));
+    yk_table_add(table, "%s", found ? verdict_of(comparison, row) : yk_text_chars(&row->failure));
 }
 
 yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison *comparison,
@@ -151,8 +150,8 @@ static void add_object(const struct yk_schedule_comparison *comparison,
     const double bound = (double)comparison->lower_bound;
     yk_json_write_begin_row(json, 1);
     yk_json_write_string(json, "algorithm", row->scheduler->name);
-    if (row->why.length > 0) {
-        yk_json_write_string(json, "error", yk_text_chars(&row->why));
+    if (row->failure.length > 0) {
+        yk_json_write_string(json, "error", yk_text_chars(&row->failure));
     } else {
         yk_json_write_number(json, "makespan", yk_graph_time(comparison->graph, row->makespan));
         yk_json_write_number(json, "gap", bound > 0 ? ((double)row->makespan - bound) / bound : 0);
@@ -229,8 +228,8 @@ static yk_status read_graph(const struct yk_schedule_request *request, struct yk
 }
 
 /* The schedule in which each task runs where the file `path` says. */
-static yk_status follow_map(const char *path, const struct yk_graph *graph,
-                            struct yk_schedule **out)
+static yk_status schedule_by_map(const char *path, const struct yk_graph *graph,
+                                 struct yk_schedule **out)
 {
     struct yk_text text = {0};
     struct yk_schedule *schedule = NULL;
@@ -258,7 +257,7 @@ static yk_status find_schedule(const struct yk_schedule_request *request,
                                const struct yk_scheduler_options *options, struct yk_schedule **out)
 {
     if (request->map) {
-        return follow_map(request->map, graph, out);
+        return schedule_by_map(request->map, graph, out);
     }
     const struct yk_scheduler *scheduler = yk_scheduler_find(request->algorithm);
     const yk_status status = yk_scheduler_run(scheduler, graph, options, out);
@@ -288,7 +287,7 @@ static yk_status run_all(const struct yk_schedule_request *request,
                          const struct yk_scheduler_options *options, struct yk_schedule_result *out)
 {
     struct yk_schedule_comparison *comparison = &out->comparison;
-    YK_TRY(yk_schedule_comparison_run(out->graph, options, comparison));
+    YK_TRY(compare_schedulers(out->graph, options, comparison));
     out->report = (struct yk_schedule_report){
         .schedule = comparison->schedule,
         .algorithm = comparison->best->name,
@@ -325,7 +324,7 @@ yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
 
 void yk_schedule_result_free(struct yk_schedule_result *result)
 {
-    yk_schedule_comparison_free(&result->comparison);
+    free_comparison(&result->comparison);
     yk_schedule_destroy(result->schedule);
     yk_graph_destroy(result->graph);
     *result = (struct yk_schedule_result){0};

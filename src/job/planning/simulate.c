@@ -2,7 +2,7 @@
 
 #include "base/folder.h"
 #include "job/outputs.h"
-#include "job/planning/plan_output.h"
+#include "job/planning/plan_job.h"
 #include "planner/planner.h"
 #include "program/program.h"
 #include "trace/chrome.h"

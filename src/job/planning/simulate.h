@@ -1,4 +1,4 @@
-/* Simulate: predicts the step of a plan that is in a file. */
+/* Simulate: predicts time and memory of one training step of a plan file. */
 #ifndef YK_JOB_PLANNING_SIMULATE_H
 #define YK_JOB_PLANNING_SIMULATE_H
 
@@ -6,14 +6,14 @@
 #include "planner/planner.h"
 
 struct yk_simulate_request {
-    const char *plan;                    /* the plan's file */
-    struct yk_planning_request planning; /* instead of what the plan names */
-    bool program;                        /* the text is the program */
-    bool times;                          /* the text ends with the times of ops */
-    const char *trace;                   /* a file; NULL: none */
+    const char *plan;                    /* plan file */
+    struct yk_planning_request planning; /* inputs that replace those of the plan file */
+    bool program;                        /* print the program of each rank instead of the summary */
+    bool times;                          /* also print the times of ops */
+    const char *trace;                   /* output file; NULL: none */
 };
 
-/* Starts as {0}, and stays where it is. */
+/* Starts as {0}. Do not copy or move it: its members point to each other. */
 struct yk_simulate_result {
     struct yk_planning planning;
     struct yk_planner_outcome *planned;
@@ -26,7 +26,7 @@ yk_status yk_simulate_write_text(const struct yk_simulate_request *request,
                                  const struct yk_simulate_result *result,
                                  struct yk_text *out) YK_MUST_USE;
 
-/* Writes the trace. Fails with YK_ERROR_NO_FIT where the plan does not fit. */
+/* Writes the trace. Fails with YK_ERROR_NO_FIT if the plan does not fit. */
 yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
                                   const struct yk_simulate_result *result) YK_MUST_USE;
 

@@ -119,14 +119,13 @@ void yk_tradeoff_result_free(struct yk_tradeoff_result *result)
     *result = (struct yk_tradeoff_result){0};
 }
 
-static void format_time(double seconds, char out[YK_UNITS_SIZE])
+static const char *format_time(double seconds, char out[YK_UNITS_SIZE])
 {
-    if (isnan(seconds)) {
-        snprintf(out, YK_UNITS_SIZE, "does not fit");
-    } else {
-        yk_units_format(seconds, YK_UNIT_SECONDS, out);
-    }
+    return isnan(seconds) ? "does not fit" : yk_units_format(seconds, YK_UNIT_SECONDS, out);
 }
+
+/* The text lives as long as the enclosing block. */
+#define TIME_TEXT(seconds) format_time((seconds), (char[YK_UNITS_SIZE]){0})
 
 /* A bar as long as the time is over the shortest, for the eye. */
 static void add_bar(double seconds, double min_s, double max_s, struct yk_table *table)
@@ -176,13 +175,11 @@ static yk_status add_curve(const struct yk_tradeoff *tradeoff, const double *sec
 static void add_split_point(const struct yk_tradeoff *tradeoff, int32_t point,
                             struct yk_table *table)
 {
-    char time[YK_UNITS_SIZE];
     char percent[PERCENT_SIZE];
-    format_time(tradeoff->split_s[point], time);
     format_percent(tradeoff, tradeoff->part[point], 1, percent);
     yk_table_add(table, "%s %%", percent);
     yk_table_add(table, "%d", tradeoff->kept[point]);
-    yk_table_add(table, "%s", time);
+    yk_table_add(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
 }
 
 static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *out)
@@ -200,13 +197,9 @@ static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *o
 static void add_memory_point(const struct yk_tradeoff *tradeoff, int32_t point,
                              struct yk_table *table)
 {
-    char joint[YK_UNITS_SIZE];
-    char ahead[YK_UNITS_SIZE];
-    format_time(tradeoff->joint_of_memory_s[point], joint);
-    format_time(tradeoff->ahead_of_memory_s[point], ahead);
     yk_table_add(table, "%s", YK_UNITS_TEXT(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
-    yk_table_add(table, "%s", joint);
-    yk_table_add(table, "%s", ahead);
+    yk_table_add(table, "%s", TIME_TEXT(tradeoff->joint_of_memory_s[point]));
+    yk_table_add(table, "%s", TIME_TEXT(tradeoff->ahead_of_memory_s[point]));
 }
 
 static yk_status add_memory(const struct yk_tradeoff *tradeoff, struct yk_text *out)
@@ -227,16 +220,10 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
     const struct yk_planning *planning = &result->planning;
     const struct yk_tradeoff *tradeoff = result->tradeoff;
     const struct yk_plan_tradeoff *charts = result->charts;
-    char joint[YK_UNITS_SIZE];
-    char best[YK_UNITS_SIZE];
-    char bound[YK_UNITS_SIZE];
     char percent[PERCENT_SIZE] = "-";
     if (isfinite(charts[0].chosen_x)) {
         format_percent(tradeoff, charts[0].chosen_x, 1, percent);
     }
-    format_time(tradeoff->joint_s, joint);
-    format_time(charts[0].chosen_s, best);
-    format_time(tradeoff->bound_s, bound);
     yk_workload_add_title(planning->request.config, planning->cluster, &planning->request.workload,
                           out);
     yk_text_add(out, "\n");
@@ -246,12 +233,14 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
     yk_text_addf(out, "\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
                  YK_UNITS_TEXT(tradeoff->free_bytes, YK_UNIT_BYTES));
     YK_TRY(add_split(tradeoff, out));
-    yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent, best);
+    yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent,
+                 TIME_TEXT(charts[0].chosen_s));
     if (tradeoff->joint) {
-        yk_text_addf(out, "  together     %s ±%.0f %%, %d layers kept\n", joint,
-                     100 * yk_error_band_error(&tradeoff->band), tradeoff->joint_kept);
+        yk_text_addf(out, "  together     %s ±%.0f %%, %d layers kept\n",
+                     TIME_TEXT(tradeoff->joint_s), 100 * yk_error_band_error(&tradeoff->band),
+                     tradeoff->joint_kept);
     }
-    yk_text_addf(out, "  bound        %s\n  times        ", bound);
+    yk_text_addf(out, "  bound        %s\n  times        ", TIME_TEXT(tradeoff->bound_s));
     yk_error_band_describe(&tradeoff->band, out);
     yk_text_add(out, "\n");
     if (yk_tradeoff_is_cut_short(tradeoff)) {

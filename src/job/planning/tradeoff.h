@@ -1,4 +1,5 @@
-/* Trade-off: weighs keeping parameters against sending them ahead, and writes charts and plans. */
+/* Trade-off job: compares ways to divide memory between resident parameters and prefetched ones,
+ * and writes charts and plans. */
 #ifndef YK_JOB_PLANNING_TRADEOFF_H
 #define YK_JOB_PLANNING_TRADEOFF_H
 
@@ -9,35 +10,35 @@
 #include "job/workload.h"
 #include "planner/tradeoff.h"
 
-/* Texts are NULL where they are not given. */
+/* Strings that are not given are NULL. */
 struct yk_tradeoff_request {
     const struct yk_job *job;
     struct yk_planning_request planning;
     struct yk_workload_request workload;
-    bool clip;
-    int64_t points;  /* of each curve, at least 2 */
-    double budget_s; /* half of it for the integer program */
-    const char *svg;
-    const char *memory_svg;
-    const char *plans; /* a folder for the plans of the splits */
+    bool clip;              /* training clips the gradient norm */
+    int64_t points;         /* points of each curve, at least 2 */
+    double budget_s;        /* time limit; half of it is for the integer program */
+    const char *svg;        /* output file of the chart over splits */
+    const char *memory_svg; /* output file of the chart over memory sizes */
+    const char *plans;      /* output folder for the plan of each split */
 };
 
-/* Starts as {0}, and stays where it is. */
+/* Starts as {0}. Do not copy or move it: its members point to each other. */
 struct yk_tradeoff_result {
     struct yk_planning planning;
     struct yk_tradeoff *tradeoff;
     struct yk_plan_curve curves[3];
     struct yk_plan_tradeoff charts[2];
-    int32_t chart_count; /* of those that have points */
+    int32_t chart_count; /* charts that have points */
 };
 
 yk_status yk_tradeoff_run(const struct yk_tradeoff_request *request,
                           struct yk_tradeoff_result *out) YK_MUST_USE;
 
 /*
- * Writes the charts and, into the folder of plans, which is made where it is missing,
- * split-NNN.json for every split that is there and fits, NNN being the percent reserved for
- * scheduling in three digits (split-012.5.json), and joint.json.
+ * Writes the charts and the plans. The folder of plans is created if missing. It gets joint.json
+ * and one split-NNN.json for every split that fits; NNN is the percentage of memory reserved for
+ * scheduling, in three digits (split-012.5.json).
  */
 yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
                                   const struct yk_tradeoff_result *result) YK_MUST_USE;

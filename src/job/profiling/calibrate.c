@@ -6,8 +6,7 @@
 #include "base/units.h"
 #include "job/planning/planning.h"
 #include "job/profile_path.h"
-#include "job/reporting/run_options.h"
-#include "job/reporting/run_plan.h"
+#include "job/reporting/run_report.h"
 #include "measure/calibration.h"
 #include "measure/timings.h"
 #include "planner/planner.h"
@@ -22,7 +21,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* A run that has ended, by which a profile is calibrated. Starts as {0}; owns what it points to. */
+/* A finished run that a profile is calibrated with. Starts as {0}; owns what it points to. */
 struct finished_run {
     struct yk_arena *arena;
     const char *folder;
@@ -100,7 +99,7 @@ static yk_status read_op_times(struct finished_run *run, const char *path,
     return yk_op_times_read(yk_text_chars(text), text->length, path, run->arena, &run->op_times);
 }
 
-/* The median of the steps by the plan that the run ended with. */
+/* The median time of the steps that used the last plan of the run. */
 static yk_status find_step(const struct yk_run_metrics *metrics, struct yk_arena *arena,
                            double *out_s)
 {
@@ -236,7 +235,7 @@ static void close_run(struct finished_run *run)
     *run = (struct finished_run){0};
 }
 
-/* The step that another profile predicts for the run's plan. */
+/* Predicts the step time of the run's plan with another profile. */
 static yk_status predict_step(struct finished_run *run, struct yk_profile *profile, double *out_s)
 {
     struct yk_planner_outcome *planned = NULL;
@@ -254,7 +253,7 @@ static yk_status predict_step(struct finished_run *run, struct yk_profile *profi
 /* Two predictions that differ by less are the same. */
 static const double same_part = 0.001;
 
-/* Further from the measured step, what ops took does not explain it. */
+/* A larger relative difference means that the op times do not explain the step time. */
 static const double odd_part = 0.1;
 
 static yk_status copy_layer(void *user, const struct yk_profile_layer_row *row)
@@ -295,7 +294,8 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
     return status;
 }
 
-static yk_status keep(const struct finished_run *run, const struct yk_calibration *calibration)
+static yk_status save_profile(const struct finished_run *run,
+                              const struct yk_calibration *calibration)
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_path_create(run->is_default ? NULL : run->profile, run->profile, &profile));
@@ -304,7 +304,7 @@ static yk_status keep(const struct finished_run *run, const struct yk_calibratio
     return status;
 }
 
-static void note_profile(const struct finished_run *run)
+static void note_other_profile(const struct finished_run *run)
 {
     const double now_s = run->planned->trial.step_s;
     if (fabs(now_s - run->predicted_step_s) > same_part * now_s) {
@@ -316,7 +316,7 @@ static void note_profile(const struct finished_run *run)
     }
 }
 
-static void note_rest(const struct yk_calibrate_result *result)
+static void warn_unexplained(const struct yk_calibrate_result *result)
 {
     const double measured_s = result->measured_step_s;
     if (fabs(result->calibrated_step_s - measured_s) > odd_part * measured_s) {
@@ -341,12 +341,12 @@ static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_aren
         .alone_s = sort->alone_s,
         .spread = sort->spread,
     };
-    YK_TRY(yk_arena_strdup(arena, sort->on, &out->on));
+    YK_TRY(yk_arena_strdup(arena, sort->on, &out->device_or_link));
     YK_TRY(yk_arena_strdup(arena, sort->layer, &out->layer));
     return yk_arena_strdup(arena, sort->shape, &out->shape);
 }
 
-/* What was found, apart from the run that it was found in. */
+/* Copies everything into the result, so that the run can be closed. */
 static yk_status fill_result(const struct finished_run *run,
                              const struct yk_calibration *calibration,
                              struct yk_calibrate_result *out)
@@ -361,7 +361,7 @@ static yk_status fill_result(const struct finished_run *run,
     out->estimated_message = calibration->estimated_message;
     out->layer_count = calibration->rows.layer_count;
     out->link_count = calibration->rows.link_count;
-    out->left = calibration->left;
+    out->skipped_messages = calibration->left;
     YK_TRY(yk_arena_strdup(out->arena, run->folder, &out->run));
     YK_TRY(yk_arena_strdup(out->arena, run->profile, &out->profile));
     YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->class_count + 1);
@@ -387,10 +387,10 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
     }
     YK_TRY(fill_result(run, calibration, out));
     YK_TRY(predict(run, calibration, &out->calibrated_step_s));
-    note_profile(run);
-    note_rest(out);
+    note_other_profile(run);
+    warn_unexplained(out);
     if (!request->dry_run) {
-        YK_TRY(keep(run, calibration));
+        YK_TRY(save_profile(run, calibration));
         out->written = true;
     }
     return YK_OK;

@@ -1,6 +1,6 @@
 /*
- * Calibrate: holds what the ops of a finished run took against what was predicted of them, and
- * corrects the profile by it.
+ * Calibrate: compares the measured op times of a finished run with their predictions, and corrects
+ * the profile.
  */
 #ifndef YK_JOB_PROFILING_CALIBRATE_H
 #define YK_JOB_PROFILING_CALIBRATE_H
@@ -12,24 +12,24 @@
 #include <stdint.h>
 
 struct yk_calibrate_request {
-    const char *run;     /* its folder */
-    const char *profile; /* NULL: that which the run was planned with, else the usual one */
-    bool dry_run;        /* write nothing */
+    const char *run;     /* run folder */
+    const char *profile; /* NULL: the profile that the run was planned with, else the default one */
+    bool dry_run;        /* do not write the profile */
 };
 
-/* One sort of op: measure/calibration.h says what makes a sort. */
+/* One class of ops, as defined in measure/calibration.h. */
 struct yk_calibrate_op {
-    const char *op;    /* "forward" */
-    const char *on;    /* a device or a link */
-    const char *layer; /* its kind, "gpt-block"; NULL of messages */
-    const char *shape; /* likewise */
-    int64_t size;      /* samples of a layer, bytes of a message; -1 of an update */
-    int32_t ranks;     /* of a message */
-    int32_t times;     /* in a step, on the rank that has most of them */
+    const char *op; /* "forward" */
+    const char *device_or_link;
+    const char *layer; /* kind of layer: "gpt-block"; NULL for a message */
+    const char *shape; /* shape of the layer; NULL for a message */
+    int64_t size;      /* samples of a layer op, bytes of a message; -1 for an update */
+    int32_t ranks;     /* ranks that take part in a message */
+    int32_t times;     /* ops per step on the rank with the most of them */
     double predicted_s;
     double measured_s;
-    double difference_s; /* measured less predicted of all of them on that rank */
-    double alone_s;      /* what is written to the profile; NAN: nothing */
+    double difference_s; /* (measured − predicted) × times */
+    double alone_s;      /* time without interference, for the profile; NAN: not written */
     double spread;
 };
 
@@ -37,25 +37,25 @@ struct yk_calibrate_op {
 struct yk_calibrate_result {
     struct yk_arena *arena;
     const char *run;
-    const char *profile; /* that was calibrated */
-    bool written;
+    const char *profile; /* path of the calibrated profile */
+    bool written;        /* false for a dry run */
     int64_t steps;
     int32_t ranks;
-    double measured_step_s;   /* median */
-    double predicted_step_s;  /* by the profile as it was */
-    double calibrated_step_s; /* by the profile as it is now, or would be */
-    double compute_slowdown;  /* slowdown of computation during messages; NAN: not known */
-    double message_slowdown;  /* of messages during computation */
-    bool estimated_compute;   /* read off the run */
-    bool estimated_message;
-    int32_t layer_count;         /* numbers for the profile: times of layers … */
-    int32_t link_count;          /* … and of messages */
-    int32_t left;                /* sorts of messages that stay out of the profile */
-    struct yk_calibrate_op *ops; /* the largest difference first */
+    double measured_step_s;      /* median */
+    double predicted_step_s;     /* predicted with the profile before calibration */
+    double calibrated_step_s;    /* predicted with the calibrated profile */
+    double compute_slowdown;     /* slowdown of computation during communication; NAN: not known */
+    double message_slowdown;     /* slowdown of communication during computation; NAN: not known */
+    bool estimated_compute;      /* compute_slowdown was estimated from the run */
+    bool estimated_message;      /* message_slowdown was estimated from the run */
+    int32_t layer_count;         /* layer times for the profile */
+    int32_t link_count;          /* message times for the profile */
+    int32_t skipped_messages;    /* classes of messages that are not written to the profile */
+    struct yk_calibrate_op *ops; /* sorted by difference_s, largest first */
     int32_t op_count;
 };
 
-/* Refuses runs that cannot be used, each with its reason. */
+/* Fails with the reason if the run cannot be used for calibration. */
 yk_status yk_calibrate_run(const struct yk_calibrate_request *request,
                            struct yk_calibrate_result *out) YK_MUST_USE;
 void yk_calibrate_result_free(struct yk_calibrate_result *result);

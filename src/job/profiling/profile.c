@@ -19,7 +19,7 @@ enum {
 /* Where a process is the only one. */
 static const struct yk_launcher alone = {.size = 1, .local_size = 1};
 
-/* The workload of the target at hand. */
+/* Sets the workload of the current target. */
 static yk_status read_workload(struct yk_profiling *profiling)
 {
     struct yk_workload_request workload = profiling->request->workload;
@@ -85,11 +85,12 @@ static yk_status open_ranks(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-/* What a rank does by itself; others know whether it could when they agree on it. */
+/* Opens counters and device of this rank. Ranks then combine their statuses. */
 static yk_status open_device(struct yk_profiling *profiling)
 {
     if (profiling->request->counters) {
-        YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice, &profiling->gauge));
+        YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice,
+                                &profiling->counter_recorder));
     }
     return open_engine(profiling);
 }
@@ -136,11 +137,11 @@ static void close_target(struct yk_profiling *profiling)
     }
     profiling->lane = NULL;
     yk_device_close_engine(&profiling->engine);
-    yk_counter_recorder_close(profiling->gauge);
-    profiling->gauge = NULL;
+    yk_counter_recorder_close(profiling->counter_recorder);
+    profiling->counter_recorder = NULL;
 }
 
-/* Of memory that is the host's, what this process has taken at most. */
+/* Memory in use on a GPU; on a CPU, the peak memory of this process. */
 static double held_bytes(const struct yk_engine *engine)
 {
     return engine->backend->used_bytes ? (double)engine->backend->used_bytes(engine->device)
@@ -155,7 +156,7 @@ static bool is_stopped(void *user)
 }
 
 /* Layers come first and take most of the time, links or copies the rest. */
-static double whole_progress(const struct yk_profiling *profiling, const char *what, double done)
+static double overall_progress(const struct yk_profiling *profiling, const char *what, double done)
 {
     const double layers = profiling->all.ranks->size > 1                  ? 0.7
                           : profiling->engine.backend->used_bytes != NULL ? 0.95
@@ -167,7 +168,7 @@ static void show_progress(void *user, const char *what, double done)
 {
     const struct yk_profiling *profiling = user;
     const int32_t rank = yk_train_team_rank(&profiling->team);
-    const double whole = whole_progress(profiling, what, done);
+    const double whole = overall_progress(profiling, what, done);
     char line[128];
     (void)snprintf(line, sizeof line, "%s, %s: %s", profiling->cluster->devices[rank].name,
                    yk_precision_name(profiling->workload.precision), what);
@@ -178,7 +179,7 @@ static void show_progress(void *user, const char *what, double done)
 static void note_step(void *user, const struct yk_round_times *times)
 {
     const struct yk_profiling *profiling = user;
-    yk_counter_recorder_add_step(profiling->gauge, times);
+    yk_counter_recorder_add_step(profiling->counter_recorder, times);
 }
 
 /* The largest message that a plan for the model could send: all gradients at once. */
@@ -197,8 +198,8 @@ static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
     return YK_OK;
 }
 
-/* What the target at hand is called among counters: its devices and precision. */
-static yk_status name_counted(const struct yk_profiling *profiling, const char **out)
+/* Name of the current target in the counters: its devices and precision. */
+static yk_status name_counters(const struct yk_profiling *profiling, const char **out)
 {
     struct yk_text name = {0};
     yk_text_addf(&name, "%s, %s", profiling->cluster->source,
@@ -206,28 +207,28 @@ static yk_status name_counted(const struct yk_profiling *profiling, const char *
     return yk_text_move(&name, profiling->arena, out);
 }
 
-/* With counters, what the device's meters showed meanwhile. */
+/* Measures the layers; with counters, records them meanwhile. */
 static yk_status survey_layers(struct yk_profiling *profiling,
                                const struct yk_survey_request *request)
 {
-    if (!profiling->gauge) {
+    if (!profiling->counter_recorder) {
         return yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     }
     struct yk_counter_ranks *all = &profiling->result->counted;
     struct yk_counter_rank *counted = &all->all[all->count];
-    YK_TRY(yk_counter_recorder_start(profiling->gauge));
+    YK_TRY(yk_counter_recorder_start(profiling->counter_recorder));
     const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, request);
-    yk_counter_recorder_stop(profiling->gauge);
+    yk_counter_recorder_stop(profiling->counter_recorder);
     YK_TRY(status);
-    YK_TRY(yk_counter_recorder_report(profiling->gauge, NAN, profiling->arena, counted));
-    YK_TRY(name_counted(profiling, &counted->device));
+    YK_TRY(yk_counter_recorder_report(profiling->counter_recorder, NAN, profiling->arena, counted));
+    YK_TRY(name_counters(profiling, &counted->device));
     all->count++;
     return YK_OK;
 }
 
-/* Whether the most that this process has taken will be what this target takes, and not what one
- * before it did. */
-static bool begins_anew(const struct yk_profiling *profiling)
+/* Resets the peak memory of the process. Returns whether the peak measured from now on is that of
+ * the current target only. */
+static bool resets_peak_memory(const struct yk_profiling *profiling)
 {
     const bool forgotten = yk_system_reset_peak_memory();
     return forgotten || profiling->target == 0 || profiling->engine.backend->used_bytes;
@@ -241,13 +242,13 @@ static yk_status survey(struct yk_profiling *profiling)
         .cluster = profiling->cluster,
         .slowness = profiling->slowness[profiling->all.ranks->rank],
         .seconds = profiling->request->seconds,
-        .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
+        .held_bytes = resets_peak_memory(profiling) ? held_bytes : NULL,
         .again = profiling->request->again,
         .versions = profiling->result->versions,
         .callbacks = {.user = profiling,
                       .progress = show_progress,
                       .stop = is_stopped,
-                      .ran = profiling->gauge ? note_step : NULL},
+                      .ran = profiling->counter_recorder ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &request));
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
@@ -261,8 +262,8 @@ static yk_status survey(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-/* A line about what was measured where, for who reads the results. */
-static yk_status note_target(struct yk_profiling *profiling)
+/* Adds the notes about the current target to the result. */
+static yk_status add_target_note(struct yk_profiling *profiling)
 {
     const struct yk_survey *survey = &profiling->result->survey;
     struct yk_text *out = &profiling->result->notes;
@@ -274,14 +275,14 @@ static yk_status note_target(struct yk_profiling *profiling)
     }
     if (survey->batch > 0) {
         yk_text_addf(out, "  with %lld sample%s at most, which is what fits\n",
-                     (long long)survey->batch, survey->batch == 1 ? "" : "s");
+                     (long long)survey->batch, yk_text_plural(survey->batch));
     }
     return yk_text_status(out);
 }
 
 /* One device of several may be too small for the model; the others are measured all the same. Ranks
  * would have to agree on it, and end instead. */
-static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
+static yk_status skip_target(struct yk_profiling *profiling, yk_status status)
 {
     if (status != YK_ERROR_NO_FIT || profiling->target_count == 1 ||
         !yk_train_team_is_alone(&profiling->team)) {
@@ -293,7 +294,7 @@ static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
     return yk_text_status(&profiling->result->notes);
 }
 
-/* The first rank keeps what is measured. */
+/* Opens the profile on rank 0, which stores the times of all ranks. */
 static yk_status open_profile(struct yk_profiling *profiling)
 {
     YK_TRY(yk_survey_begin(&profiling->result->survey));
@@ -309,11 +310,11 @@ static yk_status measure(struct yk_profiling *profiling)
          profiling->target < profiling->target_count && !profiling->result->survey.stopped;
          profiling->target++) {
         YK_TRY(open_target(profiling));
-        if (profiling->target == 0) { /* nothing is left behind where no device can be had */
+        if (profiling->target == 0) { /* only now, so that a failure leaves no empty profile */
             YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
         }
         yk_status status = survey(profiling);
-        status = status == YK_OK ? note_target(profiling) : pass_over(profiling, status);
+        status = status == YK_OK ? add_target_note(profiling) : skip_target(profiling, status);
         close_target(profiling);
         YK_TRY(status);
     }
@@ -321,7 +322,7 @@ static yk_status measure(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-/* Opens what is named, for so many ranks. */
+/* Opens model, profile path, cluster and targets of the request for `ranks` ranks. */
 static yk_status open_profiling(struct yk_profiling *profiling, int32_t ranks)
 {
     const struct yk_profile_request *request = profiling->request;

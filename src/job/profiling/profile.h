@@ -1,6 +1,6 @@
 /*
- * Profile: measures the layers of a model on the devices of this machine or of several ranks, and
- * the links between them, and keeps the times in a profile.
+ * Profile job: measures the layers of a model on the devices of this machine or of several ranks,
+ * and the links between the ranks. Stores the times in a profile.
  */
 #ifndef YK_JOB_PROFILING_PROFILE_H
 #define YK_JOB_PROFILING_PROFILE_H
@@ -12,6 +12,7 @@
 #include "job/job.h"
 #include "job/workload.h"
 #include "measure/survey/survey.h"
+#include "report/profile/report.h"
 #include "trace/counters_file.h"
 
 #include <stdbool.h>
@@ -19,55 +20,95 @@
 
 struct yk_profile_request {
     const char *model;
-    const char *cluster; /* a device for each rank; NULL: this machine's, shared evenly */
-    /* Its batch is the most samples that a rank may take at once; of its precision there may be
-     * several, with commas; NULL: fp32 on a CPU, bf16 on a GPU. */
+    const char *cluster; /* one device per rank; NULL: this machine, divided evenly */
+    /* `batch` is the largest number of samples to measure. `precision` may be a comma-separated
+     * list; NULL: fp32 on a CPU, bf16 on a GPU. */
     struct yk_workload_request workload;
-    const char *slow;   /* ranks that compute more slowly, see job/rank.h */
-    const char *device; /* NULL, "all": every device that is available */
-    const char *wire;   /* how GPUs exchange numbers: "auto", "nccl" or "mpi" */
-    double seconds;     /* about as long as the layers of a device and precision may take */
-    bool again;         /* what is known and not stale, too */
-    bool counters;
-    const char *profile;                /* the file; NULL: the usual one */
-    const struct yk_launcher *launcher; /* which rank this process is; NULL: the only one */
+    const char *slow;    /* value of --slow, see job/rank.h */
+    const char *device;  /* NULL or "all": every available device */
+    const char *wire;    /* transport between GPUs: "auto", "nccl" or "mpi" */
+    double seconds;      /* approximate time limit for the layers of one device and precision */
+    bool again;          /* also measure what the profile already contains */
+    bool counters;       /* record the device's hardware counters */
+    const char *profile; /* profile file; NULL: the default one */
+    const struct yk_launcher *launcher; /* rank of this process; NULL: a single process */
     const struct yk_job *job;
 };
 
-/* What was measured. Starts as {0}; owns what it points to. */
+/* Starts as {0}; owns what it points to. */
 struct yk_profile_result {
     struct yk_arena *arena;
-    int32_t rank;               /* the first one has kept what all have measured */
-    const char *path;           /* of the profile */
-    const char *versions;       /* of the last target: what its times depend on */
-    struct yk_cluster *cluster; /* its devices */
-    struct yk_survey survey;
-    double noise;         /* of the survey's times: a quarter of them are off by more */
-    struct yk_text notes; /* about each target, in lines */
-    int32_t target_count; /* devices and precisions that were to be measured */
+    int32_t rank;               /* of this process; rank 0 has stored the times of all ranks */
+    const char *path;           /* profile file */
+    const char *versions;       /* software versions that the times of the last target depend on */
+    struct yk_cluster *cluster; /* devices of the last target */
+    struct yk_survey survey;    /* measured times */
+    double noise;               /* relative error that a quarter of the measured times exceed */
+    struct yk_text notes;       /* one line per target */
+    int32_t target_count;       /* pairs of device and precision that were requested */
     bool counters;
-    struct yk_counter_ranks counted; /* with counters: of the targets that were measured */
+    struct yk_counter_ranks counted; /* counters of each measured target, if requested */
 };
 
-/* Refuses a request that this process can tell to be wrong, for so many ranks: before they are
- * started. */
+/* Checks a request for `ranks` ranks, before they are started. Fails for errors that this process
+ * can detect alone. */
 yk_status yk_profile_check(const struct yk_profile_request *request, int32_t ranks) YK_MUST_USE;
 
-/* All ranks call it. Stopped, it ends with what was measured by then. */
+/* Called by all ranks. When stopped, succeeds with the times measured so far. */
 yk_status yk_profile_run(const struct yk_profile_request *request,
                          struct yk_profile_result *out) YK_MUST_USE;
 void yk_profile_result_free(struct yk_profile_result *result);
 
-/* Every number, as JSON. */
+/* Appends every measured number as a JSON document. */
 yk_status yk_profile_write_json(const struct yk_profile_result *result,
                                 struct yk_text *out) YK_MUST_USE;
 
-/* The devices as a cluster file. */
+/* Appends the devices in the format of a cluster file. */
 yk_status yk_profile_write_cluster(const struct yk_profile_result *result,
                                    struct yk_text *out) YK_MUST_USE;
 
-/* The file to keep measurements in. */
+/* The profile file to write to: `profile`, or the default one if NULL. Fails for "none". */
 yk_status yk_profile_find_path(const char *profile, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
+
+/* ---- import: merges profiles of other machines into a profile of this machine ---- */
+
+struct yk_profile_import_request {
+    const char *files;   /* profiles to read, comma-separated */
+    const char *profile; /* profile to write; NULL: the default one */
+};
+
+struct yk_profile_import_file {
+    const char *path;
+    int64_t added;    /* measurements that were not in the profile */
+    int64_t replaced; /* measurements that replaced older ones */
+    int64_t skipped;  /* measurements skipped because the profile has equally new ones */
+};
+
+/* Starts as {0}; owns what it points to. */
+struct yk_profile_import_result {
+    struct yk_arena *arena;
+    const char *path; /* profile that was written */
+    struct yk_profile_import_file *files;
+    int32_t file_count;
+};
+
+/* Opens every file for a check before it writes anything. */
+yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
+                                struct yk_profile_import_result *out) YK_MUST_USE;
+void yk_profile_import_result_free(struct yk_profile_import_result *result);
+
+/* ---- show: reads the contents of a profile ---- */
+
+/* Starts as {0}; owns what it points to. */
+struct yk_profile_show_result {
+    struct yk_arena *arena;
+    struct yk_profile_report report;
+};
+
+/* Uses these members of the request: `profile`, and as filters `model`, `workload` and `device`. */
+yk_status yk_profile_show_run(const struct yk_profile_request *request,
+                              struct yk_profile_show_result *out) YK_MUST_USE;
+void yk_profile_show_result_free(struct yk_profile_show_result *result);
 
 #endif

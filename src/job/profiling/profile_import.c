@@ -1,7 +1,6 @@
-#include "job/profiling/profile_import.h"
+#include "job/profiling/profile.h"
 
 #include "job/profile_path.h"
-#include "job/profiling/profile.h"
 #include "profile/profile.h"
 
 #include <string.h>
@@ -41,8 +40,8 @@ static yk_status add(struct yk_profile *profile, struct yk_profile_import_file *
     struct yk_profile_import_counts counts;
     YK_TRY(yk_profile_import(profile, file->path, &counts));
     file->added = counts.added;
-    file->newer = counts.replaced;
-    file->left = counts.left;
+    file->replaced = counts.replaced;
+    file->skipped = counts.left;
     return YK_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "job/profiling/profile_show.h"
+#include "job/profiling/profile.h"
 
 #include <string.h>
 #include <time.h>
@@ -32,7 +32,7 @@ static yk_status add_shapes(struct showing *showing, const struct yk_model_confi
 }
 
 /* Whether a list of words with commas between them has this one. */
-static bool names(const char *list, const char *word)
+static bool list_contains(const char *list, const char *word)
 {
     const size_t length = strlen(word);
     for (const char *at = list; *at;) {
@@ -53,7 +53,7 @@ static yk_status choose_layers(struct showing *showing)
     YK_TRY(yk_model_config_open(request->model, showing->arena, &config));
     for (int p = 0; p < YK_PRECISION_COUNT; p++) {
         const char *precision = yk_precision_name((enum yk_precision)p);
-        if (!request->workload.precision || names(request->workload.precision, precision)) {
+        if (!request->workload.precision || list_contains(request->workload.precision, precision)) {
             YK_TRY(add_shapes(showing, config, precision));
         }
     }

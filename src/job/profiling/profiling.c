@@ -17,7 +17,7 @@ static const double nearly_the_part = 0.01;
 
 /* ---- which ---- */
 
-static bool wants_all(const struct yk_profile_request *request)
+static bool measures_all_devices(const struct yk_profile_request *request)
 {
     return !request->device || strcmp(request->device, "all") == 0;
 }
@@ -44,9 +44,9 @@ const char *yk_profiling_device(const struct yk_profiling *profiling)
     const struct yk_profile_request *request = profiling->request;
     if (request->cluster && profiling->cluster) {
         const bool gpu = !profiling->cluster->devices[0].is_cpu;
-        return !gpu ? "cpu" : wants_all(request) ? "cuda" : request->device;
+        return !gpu ? "cpu" : measures_all_devices(request) ? "cuda" : request->device;
     }
-    return wants_all(request) ? "auto" : request->device;
+    return measures_all_devices(request) ? "auto" : request->device;
 }
 
 /* Ranks measure the same kind of device, all at once, each its own. */
@@ -56,12 +56,12 @@ static yk_status list_choices(const struct yk_profiling *profiling, int32_t rank
     const struct yk_profile_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
     *count = 1;
-    if (!wants_all(request) && strcmp(request->device, "cpu") != 0 &&
+    if (!measures_all_devices(request) && strcmp(request->device, "cpu") != 0 &&
         strncmp(request->device, "cuda", 4) != 0) {
         return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or all",
                        request->device);
     }
-    if (wants_all(request) && ranks == 1 && !request->cluster) {
+    if (measures_all_devices(request) && ranks == 1 && !request->cluster) {
         return list_all(choices, count);
     }
     return yk_train_team_is_alone(team)
@@ -153,7 +153,7 @@ static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_
     return status;
 }
 
-/* A CPU of a cluster that is given must say itself which part it is. */
+/* Fails if the parts of CPUs in --cluster do not match --slow. */
 static yk_status check_slowness(const struct yk_profiling *profiling)
 {
     for (int32_t i = 0; i < profiling->cluster->device_count; i++) {
@@ -185,8 +185,8 @@ yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t rank
     if (profiling->cluster->device_count != ranks) {
         return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
                        (int)profiling->cluster->device_count,
-                       profiling->cluster->device_count == 1 ? "" : "s", (int)ranks,
-                       ranks == 1 ? "" : "s");
+                       yk_text_plural(profiling->cluster->device_count), (int)ranks,
+                       yk_text_plural(ranks));
     }
     for (int32_t i = 1; i < ranks; i++) {
         if (profiling->cluster->devices[i].is_cpu != profiling->cluster->devices[0].is_cpu) {
@@ -218,8 +218,8 @@ static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
                           100 * named->part, named->type ? named->type : named->name, line);
 }
 
-/* What a rank says without asking the others. */
-static yk_status name_here(struct yk_profiling *profiling, int64_t ranks)
+/* Builds or checks the cluster without asking the other ranks. */
+static yk_status build_local_cluster(struct yk_profiling *profiling, int64_t ranks)
 {
     const struct yk_profile_request *request = profiling->request;
     const struct yk_device_choice *choice = &profiling->targets[profiling->target].choice;
@@ -251,7 +251,7 @@ yk_status yk_profiling_make_cluster(struct yk_profiling *profiling)
         profiling->cluster = NULL;
     }
     if (request->cluster || request->slow || ranks == 1) {
-        return yk_train_team_agree(team, name_here(profiling, ranks));
+        return yk_train_team_agree(team, build_local_cluster(profiling, ranks));
     }
     YK_TRY(yk_train_team_describe(team, &profiling->targets[profiling->target].choice, 0,
                                   profiling->arena, &line));

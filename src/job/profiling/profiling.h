@@ -1,6 +1,6 @@
 /*
- * Targets: which devices and precisions a profile is asked for, and the cluster that the devices of
- * one of them are.
+ * Profiling: the state of a profile job while it runs. Determines the targets (pairs of device and
+ * precision) and the cluster that the devices of a target form.
  */
 #ifndef YK_JOB_PROFILING_PROFILING_H
 #define YK_JOB_PROFILING_PROFILING_H
@@ -14,31 +14,30 @@
 
 #include <stdint.h>
 
-/* One device and precision to be measured. */
+/* One device and precision to measure. */
 struct yk_profile_target {
     struct yk_device_choice choice;
     enum yk_precision precision;
 };
 
-/* What is asked for, opened. */
 struct yk_profiling {
     const struct yk_profile_request *request;
     struct yk_profile_result *result;
-    struct yk_arena *arena; /* the result's */
+    struct yk_arena *arena; /* owned by the result */
     const struct yk_model_config *config;
-    struct yk_workload workload; /* of the target at hand */
-    double *slowness;            /* (ranks) */
+    struct yk_workload workload; /* of the current target */
+    double *slowness;            /* (ranks) factors of --slow */
     struct yk_train_team team;
     struct yk_profile_target *targets;
     int32_t target_count;
-    int32_t target; /* at hand */
-    /* Of the target at hand: */
-    struct yk_cluster *cluster; /* with the slowness of each rank as its device's part */
+    int32_t target; /* index of the current target */
+    /* Of the current target: */
+    struct yk_cluster *cluster; /* one device per rank; --slow is the device's part */
     struct yk_engine engine;
-    struct yk_backend_lane *lane; /* of a rank alone */
-    struct yk_ranks alone;
+    struct yk_backend_lane *lane; /* comm lane of a single rank */
+    struct yk_ranks alone;        /* the communicator of a single rank */
     struct yk_measure_ranks all;
-    struct yk_counter_recorder *gauge; /* with counters; else NULL */
+    struct yk_counter_recorder *counter_recorder; /* NULL: no counters */
 };
 
 static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)
@@ -46,17 +45,18 @@ static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)
     return yk_train_team_is_alone(&profiling->team) ? 1 : profiling->team.ranks.size;
 }
 
-/* The device that is asked for, as other jobs read it, of ranks that measure together. */
+/* The requested device as a value of --device. "all" becomes the device kind of the cluster, or
+ * "auto". */
 const char *yk_profiling_device(const struct yk_profiling *profiling);
 
-/* Which devices and precisions are meant, for so many ranks: as far as one process knows, and
- * once the team has met, as all of them do. */
+/* Determines the targets for `ranks` ranks. Before the team is open this uses only what this
+ * process knows; afterwards all ranks agree on the targets. */
 yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
 
-/* The cluster that is named, which must have a device for each rank. */
+/* Opens the cluster of the request. Fails unless it has one device per rank. */
 yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
 
-/* The devices of the target at hand as a cluster: one for each rank. */
+/* Builds the cluster of the current target: one device per rank. Called by all ranks. */
 yk_status yk_profiling_make_cluster(struct yk_profiling *profiling) YK_MUST_USE;
 
 #endif

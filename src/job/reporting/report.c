@@ -10,15 +10,11 @@
 #include "report/plan/report.h"
 #include "trace/chrome.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 enum {
     CURVE_POINTS = 21
 };
 
-/* All that the page is made of. */
+/* Everything that the report is made from. */
 struct reporting {
     const struct yk_report_request *request;
     struct yk_planning planning;
@@ -84,17 +80,6 @@ static yk_status examine(struct reporting *reporting)
     return YK_OK;
 }
 
-static yk_status make_folder(const char *path)
-{
-    if (mkdir(path, 0777) == 0) {
-        return YK_OK;
-    }
-    const int reason = errno;
-    return yk_folder_exists(path) ? YK_OK
-                                  : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s",
-                                            path, strerror(reason));
-}
-
 /* The text for a picture in the folder of pictures. */
 static yk_status open_picture(void *argument, const char *name, struct yk_text **out)
 {
@@ -106,10 +91,10 @@ static yk_status open_picture(void *argument, const char *name, struct yk_text *
 static yk_status draw_pictures(struct reporting *reporting)
 {
     YK_TRY(yk_plan_page_pictures(&reporting->report, NULL, open_picture, reporting));
-    return make_folder(reporting->request->svg);
+    return yk_folder_create(reporting->request->svg);
 }
 
-static yk_status make(struct reporting *reporting)
+static yk_status write_report(struct reporting *reporting)
 {
     const struct yk_report_request *request = reporting->request;
     struct yk_outputs *outputs = &reporting->outputs;
@@ -143,7 +128,7 @@ static yk_status report_run(const struct yk_report_request *request)
                        request->plan);
     }
     if (request->svg) {
-        YK_TRY(make_folder(request->svg));
+        YK_TRY(yk_folder_create(request->svg));
     }
     return yk_run_report_draw(request->plan, request->output, request->svg);
 }
@@ -166,7 +151,7 @@ yk_status yk_report_run(const struct yk_report_request *request)
     if (yk_folder_exists(request->plan)) {
         return report_run(request);
     }
-    const yk_status status = make(&reporting);
+    const yk_status status = write_report(&reporting);
     yk_trace_destroy(reporting.trace);
     yk_tradeoff_destroy(reporting.tradeoff);
     yk_planner_outcome_destroy(reporting.planned);

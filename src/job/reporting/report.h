@@ -1,22 +1,21 @@
-/* Report: draws a plan, or the run of a training, into files. */
+/* Report: writes an HTML page, SVG figures or a trace about a plan or a training run. */
 #ifndef YK_JOB_REPORTING_REPORT_H
 #define YK_JOB_REPORTING_REPORT_H
 
 #include "job/job.h"
 #include "job/planning/planning.h"
 
-/* Texts are NULL where they are not given; one of the last three is needed. */
+/* Strings that are not given are NULL. At least one of output, svg and trace is required. */
 struct yk_report_request {
     const struct yk_job *job;
-    const char *plan;                    /* a plan's file, or the folder of a run */
-    struct yk_planning_request planning; /* instead of what the plan names */
-    double budget_s;                     /* for what the usual ways would take */
-    const char *output;                  /* the page */
-    const char *svg;                     /* a folder for its pictures */
-    const char *trace;
+    const char *plan;                    /* plan file or run folder */
+    struct yk_planning_request planning; /* inputs that replace those of the plan file */
+    double budget_s;                     /* time limit for baselines and the trade-off */
+    const char *output;                  /* output file of the page */
+    const char *svg;                     /* output folder of the figures */
+    const char *trace;                   /* output file of the trace */
 };
 
-/* All that it finds is in the files. */
 yk_status yk_report_run(const struct yk_report_request *request) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "job/reporting/run_options.h"
+#include "job/reporting/run_report.h"
 
 #include "base/json.h"
 

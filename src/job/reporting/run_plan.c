@@ -1,4 +1,4 @@
-#include "job/reporting/run_plan.h"
+#include "job/reporting/run_report.h"
 
 #include <math.h>
 
@@ -37,7 +37,7 @@ void yk_run_plan_complete(const struct yk_planner_outcome *planned, int32_t numb
     }
 }
 
-/* Whether the plan's own shares are others. */
+/* Whether the shares of the plan differ from `shares`. */
 static bool differs(const struct yk_plan *plan, const double *shares)
 {
     bool other = false;

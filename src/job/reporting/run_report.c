@@ -1,11 +1,10 @@
 #include "job/reporting/run_report.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "job/outputs.h"
 #include "job/planning/planning.h"
-#include "job/reporting/run_options.h"
-#include "job/reporting/run_plan.h"
 #include "planner/planner.h"
 #include "report/label.h"
 #include "report/run/metrics.h"
@@ -20,8 +19,7 @@
 #include <unistd.h>
 
 enum {
-    PATH_SIZE = 4096,
-    MAX_BEFORE = 17 /* plans: a run divides samples anew up to 16 times */
+    MAX_BEFORE = 17 /* plans: a run is rebalanced up to 16 times */
 };
 
 /* Starts as {0}, with a folder. */
@@ -43,17 +41,9 @@ struct reading {
 /* The path of a file of the run, or NULL where there is none. In the arena. */
 static yk_status find_file(const struct reading *reading, const char *name, const char **out)
 {
-    char path[PATH_SIZE];
-    const int length = snprintf(path, sizeof path, "%s/%s", reading->folder, name);
-    *out = NULL;
-    if (length < 0 || length >= (int)sizeof path) {
-        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", reading->folder);
-    }
-    if (access(path, F_OK) != 0) {
-        return YK_OK;
-    }
-    *out = yk_arena_copy_text(reading->arena, path, (size_t)length);
-    return *out ? YK_OK : yk_fail_out_of_memory();
+    YK_TRY(yk_folder_path(reading->folder, name, reading->arena, out));
+    *out = access(*out, F_OK) == 0 ? *out : NULL;
+    return YK_OK;
 }
 
 /* Gives a file of the run, if it is there, to `read`. */
@@ -118,7 +108,7 @@ static yk_status read_options(struct reading *reading, const char *path, const s
                                &reading->report.options, &reading->report.option_count);
 }
 
-static const char *setting(const struct reading *reading, const char *name)
+static const char *option_value(const struct reading *reading, const char *name)
 {
     for (int32_t i = 0; i < reading->report.option_count; i++) {
         if (strcmp(reading->report.options[i].name, name) == 0) {
@@ -220,7 +210,7 @@ static const struct yk_memory_peak *peak_of(const struct reading *reading, int32
     return most;
 }
 
-/* The ranks, out of the summary and of the plan, be it there. */
+/* Fills the ranks from the summary and, if known, from the plan. */
 static yk_status fill_ranks(struct reading *reading)
 {
     const struct yk_run_summary *summary = &reading->summary;
@@ -323,17 +313,6 @@ static yk_status find_checkpoint(struct reading *reading)
     return newest[0] ? find_file(reading, path, &reading->report.checkpoint) : YK_OK;
 }
 
-static yk_status keep_text(struct reading *reading, struct yk_text *text, const char **out)
-{
-    yk_status status = yk_text_status(text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(reading->arena, yk_text_chars(text), text->length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(text);
-    return status;
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -355,10 +334,10 @@ static void add_batch(const struct yk_model *model, struct yk_text *out)
 static yk_status describe(struct reading *reading)
 {
     struct yk_run_report *report = &reading->report;
-    const char *data = setting(reading, "data");
-    const char *target = setting(reading, "target");
+    const char *data = option_value(reading, "data");
+    const char *target = option_value(reading, "target");
     struct yk_text text = {0};
-    report->title = setting(reading, "model");
+    report->title = option_value(reading, "model");
     report->title = base_name(report->title ? report->title : reading->folder);
     if (reading->planned) {
         const struct yk_model *model = reading->planned->study->model;
@@ -367,13 +346,12 @@ static yk_status describe(struct reading *reading)
         yk_text_addf(&text, "%s parameters, ", parameters);
         add_batch(model, &text);
         yk_text_addf(&text, " a step, %s.", yk_precision_name(model->workload.precision));
-        YK_TRY(keep_text(reading, &text, &report->model));
+        YK_TRY(yk_text_move(&text, reading->arena, &report->model));
     }
     if (data) {
-        text = (struct yk_text){0};
         yk_text_addf(&text, target ? "Trained on %s and %s." : "Trained on %s.", base_name(data),
                      base_name(target ? target : ""));
-        YK_TRY(keep_text(reading, &text, &report->data));
+        YK_TRY(yk_text_move(&text, reading->arena, &report->data));
     }
     return YK_OK;
 }
@@ -381,7 +359,7 @@ static yk_status describe(struct reading *reading)
 static void fill_steps(struct reading *reading)
 {
     struct yk_run_report *report = &reading->report;
-    const char *steps = setting(reading, "steps");
+    const char *steps = option_value(reading, "steps");
     long long goal = 0;
     report->steps = reading->metrics.steps;
     report->step_count = reading->metrics.step_count;
@@ -410,14 +388,11 @@ static void fill_steps(struct reading *reading)
 
 static yk_status read_run(struct reading *reading)
 {
-    const char *metrics = NULL;
-    const char *options_path = NULL;
     YK_TRY(yk_arena_create(&reading->arena));
     reading->metrics.median_step_s = NAN;
     reading->summary = (struct yk_run_summary){.peak_bytes = NAN, .predicted_step_s = NAN};
-    YK_TRY(find_file(reading, "metrics.jsonl", &metrics));
-    YK_TRY(find_file(reading, "run.json", &options_path));
-    if (!metrics && !options_path) {
+    if (!yk_folder_has(reading->folder, "metrics.jsonl") &&
+        !yk_folder_has(reading->folder, "run.json")) {
         return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has neither metrics.jsonl nor run.json",
                        reading->folder);
     }

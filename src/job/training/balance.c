@@ -13,10 +13,10 @@ enum {
     MAX_CHANGES = 16, /* of a run */
 };
 
-/* Slower than planned beside the others by so much, it is named. */
+/* A rank with a larger relative slowdown counts as slow. */
 #define TOO_SLOW 1.3
 
-/* All ranks come to the same, and rank 0 reports it. */
+/* All ranks reach the same result; only rank 0 logs it. */
 #define report(balance_, ...)                                                                      \
     do {                                                                                           \
         if ((balance_)->reports) {                                                                 \
@@ -30,7 +30,7 @@ yk_status yk_train_balance_open(struct yk_train_balance *balance)
     const int32_t ranks = balance->planned->plan->rank_count;
     YK_TRY_NEW(balance->arena, balance->planned_s, ranks);
     YK_TRY_NEW(balance->arena, balance->slow, ranks);
-    YK_TRY_NEW(balance->arena, balance->sum_s, ranks);
+    YK_TRY_NEW(balance->arena, balance->mean_s, ranks);
     YK_TRY_NEW(balance->arena, balance->named, ranks);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(balance->arena, balance->found, MAX_CHANGES);
@@ -64,13 +64,13 @@ double yk_train_balance_peak_bytes(const struct yk_train_balance *balance, int32
     return most;
 }
 
-/* The plan before the change of that number. */
+/* The plan before change number `change`. */
 static const struct yk_plan *plan_before(const struct yk_train_balance *balance, int32_t change)
 {
     return change > 0 ? balance->found[change - 1]->plan : balance->planned->plan;
 }
 
-/* The samples of a rank. */
+/* Samples per step of a rank. */
 static int64_t share_at(const struct yk_plan *plan, int32_t rank)
 {
     const struct yk_plan_member *member = yk_planner_member(plan, rank);
@@ -116,7 +116,7 @@ yk_status yk_train_balance_list(const struct yk_train_balance *balance, struct y
     return YK_OK;
 }
 
-/* The samples that a rank takes of a batch, with one group. */
+/* Pointer to the share of a rank in a plan with one group; NULL: the rank has none. */
 static int64_t *share_of(struct yk_plan *plan, int32_t rank)
 {
     struct yk_plan_group *group = &plan->groups[0];
@@ -128,9 +128,9 @@ static int64_t *share_of(struct yk_plan *plan, int32_t rank)
     return NULL;
 }
 
-/* The plan in force with samples divided by the speeds that were measured in the last steps. */
-static yk_status redivide(struct yk_train_balance *balance, const double *compute_s,
-                          struct yk_planner_outcome **out)
+/* The current plan with new shares, proportional to the measured speeds of the ranks. */
+static yk_status plan_new_shares(struct yk_train_balance *balance, const double *compute_s,
+                                 struct yk_planner_outcome **out)
 {
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
     struct yk_plan *plan = NULL;
@@ -155,7 +155,7 @@ static yk_status redivide(struct yk_train_balance *balance, const double *comput
     return yk_planner_examine(balance->request, plan, false, out);
 }
 
-/* Whether a plan has other shares than the one in force. */
+/* Whether two plans have different shares. */
 static bool differs(const struct yk_plan *a, const struct yk_plan *b)
 {
     for (int32_t i = 0; i < a->groups[0].member_count; i++) {
@@ -166,15 +166,15 @@ static bool differs(const struct yk_plan *a, const struct yk_plan *b)
     return false;
 }
 
-static const struct yk_program *change(struct yk_train_balance *balance, int64_t step,
-                                       const double *compute_s)
+static const struct yk_program *find_new_plan(struct yk_train_balance *balance, int64_t step,
+                                              const double *compute_s)
 {
     struct yk_planner_outcome *found = NULL;
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
     if (balance->found_count == MAX_CHANGES) {
         return NULL;
     }
-    if (redivide(balance, compute_s, &found) != YK_OK || !found->plan ||
+    if (plan_new_shares(balance, compute_s, &found) != YK_OK || !found->plan ||
         yk_planner_fail_unfit(found) != YK_OK) {
         report(balance, YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
                yk_status_message());
@@ -189,7 +189,7 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
     return found->trial.program;
 }
 
-/* How much slower than planned a rank is beside the one that keeps to its plan best. */
+/* Measured time / planned time of a rank, relative to the rank with the smallest ratio. */
 static double slowness(const struct yk_train_balance *balance, const double *compute_s,
                        int32_t ranks, int32_t rank)
 {
@@ -209,7 +209,7 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
 {
     int32_t slowest = -1;
     if (!(step->compute_s[0] > 0)) {
-        return NULL; /* of a first step it may not be known */
+        return NULL; /* the first step may have no measurement */
     }
     for (int32_t r = 0; r < step->ranks; r++) {
         const double times = slowness(balance, step->compute_s, step->ranks, r);
@@ -217,9 +217,9 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
         slowest = balance->slow[r] >= PATIENCE ? r : slowest;
     }
     for (int32_t r = 0; r < step->ranks; r++) {
-        /* Recent steps count more: what is measured now is what is divided by. */
-        const double weight = balance->sum_s[r] > 0 ? 0.2 : 1;
-        balance->sum_s[r] = (1 - weight) * balance->sum_s[r] + weight * step->compute_s[r];
+        /* An exponential moving average: recent steps weigh more. */
+        const double weight = balance->mean_s[r] > 0 ? 0.2 : 1;
+        balance->mean_s[r] = (1 - weight) * balance->mean_s[r] + weight * step->compute_s[r];
     }
     if (slowest < 0) {
         return NULL;
@@ -241,5 +241,5 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
         report(balance, YK_LOG_NOTE,
                "layers are placed on ranks: only a new plan can divide them anew");
     }
-    return balance->changes && can ? change(balance, step->step, balance->sum_s) : NULL;
+    return balance->changes && can ? find_new_plan(balance, step->step, balance->mean_s) : NULL;
 }

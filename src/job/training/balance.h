@@ -1,9 +1,9 @@
 /*
- * Train balance: compares what the ranks compute with what was planned, names one that is slower
- * than planned for long, and, where that is asked for, divides the samples anew.
+ * Train rebalancer: compares the compute times of the ranks with the plan. Warns about a rank that
+ * stays slower than planned for many steps and, with --rebalance, assigns new shares of the batch.
  *
- * Slower is measured against the rank that keeps to its plan best. Every rank has the same numbers
- * and comes to the same plan.
+ * The slowdown of a rank is measured time / planned time, relative to the rank with the smallest
+ * ratio. All ranks have the same numbers and therefore reach the same plan without communication.
  */
 #ifndef YK_JOB_TRAINING_BALANCE_H
 #define YK_JOB_TRAINING_BALANCE_H
@@ -16,43 +16,44 @@
 
 #include <stdbool.h>
 
-/* Starts with its first five members alone. */
+/* The caller sets the first five members; the others start as 0. */
 struct yk_train_balance {
-    const struct yk_plan_request *request; /* that the plan was made for */
-    const struct yk_planner_outcome *planned;
+    const struct yk_plan_request *request;    /* request that the initial plan answers */
+    const struct yk_planner_outcome *planned; /* initial plan */
     struct yk_arena *arena;
-    bool changes; /* the plan when a rank is slow */
-    bool reports; /* this is rank 0 */
+    bool changes; /* --rebalance: change the plan if a rank is slow */
+    bool reports; /* this is rank 0, which logs */
 
-    double *planned_s;                 /* (ranks) of computing in a step */
-    int32_t *slow;                     /* (ranks) steps in a row */
-    double *sum_s;                     /* (ranks) of those steps */
-    bool *named;                       /* (ranks) */
-    struct yk_planner_outcome **found; /* (found_count) plans to change to, in that order */
+    double *planned_s;                 /* (ranks) planned compute time per step */
+    int32_t *slow;                     /* (ranks) number of consecutive slow steps */
+    double *mean_s;                    /* (ranks) moving average of the compute time per step */
+    bool *named;                       /* (ranks) a warning about this rank was logged */
+    struct yk_planner_outcome **found; /* (found_count) new plans, in the order they are applied */
     int32_t found_count;
-    int64_t *changed; /* (changed_count) after which steps the run changed to them */
+    int64_t *changed; /* (changed_count) step after which found[i] was applied */
     int32_t changed_count;
 };
 
 yk_status yk_train_balance_open(struct yk_train_balance *balance) YK_MUST_USE;
 void yk_train_balance_close(struct yk_train_balance *balance);
 
-/* After a step: the program of another plan to go on with, or NULL. */
+/* Call after every step. Returns the program of a new plan if the run should change to it, else
+ * NULL. */
 const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance,
                                                 const struct yk_run_step *step);
 
-/* The run has changed to the plan that was found last, after this step, which may be later than
- * the one it was found after: what was begun by then ends first. Rank 0 logs it. */
+/* Records that the run has changed to the newest plan after `step`. That may be some steps after
+ * the plan was found, because steps already in flight finish first. Rank 0 logs it. */
 void yk_train_balance_apply(struct yk_train_balance *balance, int64_t step);
 
-/* The plan in force. */
+/* The current plan. */
 const struct yk_planner_outcome *yk_train_balance_plan(const struct yk_train_balance *balance);
 
-/* The most memory of a rank by any plan that the run has gone by: what a plan does not need any
- * more is free when the next begins, so they do not add up. */
+/* Peak memory of a rank: the maximum over all plans that the run has used. Buffers of one plan are
+ * freed before the next plan starts, so the peaks do not add up. */
 double yk_train_balance_peak_bytes(const struct yk_train_balance *balance, int32_t rank);
 
-/* The changes (changed_count) as the result of the job has them. In the arena. */
+/* Lists the changes (changed_count) for the result of the job. Allocated in the arena. */
 yk_status yk_train_balance_list(const struct yk_train_balance *balance, struct yk_arena *arena,
                                 struct yk_train_rebalancing **out) YK_MUST_USE;
 

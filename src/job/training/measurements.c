@@ -1,9 +1,9 @@
-#include "job/training/measurements.h"
+#include "job/training/summary.h"
 
 #include "base/folder.h"
 #include "base/system.h"
 #include "comm/exchange.h"
-#include "job/reporting/run_plan.h"
+#include "job/reporting/run_report.h"
 #include "trace/trace.h"
 #include "train/round_durations.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds what this rank's counters showed, as a file of one rank; nothing without counters. */
+/* Appends the counters of this rank in the format of counters.json; nothing without counters. */
 static yk_status pack_counters(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
@@ -19,15 +19,17 @@ static yk_status pack_counters(const struct yk_training *training, struct yk_tex
     const int32_t device = planned->plan->ranks[rank].device;
     const double traced_s = training->run.trace ? training->run.traced_s : NAN;
     struct yk_counter_rank counters;
-    if (!training->gauge) {
+    if (!training->counter_recorder) {
         return YK_OK;
     }
-    YK_TRY(yk_counter_recorder_report(training->gauge, traced_s, training->arena, &counters));
+    YK_TRY(yk_counter_recorder_report(training->counter_recorder, traced_s, training->arena,
+                                      &counters));
     counters.device = planned->trial.program->cluster->devices[device].name;
     return yk_counters_file_write(&(struct yk_counter_ranks){&counters, 1}, out);
 }
 
-/* On rank 0: what rank `rank` has packed, whose step began `offset_s` after rank 0's. */
+/* On rank 0: reads the counters that rank `rank` has packed. Its step began `offset_s` seconds
+ * after that of rank 0. */
 static yk_status unpack_counters(struct yk_training *training, int32_t rank, double offset_s,
                                  const char *bytes, size_t size)
 {
@@ -51,11 +53,11 @@ static yk_status unpack_counters(struct yk_training *training, int32_t rank, dou
     return YK_OK;
 }
 
-/* What a rank sends in front of its counters and its trace. */
+/* The header of the bytes that a rank sends; its counters and its trace follow. */
 struct figures {
     double peak_bytes;
-    double began_s;       /* of what was traced, by rank 0's clock */
-    size_t counters_size; /* 0: there are none */
+    double began_s;       /* start of the traced step, on rank 0's clock */
+    size_t counters_size; /* bytes; 0: no counters */
 };
 
 static yk_status pack(const struct yk_training *training, struct yk_text *out)
@@ -77,26 +79,27 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
     return status;
 }
 
-static yk_status collect(struct yk_training *training, struct yk_exchange_bytes **out)
+/* Gathers the packed bytes of all ranks on rank 0, once `packed` has succeeded on all of them. On
+ * other ranks `*out` stays NULL. Frees `own`. */
+static yk_status gather(const struct yk_train_team *team, yk_status packed, struct yk_text *own,
+                        struct yk_arena *arena, struct yk_exchange_bytes **out)
 {
-    const struct yk_train_team *team = &training->team;
-    struct yk_text own = {0};
-    yk_status status = yk_train_team_agree(team, pack(training, &own));
+    yk_status status = yk_train_team_agree(team, packed);
     if (status == YK_OK && !yk_train_team_is_alone(team)) {
-        status = yk_exchange_gather(&team->ranks, own.bytes, own.length, training->arena, out);
+        status = yk_exchange_gather(&team->ranks, own->bytes, own->length, arena, out);
     } else if (status == YK_OK) {
-        *out = yk_arena_allocate(training->arena, 1, sizeof **out);
-        char *copy = yk_arena_copy_text(training->arena, own.bytes, own.length);
+        *out = yk_arena_allocate(arena, 1, sizeof **out);
+        char *copy = yk_arena_copy_text(arena, own->bytes, own->length);
         status = *out && copy ? YK_OK : yk_fail_out_of_memory();
         if (status == YK_OK) {
-            **out = (struct yk_exchange_bytes){copy, own.length};
+            **out = (struct yk_exchange_bytes){copy, own->length};
         }
     }
-    yk_text_free(&own);
+    yk_text_free(own);
     return status;
 }
 
-static yk_status unpack(struct yk_training *training, const struct yk_exchange_bytes *handed,
+static yk_status unpack(struct yk_training *training, const struct yk_exchange_bytes *gathered,
                         struct yk_trace_part *parts, struct yk_trace **traces)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
@@ -104,13 +107,13 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
     for (int32_t r = 0; r < count; r++) {
         struct figures figures;
         char source[32];
-        memcpy(&figures, handed[r].bytes, sizeof figures);
+        memcpy(&figures, gathered[r].bytes, sizeof figures);
         (void)snprintf(source, sizeof source, "the trace of rank %d", (int)r);
         zero_s = r == 0 ? figures.began_s : zero_s;
         training->ranks[r].measured_bytes = figures.peak_bytes;
-        const char *counters = handed[r].bytes + sizeof figures;
+        const char *counters = gathered[r].bytes + sizeof figures;
         const char *trace = counters + figures.counters_size;
-        const size_t trace_size = handed[r].size - sizeof figures - figures.counters_size;
+        const size_t trace_size = gathered[r].size - sizeof figures - figures.counters_size;
         if (figures.counters_size > 0) {
             YK_TRY(unpack_counters(training, r, figures.began_s - zero_s, counters,
                                    figures.counters_size));
@@ -123,7 +126,7 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
     return YK_OK;
 }
 
-static yk_status sum_up(struct yk_training *training)
+static yk_status collect_sums(struct yk_training *training)
 {
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_trace_sum *sums = NULL;
@@ -135,7 +138,7 @@ static yk_status sum_up(struct yk_training *training)
     return YK_OK;
 }
 
-static yk_status merge(struct yk_training *training, const struct yk_exchange_bytes *handed)
+static yk_status merge(struct yk_training *training, const struct yk_exchange_bytes *gathered)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
     struct yk_trace_part *parts = NULL;
@@ -144,7 +147,7 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
     YK_TRY_NEW(training->arena, parts, count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(training->arena, traces, count);
-    yk_status status = unpack(training, handed, parts, traces);
+    yk_status status = unpack(training, gathered, parts, traces);
     if (status == YK_OK && training->run.trace) {
         status = yk_trace_merge(parts, count, &whole);
     }
@@ -154,7 +157,7 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
     if (status == YK_OK && whole) {
         yk_trace_destroy(training->run.trace);
         training->run.trace = whole;
-        status = sum_up(training);
+        status = collect_sums(training);
     }
     return status;
 }
@@ -162,16 +165,17 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
 yk_status yk_train_measurements_collect(struct yk_training *training)
 {
     const struct yk_planner_outcome *planned = yk_training_planned(training);
-    struct yk_exchange_bytes *handed = NULL;
-    YK_TRY(collect(training, &handed));
-    if (!handed) {
+    struct yk_exchange_bytes *gathered = NULL;
+    struct yk_text own = {0};
+    YK_TRY(gather(&training->team, pack(training, &own), &own, training->arena, &gathered));
+    if (!gathered) {
         return YK_OK;
     }
     YK_TRY_NEW(training->arena, training->ranks, planned->plan->rank_count);
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         training->ranks[r] = yk_run_summary_unknown_rank();
     }
-    YK_TRY(merge(training, handed));
+    YK_TRY(merge(training, gathered));
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         training->ranks[r].predicted_bytes = yk_training_planned_bytes(training, r);
         yk_run_plan_complete(planned, r, &training->ranks[r]);
@@ -179,7 +183,7 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
     return YK_OK;
 }
 
-/* What a rank sends: its versions, a zero, its rounds. */
+/* Packs the versions of this rank, a zero byte, and the log of its rounds. */
 static yk_status pack_op_times(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_train_team *team = &training->team;
@@ -194,32 +198,32 @@ static yk_status pack_op_times(const struct yk_training *training, struct yk_tex
     return yk_round_log_pack(training->run.log, clock.offset_s, out);
 }
 
-static yk_status unpack_op_times(const struct yk_exchange_bytes *handed, int32_t rank,
+static yk_status unpack_op_times(const struct yk_exchange_bytes *gathered, int32_t rank,
                                  struct yk_arena *arena, struct yk_rank_rounds *out)
 {
-    const size_t length = strlen(handed->bytes) + 1;
+    const size_t length = strlen(gathered->bytes) + 1;
     char source[32];
     (void)snprintf(source, sizeof source, "the times of rank %d", (int)rank);
-    return yk_round_log_unpack(handed->bytes + length,
-                               handed->size >= length ? handed->size - length : 0, source, arena,
-                               out);
+    return yk_round_log_unpack(gathered->bytes + length,
+                               gathered->size >= length ? gathered->size - length : 0, source,
+                               arena, out);
 }
 
-/* By the program that the run ended with. */
-static yk_status join_op_times(struct yk_training *training, const struct yk_exchange_bytes *handed,
-                               struct yk_arena *scratch)
+/* Computes the op times of the last program of the run from the logs of all ranks. */
+static yk_status join_op_times(struct yk_training *training,
+                               const struct yk_exchange_bytes *gathered, struct yk_arena *scratch)
 {
     const struct yk_program *program = training->run.program;
     struct yk_rank_rounds *logs = NULL;
     YK_TRY_NEW(scratch, logs, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(unpack_op_times(&handed[r], r, scratch, &logs[r]));
+        YK_TRY(unpack_op_times(&gathered[r], r, scratch, &logs[r]));
     }
     struct yk_op_times *op_times = NULL;
     YK_TRY_NEW(training->arena, op_times, 1);
     YK_TRY(yk_round_durations(program, logs, training->arena, op_times));
     for (int32_t r = 0; r < op_times->rank_count; r++) {
-        YK_TRY(yk_arena_strdup(training->arena, handed[r].bytes, &op_times->ranks[r].versions));
+        YK_TRY(yk_arena_strdup(training->arena, gathered[r].bytes, &op_times->ranks[r].versions));
     }
     training->op_times = op_times->steps > 0 ? op_times : NULL;
     return YK_OK;
@@ -227,24 +231,10 @@ static yk_status join_op_times(struct yk_training *training, const struct yk_exc
 
 static yk_status collect_op_times(struct yk_training *training, struct yk_arena *scratch)
 {
-    const struct yk_train_team *team = &training->team;
     struct yk_text own = {0};
-    struct yk_exchange_bytes *handed = NULL;
-    yk_status status = yk_train_team_agree(team, pack_op_times(training, &own));
-    if (status == YK_OK && !yk_train_team_is_alone(team)) {
-        status = yk_exchange_gather(&team->ranks, own.bytes, own.length, scratch, &handed);
-    } else if (status == YK_OK) {
-        handed = yk_arena_allocate(scratch, 1, sizeof *handed);
-        status = handed ? YK_OK : yk_fail_out_of_memory();
-        if (status == YK_OK) {
-            handed[0] = (struct yk_exchange_bytes){own.bytes, own.length};
-        }
-    }
-    if (status == YK_OK && handed) {
-        status = join_op_times(training, handed, scratch);
-    }
-    yk_text_free(&own);
-    return status;
+    struct yk_exchange_bytes *gathered = NULL;
+    YK_TRY(gather(&training->team, pack_op_times(training, &own), &own, scratch, &gathered));
+    return gathered ? join_op_times(training, gathered, scratch) : YK_OK;
 }
 
 yk_status yk_train_measurements_collect_op_times(struct yk_training *training)

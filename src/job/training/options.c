@@ -1,4 +1,4 @@
-/* The options of yk_train_request: what it may be asked for, by name. */
+/* The option table of yk_train_request. */
 #include "job/counters.h"
 #include "job/device.h"
 #include "job/profile_path.h"
@@ -235,11 +235,11 @@ static const struct yk_option options[] = {
             "started, or one"),
      YK_INTEGER(1, MAX_RANKS, NULL), .momentary = true, TO(ranks)},
     {YK_ROW("rank", "R", PLAN_GROUP, YK_RANK_NUMBER_HELP), YK_INTEGER(0, MAX_RANKS - 1, NULL),
-     .missing = -1, .momentary = true, TO(hand.rank)},
+     .missing = -1, .momentary = true, TO(rank_options.rank)},
     {YK_ROW("world", "N", PLAN_GROUP, YK_RANK_WORLD_HELP), YK_INTEGER(1, MAX_RANKS, NULL),
-     .momentary = true, TO(hand.world)},
+     .momentary = true, TO(rank_options.world)},
     {YK_ROW("master", "HOST:PORT", PLAN_GROUP, YK_RANK_MASTER_HELP), YK_TEXT(NULL),
-     .momentary = true, TO(hand.master)},
+     .momentary = true, TO(rank_options.master)},
     {YK_ROW("wire", "NAME", PLAN_GROUP, YK_TRAIN_TRANSPORT_HELP),
      YK_CHOICE(yk_train_transport_choices, "auto"), TO(wire)},
     {YK_ROW("slow", "RANK:FACTOR", PLAN_GROUP,

@@ -17,13 +17,13 @@
 
 enum {
     LINE_SIZE = 64,
-    /* Counted, not timed: one request gives one plan, so that a run goes on as it began. */
+    /* A count, not a time limit, so that a resumed run finds the same plan. */
     TRIALS = 64,
 };
 
 #define MIB (1024.0 * 1024.0)
 
-/* How many ranks there will be: those of --ranks in a dry run. */
+/* Number of ranks; for a dry run, the value of --ranks. */
 static int32_t rank_count(const struct yk_train_request *request, const struct yk_train_team *team)
 {
     return !yk_train_team_is_alone(team)            ? team->ranks.size
@@ -31,8 +31,8 @@ static int32_t rank_count(const struct yk_train_request *request, const struct y
                                                     : 1;
 }
 
-/* The default device of ranks yet to be started: GPUs where each rank can have its own. */
-static yk_status foresee(int32_t ranks, struct yk_device_choice *device)
+/* The default device of ranks that are not started yet: GPUs if each rank can have its own. */
+static yk_status predict_device(int32_t ranks, struct yk_device_choice *device)
 {
     int32_t gpus = 0;
     YK_TRY(yk_device_count_gpus(&gpus));
@@ -42,17 +42,18 @@ static yk_status foresee(int32_t ranks, struct yk_device_choice *device)
     return YK_OK;
 }
 
-/* All ranks call it, and compute alike. */
+/* Called by all ranks; all of them choose the same kind of device. */
 static yk_status choose_device(const struct yk_train_request *request,
                                const struct yk_train_team *team, struct yk_device_choice *out)
 {
     YK_TRY(yk_train_team_choose_device(team, request->device, out));
-    return yk_train_team_is_alone(team) && out->automatic ? foresee(rank_count(request, team), out)
-                                                          : YK_OK;
+    return yk_train_team_is_alone(team) && out->automatic
+               ? predict_device(rank_count(request, team), out)
+               : YK_OK;
 }
 
-/* This machine's cores and memory, divided among so many ranks, as a line that a plan's file can
- * keep. */
+/* Describes the cores and memory of this machine, divided among `ranks` ranks, in the syntax of
+ * --cluster. */
 static yk_status describe_machine(int64_t threads, int32_t ranks, struct yk_arena *arena,
                                   const char **out)
 {
@@ -71,8 +72,8 @@ static yk_status describe_machine(int64_t threads, int32_t ranks, struct yk_aren
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* GPUs of this machine for ranks that will be: "1xh200:143771MiB + 1xh200:143771MiB". Ranks may
- * share one. */
+/* Describes the GPUs of ranks that are not started yet: "1xh200:143771MiB + 1xh200:143771MiB".
+ * Ranks may share a GPU. */
 static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *arena,
                                const char **out)
 {
@@ -93,7 +94,7 @@ static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *ar
     return status;
 }
 
-/* The cluster to plan for: what --cluster says, or what the ranks have. */
+/* The cluster to plan for: --cluster, or the devices of the ranks. */
 static yk_status describe_cluster(const struct yk_train_request *request,
                                   const struct yk_train_team *team,
                                   const struct yk_device_choice *device, struct yk_arena *arena,
@@ -152,8 +153,8 @@ static yk_status check_devices(const struct yk_train_request *request, const cha
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
                        "mpirun or srun",
-                       source, (int)cluster->device_count, cluster->device_count == 1 ? "" : "s",
-                       (int)ranks, ranks == 1 ? "" : "s", (int)cluster->device_count);
+                       source, (int)cluster->device_count, yk_text_plural(cluster->device_count),
+                       (int)ranks, yk_text_plural(ranks), (int)cluster->device_count);
     }
     return YK_OK;
 }
@@ -172,14 +173,14 @@ yk_status yk_train_plan_workload(const struct yk_train_request *request,
     return yk_workload_read(&workload, config, out);
 }
 
-/* `planned` is what the file of --plan says it is for, if there is one. */
+/* `planned` are the sources that the file --plan names; empty without --plan. */
 static yk_status open_cluster(const struct yk_train_request *request,
                               const struct yk_train_team *team,
                               const struct yk_plan_sources *planned, const char *source,
                               struct yk_arena *arena, struct yk_train_plan *out)
 {
     const bool from_plan = planned->cluster && strcmp(source, planned->cluster) == 0;
-    const bool first = yk_train_team_rank(team) == 0; /* the one that measurements are asked by */
+    const bool first = yk_train_team_rank(team) == 0; /* only rank 0 reads the profile */
     const char *profile = first ? planned->profile : NULL;
     YK_TRY(yk_cluster_open(source, &out->cluster));
     YK_TRY(check_devices(request, source, from_plan, rank_count(request, team), out->cluster,
@@ -195,9 +196,9 @@ static yk_status open_cluster(const struct yk_train_request *request,
     return YK_OK;
 }
 
-static void ask(const struct yk_train_request *request, const struct yk_model_config *config,
-                const struct yk_workload *workload, const char *model_source,
-                struct yk_train_plan *out)
+static void fill_request(const struct yk_train_request *request,
+                         const struct yk_model_config *config, const struct yk_workload *workload,
+                         const char *model_source, struct yk_train_plan *out)
 {
     const struct yk_job_search search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
@@ -218,7 +219,7 @@ static void ask(const struct yk_train_request *request, const struct yk_model_co
     asked->search = yk_job_search_options(&search, request->job);
 }
 
-static yk_status fail_other(const char *path, const char *what, int64_t planned, int64_t asked)
+static yk_status fail_mismatch(const char *path, const char *what, int64_t planned, int64_t asked)
 {
     return yk_fail(YK_ERROR_INPUT,
                    "%s: the plan is for %s of %" PRId64 ", not %" PRId64
@@ -234,7 +235,7 @@ static yk_status check_ranks(const char *path, const struct yk_plan *plan, int32
     return yk_fail(YK_ERROR_INPUT,
                    "%s: the plan has %d rank%s, but %d %s here; start as many by --ranks %d, or by "
                    "mpirun or srun",
-                   path, (int)plan->rank_count, plan->rank_count == 1 ? "" : "s", (int)ranks,
+                   path, (int)plan->rank_count, yk_text_plural(plan->rank_count), (int)ranks,
                    ranks == 1 ? "is" : "are", (int)plan->rank_count);
 }
 
@@ -243,13 +244,13 @@ static yk_status check_plan(const struct yk_train_request *request,
 {
     const struct yk_workload *planned = &plan->workload;
     if (planned->batch != workload->batch) {
-        return fail_other(request->plan, "a batch", planned->batch, workload->batch);
+        return fail_mismatch(request->plan, "a batch", planned->batch, workload->batch);
     }
     if (planned->sequence != workload->sequence) {
-        return fail_other(request->plan, "a sequence", planned->sequence, workload->sequence);
+        return fail_mismatch(request->plan, "a sequence", planned->sequence, workload->sequence);
     }
     if (planned->lora_rank != workload->lora_rank) {
-        return fail_other(request->plan, "adapters", planned->lora_rank, workload->lora_rank);
+        return fail_mismatch(request->plan, "adapters", planned->lora_rank, workload->lora_rank);
     }
     if (planned->precision != workload->precision || planned->nf4 != workload->nf4) {
         return yk_fail(YK_ERROR_INPUT, "%s: the plan is for %s%s, not for %s%s", request->plan,
@@ -272,7 +273,7 @@ static yk_status read_sources(const char *path, struct yk_arena *arena, struct y
     return status;
 }
 
-/* The model that the plan names, but with the vocabulary of a text, is another. */
+/* Fails if the plan is for the same model with a different vocabulary than that of this text. */
 static yk_status check_vocabulary(const struct yk_train_request *request,
                                   const struct yk_model_config *config,
                                   const struct yk_plan_sources *planned, struct yk_arena *arena)
@@ -291,7 +292,7 @@ static yk_status check_vocabulary(const struct yk_train_request *request,
                    request->plan, planned->model, meant->vocabulary, config->vocabulary);
 }
 
-/* `text` is what the file of --plan holds, or what rank 0 has found. */
+/* `text` is the content of the file --plan, or the plan that rank 0 has sent. */
 static yk_status read_plan(const struct yk_train_request *request, const char *text, size_t length,
                            const char *path, struct yk_arena *arena, struct yk_train_plan *out)
 {
@@ -315,7 +316,8 @@ static yk_status read_file(const struct yk_train_request *request, int32_t ranks
     return status;
 }
 
-/* A plan may leave devices out; those whose ranks have been started already take part. */
+/* A plan may leave devices out. If their ranks have been started, searches again for a plan that
+ * uses all of them. */
 static yk_status search(const struct yk_train_request *request, const struct yk_train_team *team,
                         struct yk_train_plan *out)
 {
@@ -343,11 +345,12 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
     return status;
 }
 
-/* What one process does to have a plan: read it, or look for it. */
-static yk_status find_here(const struct yk_train_request *request, const struct yk_train_team *team,
-                           const struct yk_model_config *config,
-                           const struct yk_plan_sources *planned, struct yk_arena *arena,
-                           struct yk_train_plan *out)
+/* Reads the plan, or searches for it, in this process. */
+static yk_status find_on_this_rank(const struct yk_train_request *request,
+                                   const struct yk_train_team *team,
+                                   const struct yk_model_config *config,
+                                   const struct yk_plan_sources *planned, struct yk_arena *arena,
+                                   struct yk_train_plan *out)
 {
     if (request->plan) {
         YK_TRY(check_vocabulary(request, config, planned, arena));
@@ -356,9 +359,10 @@ static yk_status find_here(const struct yk_train_request *request, const struct 
     return search(request, team, out);
 }
 
-/* What devices take besides, as rank 0 knows it: programs depend on it, and must be the same. */
-static yk_status share_context(const struct yk_train_team *team, struct yk_arena *arena,
-                               int32_t device_count, struct yk_device_facts *facts)
+/* Sends the context sizes that rank 0 knows to all ranks: programs depend on them and must be the
+ * same. */
+static yk_status broadcast_context(const struct yk_train_team *team, struct yk_arena *arena,
+                                   int32_t device_count, struct yk_device_facts *facts)
 {
     double *bytes = NULL;
     YK_TRY_NEW(arena, bytes, device_count);
@@ -372,7 +376,7 @@ static yk_status share_context(const struct yk_train_team *team, struct yk_arena
     return YK_OK;
 }
 
-/* Of contexts that were measured: those that were not are no more than a guess. */
+/* Adds the memory of side streams to contexts that were measured. Others are estimates anyway. */
 static void count_streams(const struct yk_train_request *request, const struct yk_cluster *cluster,
                           struct yk_device_facts *facts)
 {
@@ -384,13 +388,13 @@ static void count_streams(const struct yk_train_request *request, const struct y
     }
 }
 
-/* The plan's file as others read it, who have no measurements. */
-static yk_status write_for_others(const struct yk_train_plan *found, struct yk_arena *arena,
-                                  struct yk_text *out)
+/* Writes the plan file for the other ranks, which have no profile. */
+static yk_status write_for_other_ranks(const struct yk_train_plan *found, struct yk_arena *arena,
+                                       struct yk_text *out)
 {
     struct yk_plan_context context = yk_train_plan_context(found);
     struct yk_plan *plan = NULL;
-    assert(found->planned); /* or all ranks had agreed to end */
+    assert(found->planned); /* a failure to plan has already ended all ranks */
     if (!found->planned->plan) {
         return yk_planner_fail_unfound(found->planned);
     }
@@ -400,12 +404,13 @@ static yk_status write_for_others(const struct yk_train_plan *found, struct yk_a
     return yk_plan_file_write(plan, &context, out);
 }
 
-/* Rank 0's plan becomes that of all; where it found none, all know. */
-static yk_status share(const struct yk_train_request *request, const struct yk_train_team *team,
-                       struct yk_arena *arena, struct yk_train_plan *out)
+/* Sends the plan of rank 0 to all ranks. Fails on all ranks if rank 0 found none. */
+static yk_status broadcast_plan(const struct yk_train_request *request,
+                                const struct yk_train_team *team, struct yk_arena *arena,
+                                struct yk_train_plan *out)
 {
     struct yk_text text = {0};
-    yk_status status = team->ranks.rank == 0 ? write_for_others(out, arena, &text) : YK_OK;
+    yk_status status = team->ranks.rank == 0 ? write_for_other_ranks(out, arena, &text) : YK_OK;
     status = yk_train_team_agree(team, status);
     YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
     if (status == YK_OK && team->ranks.rank > 0) {
@@ -434,20 +439,21 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
     }
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
-        YK_TRY(share_context(team, arena, out->cluster->device_count, out->facts));
+        YK_TRY(broadcast_context(team, arena, out->cluster->device_count, out->facts));
     }
     yk_train_progress_phase(request->progress, YK_TRAIN_PHASE_PLANNING);
-    ask(request, config, workload, model_source, out);
-    status = yk_train_team_rank(team) == 0 ? find_here(request, team, config, &planned, arena, out)
-                                           : YK_OK;
+    fill_request(request, config, workload, model_source, out);
+    status = yk_train_team_rank(team) == 0
+                 ? find_on_this_rank(request, team, config, &planned, arena, out)
+                 : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
-        YK_TRY(share(request, team, arena, out));
+        YK_TRY(broadcast_plan(request, team, arena, out));
     }
     if (request->shuffle == 0 || !out->planned || !out->planned->plan) {
         return YK_OK;
     }
-    /* One seed gives one program: all ranks draw the same. */
+    /* The same seed gives the same program on all ranks. */
     return yk_train_team_agree(team, yk_planner_shuffle(out->planned, (uint64_t)request->shuffle));
 }
 

@@ -1,6 +1,6 @@
 /*
- * Train plan: the plan that is trained by: searched for on the devices of the ranks, or read from a
- * file. Rank 0 finds it and sends it to the others.
+ * Train plan: the plan of a training run. Rank 0 searches for it, or reads it from a file, and
+ * sends it to the other ranks.
  */
 #ifndef YK_JOB_TRAINING_PLAN_H
 #define YK_JOB_TRAINING_PLAN_H
@@ -12,25 +12,26 @@
 #include "plan/plan_file.h"
 #include "planner/planner.h"
 
-/* Starts as {0}; does not move once a plan has been found. */
+/* Starts as {0}. Do not copy or move it once a plan has been found: `request` points to `book`. */
 struct yk_train_plan {
-    struct yk_device_choice device; /* where this rank computes */
+    struct yk_device_choice device; /* device of this rank */
     struct yk_cluster *cluster;
-    struct yk_profile *profile;    /* or NULL */
+    struct yk_profile *profile;    /* NULL: none */
     struct yk_device_facts *facts; /* (devices) */
     struct yk_cost_book book;
     struct yk_plan_request request;
     struct yk_planner_outcome *planned;
 };
 
-/* The workload that the request asks for, with `config`. */
+/* Turns the request into the workload of a model with this `config`. */
 yk_status yk_train_plan_workload(const struct yk_train_request *request,
                                  const struct yk_model_config *config,
                                  struct yk_workload *out) YK_MUST_USE;
 
 /*
- * Finds or reads the plan of a workload. `model_source` is what the plan's file calls the model.
- * Where nothing fits, `planned` has no plan and says what is missing (planner/planner.h).
+ * Searches for the plan of a workload, or reads it. `model_source` is the model's path in the plan
+ * file. If no plan fits, planned->plan is NULL and `planned` says what is missing
+ * (planner/planner.h). Called by all ranks.
  */
 yk_status yk_train_plan_find(const struct yk_train_request *request,
                              const struct yk_train_team *team, const struct yk_model_config *config,
@@ -39,10 +40,11 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
 
 void yk_train_plan_close(struct yk_train_plan *plan);
 
-/* The threads that a rank computes with: as said, or those of the device it is planned for. */
+/* Number of compute threads of a rank: --threads, else the cores of its device in the plan. */
 int64_t yk_train_plan_threads(const struct yk_train_plan *plan,
                               const struct yk_train_request *request, int32_t rank);
 
+/* The context needed to write the plan file. */
 struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan);
 
 #endif

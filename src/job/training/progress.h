@@ -1,7 +1,7 @@
 /*
- * Train progress: what a training run reports while it runs. Callbacks are made on the thread that
- * trains, and by rank 0 alone, except where a comment says otherwise; any may be NULL. Records and
- * what they point to are valid until the callback returns.
+ * Train progress: callbacks by which a training run reports its progress. They are called by rank 0
+ * only, on the thread that trains, unless a comment says otherwise. Each may be NULL. The structs
+ * and everything they point to are valid until the callback returns.
  */
 #ifndef YK_JOB_TRAINING_PROGRESS_H
 #define YK_JOB_TRAINING_PROGRESS_H
@@ -10,51 +10,51 @@
 #include <stdint.h>
 
 enum yk_train_phase {
-    YK_TRAIN_PHASE_PLANNING, /* from now on, a request to stop ends the search for a plan */
-    YK_TRAIN_PHASE_STEPS,    /* from now on, it saves a checkpoint and returns YK_ERROR_STOPPED */
+    YK_TRAIN_PHASE_PLANNING, /* the search for a plan; a request to stop ends the search early */
+    YK_TRAIN_PHASE_STEPS,    /* training; a request to stop saves a checkpoint and ends the run */
 };
 
-/* What is going to happen, once the plan is known. */
+/* A description of the run, before its first step. */
 struct yk_train_start {
     const char *model;
     int64_t parameters;
-    int64_t trainable;
-    int64_t vocabulary;
-    const char *data;    /* what it is, in words */
-    int64_t epoch_units; /* samples, or batches of pairs, in an epoch */
-    int64_t batch_rows;  /* of such batches: tokens of a side at most; 0: samples */
-    int64_t sequence;
-    int64_t batch;
+    int64_t trainable;   /* parameters that are trained */
+    int64_t vocabulary;  /* tokens */
+    const char *data;    /* description of the dataset */
+    int64_t epoch_units; /* samples per epoch; if batch_rows > 0, batches of pairs per epoch */
+    int64_t batch_rows;  /* maximum tokens per side of a batch of pairs; 0: batches count samples */
+    int64_t sequence;    /* tokens per sample */
+    int64_t batch;       /* samples per step */
     const char *precision;
-    const char *plan; /* in words */
+    const char *plan; /* one-line summary */
     double predicted_step_s;
-    double predicted_error; /* of predicted_step_s, relative */
-    double predicted_s;     /* for all remaining steps */
-    double planned_bytes;   /* of rank 0 */
-    double limit_bytes;
-    const char *resumed; /* the checkpoint that the run goes on from; NULL: a new run */
-    int64_t steps_done;  /* by then */
+    double predicted_error; /* relative error of predicted_step_s */
+    double predicted_s;     /* predicted time of all remaining steps */
+    double planned_bytes;   /* planned memory of rank 0 */
+    double limit_bytes;     /* memory limit of rank 0 */
+    const char *resumed;    /* checkpoint to resume from; NULL: a new run */
+    int64_t steps_done;     /* steps before the checkpoint */
 };
 
-/* A step that has ended. */
+/* A finished step. */
 struct yk_train_step {
-    int64_t step; /* from 1 */
-    int64_t steps;
+    int64_t step;  /* counts from 1 */
+    int64_t steps; /* of the whole run */
     double loss;
-    double norm; /* of the gradient */
-    double rate;
+    double norm; /* gradient norm */
+    double rate; /* learning rate */
     double loss_scale;
-    bool scaled;  /* fp16: the loss is scaled; a skipped step lowers the scale */
-    bool skipped; /* the update */
+    bool scaled;  /* fp16: the loss is scaled */
+    bool skipped; /* the update was skipped because the gradient was not finite */
     double seconds;
     double tokens_per_s;
-    double mfu; /* 0 to 1, see planner/planner.h */
+    double mfu; /* model FLOPs utilization, 0 to 1, see planner/planner.h */
     double exact_mfu;
-    double memory_bytes; /* of this process, now */
-    double predicted_s;
-    double left_s;       /* until the last step, by the recent steps */
-    int32_t slowest;     /* the rank that computes longest; -1: alone, or not known */
-    double slowest_part; /* fraction of the step during which it computes */
+    double memory_bytes; /* current memory of this process */
+    double predicted_s;  /* predicted time of a step */
+    double remaining_s;  /* estimated time until the last step, from recent steps */
+    int32_t slowest;     /* rank with the longest compute time; -1: single rank, or not known */
+    double slowest_compute_fraction; /* its compute time / step time */
 };
 
 struct yk_train_evaluation {

@@ -1,7 +1,7 @@
 /*
- * Train request: what is asked of a training. Its table of options is job/training/options.c. What
- * is not given is 0, NULL or NAN, except where a comment says otherwise. Texts belong to whoever
- * fills the request in, and outlive the job.
+ * Train request: all options of a training run. The option table in job/training/options.c
+ * documents each one. A member that is not given is 0, NULL or NAN, unless a comment says
+ * otherwise. Strings belong to the caller and must outlive the job.
  */
 #ifndef YK_JOB_TRAINING_REQUEST_H
 #define YK_JOB_TRAINING_REQUEST_H
@@ -18,12 +18,12 @@
 #include <stdint.h>
 
 struct yk_train_request {
-    /* What to train, on what. */
+    /* Model and data. */
     const char *model;
     const char *weights;
     const char *adapter;
     const char *data;
-    const char *target; /* of pairs: the translations */
+    const char *target; /* translations, for sentence pairs */
     const char *tokenizer;
     double data_part;
     double eval_part;
@@ -35,16 +35,16 @@ struct yk_train_request {
     int64_t steps;
     double epochs;
     int64_t batch;
-    int64_t batch_tokens; /* instead of the batch */
+    int64_t batch_tokens; /* tokens per step, instead of `batch` */
     int64_t sequence;
-    int64_t longest; /* of pairs: tokens of a sentence */
+    int64_t longest; /* maximum tokens of a sentence, for sentence pairs */
     int64_t micro_batches;
     const char *precision;
     int64_t lora_rank;
     double lora_alpha;
     bool nf4;
     bool recompute;
-    bool packed; /* instructions */
+    bool packed; /* pack several instructions into one sample */
     double dropout;
     double label_smoothing;
 
@@ -59,7 +59,7 @@ struct yk_train_request {
     double epsilon;
     double decay;
     double momentum;
-    double clip; /* 0: none */
+    double clip; /* maximum gradient norm; 0: no clipping */
     int64_t seed;
 
     /* The run. */
@@ -68,59 +68,72 @@ struct yk_train_request {
     int64_t eval_every; /* 0: only after the last step */
     int64_t eval_samples;
     int64_t save_every; /* 0: only after the last step */
-    int64_t keep;
+    int64_t keep;       /* checkpoints to keep; 0: save none */
 
     /* Devices and plan. */
     const char *device;
     const char *cluster;
     int64_t threads;
-    const char *attention; /* of a GPU */
+    const char *attention; /* attention kernels on GPUs */
     const char *qkv;
     const char *graphs;
-    int64_t ranks; /* processes to start; 0: not given */
-    struct yk_rank_choice hand;
+    int64_t ranks;                      /* processes to start; 0: not given */
+    struct yk_rank_choice rank_options; /* --rank, --world, --master */
     const char *slow;
-    const char *wire;   /* how GPUs exchange numbers */
-    const char *reduce; /* what 16-bit gradients are summed up as */
+    const char *wire;   /* transport between GPUs */
+    const char *reduce; /* precision in which 16-bit gradients are summed */
     const char *profile;
     double memory_bytes;
     const char *plan;
-    int64_t shuffle; /* seed of another program for the plan; 0: the plan's own */
+    int64_t shuffle; /* seed of a random valid op order, for tests; 0: the order of the plan */
     bool rebalance;
     bool dry_run;
 
-    /* A file of options, and what is printed. */
+    /* Option file, and output. */
     const char *config;
     int64_t log_every;
     bool json;
     bool quiet;
     bool counters;
 
-    /* No options: the checkpoint that `resume` goes on from, which yk_train_option_sources() finds;
-     * NULL: none. And whom the job reports to; any may be NULL. */
+    /* Not options. `resumed` is the checkpoint to resume from; yk_train_request_read_sources() sets
+     * it. The callbacks may be NULL. */
     const char *resumed;
     const struct yk_job *job;
     const struct yk_train_progress *progress;
 };
 
-/* The members of the request that people name: options of yoke train, members of run.json. */
+/* The option table: options of `yoke train`, and members of run.json. */
 extern const struct yk_option_table yk_train_option_table;
 
-/* A member by its option's name, without dashes, and its value as one would type it. Of a flag, the
- * value is "true" or "false". */
+/* One option: its name without dashes, and its value as typed on the command line. The value of a
+ * flag is "true" or "false". */
 struct yk_train_option {
     const char *name;
     const char *value;
 };
 
-/* Refuses a name that is no option, offering the nearest, and a value that it cannot have. */
-yk_status yk_train_request_check_option(const struct yk_train_option *setting) YK_MUST_USE;
+/* Fails if there is no option of that name, suggesting the most similar one, or if the value is not
+ * valid. */
+yk_status yk_train_request_check_option(const struct yk_train_option *option) YK_MUST_USE;
 
 /*
- * Makes a request of options alone, as the command line makes one of its words: presets, then the
- * options of a run that is resumed, of a plan and of a file (job/training/option_sources.h), then
- * these. Later ones win. A name that is no option is an error that suggests the nearest. Values are
- * copied.
+ * Reads the option sources of a request: options that the command line does not give come from the
+ * resumed run, from the plan's workload, or from the file --config. Allocates them in the arena.
+ * Sets request->resumed.
+ */
+yk_status yk_train_request_read_sources(struct yk_train_request *request, struct yk_arena *arena,
+                                        struct yk_option_sources *out) YK_MUST_USE;
+
+/* Fails if an option that must not change when a run is resumed differs from `options_json`, which
+ * the run saved. `source` is the file it was saved in. */
+yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
+                                         const char *options_json, const char *source) YK_MUST_USE;
+
+/*
+ * Makes a request from a list of options. Applies in this order: defaults, option sources
+ * (yk_train_request_read_sources()), then `options`. A later value replaces an earlier one. Values
+ * are copied into the arena. Fails as yk_train_request_check_option() does.
  */
 yk_status yk_train_request_make(const struct yk_train_option *options, size_t count,
                                 struct yk_arena *arena, struct yk_train_request *out) YK_MUST_USE;

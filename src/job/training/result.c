@@ -11,8 +11,6 @@ void yk_train_result_free(struct yk_train_result *result)
 
 static void write_predicted(const struct yk_train_result *result, struct yk_json_writer *out)
 {
-    yk_json_write_integer(out, "yoke", 1);
-    yk_json_write_string(out, "kind", "training");
     yk_json_write_string(out, "model", result->model);
     yk_json_write_integer(out, "parameters", result->parameters);
     yk_json_write_integer(out, "trainable", result->trainable);
@@ -88,14 +86,12 @@ static void write_measured(const struct yk_train_result *result, struct yk_json_
 yk_status yk_train_result_write_json(const struct yk_train_result *result, struct yk_text *out)
 {
     struct yk_json_writer writer = {.text = out};
-    yk_json_write_begin_object(&writer, NULL);
+    yk_json_write_begin_document(&writer, "training");
     write_predicted(result, &writer);
     if (result->trained) {
         write_measured(result, &writer);
     } else {
         yk_json_write_number(&writer, "predicted_s", result->predicted_s);
     }
-    yk_json_write_end_object(&writer);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&writer);
 }

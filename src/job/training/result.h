@@ -1,7 +1,7 @@
 /*
- * Train result: what a training has come to, or of a dry run what it would take. It owns what it
- * points to and starts as {0}. That of rank 0 alone is filled in; the others have `rank`, `size`,
- * `stopped`.
+ * Train result: the measurements of a training run; for a dry run, only the predictions. It starts
+ * as {0} and owns what it points to. Rank 0 sets all members. Other ranks set only `rank`, `size`
+ * and `stopped`.
  */
 #ifndef YK_JOB_TRAINING_RESULT_H
 #define YK_JOB_TRAINING_RESULT_H
@@ -15,56 +15,57 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Samples were divided anew after a step. */
+/* A change of the ranks' shares by --rebalance, after `step`. */
 struct yk_train_rebalancing {
     int64_t step;
-    int64_t *shares_before; /* (ranks) samples */
-    int64_t *shares;
+    int64_t *shares_before; /* (ranks) samples per step */
+    int64_t *shares;        /* (ranks) samples per step */
     double predicted_step_s;
 };
 
 struct yk_train_result {
     struct yk_arena *arena;
-    bool planned; /* what was predicted is known */
-    bool trained; /* what was measured is known, too */
-    bool stopped; /* before the last step */
+    bool planned; /* the predictions are set */
+    bool trained; /* the measurements are set */
+    bool stopped; /* the run was stopped before its last step */
     int32_t rank; /* of this process */
-    int32_t size; /* ranks that train together */
+    int32_t size; /* number of ranks */
 
-    /* What was predicted, by the plan that the run ended with. */
+    /* Predictions, for the last plan of the run. */
     const char *model;
     int64_t parameters;
-    int64_t trainable;
-    const char *folder;
+    int64_t trainable;  /* parameters that are trained */
+    const char *folder; /* run folder */
     int64_t steps;
     int64_t batch;
     int64_t sequence;
     const char *precision;
     int32_t micro_batches;
     double predicted_step_s;
-    double predicted_error; /* of that, as a part of it */
-    double predicted_s;     /* of a dry run: of all steps that are left */
-    double planned_bytes;   /* of rank 0 */
-    double limit_bytes;
-    struct yk_text plan; /* of a dry run: the plan in words, or why there is none; where JSON is
-                            asked for, only the latter */
+    double predicted_error; /* relative error of predicted_step_s */
+    double predicted_s;     /* predicted time of all remaining steps */
+    double planned_bytes;   /* planned memory of rank 0 */
+    double limit_bytes;     /* memory limit of rank 0 */
+    /* For a dry run: the plan as text, or the reason why no plan fits. With `json` only the latter,
+     * as JSON. */
+    struct yk_text plan;
 
-    /* What was measured. */
+    /* Measurements. */
     const char *backend; /* of rank 0 */
-    const char *device;
+    const char *device;  /* of rank 0 */
     int64_t steps_done;
     double first_loss;
     double last_loss;
-    double evaluation_loss; /* NAN where there was none */
+    double evaluation_loss; /* NAN: no evaluation */
     double tokens;
-    double seconds; /* of all steps together */
+    double seconds; /* sum over all steps */
     double tokens_per_s;
-    double mfu; /* 0 to 1, see planner/planner.h */
+    double mfu; /* model FLOPs utilization, 0 to 1, see planner/planner.h */
     double exact_mfu;
     double median_step_s;
-    double peak_bytes;      /* of rank 0's process */
-    double device_bytes;    /* of a device with memory of its own, else 0 */
-    const char *checkpoint; /* the newest; "": none */
+    double peak_bytes;      /* peak host memory of rank 0's process */
+    double device_bytes;    /* peak GPU memory of rank 0; 0 on a CPU */
+    const char *checkpoint; /* newest checkpoint; "": none */
     struct yk_train_rebalancing *rebalancings;
     int32_t rebalancing_count;
     struct yk_run_rank *ranks; /* (rank_count) */
@@ -74,7 +75,7 @@ struct yk_train_result {
 
 void yk_train_result_free(struct yk_train_result *result);
 
-/* The object that summary.json holds; of a dry run one without what is measured. */
+/* Appends the JSON object of summary.json; for a dry run, without the measurements. */
 yk_status yk_train_result_write_json(const struct yk_train_result *result,
                                      struct yk_text *out) YK_MUST_USE;
 

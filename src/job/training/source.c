@@ -9,17 +9,6 @@
 
 #define USUAL_MODEL "gpt-mini"
 
-static yk_status find_data(const struct yk_train_request *request, const char **out)
-{
-    if (!request->data) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "there is nothing to train on: name a text, a folder of texts, token shards "
-                       "(.bin) or instructions (.jsonl, .json) by --data");
-    }
-    *out = request->data;
-    return YK_OK;
-}
-
 yk_status yk_train_source_weights_folder(const struct yk_train_request *request,
                                          struct yk_arena *arena, const char **out)
 {
@@ -47,16 +36,16 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
     return yk_model_config_open(word, arena, out);
 }
 
-/* What a role's token is: as the tokenizer numbers it, where it has one. */
+/* The tokenizer's id of a special token, if it has one; else `before`. */
 static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
 {
     const int32_t id = yk_tokenizer_role(tokenizer, role);
     return id >= 0 ? id : before;
 }
 
-/* Tokens that mean something, as the tokenizer numbers them: sentences end in data as they are to
- * end in translations. What a decoder begins with is the model's own choice. */
-static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
+/* Sets the ids of special tokens to those of the tokenizer, so that sentences end in the data as
+ * they will end in translations. The decoder's start token remains the choice of the model. */
+static void set_special_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
 {
     struct yk_config_token_ids *ids = &config->ids;
     ids->pad = fit_id(tokenizer, YK_TOKEN_PAD, ids->pad);
@@ -67,42 +56,32 @@ static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config
     }
 }
 
-/* The config of weights that are there: of an encoder–decoder with the tokenizer's ids. */
-static yk_status fit_weights(const struct yk_tokenizer *tokenizer, struct yk_arena *arena,
-                             const struct yk_model_config **config)
+/* Replaces the config by a copy with the special tokens of the tokenizer and, unless
+ * `keeps_vocabulary`, with its vocabulary. */
+static yk_status fit_config(const struct yk_tokenizer *tokenizer, bool keeps_vocabulary,
+                            struct yk_arena *arena, const struct yk_model_config **config)
 {
     struct yk_model_config *fitted = NULL;
-    if ((*config)->encoder_layers == 0) {
-        return YK_OK;
-    }
     YK_TRY_NEW(arena, fitted, 1);
     *fitted = **config;
-    fit_ids(tokenizer, fitted);
+    set_special_ids(tokenizer, fitted);
+    if (!keeps_vocabulary) {
+        fitted->vocabulary = yk_tokenizer_count(tokenizer);
+        fitted->target_vocabulary = 0;
+    }
     *config = fitted;
     return YK_OK;
 }
 
-/* The config with as many tokens as the tokenizer has. One that somebody wrote down may have more.
- */
-static yk_status fit_vocabulary(const struct yk_tokenizer *tokenizer, bool written,
-                                struct yk_arena *arena, const struct yk_model_config **config)
+/* Fits the config of a new model. A config file may have a larger vocabulary than the tokenizer. */
+static yk_status fit_new_model(const struct yk_tokenizer *tokenizer, bool written,
+                               struct yk_arena *arena, const struct yk_model_config **config)
 {
-    struct yk_model_config *fitted = NULL;
-    const int32_t count = yk_tokenizer_count(tokenizer);
     const bool by_character = yk_tokenizer_vocabulary(tokenizer) != NULL;
-    YK_TRY_NEW(arena, fitted, 1);
-    *fitted = **config;
-    fit_ids(tokenizer, fitted);
-    *config = fitted;
-    if (written && !by_character) {
-        return YK_OK;
-    }
-    fitted->vocabulary = count;
-    fitted->target_vocabulary = 0;
-    return YK_OK;
+    return fit_config(tokenizer, written && !by_character, arena, config);
 }
 
-/* Whether somebody wrote the config down, in a file. */
+/* Whether the config comes from a file and is not a built-in one. */
 static bool is_written(const struct yk_model_config *config)
 {
     for (size_t i = 0; i < yk_builtin_model_count; i++) {
@@ -113,7 +92,7 @@ static bool is_written(const struct yk_model_config *config)
     return true;
 }
 
-/* A sentence fits into a micro-batch and has a position for each of its tokens. */
+/* Maximum tokens of a sentence: it must fit into a micro-batch and into the model's positions. */
 static int64_t longest_pair(const struct yk_train_request *request,
                             const struct yk_model_config *config, int64_t sequence)
 {
@@ -145,7 +124,7 @@ static yk_status request_data(const struct yk_train_request *request, const char
     return YK_OK;
 }
 
-/* The tokenizer that is named, or that weights bring along. */
+/* Opens the tokenizer of --tokenizer, else the one next to --weights. */
 static yk_status open_tokenizer(const struct yk_train_request *request, struct yk_arena *arena,
                                 struct yk_train_source *out)
 {
@@ -157,17 +136,8 @@ static yk_status open_tokenizer(const struct yk_train_request *request, struct y
                    : NULL;
     }
     if (path) {
-        YK_TRY(yk_tokenizer_open(path, &out->own));
-        out->tokenizer = out->own;
-    }
-    return YK_OK;
-}
-
-static yk_status check_longest(const struct yk_train_request *request,
-                               const struct yk_model_config *config)
-{
-    if (request->longest > 0 && config->encoder_layers == 0) {
-        return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
+        YK_TRY(yk_tokenizer_open(path, &out->own_tokenizer));
+        out->tokenizer = out->own_tokenizer;
     }
     return YK_OK;
 }
@@ -176,12 +146,15 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
                           struct yk_train_source *out)
 {
     YK_TRY(open_config(request, arena, &out->config));
-    YK_TRY(check_longest(request, out->config));
+    if (request->longest > 0 && out->config->encoder_layers == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
+    }
     YK_TRY(open_tokenizer(request, arena, out));
     const bool written = is_written(out->config);
-    if (out->tokenizer) {
-        YK_TRY(request->weights ? fit_weights(out->tokenizer, arena, &out->config)
-                                : fit_vocabulary(out->tokenizer, written, arena, &out->config));
+    if (out->tokenizer && !request->weights) {
+        YK_TRY(fit_new_model(out->tokenizer, written, arena, &out->config));
+    } else if (out->tokenizer && out->config->encoder_layers > 0) {
+        YK_TRY(fit_config(out->tokenizer, true, arena, &out->config));
     }
     struct yk_dataset_request wanted;
     YK_TRY(request_data(request, out->data, out->config, &wanted));
@@ -193,11 +166,12 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
     }
     YK_TRY(yk_model_data_open_new(&wanted, out->config, NULL, &out->dataset));
     out->tokenizer = yk_dataset_tokenizer(out->dataset);
-    return out->tokenizer ? fit_vocabulary(out->tokenizer, written, arena, &out->config)
+    return out->tokenizer ? fit_new_model(out->tokenizer, written, arena, &out->config)
                           : yk_model_data_check(out->dataset, out->data, out->config);
 }
 
-static yk_status open_other(const struct yk_train_request *request, struct yk_train_source *out)
+static yk_status open_evaluation_data(const struct yk_train_request *request,
+                                      struct yk_train_source *out)
 {
     struct yk_dataset_request wanted;
     const struct yk_model_data_model known = {out->config->name, out->tokenizer, out->config};
@@ -208,7 +182,7 @@ static yk_status open_other(const struct yk_train_request *request, struct yk_tr
     YK_TRY(request_data(request, request->eval_data, out->config, &wanted));
     wanted.target_path = request->eval_target;
     wanted.part = 1;
-    return yk_model_data_open(&wanted, &known, &out->other);
+    return yk_model_data_open(&wanted, &known, &out->evaluation_dataset);
 }
 
 yk_status yk_train_source_open(const struct yk_train_request *request,
@@ -216,7 +190,12 @@ yk_status yk_train_source_open(const struct yk_train_request *request,
                                struct yk_train_source *out)
 {
     struct yk_dataset_request wanted;
-    YK_TRY(find_data(request, &out->data));
+    if (!request->data) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "there is nothing to train on: name a text, a folder of texts, token shards "
+                       "(.bin) or instructions (.jsonl, .json) by --data");
+    }
+    out->data = request->data;
     if (checkpoint) {
         out->config = checkpoint->config;
         out->tokenizer = checkpoint->tokenizer;
@@ -227,7 +206,7 @@ yk_status yk_train_source_open(const struct yk_train_request *request,
     } else {
         YK_TRY(open_new(request, arena, out));
     }
-    return request->eval_data ? open_other(request, out) : YK_OK;
+    return request->eval_data ? open_evaluation_data(request, out) : YK_OK;
 }
 
 yk_status yk_train_source_open_samplers(struct yk_train_source *source,
@@ -239,9 +218,10 @@ yk_status yk_train_source_open_samplers(struct yk_train_source *source,
         .slice_rows = workload->batch / micro_batches * workload->sequence,
         .seed = (uint64_t)request->seed,
     };
-    const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;
+    const struct yk_dataset *evaluated =
+        source->evaluation_dataset ? source->evaluation_dataset : source->dataset;
     YK_TRY(yk_dataset_create_sampler(source->dataset, &cut, &source->samples));
-    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->other != NULL,
+    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->evaluation_dataset != NULL,
                                                 &source->evaluation));
     if (!source->evaluation && request->eval_part > 0) {
         yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
@@ -253,8 +233,8 @@ void yk_train_source_close(struct yk_train_source *source)
 {
     yk_sampler_destroy(source->evaluation);
     yk_sampler_destroy(source->samples);
-    yk_dataset_close(source->other);
+    yk_dataset_close(source->evaluation_dataset);
     yk_dataset_close(source->dataset);
-    yk_tokenizer_destroy(source->own);
+    yk_tokenizer_destroy(source->own_tokenizer);
     *source = (struct yk_train_source){0};
 }

@@ -1,8 +1,7 @@
 /*
- * Train source: what is trained and on what: the model's config, the tokenizer and the data, made
- * to fit each other. The model of a new run gets as many tokens as its tokenizer has, or as its
- * text has characters; weights and checkpoints have a vocabulary already, which the data must be
- * within.
+ * Train inputs: the model config, the tokenizer and the data of a training run, matched to each
+ * other. The vocabulary of a new model is that of its tokenizer, or the set of characters of its
+ * text. Weights and checkpoints have a fixed vocabulary, and the data must stay within it.
  */
 #ifndef YK_JOB_TRAINING_SOURCE_H
 #define YK_JOB_TRAINING_SOURCE_H
@@ -13,29 +12,29 @@
 #include "plan/plan.h"
 #include "train/checkpoint/checkpoint.h"
 
-/* Starts as {0}. Owns all but the config. */
+/* Starts as {0}. Owns everything but the config. */
 struct yk_train_source {
-    const struct yk_model_config *config; /* built-in, in the arena, or the checkpoint's */
-    const struct yk_tokenizer *tokenizer; /* of the text; NULL: shards */
-    struct yk_tokenizer *own;             /* opened here; NULL: it belongs to another */
-    const char *data;                     /* the path */
-    enum yk_dataset_kind kind;            /* of that */
+    const struct yk_model_config *config; /* built-in, in the arena, or owned by the checkpoint */
+    const struct yk_tokenizer *tokenizer; /* NULL: the data is token shards */
+    struct yk_tokenizer *own_tokenizer;   /* the tokenizer, if opened here; else NULL */
+    const char *data;                     /* path */
+    enum yk_dataset_kind kind;            /* kind of `data` */
     struct yk_dataset *dataset;
-    struct yk_dataset *other; /* to evaluate on; NULL: a part of the dataset is */
-    struct yk_sampler *samples;
-    struct yk_sampler *evaluation; /* NULL: no data is kept for it */
+    struct yk_dataset *evaluation_dataset; /* --eval-data; NULL: evaluate on a part of `dataset` */
+    struct yk_sampler *samples;            /* training samples */
+    struct yk_sampler *evaluation;         /* evaluation samples; NULL: no evaluation */
 };
 
-/* `checkpoint` is that of the run to go on with, or NULL. */
+/* Opens config, tokenizer and datasets. `checkpoint` is the one to resume from; NULL: a new run. */
 yk_status yk_train_source_open(const struct yk_train_request *request,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_source *out) YK_MUST_USE;
 
-/* The folder that --weights, which are there, lie in: where their config.json would be. */
+/* The folder of --weights, where their config.json is expected. The weights must exist. */
 yk_status yk_train_source_weights_folder(const struct yk_train_request *request,
                                          struct yk_arena *arena, const char **out) YK_MUST_USE;
 
-/* The samples of the data, once it is planned how much a micro-batch holds. */
+/* Opens the samplers. Needs the plan's number of micro-batches. */
 yk_status yk_train_source_open_samplers(struct yk_train_source *source,
                                         const struct yk_train_request *request,
                                         const struct yk_workload *workload,

@@ -5,7 +5,6 @@
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
 #include "job/training/balance.h"
-#include "job/training/measurements.h"
 #include "planner/planner.h"
 #include "trace/chrome.h"
 
@@ -39,20 +38,17 @@ yk_status yk_train_summary_predict(const struct yk_training *training, struct yk
     return YK_OK;
 }
 
-/* Which device this rank has computed on. */
+/* Sets the device and the backend of this rank. */
 static yk_status describe_device(const struct yk_training *training, struct yk_train_result *out)
 {
     const struct yk_engine *engine = &training->engine;
     struct yk_text name = {0};
     engine->backend->describe(engine->device, &name);
-    yk_status status = yk_text_status(&name);
-    YK_THEN(yk_arena_strdup(training->arena, yk_text_chars(&name), &out->device));
-    yk_text_free(&name);
-    YK_TRY(status);
+    YK_TRY(yk_text_move(&name, training->arena, &out->device));
     return yk_arena_strdup(training->arena, engine->backend->name, &out->backend);
 }
 
-/* The names of devices are the cluster's, which ends with the training. */
+/* Copies device names, because they belong to the cluster, which is freed with the training. */
 static yk_status copy_ranks(const struct yk_training *training, struct yk_train_result *out)
 {
     out->rank_count = training->plan.planned->plan->rank_count;

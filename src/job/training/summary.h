@@ -1,27 +1,40 @@
 /*
- * Train summary: the result of a training, filled in from what was planned and measured, and the
- * files that the run's folder ends with. By rank 0.
+ * Train summary: collects the measurements of all ranks on rank 0, fills the result of a training
+ * run, and writes the last files of the run folder. Only rank 0 calls these functions, unless a
+ * comment says otherwise.
  */
 #ifndef YK_JOB_TRAINING_SUMMARY_H
 #define YK_JOB_TRAINING_SUMMARY_H
 
+#include "job/outputs.h"
 #include "job/training/result.h"
 #include "job/training/training.h"
 
-/* The seconds that the steps to come are predicted to take. */
+/* Called by all ranks after the last step. On rank 0, the trace of the run then contains all ranks,
+ * and training->ranks (ranks) holds the compute time, waiting time and peak memory of each rank. */
+yk_status yk_train_measurements_collect(struct yk_training *training) YK_MUST_USE;
+
+/* Called by all ranks after the last step. Sets training->op_times on rank 0, unless the run had
+ * too few steps. */
+yk_status yk_train_measurements_collect_op_times(struct yk_training *training) YK_MUST_USE;
+
+/* Adds op-times.json to `outputs` if training->op_times is set. */
+yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
+                                               struct yk_outputs *outputs) YK_MUST_USE;
+
+/* Predicted time of the remaining steps, in seconds. */
 double yk_train_summary_left_s(const struct yk_training *training);
 
-/* Fills in what is predicted. The result points into the training's arena, and does not own it
- * yet. */
+/* Sets the predictions. The result points into the training's arena but does not own it yet. */
 yk_status yk_train_summary_predict(const struct yk_training *training,
                                    struct yk_train_result *out) YK_MUST_USE;
 
-/* The same and what was measured; `checkpoint` is the newest. */
+/* Sets predictions and measurements. `checkpoint` is the path of the newest checkpoint. */
 yk_status yk_train_summary_measure(const struct yk_training *training, const char *checkpoint,
                                    struct yk_train_result *out) YK_MUST_USE;
 
-/* Writes the last step as it was and as it was predicted, the summary, and the page of what is then
- * in the folder. */
+/* Writes summary.json, op-times.json, counters.json, the measured and the predicted trace of a
+ * step, and the HTML page. */
 yk_status yk_train_summary_write(const struct yk_training *training,
                                  const struct yk_train_result *result) YK_MUST_USE;
 

@@ -16,7 +16,7 @@ enum {
 
 #define MIB (1024.0 * 1024.0)
 
-/* A lane of its own for messages, on the core that is kept for them. */
+/* Opens a comm lane on the core that is reserved for communication. */
 static yk_status open_lane(struct yk_train_team *team)
 {
     const bool pinned = !team->cores.shared;
@@ -58,9 +58,9 @@ static yk_status join_by_mpi(struct yk_train_team *team)
     return yk_ranks_open(comm, &options, &team->ranks);
 }
 
-/* ---- which device is whose ---- */
+/* ---- the device of each rank ---- */
 
-/* As far as this rank knows. */
+/* Chooses a device without asking the other ranks. */
 static yk_status choose_alone(const struct yk_launcher *launcher, const char *word,
                               struct yk_device_choice *out)
 {
@@ -71,7 +71,7 @@ static yk_status choose_alone(const struct yk_launcher *launcher, const char *wo
     }
     YK_TRY(yk_device_count_gpus(&gpus));
     out->number = gpus > 0 ? launcher->local_rank % gpus : 0;
-    /* One that claims a host of its own has what it sees to itself. */
+    /* A rank with its own NCCL_HOSTID does not share the GPUs that it sees. */
     const bool own = getenv("NCCL_HOSTID") || launcher->local_size <= gpus;
     if (out->automatic && !own) {
         *out = (struct yk_device_choice){0};
@@ -98,8 +98,8 @@ static yk_status join_by_nccl(struct yk_train_team *team, const char *word)
 {
     struct yk_device_choice choice;
     YK_TRY(choose_alone(&team->launcher, word, &choice));
-    YK_TRY(yk_train_transport_join(&team->launcher, &choice, &team->wire));
-    team->ranks = team->wire.ranks;
+    YK_TRY(yk_train_transport_join(&team->launcher, &choice, &team->gpu_transport));
+    team->ranks = team->gpu_transport.ranks;
     return YK_OK;
 }
 
@@ -117,14 +117,14 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     return launcher->meets ? join_by_nccl(out, request->device) : join_by_mpi(out);
 }
 
-/* MPI sends from the host's memory. */
+/* MPI communicates through host memory and occupies no multiprocessors. */
 int32_t yk_train_team_comm_processors(const struct yk_train_team *team, const char *wire)
 {
     const bool by_host = wire && strcmp(wire, "mpi") == 0;
     return yk_train_team_is_alone(team) || by_host ? 0 : YK_COMM_MAX_CTAS;
 }
 
-/* What --wire asks for must be there. */
+/* Fails if the transport of --wire is not available to these ranks. */
 static yk_status check_wire(const struct yk_train_team *team, const struct yk_device_choice *choice,
                             const char *word)
 {
@@ -147,17 +147,18 @@ yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_devi
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(yk_train_team_agree(team, check_wire(team, choice, word)));
     }
-    const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
-    return needed ? yk_train_team_report(
-                        team, yk_train_transport_open(&team->ranks, choice, word, &team->wire))
+    const bool needed =
+        choice->gpu && !yk_train_team_is_alone(team) && team->gpu_transport.ranks.size == 0;
+    return needed ? yk_train_team_report(team, yk_train_transport_open(&team->ranks, choice, word,
+                                                                       &team->gpu_transport))
                   : YK_OK;
 }
 
 void yk_train_team_close(struct yk_train_team *team)
 {
-    const bool by_mpi = team->ranks.world != team->wire.ranks.world;
+    const bool by_mpi = team->ranks.world != team->gpu_transport.ranks.world;
     yk_watch_close(team->watch);
-    yk_train_transport_close(&team->wire);
+    yk_train_transport_close(&team->gpu_transport);
     if (by_mpi) {
         yk_ranks_close(&team->ranks);
     }
@@ -166,7 +167,7 @@ void yk_train_team_close(struct yk_train_team *team)
     *team = (struct yk_train_team){0};
 }
 
-/* At once, before any rank leaves: a launcher ends the others when one has. */
+/* Reports before any rank exits, because a launcher kills the other ranks when one exits. */
 yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agreed)
 {
     static const char first[] = "rank 0: ";
@@ -177,7 +178,7 @@ yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agree
         const char *sentence = yk_status_message();
         sentence += strncmp(sentence, first, sizeof first - 1) == 0 ? sizeof first - 1 : 0;
         yk_job_end(team->job);
-        if (*sentence != '\0') { /* else it was reported when all came to it before */
+        if (*sentence != '\0') { /* an empty message has already been reported */
             yk_job_failed(team->job, sentence);
         }
     }
@@ -202,9 +203,9 @@ yk_status yk_train_team_broadcast(const struct yk_train_team *team, double *numb
     return yk_exchange_sum(&team->ranks, numbers, count);
 }
 
-/* ---- what the ranks run on ---- */
+/* ---- description of devices ---- */
 
-/* "cpu:2:4000MiB": cores for it, and its share of the memory. */
+/* "cpu:2:4000MiB": the cores of this rank and its share of the memory. */
 static yk_status describe_cores(const struct yk_train_team *team, int64_t threads,
                                 struct yk_text *out)
 {
@@ -219,7 +220,7 @@ static yk_status describe_cores(const struct yk_train_team *team, int64_t thread
     return yk_text_status(out);
 }
 
-/* What a rank says of its device, and the name of its machine. */
+/* The device of this rank and the name of its host. */
 static yk_status describe_own(const struct yk_train_team *team,
                               const struct yk_device_choice *choice, int64_t threads,
                               struct yk_arena *arena, struct yk_text *out)
@@ -241,13 +242,13 @@ struct member {
     char host[HOST_SIZE];
 };
 
-static yk_status read_members(const struct yk_exchange_bytes *said, int32_t count,
+static yk_status read_members(const struct yk_exchange_bytes *gathered, int32_t count,
                               struct yk_arena *arena, struct member **out)
 {
     YK_TRY_NEW(arena, *out, count);
     for (int32_t i = 0; i < count; i++) {
         /* NOLINTNEXTLINE(cert-err34-c): written by describe_own() */
-        (void)sscanf(said[i].bytes, "%127s %255s", (*out)[i].device, (*out)[i].host);
+        (void)sscanf(gathered[i].bytes, "%127s %255s", (*out)[i].device, (*out)[i].host);
     }
     return YK_OK;
 }
@@ -270,11 +271,11 @@ static void write_line(const struct member *members, int32_t count, struct yk_te
     }
 }
 
-static yk_status join_line(const struct yk_exchange_bytes *said, int32_t count,
+static yk_status join_line(const struct yk_exchange_bytes *gathered, int32_t count,
                            struct yk_arena *arena, struct yk_text *out)
 {
     struct member *members = NULL;
-    YK_TRY(read_members(said, count, arena, &members));
+    YK_TRY(read_members(gathered, count, arena, &members));
     write_line(members, count, out);
     return yk_text_status(out);
 }
@@ -284,17 +285,14 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
                                  struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
-    struct yk_exchange_bytes *said = NULL;
+    struct yk_exchange_bytes *gathered = NULL;
     yk_status status = yk_train_team_agree(team, describe_own(team, choice, threads, arena, &text));
-    YK_THEN(yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said));
+    YK_THEN(yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &gathered));
     text.length = 0;
-    YK_THEN(
-        yk_train_team_agree(team, said ? join_line(said, team->ranks.size, arena, &text) : YK_OK));
+    YK_THEN(yk_train_team_agree(team, gathered ? join_line(gathered, team->ranks.size, arena, &text)
+                                               : YK_OK));
     YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
+    YK_THEN(yk_text_move(&text, arena, out));
     yk_text_free(&text);
     return status;
 }
@@ -302,23 +300,23 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
 yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_arena *arena)
 {
     struct yk_text text = {0};
-    struct yk_exchange_bytes *said = NULL;
+    struct yk_exchange_bytes *gathered = NULL;
     if (yk_train_team_is_alone(team)) {
         return YK_OK;
     }
-    if (team->wire.ranks.size > 0) {
+    if (team->gpu_transport.ranks.size > 0) {
         yk_text_add(&text, team->ranks.rank == 0 ? "between GPUs: " : "");
         if (team->ranks.rank == 0) {
-            team->wire.ranks.comm->describe(team->wire.ranks.world, &text);
+            team->gpu_transport.ranks.comm->describe(team->gpu_transport.ranks.world, &text);
         }
     } else {
         yk_cores_describe(&team->cores, team->ranks.rank, &text);
     }
     yk_status status =
-        yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
-    for (int32_t i = 0; status == YK_OK && said && i < team->ranks.size; i++) {
-        if (said[i].size > 0) {
-            yk_job_line(team->job, said[i].bytes, true);
+        yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &gathered);
+    for (int32_t i = 0; status == YK_OK && gathered && i < team->ranks.size; i++) {
+        if (gathered[i].size > 0) {
+            yk_job_line(team->job, gathered[i].bytes, true);
         }
     }
     yk_text_free(&text);

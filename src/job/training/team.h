@@ -1,7 +1,7 @@
 /*
- * Train team: the ranks of a training as this process sees them: which one it is, how it reaches
- * the others, which cores it uses, and what becomes of all when one is lost. Alone, everything here
- * is done at once.
+ * Train team: the ranks of a training run, seen from one of them: its rank, the connections to the
+ * others, its cores, and the watch that detects failed ranks. In a team of a single rank, no
+ * function communicates.
  */
 #ifndef YK_JOB_TRAINING_TEAM_H
 #define YK_JOB_TRAINING_TEAM_H
@@ -25,29 +25,30 @@
 
 /* Starts as {0}. */
 struct yk_train_team {
-    const struct yk_job *job; /* whom failures are reported to; may be NULL */
+    const struct yk_job *job; /* receives failures; may be NULL */
     struct yk_launcher launcher;
     struct yk_cores cores;
-    struct yk_backend_device *device; /* of the comm lane */
-    struct yk_backend_lane *lane;
-    struct yk_ranks ranks;          /* of size 0 when alone */
-    struct yk_train_transport wire; /* of ranks on GPUs; without MPI `ranks` are the same ones */
+    struct yk_backend_device *device; /* device of `lane` */
+    struct yk_backend_lane *lane;     /* comm lane of MPI */
+    struct yk_ranks ranks;            /* communicator of host memory; size 0: a single rank */
+    /* Communicator of GPU memory; size 0 on CPUs. Without MPI, `ranks` is a copy of it. */
+    struct yk_train_transport gpu_transport;
     struct yk_watch *watch;
-    const struct yk_program *program; /* whose ops are reported to the watch */
-    atomic_bool judged;               /* the watch has found a rank lost */
-    yk_status leaving;                /* what this process is about to end with */
-    pthread_mutex_t lock;             /* for the two below */
+    const struct yk_program *program; /* program whose ops the watch names */
+    atomic_bool failure_detected;     /* the watch has detected a failed rank */
+    yk_status exit_status;            /* exit status of this process, once it is about to end */
+    pthread_mutex_t lock;             /* guards the two members below */
     const struct yk_executor *executor;
-    struct yk_executor_position positions[YK_LANE_COUNT]; /* when it was last asked */
+    struct yk_executor_position positions[YK_LANE_COUNT]; /* at the last poll */
 };
 
 struct yk_train_team_request {
-    int64_t threads;          /* of each rank on a CPU; 0: as many as it has cores */
-    const char *device;       /* as --device says; NULL: auto */
-    const struct yk_job *job; /* outlives the team; may be NULL */
+    int64_t threads;          /* compute threads of each rank on a CPU; 0: one per core */
+    const char *device;       /* value of --device; NULL: auto */
+    const struct yk_job *job; /* must outlive the team; may be NULL */
 };
 
-/* Joins the others, where a launcher has started several. */
+/* Connects this rank to the others, if a launcher has started several. */
 yk_status yk_train_team_open(const struct yk_launcher *launcher,
                              const struct yk_train_team_request *request, struct yk_arena *arena,
                              struct yk_train_team *out) YK_MUST_USE;
@@ -63,60 +64,62 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
     return yk_train_team_is_alone(team) ? 0 : team->ranks.rank;
 }
 
-/* Processors of a rank's device that its messages hold, going by `wire`, what --wire says. */
+/* Number of the device's multiprocessors that communication occupies. `wire` is the value of
+ * --wire; "mpi" occupies none. */
 int32_t yk_train_team_comm_processors(const struct yk_train_team *team, const char *wire);
 
-/* Where this rank computes. A rank's GPU is that of its place among the ranks of its machine;
- * `auto` takes GPUs where every rank can have one of its own. All ranks call it, and compute alike.
- */
+/* Chooses the device of this rank. `word` is the value of --device. "cuda" selects the GPU with the
+ * number of the rank's local rank; "auto" selects GPUs only if every rank gets its own. Called by
+ * all ranks; either all of them use GPUs or none. */
 yk_status yk_train_team_choose_device(const struct yk_train_team *team, const char *word,
                                       struct yk_device_choice *out) YK_MUST_USE;
 
-/* From now on GPUs exchange what is in their memory: by --wire's `word`. Nothing on CPUs or alone.
- * All ranks call it, and fail alike: then it has been reported. */
+/* Connects the GPUs of the ranks. `word` is the value of --wire. Does nothing on CPUs and for a
+ * single rank. Called by all ranks; a failure is the same on all of them and already reported. */
 yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
                                 const char *word) YK_MUST_USE;
 
-/* The ranks whose comm lane is one of the device that computes. */
+/* The communicator of the memory that the ranks compute in. */
 static inline const struct yk_ranks *yk_train_team_device_ranks(const struct yk_train_team *team)
 {
-    return team->wire.ranks.size > 0 ? &team->wire.ranks : &team->ranks;
+    return team->gpu_transport.ranks.size > 0 ? &team->gpu_transport.ranks : &team->ranks;
 }
 
-/* What all come to when each has come to `mine`: the first failure of any is that of all. With
- * several ranks it has been reported when this returns, and the sentence left is empty. */
+/* Combines the statuses of all ranks: the first failure of any rank becomes the result of all. With
+ * several ranks, the failure has already been reported on return, and the message is empty. */
 yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine) YK_MUST_USE;
 
-/* numbers (count) become those of rank 0. */
+/* Sets numbers (count) to those of rank 0. */
 yk_status yk_train_team_broadcast(const struct yk_train_team *team, double *numbers,
                                   int64_t count) YK_MUST_USE;
 
-/* A failure that all ranks have come to: rank 0 reports it, and the sentence left is empty. Alone
- * nothing changes. */
+/* Reports a failure that all ranks agree on, through rank 0, and leaves an empty message. Returns
+ * `agreed`. Does nothing for a single rank. */
 yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agreed) YK_MUST_USE;
 
-/* The ranks' processors as a line that a plan's file can keep: those of one machine side by side.
- * The same on all ranks. */
+/* Describes the devices of all ranks in the syntax of --cluster, grouped by machine. The result is
+ * the same on all ranks. */
 yk_status yk_train_team_describe(const struct yk_train_team *team,
                                  const struct yk_device_choice *choice, int64_t threads,
                                  struct yk_arena *arena, const char **out) YK_MUST_USE;
 
-/* Reports which cores each rank uses, or how GPUs exchange numbers, in lines of rank 0's job. */
+/* Reports the cores of each rank, or the transport between GPUs, as status lines of rank 0. */
 yk_status yk_train_team_announce(const struct yk_train_team *team,
                                  struct yk_arena *arena) YK_MUST_USE;
 
-/* From now on a rank that is lost, stopped, or hangs longer than `op_s` in an op of the program,
- * ends all of them, and is named: see `lost` and `leave` of job/job.h. */
+/* Starts the watch. If a rank fails, is stopped, or hangs for more than `op_s` seconds in an op of
+ * the program, all ranks end and the message names that rank: see `lost` and `leave` in job/job.h.
+ */
 yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_program *program,
                                     double op_s) YK_MUST_USE;
 
-/* For the executor: an op of this rank begins, and whom to ask where its lanes are. `user` is the
- * team. */
+/* Callbacks for the executor; `user` is the team. The first one records that an op of this rank
+ * begins. The second one sets the executor that the watch polls for the positions of its lanes. */
 void yk_train_team_watch_op(void *user, enum yk_lane lane, int32_t op);
 void yk_train_team_watch_executor(void *user, const struct yk_executor *executor);
 
-/* This rank cannot go on, and the others do not know it: they end as well. It returns only where
- * the job has no `leave`. */
+/* Ends all ranks because this one has failed and the others do not know it. Returns only if the job
+ * has no `leave` callback. */
 void yk_train_team_watch_abort(struct yk_train_team *team, yk_status status);
 
 #endif

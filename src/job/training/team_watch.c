@@ -1,16 +1,16 @@
-/* What becomes of a team when a rank is lost. */
+/* The watch of a team: detects failed and hanging ranks, and ends all ranks then. */
 #include "job/training/team.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
-    SHORT_PAUSE_US = 100000, /* for what was said to get out */
-    LEAVING_US = 2500000,    /* that the device may take to be left */
-    LOOKS = 15,              /* pauses in which the watch may find out who is lost */
+    SHORT_PAUSE_US = 100000, /* lets printed messages reach the launcher */
+    EXIT_DELAY_US = 2500000, /* time limit for releasing the device */
+    MAX_PAUSES = 15,         /* pauses in which the watch may detect the failed rank */
 };
 
-/* ---- where the lanes are ---- */
+/* ---- positions of the lanes ---- */
 
 void yk_train_team_watch_op(void *user, enum yk_lane lane, int32_t op)
 {
@@ -26,9 +26,10 @@ void yk_train_team_watch_executor(void *user, const struct yk_executor *executor
     (void)pthread_mutex_unlock(&team->lock);
 }
 
-/* Where the host is not told as ops begin, the device is asked. What ended and began between two
- * looks counts as well: a lane that is found doing nothing twice may have been busy. */
-static void look(void *user, struct yk_watch *watch)
+/* Polls the device, because with GPUs the host does not see when an op begins. Ops that began and
+ * ended between two polls count as progress: a lane that is idle at both polls may have been busy.
+ */
+static void poll_lanes(void *user, struct yk_watch *watch)
 {
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
@@ -43,7 +44,7 @@ static void look(void *user, struct yk_watch *watch)
     (void)pthread_mutex_unlock(&team->lock);
 }
 
-/* ---- the end of all ---- */
+/* ---- ending all ranks ---- */
 
 static void add_op(const struct yk_train_team *team, const struct yk_watch_verdict *verdict,
                    struct yk_text *out)
@@ -57,34 +58,35 @@ static void add_op(const struct yk_train_team *team, const struct yk_watch_verdi
     }
 }
 
-static bool can_leave(const struct yk_train_team *team)
+static bool can_exit(const struct yk_train_team *team)
 {
     return team->job && team->job->leave;
 }
 
-static void *leave(void *user)
+static void *exit_later(void *user)
 {
     const struct yk_train_team *team = user;
-    (void)usleep(LEAVING_US);
-    team->job->leave(team->job->user, team->leaving);
+    (void)usleep(EXIT_DELAY_US);
+    team->job->leave(team->job->user, team->exit_status);
     return NULL;
 }
 
-/* Whatever this thread waits for from now on, the process ends; false: nobody can end it, or the
- * system refuses that. */
-static bool leave_soon(struct yk_train_team *team, yk_status status)
+/* Ends the process after a delay, even if this thread blocks. Returns false if the job has no
+ * `leave` callback or no thread could be created. */
+static bool schedule_exit(struct yk_train_team *team, yk_status status)
 {
     pthread_t thread;
-    team->leaving = status;
-    return can_leave(team) && pthread_create(&thread, NULL, leave, team) == 0;
+    team->exit_status = status;
+    return can_exit(team) && pthread_create(&thread, NULL, exit_later, team) == 0;
 }
 
-/* A device that other processes share may suffer when one ends in the middle of an exchange. */
-static void let_go(const struct yk_train_team *team)
+/* Ends communication on the device: exiting in the middle of it may disturb other processes that
+ * share the device. */
+static void release_device_comm(const struct yk_train_team *team)
 {
     const struct yk_ranks *ranks = yk_train_team_device_ranks(team);
-    if (ranks->comm->let_go) {
-        ranks->comm->let_go(ranks->world);
+    if (ranks->comm->release_device) {
+        ranks->comm->release_device(ranks->world);
     }
 }
 
@@ -96,18 +98,17 @@ static void report_lost(const struct yk_train_team *team, const char *sentence)
 }
 
 /*
- * On the watch's thread. The thread that trains may be in an exchange that never ends, with locks
- * of streams or of MPI in its hands, and nothing can call it back: so this thread has the process
- * ended. Even a report that nobody reads holds it up only until leave_soon() ends it. It reads of
- * the team what was set before the watch began.
+ * Runs on the watch's thread. The training thread may be blocked in communication forever and hold
+ * locks of stdio streams or of MPI, so this thread ends the process. If reporting blocks, too,
+ * schedule_exit() ends it. Reads only members of the team that were set before the watch started.
  */
-static void end_all(void *user, const struct yk_watch_verdict *verdict)
+static void on_rank_failure(void *user, const struct yk_watch_verdict *verdict)
 {
     struct yk_train_team *team = user;
     struct yk_text text = {0};
     const int32_t speaker = verdict->rank == 0 ? 1 : 0;
-    const bool ends = leave_soon(team, YK_ERROR_LOST);
-    atomic_store(&team->judged, true);
+    const bool ends = schedule_exit(team, YK_ERROR_LOST);
+    atomic_store(&team->failure_detected, true);
     yk_watch_describe(verdict, &text);
     if (verdict->rank < team->program->rank_count) {
         add_op(team, verdict, &text);
@@ -118,22 +119,23 @@ static void end_all(void *user, const struct yk_watch_verdict *verdict)
     }
     (void)usleep(SHORT_PAUSE_US);
     if (ends) {
-        let_go(team);
+        release_device_comm(team);
     }
-    if (can_leave(team)) {
+    if (can_exit(team)) {
         team->job->leave(team->job->user, YK_ERROR_LOST);
     }
     team->ranks.comm->abort(team->ranks.world, YK_ERROR_LOST);
     yk_text_free(&text);
 }
 
-/* What this rank takes for trouble of its own may come of another's end, which the watch hears of
- * at about the same time: then it is the watch that reports it, and ends this process. */
-static void await_verdict(const struct yk_train_team *team, yk_status status)
+/* A failure on this rank may be caused by the end of another rank, which the watch detects at about
+ * the same time. Gives the watch time to report that and to end this process. */
+static void wait_for_watch(const struct yk_train_team *team, yk_status status)
 {
     const bool is_own = status != YK_ERROR_LOST && status != YK_ERROR_SYSTEM;
-    const bool ends = can_leave(team);
-    for (int i = 0; team->watch && !is_own && (i < LOOKS || (ends && atomic_load(&team->judged)));
+    const bool ends = can_exit(team);
+    for (int i = 0; team->watch && !is_own &&
+                    (i < MAX_PAUSES || (ends && atomic_load(&team->failure_detected)));
          i++) {
         (void)usleep(SHORT_PAUSE_US);
     }
@@ -144,26 +146,26 @@ void yk_train_team_watch_abort(struct yk_train_team *team, yk_status status)
     if (yk_train_team_is_alone(team)) {
         return;
     }
-    await_verdict(team, status);
+    wait_for_watch(team, status);
     yk_job_end(team->job);
-    if (*yk_status_message() != '\0') { /* else all have come to it, and it was reported */
+    if (*yk_status_message() != '\0') { /* an empty message has already been reported */
         yk_job_failed(team->job, yk_status_message());
     }
-    if (yk_train_team_device_ranks(team) != &team->ranks && leave_soon(team, status)) {
-        let_go(team);
+    if (yk_train_team_device_ranks(team) != &team->ranks && schedule_exit(team, status)) {
+        release_device_comm(team);
     }
     team->ranks.comm->abort(team->ranks.world, (int)status);
-    /* Where no launcher ends the others, they hear of this rank's end, if it has one at once. */
-    if (team->launcher.meets && can_leave(team)) {
+    /* Without a launcher the other ranks notice this rank's exit, so it exits at once. */
+    if (team->launcher.meets && can_exit(team)) {
         (void)usleep(SHORT_PAUSE_US);
         team->job->leave(team->job->user, status);
     }
 }
 
-/* ---- watching ---- */
+/* ---- start ---- */
 
-/* How long somebody else wants to wait for a rank; 0: nobody has said. */
-static yk_status read_patience(double *out)
+/* Reads YOKE_HANG_S, the time limit in seconds; 0: not set. */
+static yk_status read_hang_timeout(double *out)
 {
     const char *words = getenv("YOKE_HANG_S");
     char *end = NULL;
@@ -180,13 +182,13 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
     if (yk_train_team_is_alone(team)) {
         return YK_OK;
     }
-    YK_TRY(yk_train_team_agree(team, read_patience(&patience_s)));
+    YK_TRY(yk_train_team_agree(team, read_hang_timeout(&patience_s)));
     team->program = program;
     const struct yk_watch_options options = {
         .silence_s = patience_s,
         .op_s = patience_s > 0 ? patience_s : op_s,
-        .lost = end_all,
-        .inspect = team->wire.ranks.size > 0 ? look : NULL,
+        .on_failure = on_rank_failure,
+        .inspect = team->gpu_transport.ranks.size > 0 ? poll_lanes : NULL,
         .user = team,
         .address = team->launcher.meets ? team->launcher.address : NULL,
     };

@@ -3,10 +3,9 @@
 #include "base/log.h"
 #include "base/system.h"
 #include "job/counters.h"
-#include "job/planning/plan_output.h"
+#include "job/planning/plan_job.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
-#include "job/training/measurements.h"
 #include "job/training/summary.h"
 #include "job/training/training.h"
 #include "planner/planner.h"
@@ -14,27 +13,27 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* How long an op may take before its rank is taken for lost: so many times the predicted step. */
+/* Time limit of an op before its rank counts as hanging: a multiple of the predicted step time. */
 #define MIN_HANG_S 30.0
 #define HANG_FACTOR 5.0
 
-/* How much a step changes what is thought to be usual. */
+/* Weight of a new step in the moving average of the step time. */
 #define FORGETTING 0.1
 
-/* Follows a run from step to step: reports each to whoever runs the job, lets the balance look at
- * it, and tells the counters of it. Starts with its first members, the rest 0. */
+/* State of the run's callbacks: reports each step to the job's callbacks, and passes it to the
+ * rebalancer and to the counter recorder. The first five members are set, the others start as 0. */
 struct steps {
     const struct yk_train_request *request;
-    bool reports;                             /* this is rank 0 */
-    struct yk_train_balance *balance;         /* NULL: alone */
-    struct yk_counter_recorder *gauge;        /* records counters by step; NULL: none */
-    const struct yk_planner_outcome *planned; /* the plan in force */
+    bool reports;                                 /* this is rank 0 */
+    struct yk_train_balance *balance;             /* NULL: alone */
+    struct yk_counter_recorder *counter_recorder; /* records counters by step; NULL: none */
+    const struct yk_planner_outcome *planned;     /* the plan in force */
 
     double usual_step_s;       /* of late: for the time that is left */
     struct yk_text checkpoint; /* the path of the newest */
 };
 
-/* The callbacks, where this rank is the one to make them. */
+/* The callbacks of the request on rank 0; empty ones on other ranks. */
 static const struct yk_train_progress *progress_of(const struct steps *steps)
 {
     static const struct yk_train_progress none;
@@ -42,14 +41,14 @@ static const struct yk_train_progress *progress_of(const struct steps *steps)
     return steps->reports && progress ? progress : &none;
 }
 
-static void note_seconds(struct steps *steps, double seconds)
+static void update_usual_step(struct steps *steps, double seconds)
 {
     steps->usual_step_s = steps->usual_step_s > 0
                               ? (1 - FORGETTING) * steps->usual_step_s + FORGETTING * seconds
                               : seconds;
 }
 
-/* The rank that computes longest, and how much of the step that is. */
+/* Finds the rank with the longest compute time and its fraction of the step. */
 static void find_slowest(const struct yk_run_step *step, struct yk_train_step *out)
 {
     int32_t slowest = 0;
@@ -59,7 +58,7 @@ static void find_slowest(const struct yk_run_step *step, struct yk_train_step *o
     out->slowest = -1;
     if (step->ranks > 1 && step->seconds > 0 && step->compute_s[slowest] > 0) {
         out->slowest = slowest;
-        out->slowest_part = fmin(1, step->compute_s[slowest] / step->seconds);
+        out->slowest_compute_fraction = fmin(1, step->compute_s[slowest] / step->seconds);
     }
 }
 
@@ -68,7 +67,7 @@ static void on_step(void *user, const struct yk_run_step *step)
     struct steps *steps = user;
     const struct yk_train_progress *progress = progress_of(steps);
     const struct yk_planner_outcome *planned = steps->planned;
-    note_seconds(steps, step->seconds);
+    update_usual_step(steps, step->seconds);
     if (!progress->step) {
         return;
     }
@@ -88,7 +87,7 @@ static void on_step(void *user, const struct yk_run_step *step)
         .exact_mfu = mfu.exact,
         .memory_bytes = yk_system_process_memory().now_bytes,
         .predicted_s = planned->trial.step_s,
-        .left_s = (double)(step->steps - step->step) * steps->usual_step_s,
+        .remaining_s = (double)(step->steps - step->step) * steps->usual_step_s,
     };
     find_slowest(step, &report);
     progress->step(progress->user, &report);
@@ -135,7 +134,7 @@ static void on_changed(void *user, int64_t step)
 static void on_timed(void *user, const struct yk_round_times *times)
 {
     const struct steps *steps = user;
-    yk_counter_recorder_add_step(steps->gauge, times);
+    yk_counter_recorder_add_step(steps->counter_recorder, times);
 }
 
 static bool on_stop(void *user)
@@ -144,7 +143,7 @@ static bool on_stop(void *user)
     return yk_job_is_stopped(steps->request->job);
 }
 
-static struct yk_run_callbacks watch_steps(struct steps *steps)
+static struct yk_run_callbacks run_callbacks(struct steps *steps)
 {
     return (struct yk_run_callbacks){
         .user = steps,
@@ -154,13 +153,8 @@ static struct yk_run_callbacks watch_steps(struct steps *steps)
         .stop = on_stop,
         .change = on_change,
         .changed = on_changed,
-        .timed = steps->gauge ? on_timed : NULL,
+        .timed = steps->counter_recorder ? on_timed : NULL,
     };
-}
-
-static void free_steps(struct steps *steps)
-{
-    yk_text_free(&steps->checkpoint);
 }
 
 yk_status yk_train_check(const struct yk_train_request *request)
@@ -190,7 +184,7 @@ static yk_status fail_stopped(const struct yk_training *training)
                    run->state.step, run->options.steps, training->folder);
 }
 
-/* Stopped or done, what was measured is kept, by rank 0. */
+/* Collects the measurements and lets rank 0 write them, after the last step or a stop. */
 static yk_status finish(struct yk_training *training, const char *checkpoint, yk_status trained,
                         struct yk_train_result *out)
 {
@@ -206,15 +200,15 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
     return trained == YK_OK ? YK_OK : fail_stopped(training);
 }
 
-/* Where it is gauged, the meters are read meanwhile. */
-static yk_status run_gauged(struct yk_training *training)
+/* Runs all steps; with --counters, records hardware counters meanwhile. */
+static yk_status run_with_counters(struct yk_training *training)
 {
-    if (!training->gauge) {
+    if (!training->counter_recorder) {
         return yk_run_train(&training->run);
     }
-    YK_TRY(yk_counter_recorder_start(training->gauge));
+    YK_TRY(yk_counter_recorder_start(training->counter_recorder));
     const yk_status status = yk_run_train(&training->run);
-    yk_counter_recorder_stop(training->gauge);
+    yk_counter_recorder_stop(training->counter_recorder);
     return status;
 }
 
@@ -256,8 +250,8 @@ static yk_status report_start(const struct yk_training *training)
     return status;
 }
 
-/* Everything that the first step needs. */
-static yk_status begin(struct yk_training *training)
+/* Prepares everything that the first step needs. */
+static yk_status prepare_first_step(struct yk_training *training)
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
@@ -268,8 +262,8 @@ static yk_status begin(struct yk_training *training)
     YK_TRY(yk_train_team_connect(team, &training->plan.device, training->request.wire));
     YK_TRY(yk_train_team_announce(team, training->arena));
     if (training->request.counters) {
-        YK_TRY(
-            yk_train_team_agree(team, yk_counters_open(&training->plan.device, &training->gauge)));
+        YK_TRY(yk_train_team_agree(
+            team, yk_counters_open(&training->plan.device, &training->counter_recorder)));
     }
     YK_TRY(yk_training_prepare(training));
     return yk_train_team_watch_start(team, planned->trial.program,
@@ -280,9 +274,9 @@ static yk_status run_steps(struct yk_training *training, struct steps *steps,
                            struct yk_train_result *out)
 {
     struct yk_train_team *team = &training->team;
-    training->run.callbacks = watch_steps(steps);
+    training->run.callbacks = run_callbacks(steps);
     yk_train_progress_phase(training->request.progress, YK_TRAIN_PHASE_STEPS);
-    const yk_status status = run_gauged(training);
+    const yk_status status = run_with_counters(training);
     yk_job_end(training->request.job);
     if (status == YK_OK || status == YK_ERROR_STOPPED) {
         return finish(training, yk_text_chars(&steps->checkpoint), status, out);
@@ -298,7 +292,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
-    YK_TRY(begin(training));
+    YK_TRY(prepare_first_step(training));
     struct yk_train_balance balance = {
         .request = &training->plan.request,
         .planned = planned,
@@ -313,18 +307,18 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
         .request = &training->request,
         .reports = yk_train_team_rank(team) == 0,
         .balance = yk_train_team_is_alone(team) ? NULL : &balance,
-        .gauge = training->gauge,
+        .counter_recorder = training->counter_recorder,
         .planned = planned,
     };
     const yk_status status = run_steps(training, &steps, out);
     training->run.program = planned->trial.program;
     training->balance = NULL;
     yk_train_balance_close(&balance);
-    free_steps(&steps);
+    yk_text_free(&steps.checkpoint);
     return status;
 }
 
-static yk_status forecast(const struct yk_training *training, struct yk_train_result *out)
+static yk_status run_dry(const struct yk_training *training, struct yk_train_result *out)
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
     const bool json = training->request.json;
@@ -343,7 +337,7 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     struct yk_launcher launcher;
     bool launches = false;
     YK_TRY(yk_train_check(request));
-    YK_TRY(yk_rank_find(&request->hand, &launcher));
+    YK_TRY(yk_rank_find(&request->rank_options, &launcher));
     YK_TRY(yk_rank_decide_launch(&launcher, request->ranks, &launches));
     if (launches && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
@@ -354,8 +348,8 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     out->rank = launcher.rank;
     out->size = launcher.size;
     yk_status status = yk_training_open(&training, &launcher);
-    YK_THEN(request->dry_run ? forecast(&training, out) : train(&training, out));
-    /* What the result points to is in the training's arena. */
+    YK_THEN(request->dry_run ? run_dry(&training, out) : train(&training, out));
+    /* The result takes over the training's arena, which it points into. */
     out->arena = training.arena;
     training.arena = NULL;
     yk_training_close(&training);

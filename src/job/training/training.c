@@ -7,8 +7,6 @@
 #include "job/outputs.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
-#include "job/training/option_sources.h"
-#include "job/training/weights.h"
 #include "model/config.h"
 #include "train/executor/collectives.h"
 #include "train/partitions.h"
@@ -31,7 +29,7 @@ static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
         .decay = request->decay,
         .momentum = request->momentum,
     };
-    /* The table of options has no other names. */
+    /* The option table accepts only names of optimizers. */
     (void)yk_optimizer_find(request->optimizer, &optimizer.kind);
     return optimizer;
 }
@@ -55,8 +53,8 @@ struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *r
     return schedule;
 }
 
-/* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
-static yk_status check_new(struct yk_training *training)
+/* Fails if the folder already holds a run: their checkpoints would be confused. */
+static yk_status check_no_run(struct yk_training *training)
 {
     bool found = false;
     YK_TRY(yk_train_folder_has_checkpoint(training->folder, training->arena, &found));
@@ -76,15 +74,15 @@ static yk_status open_folder(struct yk_training *training)
     YK_TRY(
         yk_folder_path(training->folder, "config.json", training->arena, &training->config_path));
     YK_TRY(yk_train_folder_check(training->folder));
-    /* A run that is there is not even looked at while another process writes it. */
+    /* Locks an existing run before reading it: another process may be writing it. */
     const bool first = yk_train_team_rank(&training->team) == 0;
     if (first && !request->dry_run && yk_folder_has(training->folder, "run.json")) {
         YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
     }
-    return request->dry_run || request->resumed || !first ? YK_OK : check_new(training);
+    return request->dry_run || request->resumed || !first ? YK_OK : check_no_run(training);
 }
 
-/* All ranks go on from one checkpoint. */
+/* All ranks resume from the same checkpoint. */
 static yk_status open_checkpoint(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
@@ -95,8 +93,8 @@ static yk_status open_checkpoint(struct yk_training *training)
     YK_TRY(yk_checkpoint_open_ranks(request->resumed,
                                     yk_train_team_is_alone(team) ? NULL : &team->ranks,
                                     &training->checkpoint));
-    return yk_train_option_sources_check_resumed(request, training->checkpoint->options_json,
-                                                 training->checkpoint->path);
+    return yk_train_request_check_resumed(request, training->checkpoint->options_json,
+                                          training->checkpoint->path);
 }
 
 static yk_status count_steps(struct yk_training *training)
@@ -134,8 +132,8 @@ static yk_status open_net(struct yk_training *training)
         .lora_alpha = request->lora_rank > 0 ? request->lora_alpha : 0,
         .seed = (uint64_t)request->seed,
     };
-    if (request->lora_rank > 0 && !request->weights && !training->rough && !training->checkpoint &&
-        !request->dry_run) {
+    if (request->lora_rank > 0 && !request->weights && !training->random_weights &&
+        !training->checkpoint && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
                        "adapters are trained beside weights that stay as they are; name those by "
                        "--weights, or try it out with --weights random");
@@ -143,7 +141,7 @@ static yk_status open_net(struct yk_training *training)
     return yk_net_create(training->plan.planned->study->model, &options, &training->net);
 }
 
-/* The length of samples, and the tokens of a step in samples of that length. */
+/* Sets the sequence length, and converts --batch-tokens into samples of that length. */
 static yk_status resolve_batch(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
@@ -162,7 +160,7 @@ static yk_status resolve_batch(struct yk_training *training)
     }
     if (request->batch_tokens > 0) {
         request->batch = request->batch_tokens / workload.sequence;
-        request->batch_tokens = 0; /* said otherwise: --batch may change it when the run goes on */
+        request->batch_tokens = 0; /* saved as `batch`, which may change when the run is resumed */
     }
     if (request->micro_batches > request->batch) {
         return yk_fail(YK_ERROR_USAGE,
@@ -172,7 +170,7 @@ static yk_status resolve_batch(struct yk_training *training)
     return YK_OK;
 }
 
-/* Where the data stands means something else in another file. */
+/* Warns if the data has changed since the checkpoint: its position would mean other samples. */
 static void note_other_data(const struct yk_training *training)
 {
     const int64_t now = training->source.samples->epoch_units;
@@ -186,7 +184,7 @@ static void note_other_data(const struct yk_training *training)
     }
 }
 
-/* What this rank finds out by itself. */
+/* Opens adapter, model and data, without communication. */
 static yk_status open_data(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
@@ -195,7 +193,7 @@ static yk_status open_data(struct yk_training *training)
     return resolve_batch(training);
 }
 
-static yk_status read_slow(struct yk_training *training)
+static yk_status read_slowdown(struct yk_training *training)
 {
     const struct yk_train_team *team = &training->team;
     double *factors = NULL;
@@ -206,7 +204,7 @@ static yk_status read_slow(struct yk_training *training)
     return YK_OK;
 }
 
-static yk_status open_rest(struct yk_training *training)
+static yk_status open_samplers_and_net(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
     const struct yk_plan *plan = training->plan.planned->plan;
@@ -229,7 +227,7 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_arena_create(&training->arena));
     const struct yk_train_team_request joining = {request->threads, request->device, request->job};
     YK_TRY(yk_train_team_open(launcher, &joining, training->arena, &training->team));
-    YK_TRY(yk_train_team_agree(team, read_slow(training)));
+    YK_TRY(yk_train_team_agree(team, read_slowdown(training)));
     YK_TRY(yk_train_team_agree(team, yk_train_weights_resolve(training)));
     YK_TRY(yk_train_team_agree(team, open_folder(training)));
     YK_TRY(yk_train_team_agree(team, open_checkpoint(training)));
@@ -237,7 +235,7 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
     YK_TRY(yk_train_plan_find(request, team, training->source.config, &workload,
                               training->config_path, training->arena, &training->plan));
-    return yk_train_team_agree(team, open_rest(training));
+    return yk_train_team_agree(team, open_samplers_and_net(training));
 }
 
 static yk_status open_engine(struct yk_training *training)
@@ -272,9 +270,9 @@ static yk_status open_store(struct yk_training *training)
     return yk_train_weights_fill(training);
 }
 
-/* The plan names the model that is written beside it, also where another file's plan is kept to:
- * the folder is whole without that file. */
-static yk_status write_beginning(struct yk_training *training, struct yk_outputs *outputs)
+/* Writes config.json, plan.json and run.json. The plan refers to this config.json, even if it was
+ * read from another file, so that the run folder is self-contained. */
+static yk_status write_first_files(struct yk_training *training, struct yk_outputs *outputs)
 {
     struct yk_plan_context context = yk_train_plan_context(&training->plan);
     struct yk_plan *plan = NULL;
@@ -291,8 +289,8 @@ static yk_status write_beginning(struct yk_training *training, struct yk_outputs
     return yk_outputs_write(outputs);
 }
 
-/* A piece that is cut among ranks may give one of them a sample more than its part of the tokens:
- * room for the longest there is. */
+/* When a slice of pairs is divided among ranks, a rank may get one sample more than its part of the
+ * tokens. Reserves space for the longest sample. */
 static int64_t spare_samples(const struct yk_training *training)
 {
     const struct yk_sampler *sampler = training->source.samples;
@@ -318,7 +316,7 @@ static struct yk_executor_options executor_options(struct yk_training *training)
     };
 }
 
-static void set_run(struct yk_training *training, const char *base)
+static void fill_run(struct yk_training *training, const char *base)
 {
     const struct yk_train_request *request = &training->request;
     const struct yk_train_source *source = &training->source;
@@ -354,7 +352,7 @@ static void set_run(struct yk_training *training, const char *base)
     }
 }
 
-/* The run's folder is rank 0's. */
+/* Only rank 0 writes the run folder. */
 static yk_status begin_folder(struct yk_training *training)
 {
     struct yk_outputs outputs = {0};
@@ -365,9 +363,9 @@ static yk_status begin_folder(struct yk_training *training)
     YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
     YK_TRY(yk_train_folder_check_links(training->folder, training->arena));
     if (!training->checkpoint) {
-        YK_TRY(check_new(training));
+        YK_TRY(check_no_run(training));
     }
-    const yk_status status = write_beginning(training, &outputs);
+    const yk_status status = write_first_files(training, &outputs);
     yk_outputs_free(&outputs);
     return status;
 }
@@ -381,7 +379,7 @@ yk_status yk_training_prepare(struct yk_training *training)
     YK_TRY(yk_option_source_write(&yk_train_option_table, &training->request,
                                   &training->options_json));
     YK_TRY(yk_train_team_agree(team, begin_folder(training)));
-    set_run(training, base);
+    fill_run(training, base);
     return YK_OK;
 }
 
@@ -398,7 +396,7 @@ double yk_training_planned_bytes(const struct yk_training *training, int32_t ran
 
 void yk_training_close(struct yk_training *training)
 {
-    yk_counter_recorder_close(training->gauge);
+    yk_counter_recorder_close(training->counter_recorder);
     yk_trace_destroy(training->run.trace);
     yk_text_free(&training->options_json);
     yk_store_destroy(training->store);

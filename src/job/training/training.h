@@ -1,11 +1,12 @@
 /*
- * Training: everything a run needs, opened in the order of its dependencies: the run's folder,
- * model and data, plan, device, weights. It owns what it points to and does not move. One thread at
- * a time.
+ * Training: the state of one training run. Its parts are opened in the order of their dependencies:
+ * run folder, model and data, plan, device, weights. It owns what it points to. Do not copy or move
+ * it. Not thread-safe.
  */
 #ifndef YK_JOB_TRAINING_TRAINING_H
 #define YK_JOB_TRAINING_TRAINING_H
 
+#include "base/status.h"
 #include "job/training/folder.h"
 #include "job/training/plan.h"
 #include "job/training/request.h"
@@ -17,53 +18,71 @@
 
 struct yk_train_balance;
 
-/* Starts with its request alone. */
+/* The caller sets `request`; the other members start as 0. */
 struct yk_training {
-    struct yk_train_request request; /* with what an adapter's folder says filled in */
+    struct yk_train_request request; /* completed from the checkpoint and the adapter's folder */
     struct yk_arena *arena;
     struct yk_train_team team;
-    double slow; /* this rank computes so many times as long */
-    const char *folder;
-    struct yk_train_folder_lock lock; /* on the folder, by rank 0 */
-    const char *config_path;          /* the model, in the folder of plan.json */
-    struct yk_checkpoint *checkpoint; /* to go on from; NULL: a new run */
-    bool rough;                       /* weights start from numbers that repeat: --weights random */
+    double slow;                      /* --slow factor of this rank; 1: not slowed down */
+    const char *folder;               /* run folder */
+    struct yk_train_folder_lock lock; /* held by rank 0 */
+    const char *config_path;          /* config.json of the model in the run folder */
+    struct yk_checkpoint *checkpoint; /* to resume from; NULL: a new run */
+    bool random_weights;              /* --weights random: fill weights with repeating numbers */
     struct yk_train_source source;
-    struct yk_train_plan plan;              /* that the run begins with */
-    const struct yk_train_balance *balance; /* while several ranks train; else NULL */
+    struct yk_train_plan plan;              /* initial plan */
+    const struct yk_train_balance *balance; /* set while several ranks train; else NULL */
     int64_t steps;
     struct yk_net *net;
-    struct yk_op_times *op_times; /* what ops took, on rank 0; NULL: not known */
+    struct yk_op_times *op_times; /* op times on rank 0; NULL: not measured */
 
     struct yk_engine engine;
     struct yk_store *store;
     struct yk_text options_json;
     struct yk_run run;
-    struct yk_run_rank *ranks;         /* (ranks) what was measured, on rank 0; NULL before */
-    struct yk_counter_recorder *gauge; /* with --counters; else NULL */
-    struct yk_counter_ranks counters;  /* what it has come to, on rank 0; none before */
+    struct yk_run_rank *ranks; /* (ranks) measurements on rank 0, after the last step */
+    struct yk_counter_recorder *counter_recorder; /* NULL: no --counters */
+    struct yk_counter_ranks counters; /* counters of all ranks on rank 0, after the last step */
 };
 
-/* Opens all that can be known without training: up to plan and net. Nothing is written. Where no
- * plan fits, plan.planned->plan is NULL. The ranks of a training open it together, and fail alike.
- */
+/* Opens everything up to plan and net, and writes nothing. If no plan fits, plan.planned->plan is
+ * NULL. Called by all ranks; a failure is the same on all of them. */
 yk_status yk_training_open(struct yk_training *training,
                            const struct yk_launcher *launcher) YK_MUST_USE;
 
-/* Takes the device's memory, fills the weights, and writes what the folder begins with. */
+/* Allocates device memory, initializes the weights, and writes the first files of the run folder.
+ */
 yk_status yk_training_prepare(struct yk_training *training) YK_MUST_USE;
 
 void yk_training_close(struct yk_training *training);
 
-/* The plan in force: the one that the run began with, or that samples were divided anew by. */
+/* The current plan: the initial one, or the newest one of --rebalance. */
 const struct yk_planner_outcome *yk_training_planned(const struct yk_training *training);
 
-/* The most memory of a rank by the plans that the run has gone by: what is measured is the most of
- * the whole run, too. */
+/* Planned peak memory of a rank: the maximum over all plans that the run has used. It is compared
+ * with the measured peak of the whole run. */
 double yk_training_planned_bytes(const struct yk_training *training, int32_t rank);
 
-/* The learning rate that is asked for. */
+/* The learning rate schedule of the request. */
 struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *request,
                                                 int64_t steps);
+
+/*
+ * ---- Initial weights: from the checkpoint, from --weights and --adapter, or random ----
+ * Every rank calls these functions in the order given here.
+ */
+
+/* Resolves request.weights to a path. A run folder becomes its newest checkpoint. */
+yk_status yk_train_weights_resolve(struct yk_training *training) YK_MUST_USE;
+
+/* Sets rank and alpha of LoRA adapters in the request. An existing adapter determines its own. */
+yk_status yk_train_weights_read_adapter(struct yk_training *training) YK_MUST_USE;
+
+/* Writes the initial weights into the store. */
+yk_status yk_train_weights_fill(struct yk_training *training) YK_MUST_USE;
+
+/* Path of the frozen base weights, which is saved with the adapters; NULL: no adapters. It does not
+ * change when a run is resumed. */
+yk_status yk_train_weights_base(struct yk_training *training, const char **out) YK_MUST_USE;
 
 #endif

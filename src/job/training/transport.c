@@ -4,9 +4,7 @@
 #include "cluster/discover.h"
 #include "cluster/visible_devices.h"
 #include "comm/exchange.h"
-#include "comm/load.h"
 #include "comm/rendezvous/rendezvous.h"
-#include "comm/staged.h"
 #include "job/plugin.h"
 
 #include <stdio.h>
@@ -33,22 +31,12 @@ static const char no_nccl[] =
     "yoke-nccl.so, by which GPUs exchange numbers, is not here: build yoke where NCCL is installed "
     "(libnccl-dev)";
 
-static const struct yk_plugin *find_plugin(const char *file)
-{
-    const struct yk_plugin *found = NULL;
-    for (size_t i = 0; i < yk_plugin_count; i++) {
-        found = strcmp(yk_plugins[i].file, file) == 0 ? &yk_plugins[i] : found;
-    }
-    return found;
-}
-
 yk_status yk_train_transport_load_plugin(const char *file, const char *missing,
                                          const struct yk_comm **out)
 {
     char path[YK_PLUGIN_PATH_SIZE];
-    const struct yk_plugin *plugin = find_plugin(file);
-    return plugin && yk_plugin_find(plugin, path) ? yk_comm_load(path, out)
-                                                  : yk_fail(YK_ERROR_SYSTEM, "%s", missing);
+    return yk_plugin_find(file, path) ? yk_comm_load(path, out)
+                                      : yk_fail(YK_ERROR_SYSTEM, "%s", missing);
 }
 
 const char *yk_train_transport_host_id(char *buffer, size_t size)
@@ -64,7 +52,7 @@ const char *yk_train_transport_host_id(char *buffer, size_t size)
     return buffer;
 }
 
-/* Which GPU of all hosts this is. */
+/* A name of the GPU that is unique among all hosts. */
 static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_SIZE])
 {
     struct yk_machine machine;
@@ -78,7 +66,7 @@ static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_S
     return YK_OK;
 }
 
-/* Whether every rank has a GPU to itself, as far as NCCL can tell. */
+/* Whether two ranks share a GPU, as NCCL identifies GPUs. */
 static yk_status find_shared(const struct yk_ranks *met, const struct yk_device_choice *choice,
                              bool *out)
 {
@@ -101,7 +89,7 @@ static yk_status find_shared(const struct yk_ranks *met, const struct yk_device_
     return YK_OK;
 }
 
-/* Which comm serves; the same on all ranks. */
+/* Chooses the communication plug-in; the same one on all ranks. */
 static yk_status choose(const struct yk_ranks *met, const struct yk_device_choice *choice,
                         const char *word, const struct yk_comm **out)
 {
@@ -144,7 +132,7 @@ static yk_status open_lane(const struct yk_device_choice *choice, struct yk_trai
     return engine->backend->lane_create(engine->device, "comm", &engine->lane);
 }
 
-static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
+static yk_status exchange_with_all(void *user, yk_status mine, void *bytes, size_t size)
 {
     YK_TRY(yk_exchange_agree(user, mine));
     return yk_exchange_broadcast(user, bytes, size);
@@ -159,7 +147,7 @@ yk_status yk_train_transport_open(const struct yk_ranks *met, const struct yk_de
     const struct yk_comm_bootstrap bootstrap = {
         .rank = met->rank,
         .size = met->size,
-        .share = share,
+        .share = exchange_with_all,
         .user = (void *)(uintptr_t)met,
     };
     const struct yk_comm_options options = {

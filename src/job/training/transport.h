@@ -1,7 +1,7 @@
 /*
- * Train transport: how ranks exchange what is in the memory of their GPUs: by NCCL, or where that
- * cannot serve by MPI through the memory of the host. It has a comm lane of its own on the GPU;
- * everything that uses it is gone when it is closed.
+ * Train transport: communication between the GPUs of the ranks, by NCCL or, if NCCL cannot be used,
+ * by MPI through host memory. It has its own comm lane on the GPU. Free everything that uses the
+ * transport before you close it.
  */
 #ifndef YK_JOB_TRAINING_TRANSPORT_H
 #define YK_JOB_TRAINING_TRANSPORT_H
@@ -14,31 +14,32 @@
 
 #define YK_TRAIN_TRANSPORT_HELP "Of several ranks with GPUs: how they exchange numbers"
 
-/* Of --wire. */
+/* Choices for --wire. */
 bool yk_train_transport_choices(size_t number, struct yk_choice *out);
 
 /* Starts as {0}. */
 struct yk_train_transport {
     struct yk_engine engine; /* its lane is the comm lane */
-    struct yk_ranks ranks;   /* of size 0: there is none */
+    struct yk_ranks ranks;   /* communicator; size 0: not open */
 };
 
-/* Ranks that have met by MPI: all of them call it, and fail alike. `word` is "auto", "nccl" or
- * "mpi". */
+/* Opens the transport between ranks that are already connected by MPI (`met`). `word` is "auto",
+ * "nccl" or "mpi". Called by all ranks; a failure is the same on all of them. */
 yk_status yk_train_transport_open(const struct yk_ranks *met, const struct yk_device_choice *choice,
                                   const char *word, struct yk_train_transport *out) YK_MUST_USE;
 
-/* Ranks that have not met: where and how says the launcher. */
+/* Opens the transport between ranks that are not connected yet. They meet at the address that the
+ * launcher gives. */
 yk_status yk_train_transport_join(const struct yk_launcher *launcher,
                                   const struct yk_device_choice *choice,
                                   struct yk_train_transport *out) YK_MUST_USE;
 
 void yk_train_transport_close(struct yk_train_transport *wire);
 
-/* The host that this rank is on, as NCCL tells hosts apart. */
+/* Identifier of this host: NCCL_HOSTID, else the host name. */
 const char *yk_train_transport_host_id(char *buffer, size_t size);
 
-/* The plug-in by which ranks exchange numbers. */
+/* Loads a communication plug-in. `missing` is the message if the file is not found. */
 yk_status yk_train_transport_load_plugin(const char *file, const char *missing,
                                          const struct yk_comm **out) YK_MUST_USE;
 

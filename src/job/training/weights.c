@@ -1,4 +1,4 @@
-#include "job/training/weights.h"
+#include "job/training/training.h"
 
 #include "base/folder.h"
 #include "nn/weights/adapter_config.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An adapter says what it adapts. */
+/* Sets request->weights to the base weights that the adapter names. */
 static yk_status find_adapted(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
@@ -33,7 +33,7 @@ static yk_status find_adapted(struct yk_training *training)
                          request->adapter);
 }
 
-/* Weights without a model's name have its config beside them. */
+/* Fails if neither --model nor a config.json next to the weights describes the model. */
 static yk_status check_weights(const struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
@@ -56,7 +56,7 @@ yk_status yk_train_weights_resolve(struct yk_training *training)
     struct yk_train_request *request = &training->request;
     struct yk_checkpoint *checkpoint = NULL;
     if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM) == 0) {
-        training->rough = !request->resumed;
+        training->random_weights = !request->resumed;
         request->weights = NULL;
         return YK_OK;
     }
@@ -117,7 +117,7 @@ yk_status yk_train_weights_fill(struct yk_training *training)
         YK_TRY(yk_checkpoint_load_model(request->weights, store));
     } else {
         YK_TRY(yk_store_init(store, (uint64_t)request->seed,
-                             training->rough ? YK_STORE_INIT_ROUGH : YK_STORE_INIT_ALL));
+                             training->random_weights ? YK_STORE_INIT_ROUGH : YK_STORE_INIT_ALL));
     }
     return request->adapter ? yk_adapter_load(store, request->adapter) : YK_OK;
 }
@@ -127,10 +127,10 @@ yk_status yk_train_weights_base(struct yk_training *training, const char **out)
     const struct yk_train_request *request = &training->request;
     char *whole =
         request->lora_rank > 0 && request->weights ? realpath(request->weights, NULL) : NULL;
-    *out = request->lora_rank == 0 ? NULL
-           : training->rough       ? YK_CHECKPOINT_RANDOM
-           : training->checkpoint  ? training->checkpoint->base_model
-                                   : NULL;
+    *out = request->lora_rank == 0    ? NULL
+           : training->random_weights ? YK_CHECKPOINT_RANDOM
+           : training->checkpoint     ? training->checkpoint->base_model
+                                      : NULL;
     if (whole) {
         const yk_status status = yk_arena_strdup(training->arena, whole, out);
         free(whole);

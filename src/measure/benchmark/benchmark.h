@@ -1,12 +1,12 @@
 /*
- * Benchmark: steps of a model on this rank's device, on random tokens, run by the same executor as
- * in training.
+ * Benchmark: runs training steps of a model on this rank's device, with random tokens and the same
+ * executor as in training, and records the time of every op.
  *
- * A layer that is timed alone finds its weights and its input in the caches; in a step they are
- * not. So what is timed is a step. It has two micro-batches: the first bears what is done once a
- * step, clearing gradients, and the second is what a pass takes by itself.
+ * A layer that is timed in isolation finds its weights and input in the caches, unlike in training;
+ * so whole steps are timed. A step has two micro-batches: the first includes the work that is done
+ * once per step (clearing gradients), the second shows the plain time of each pass.
  *
- * One thread at a time. What it is made from must outlive it.
+ * Not thread-safe. All arguments of create functions must outlive the created object.
  */
 #ifndef YK_MEASURE_BENCHMARK_BENCHMARK_H
 #define YK_MEASURE_BENCHMARK_BENCHMARK_H
@@ -24,24 +24,24 @@
 
 struct yk_benchmark_model_request {
     const struct yk_model_config *config;
-    struct yk_workload workload; /* its batch is not used */
-    double slowness;             /* factor on the time of every op; at least 1 */
+    struct yk_workload workload; /* workload.batch is ignored */
+    double slowness;             /* artificial slowdown factor of every op; at least 1 */
 };
 
-/* A whole model on the device, its weights and optimizer state. */
+/* A model on the device, with its weights and optimizer state. */
 struct yk_benchmark_model {
     struct yk_arena *arena;
     struct yk_benchmark_model_request request;
-    const struct yk_cluster *cluster; /* of one device */
+    const struct yk_cluster *cluster; /* has one device */
     struct yk_engine engine;
     const struct yk_model *description;
     struct yk_net *net;
     struct yk_store *store;
     struct yk_optimizer optimizer;
-    int64_t steps; /* made so far */
+    int64_t steps; /* number of steps so far */
 };
 
-/* `cluster` has one device, which `engine` drives. */
+/* `cluster` must have one device, the one of `engine`. */
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
                                     const struct yk_cluster *cluster,
                                     const struct yk_engine *engine,
@@ -52,52 +52,54 @@ enum {
     YK_BENCHMARK_MICRO_BATCHES = 2
 };
 
-/* The program of a benchmark: one rank, all layers. Starts as {0}. */
+/* The program of a benchmark, with one rank and all layers. Starts as {0}. */
 struct yk_benchmark_plan {
-    struct yk_workload workload; /* of all micro-batches */
+    struct yk_workload workload; /* its batch is the sum of all micro-batches */
     struct yk_model_sizes *sizes;
     struct yk_program *program;
 };
 
-/* `samples` in each micro-batch; the workload's batch is not used. */
+/* `samples` is the size of each micro-batch; workload->batch is ignored. */
 yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
                                  const struct yk_workload *workload,
                                  const struct yk_cluster *cluster, int64_t samples,
                                  struct yk_arena *arena, struct yk_benchmark_plan *out) YK_MUST_USE;
 void yk_benchmark_plan_free(struct yk_benchmark_plan *plan);
 
-/* The bytes that it needs at its fullest moment. */
+/* Peak memory of the program in bytes. */
 yk_status yk_benchmark_plan_bytes(const struct yk_benchmark_plan *plan, double *out) YK_MUST_USE;
 
 struct yk_benchmark; /* opaque */
 
-/* `samples` in each micro-batch. It has no memory of the device until that is allocated. */
+/* `samples` is the size of each micro-batch. Device memory is allocated separately, by
+ * yk_benchmark_allocate(). */
 yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
                               struct yk_benchmark **out) YK_MUST_USE;
 void yk_benchmark_destroy(struct yk_benchmark *benchmark);
 
-/* The device's memory for steps, freed when all that have begun are done. */
+/* Allocates the device memory for steps. */
 yk_status yk_benchmark_allocate(struct yk_benchmark *benchmark) YK_MUST_USE;
+/* Waits for all steps and frees the device memory. */
 void yk_benchmark_free(struct yk_benchmark *benchmark);
 
 const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchmark);
 
-/* The device's memory that is allocated, with the model's. */
+/* Allocated device memory in bytes, including the model. */
 double yk_benchmark_bytes(const struct yk_benchmark *benchmark);
 
-/* What happened in one step; the arrays (ops of the program's rank) are the benchmark's. */
+/* The op times of one step, one entry per op. The arrays belong to the benchmark. */
 struct yk_benchmark_step {
-    double *op_s;    /* what each op took, with the pause before it on its lane */
+    double *op_s;    /* duration of each op, including the idle time of its lane before it */
     double *begin_s; /* on the clock of base/clock.h */
     double *end_s;
-    bool whole; /* all ops were done: not so in the first step of all */
+    bool whole; /* all ops ran; false in the very first step */
 };
 
-/* Enqueues a step; at most yk_benchmark_depth() may have begun and not ended, so
- * that the device need not wait for the host. */
+/* Enqueues a step. At most yk_benchmark_depth() steps may be in flight; several of them keep the
+ * device busy. */
 yk_status yk_benchmark_begin(struct yk_benchmark *benchmark) YK_MUST_USE;
 int32_t yk_benchmark_depth(const struct yk_benchmark *benchmark);
-/* Waits for the oldest. */
+/* Waits for the oldest step in flight and returns its times. */
 yk_status yk_benchmark_end(struct yk_benchmark *benchmark,
                            const struct yk_benchmark_step **out) YK_MUST_USE;
 

@@ -1,9 +1,9 @@
 /*
- * Layer times: what the passes of layers of each shape take, by the number of samples, from rounds
- * of a benchmark. Gradients are cleared once a step, by the first micro-batch that goes backward:
- * what that takes longer (or, by chance, less) counts as part of the update.
+ * Layer times: measured times of each layer shape, by pass and batch size, from a batch sweep.
+ * The backward pass of the first micro-batch also clears the gradients. Its difference to the other
+ * micro-batch counts as part of the update.
  *
- * One thread at a time. The model must outlive it.
+ * Not thread-safe. The model must outlive the times.
  */
 #ifndef YK_MEASURE_BENCHMARK_LAYER_TIMES_H
 #define YK_MEASURE_BENCHMARK_LAYER_TIMES_H
@@ -14,12 +14,12 @@
 
 #include <stdint.h>
 
-/* Of one shape, pass and number of samples. */
+/* The times of one layer shape, pass and batch size. */
 struct yk_layer_time {
     const char *shape;
     const char *kind;
     const char *pass;
-    int64_t batch; /* of an update 1, whatever it is */
+    int64_t batch; /* always 1 for an update, which does not depend on it */
     struct yk_timings timings;
 };
 
@@ -29,14 +29,16 @@ struct yk_layer_times {
     int32_t count;
     struct yk_layer_time *times;
     int32_t batch_count;
-    int32_t *first_time; /* (L) of each layer: forward and backward for each batch, then update */
+    int32_t *first_time; /* (L) index of each layer's first entry in `times`. Its entries are
+                            forward and backward of each batch size, then update */
 };
 
 yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *batches,
                                 int32_t batch_count, struct yk_layer_times **out) YK_MUST_USE;
 void yk_layer_times_destroy(struct yk_layer_times *times);
 
-/* Adds what the ops of a round took, (ops of the benchmark's program), of batch number `batch`. */
+/* Adds the op times of one round with batch size number `batch`. `op_s` has one entry per op of the
+ * benchmark's program. */
 yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
                              int32_t batch, const double *op_s) YK_MUST_USE;
 

@@ -1,9 +1,9 @@
 /*
- * Rounds: steps of benchmarks with several numbers of samples, each returned to several times.
+ * Batch sweep: benchmarks of several batch sizes, measured in repeated rounds.
  *
- * Sizes alternate, so that whatever else the machine does for a while disturbs all of them a little
- * and none of them much; and the times are whole after every run. Disturbed rounds are left out
- * (timings.h). All ranks make the same calls. One thread at a time.
+ * The batch sizes alternate, so that a temporary disturbance of the machine affects all of them a
+ * little instead of one of them a lot. Disturbed rounds are dropped (timings.h). Results are
+ * available after every run. All ranks make the same calls. Not thread-safe.
  */
 #ifndef YK_MEASURE_BENCHMARK_ROUNDS_H
 #define YK_MEASURE_BENCHMARK_ROUNDS_H
@@ -18,7 +18,8 @@
 
 struct yk_benchmark_rounds; /* opaque */
 
-/* Of these numbers of samples, rising; they, the model and the callbacks outlive it. */
+/* `batches` (batch_count) are the batch sizes in ascending order. All arguments must outlive the
+ * sweep. */
 yk_status yk_benchmark_rounds_create(const struct yk_measure_ranks *team,
                                      struct yk_benchmark_model *model, const int64_t *batches,
                                      int32_t batch_count,
@@ -26,23 +27,23 @@ yk_status yk_benchmark_rounds_create(const struct yk_measure_ranks *team,
                                      struct yk_benchmark_rounds **out) YK_MUST_USE;
 void yk_benchmark_rounds_destroy(struct yk_benchmark_rounds *rounds);
 
-/* Rounds of batch number `batch` for about `seconds`, three that count at least. `bytes` is what
- * the benchmark has allocated of the device, `held` what `held_bytes` says meanwhile. */
 struct yk_benchmark_run {
-    int32_t batch;
-    double seconds;
-    double (*held_bytes)(const struct yk_engine *engine);
-    double bytes; /* out */
-    double held;  /* out */
+    int32_t batch;                                        /* index of the batch size */
+    double seconds;                                       /* approximate duration */
+    double (*held_bytes)(const struct yk_engine *engine); /* memory that this process uses */
+    double bytes; /* output: device memory allocated by the benchmark */
+    double held;  /* output: result of held_bytes() during the run */
 };
+
+/* Runs rounds of one batch size for about run->seconds, and at least three undisturbed rounds. */
 yk_status yk_benchmark_rounds_run(struct yk_benchmark_rounds *rounds,
                                   struct yk_benchmark_run *run) YK_MUST_USE;
 
-/* What counts of all rounds so far; the caller destroys it. */
+/* Returns the layer times from all undisturbed rounds so far. The caller destroys them. */
 yk_status yk_benchmark_rounds_times(const struct yk_benchmark_rounds *rounds,
                                     struct yk_layer_times **out) YK_MUST_USE;
 
-/* The benchmark of batch number `batch`, not allocated. */
+/* Returns the benchmark of batch size number `batch`. Its device memory is not allocated. */
 struct yk_benchmark *yk_benchmark_rounds_get(const struct yk_benchmark_rounds *rounds,
                                              int32_t batch);
 

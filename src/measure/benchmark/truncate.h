@@ -1,7 +1,7 @@
 /*
- * Truncate: a model with fewer blocks, whose layers are those of the whole model. Equal blocks take
- * equally long, so a few of them suffice on a device that does not hold the whole model, or would
- * take too long over it.
+ * Reduced model: a copy of a model with fewer transformer blocks, for a device where the whole
+ * model does not fit or takes too long. Equal blocks take equal time, so a few of them are enough
+ * to measure.
  */
 #ifndef YK_MEASURE_BENCHMARK_TRUNCATE_H
 #define YK_MEASURE_BENCHMARK_TRUNCATE_H
@@ -16,25 +16,25 @@
 
 struct yk_benchmark_truncate_request {
     const struct yk_model_config *config;
-    struct yk_workload workload;      /* its batch: the most samples at once */
-    const struct yk_cluster *cluster; /* of one device */
-    double free_bytes;                /* of it, for the model */
-    double step_s;                    /* as long as a step of the most samples may take, about */
+    struct yk_workload workload;      /* its batch is the largest batch size */
+    const struct yk_cluster *cluster; /* has one device */
+    double free_bytes;                /* free memory of this device */
+    double step_s;                    /* approximate time limit of a step of the largest batch */
 };
 
 struct yk_benchmark_truncated {
-    const struct yk_model_config *config; /* with at most as many blocks */
-    int64_t batch;                        /* the most samples that fit; 0: not even one does */
-    bool whole;
+    const struct yk_model_config *config;
+    int64_t batch; /* largest batch size that fits; 0: not even one sample fits */
+    bool whole;    /* all blocks are kept */
 };
 
-/* The config with at most `blocks` blocks of each kind. */
+/* Returns a config with at most `blocks` blocks of each kind. */
 yk_status yk_benchmark_truncate_blocks(const struct yk_model_config *config, int64_t blocks,
                                        struct yk_arena *arena,
                                        const struct yk_model_config **out) YK_MUST_USE;
 
-/* The most blocks, of all or 8, 4 or 2 of each kind, that fit with all samples and are quick
- * enough; if two are too many for either, as many samples as fit with those. */
+/* Keeps all blocks, or 8, 4 or 2 of each kind: as many as fit with the largest batch and keep the
+ * time limit. If 2 blocks are too many, it reduces the batch size instead. */
 yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *request,
                                 struct yk_arena *arena,
                                 struct yk_benchmark_truncated *out) YK_MUST_USE;

@@ -1,8 +1,7 @@
 /*
- * DCGM: the activity of a GPU as NVIDIA's data center GPU manager prints it, for GPUs that have no
- * GPM. Its program, dcgmi dmon, runs as a child whose lines are read when they are there; it ends
- * with yk_dcgm_stop(), or with this process, whose end of the pipe it writes to. One thread at a
- * time.
+ * DCGM counters: the activity of a GPU from NVIDIA's Data Center GPU Manager, for GPUs without GPM.
+ * The program `dcgmi dmon` runs as a child process and writes to a pipe. It ends with
+ * yk_dcgm_stop() or with this process. Not thread-safe.
  */
 #ifndef YK_MEASURE_COUNTERS_DCGM_H
 #define YK_MEASURE_COUNTERS_DCGM_H
@@ -17,37 +16,37 @@
 enum {
     YK_DCGM_MAX_COLUMNS = 16,
     YK_DCGM_LINE_SIZE = 512,
-    YK_DCGM_PERIOD_MS = 100, /* the shortest that DCGM measures at */
+    YK_DCGM_PERIOD_MS = 100, /* the shortest period of DCGM */
 };
 
 /* Starts as {0}. */
 struct yk_dcgm {
-    pid_t child; /* 0: none */
-    int pipe;    /* of a child */
-    bool ended;  /* it has closed its side */
-    int error;   /* why it could not be started */
+    pid_t child; /* 0: not running */
+    int pipe;    /* read end; valid if the child is running */
+    bool ended;  /* the child has closed the pipe */
+    int error;   /* errno if the child could not be started; 0 otherwise */
     int32_t gpu;
-    int64_t lines;                                /* read so far, with values */
-    enum yk_counter columns[YK_DCGM_MAX_COLUMNS]; /* YK_COUNTER_COUNT: of no concern */
+    int64_t lines;                                /* number of lines with values so far */
+    enum yk_counter columns[YK_DCGM_MAX_COLUMNS]; /* YK_COUNTER_COUNT for an ignored column */
     int column_count;
-    char line[YK_DCGM_LINE_SIZE];
+    char line[YK_DCGM_LINE_SIZE]; /* an incomplete line */
     size_t length;
-    double sums[YK_COUNTER_COUNT]; /* since the last reading */
+    double sums[YK_COUNTER_COUNT]; /* sums and counts of values since the last yk_dcgm_read() */
     int32_t counts[YK_COUNTER_COUNT];
 };
 
-/* For the GPU that the driver calls `gpu`. A program that cannot be started is remembered. */
+/* Starts dcgmi for GPU `gpu`, by the driver's index. If this fails, yk_dcgm_describe() says why. */
 void yk_dcgm_start(struct yk_dcgm *dcgm, int32_t gpu);
 void yk_dcgm_stop(struct yk_dcgm *dcgm);
 
-/* Parses what the program prints, in chunks of any length. */
+/* Parses output of dcgmi, in chunks of any length. */
 void yk_dcgm_feed(struct yk_dcgm *dcgm, const char *bytes, size_t count);
 
-/* Reads what is there, without waiting, and fills in the means of the lines that came since the
- * last call; leaves the rest of values (YK_COUNTER_COUNT). */
+/* Reads the available output without waiting. Sets the entries of values (YK_COUNTER_COUNT) that
+ * DCGM provides to their means since the last call, and leaves the others unchanged. */
 void yk_dcgm_read(struct yk_dcgm *dcgm, double *values);
 
-/* "DCGM every 100 ms", "DCGM: dcgmi is not installed". */
+/* Examples: "DCGM every 100 ms", "DCGM: dcgmi is not installed". */
 void yk_dcgm_describe(const struct yk_dcgm *dcgm, struct yk_text *text);
 
 #endif

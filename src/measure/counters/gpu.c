@@ -3,18 +3,190 @@
 #include "cluster/discover.h"
 #include "cluster/visible_devices.h"
 #include "measure/counters/dcgm.h"
-#include "measure/counters/gpm.h"
 #include "measure/counters/refresh.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double gpm_period_s = 0.02; /* where its counters always are new */
 static const double other_period_s = 0.1;
 static const double pcie_period_s = 1; /* asking takes 40 ms, in which nothing else is read */
 static const double silence_s = 1;     /* of GPM, after which there are readings without it */
 static const double short_part = 0.6;  /* of the length wanted: no reading is shorter */
+
+/* ---- GPM ---- */
+
+#define MIB 1048576.0
+#define PERCENT 0.01
+
+static const struct {
+    unsigned id;
+    enum yk_counter counter;
+    double unit;
+} metrics[] = {
+    {YK_NVML_GPM_SM, YK_COUNTER_SM, PERCENT},
+    {YK_NVML_GPM_OCCUPANCY, YK_COUNTER_OCCUPANCY, PERCENT},
+    {YK_NVML_GPM_TENSOR, YK_COUNTER_TENSOR, PERCENT},
+    {YK_NVML_GPM_DRAM, YK_COUNTER_DRAM, PERCENT},
+    {YK_NVML_GPM_PCIE_IN, YK_COUNTER_PCIE_IN, MIB},
+    {YK_NVML_GPM_PCIE_OUT, YK_COUNTER_PCIE_OUT, MIB},
+    {YK_NVML_GPM_NVLINK_IN, YK_COUNTER_NVLINK_IN, MIB},
+    {YK_NVML_GPM_NVLINK_OUT, YK_COUNTER_NVLINK_OUT, MIB},
+};
+
+enum {
+    GPM_SAMPLES = 3,
+    METRIC_COUNT = sizeof metrics / sizeof metrics[0],
+};
+
+/* Averages of GPU activity between two samples of NVML GPU Performance Monitoring. The driver
+ * refreshes these counters periodically; samples between two refreshes are equal. */
+struct gpm {
+    const struct yk_nvml *nvml;
+    void *device;
+    int64_t instance;           /* MIG instance by the driver's index; -1: the whole GPU */
+    void *samples[GPM_SAMPLES]; /* NULL if GPM is not available */
+    int marked;                 /* index of the sample where the average begins; may equal `last` */
+    int last;                   /* index of the first sample after the last refresh */
+    bool begun;                 /* `last` is valid */
+    struct yk_nvml_gpm request;
+};
+
+static bool gpm_is_supported(const struct yk_nvml *nvml, void *device)
+{
+    struct yk_nvml_gpm_support support = {.version = YK_NVML_GPM_VERSION};
+    return nvml->gpm_support(device, &support) == 0 && support.supported == 1;
+}
+
+static int gpm_read_sample(const struct gpm *gpm, void *sample)
+{
+    return gpm->instance < 0
+               ? gpm->nvml->gpm_sample(gpm->device, sample)
+               : gpm->nvml->gpm_instance_sample(gpm->device, (unsigned)gpm->instance, sample);
+}
+
+static void gpm_close(struct gpm *gpm)
+{
+    for (int i = 0; i < GPM_SAMPLES; i++) {
+        if (gpm->samples[i]) {
+            (void)gpm->nvml->gpm_free(gpm->samples[i]);
+            gpm->samples[i] = NULL;
+        }
+    }
+}
+
+/* Checks with a first sample that GPM works. Otherwise adds the reason to `why`. */
+static bool gpm_open(struct gpm *gpm, const struct yk_nvml *nvml, void *device, int64_t instance,
+                     struct yk_text *why)
+{
+    memset(gpm, 0, sizeof *gpm);
+    gpm->nvml = nvml;
+    gpm->device = device;
+    gpm->instance = instance;
+    if (!nvml->gpm_support || !nvml->gpm_alloc || !nvml->gpm_free || !nvml->gpm_sample ||
+        !nvml->gpm_metrics || (instance >= 0 && !nvml->gpm_instance_sample)) {
+        yk_text_add(why, "GPM: the driver is too old for it");
+        return false;
+    }
+    if (!gpm_is_supported(nvml, device)) {
+        yk_text_add(why, "GPM: not on this GPU (Hopper and newer have it)");
+        return false;
+    }
+    int status = 0;
+    for (int i = 0; i < GPM_SAMPLES && status == 0; i++) {
+        status = nvml->gpm_alloc(&gpm->samples[i]);
+    }
+    if (status == 0) {
+        status = gpm_read_sample(gpm, gpm->samples[0]);
+    }
+    if (status != 0) {
+        yk_text_addf(why, "GPM: the driver refuses it (NVML's error %d)", status);
+        gpm_close(gpm);
+        return false;
+    }
+    return true;
+}
+
+/* Asks the driver for the metrics between two samples. False if it does not answer. */
+static bool gpm_compare(struct gpm *gpm, int before, int after)
+{
+    struct yk_nvml_gpm *request = &gpm->request;
+    request->version = YK_NVML_GPM_VERSION;
+    request->count = METRIC_COUNT;
+    request->before = gpm->samples[before];
+    request->after = gpm->samples[after];
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        request->metrics[i].id = metrics[i].id;
+        request->metrics[i].status = 0;
+        request->metrics[i].value = NAN;
+    }
+    return gpm->nvml->gpm_metrics(request) == 0;
+}
+
+static bool has_value(const struct yk_nvml_gpm_metric *metric)
+{
+    return metric->status == 0 && isfinite(metric->value);
+}
+
+/* Between two samples of the same refresh, DRAM activity has no value and the activity of SMs is 0.
+ * On an idle GPU the latter is 0 too, but DRAM activity has a value. */
+static bool gpm_is_refreshed(const struct yk_nvml_gpm *request)
+{
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        const struct yk_nvml_gpm_metric *metric = &request->metrics[i];
+        const bool works = metric->id == YK_NVML_GPM_SM || metric->id == YK_NVML_GPM_OCCUPANCY ||
+                           metric->id == YK_NVML_GPM_TENSOR;
+        if (has_value(metric) &&
+            (metric->id == YK_NVML_GPM_DRAM || (works && metric->value != 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Index of a sample that is neither `marked` nor `last`. */
+static int gpm_find_free_sample(const struct gpm *gpm)
+{
+    int free = 0;
+    while (free == gpm->marked || free == gpm->last) {
+        free++;
+    }
+    return free;
+}
+
+/* Reads a sample. Returns whether the counters were refreshed since the previous sample: false for
+ * the first sample, and if the driver does not answer. */
+static bool gpm_poll(struct gpm *gpm)
+{
+    const int next = gpm_find_free_sample(gpm);
+    if (gpm_read_sample(gpm, gpm->samples[next]) != 0) {
+        return false;
+    }
+    const bool begun = gpm->begun;
+    if (begun && !(gpm_compare(gpm, gpm->last, next) && gpm_is_refreshed(&gpm->request))) {
+        return false;
+    }
+    gpm->begun = true;
+    gpm->last = next;
+    return begun;
+}
+
+/* Sets the values that GPM provides to their averages from the mark to the last refresh. */
+static void gpm_read(struct gpm *gpm, double *values)
+{
+    if (!gpm->begun || !gpm_compare(gpm, gpm->marked, gpm->last)) {
+        return;
+    }
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        if (has_value(&gpm->request.metrics[i])) {
+            values[metrics[i].counter] = gpm->request.metrics[i].value * metrics[i].unit;
+        }
+    }
+}
+
+/* ---- the GPU ---- */
 
 struct yk_counter_gpu {
     struct yk_nvml nvml;
@@ -23,7 +195,7 @@ struct yk_counter_gpu {
     void *part;       /* the device, or the instance of it that is meant */
     int64_t instance; /* its number; -1: all of the GPU */
     bool has_gpm;
-    struct yk_gpm gpm;
+    struct gpm gpm;
     struct yk_refresh refresh;
     struct yk_dcgm dcgm;
     double begin_s;      /* of the reading under way */
@@ -68,7 +240,7 @@ static void find_device(struct yk_counter_gpu *gpu, const struct yk_nvml_gpu *gp
     }
     gpu->device = device;
     yk_refresh_open(&gpu->refresh);
-    gpu->has_gpm = yk_gpm_open(&gpu->gpm, &gpu->nvml, device, gpu->instance, &gpu->why);
+    gpu->has_gpm = gpm_open(&gpu->gpm, &gpu->nvml, device, gpu->instance, &gpu->why);
 }
 
 static yk_status find_source(struct yk_counter_gpu *gpu, const struct yk_nvml *nvml, int32_t number)
@@ -114,7 +286,7 @@ void yk_counter_gpu_close(struct yk_counter_gpu *gpu)
     if (gpu) {
         yk_dcgm_stop(&gpu->dcgm);
         if (gpu->has_gpm) {
-            yk_gpm_close(&gpu->gpm);
+            gpm_close(&gpu->gpm);
         }
         yk_text_free(&gpu->why);
         free(gpu);
@@ -231,10 +403,10 @@ void yk_counter_gpu_start(struct yk_counter_gpu *gpu, double now_s)
     gpu->whole = false;
     gpu->power_watts = NAN;
     if (gpu->has_gpm) {
-        yk_gpm_restart(&gpu->gpm);
+        gpu->gpm.begun = false;
         yk_refresh_start(&gpu->refresh, now_s);
-        (void)yk_gpm_poll(&gpu->gpm);
-        yk_gpm_mark(&gpu->gpm);
+        (void)gpm_poll(&gpu->gpm);
+        gpu->gpm.marked = gpu->gpm.last;
         gpu->whole = gpu->gpm.begun && yk_refresh_is_steady(&gpu->refresh);
     } else if (gpu->device && gpu->instance < 0) {
         yk_dcgm_start(&gpu->dcgm, gpu->number);
@@ -251,7 +423,7 @@ static bool poll_gpm(struct yk_counter_gpu *gpu, double now_s, double length_s,
                      struct yk_counter_reading *out)
 {
     const bool steady = yk_refresh_is_steady(&gpu->refresh);
-    const bool fresh = yk_gpm_poll(&gpu->gpm);
+    const bool fresh = gpm_poll(&gpu->gpm);
     if (yk_refresh_poll(&gpu->refresh, now_s, fresh)) {
         const bool whole = gpu->whole;
         if (whole && gpu->refresh.instant_s - gpu->begin_s < short_part * length_s) {
@@ -259,9 +431,9 @@ static bool poll_gpm(struct yk_counter_gpu *gpu, double now_s, double length_s,
         }
         end_reading(gpu, gpu->refresh.instant_s, out);
         if (whole) {
-            yk_gpm_read(&gpu->gpm, out->values);
+            gpm_read(&gpu->gpm, out->values);
         }
-        yk_gpm_mark(&gpu->gpm);
+        gpu->gpm.marked = gpu->gpm.last;
         gpu->whole = true;
         return whole;
     }

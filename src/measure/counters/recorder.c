@@ -289,10 +289,13 @@ static yk_status thin(const struct yk_counter_reading *readings, int32_t count, 
     return YK_OK;
 }
 
-yk_status yk_counter_recorder_line_around(const struct yk_counter_reading *readings, int32_t count,
-                                          double begin_s, double end_s, struct yk_arena *arena,
-                                          struct yk_counter_series *out)
+/* The readings from `begin_s` to `end_s`, plus a quarter of that length before and after. Times are
+ * relative to `begin_s`. */
+static yk_status line_around(const struct yk_counter_readings *given, double begin_s, double end_s,
+                             struct yk_arena *arena, struct yk_counter_series *out)
 {
+    const struct yk_counter_reading *readings = given->all;
+    const int32_t count = given->count;
     const double margin_s = AROUND * (end_s - begin_s);
     int32_t first = 0;
     while (first < count && readings[first].end_s <= begin_s - margin_s) {
@@ -526,8 +529,7 @@ yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *record
     YK_TRY(share(&readings, &spans, &groups, recorder, arena, out));
     add_whole(&known, &readings, &out->phases);
     if (isfinite(traced_s) && traced_s == recorder->last_began_s) {
-        YK_TRY(yk_counter_recorder_line_around(readings.all, readings.count, traced_s,
-                                               recorder->last_done_s, arena, &out->step));
+        YK_TRY(line_around(&readings, traced_s, recorder->last_done_s, arena, &out->step));
     }
     return yk_counter_recorder_line_over(readings.all, readings.count, arena, &out->run);
 }
@@ -548,10 +550,7 @@ yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder,
                      lag_s < 0 ? "late" : "early");
     }
     yk_status status = yk_text_status(&text);
-    if (status == YK_OK) {
-        out->source = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = out->source ? YK_OK : yk_fail_out_of_memory();
-    }
+    YK_THEN(yk_arena_strdup(arena, yk_text_chars(&text), &out->source));
     yk_text_free(&text);
     return status;
 }

@@ -1,14 +1,15 @@
 /*
- * Counter recorder: what the counters of a device show while steps are trained, by phase of a step
- * and by kind of layer.
+ * Counter recorder: averages the counters of a device over training steps, by phase of the step and
+ * by layer kind.
  *
- * Phases are forward, backward (with recomputation), update, and exposed communication; "step" is
- * all of it. Layers of a kind count forward and backward together. Only time of which it is known
- * what ran counts: steps and passes that were added, less steps that took three times as long as
- * most (the first one). Of a very long run it is the latest part. Power is of the whole step alone.
+ * The phases are forward, backward (including recomputation), update, and exposed communication;
+ * "step" is all of them. Layer kinds combine forward and backward. Only steps and passes that were
+ * added are included. Steps that took more than three times as long as most, such as the first one,
+ * are excluded. For a very long run the averages cover its latest part. Power is reported only for
+ * the whole step.
  *
- * Open it before the threads that compute begin (sampler.h), start it, add what ran, stop it,
- * report it. One thread at a time.
+ * The order of calls is open (before compute threads are created, see sampler.h), start, add, stop,
+ * report. Not thread-safe.
  */
 #ifndef YK_MEASURE_COUNTERS_RECORDER_H
 #define YK_MEASURE_COUNTERS_RECORDER_H
@@ -37,45 +38,40 @@ void yk_counter_recorder_close(struct yk_counter_recorder *recorder);
 yk_status yk_counter_recorder_start(struct yk_counter_recorder *recorder) YK_MUST_USE;
 void yk_counter_recorder_stop(struct yk_counter_recorder *recorder);
 
-/* The ops of a step; nothing is allocated. Steps come in order. */
+/* Adds the op times of a step, in order of time. It allocates no memory. */
 void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
                                   const struct yk_round_times *times);
 
-/* Passes in order, with nothing else meanwhile or between them; `kind` of layer may be NULL, and
- * else is used until the recorder is closed. */
+/* Adds one pass of a layer, in order of time. No other work may run between the first and the last
+ * pass. `kind` is the layer kind or NULL; it must stay valid until the recorder is closed. */
 void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_counter_phase phase,
                                   const char *kind, double began_s, double done_s);
 
 /*
- * What it comes to, while stopped. `traced_s` is the beginning of the step around which readings
- * are kept; NAN: of none. The device's name is for the caller to fill in; the rest is in the arena.
+ * Computes the averages. Call it only while stopped. `traced_s` is the begin of the step whose
+ * readings are included one by one; NAN: none. The result is allocated in the arena; the caller
+ * sets the device name.
  */
 yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder, double traced_s,
                                      struct yk_arena *arena,
                                      struct yk_counter_rank *out) YK_MUST_USE;
 
-/* Readings, in order. */
+/* Readings in order of time. */
 struct yk_counter_readings {
     const struct yk_counter_reading *all;
     int32_t count;
-    double ends_s; /* error of their begins and ends, either way */
-    double lag_s;  /* how far all of them may be off together */
+    double ends_s; /* maximum error of each begin and end time */
+    double lag_s;  /* maximum common offset of all times */
 };
 
-/* The same of readings from elsewhere: where they are from is for the caller to say. `lag_s` is
- * what had to be added to their times (yk_counters_fit_lag). */
+/* Like yk_counter_recorder_report(), but for readings of another source. `lag_s` is the offset that
+ * was added to their times (yk_counters_fit_lag). The caller sets the description of the source. */
 yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *recorder,
                                         const struct yk_counter_readings *given, double traced_s,
                                         struct yk_arena *arena, struct yk_counter_rank *out,
                                         double *lag_s) YK_MUST_USE;
 
-/* Those that touch the time from `begin_s` to `end_s` or a quarter of that around it, from
- * `begin_s` at 0. In the arena. */
-yk_status yk_counter_recorder_line_around(const struct yk_counter_reading *readings, int32_t count,
-                                          double begin_s, double end_s, struct yk_arena *arena,
-                                          struct yk_counter_series *out) YK_MUST_USE;
-
-/* All, from the first at 0. In the arena. */
+/* Returns all readings, with times relative to the first one. Allocated in the arena. */
 yk_status yk_counter_recorder_line_over(const struct yk_counter_reading *readings, int32_t count,
                                         struct yk_arena *arena,
                                         struct yk_counter_series *out) YK_MUST_USE;

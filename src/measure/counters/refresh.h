@@ -1,10 +1,11 @@
 /*
- * Refreshes: when a driver brings its counters up to date, found by polling them, and when to poll.
+ * Refresh tracker: estimates at which times the driver refreshes its counters, and decides when to
+ * poll them.
  *
- * Most drivers do it at an interval of their own (100 ms), and only between two such instants do
- * counters tell an average of known begin and end. An instant is taken as the middle of the two
- * polls around it; between instants nobody polls, since the next one is expected. Counters that are
- * new at every poll are steady: then any moment is such an instant. One thread at a time.
+ * Most drivers refresh counters periodically (every 100 ms). The begin and end of an average are
+ * known only at a refresh. The time of a refresh is taken as the midpoint of the two polls around
+ * it. The tracker polls only when the next refresh is expected. Counters that differ at every poll
+ * are called steady: then every poll counts as a refresh. Not thread-safe.
  */
 #ifndef YK_MEASURE_COUNTERS_REFRESH_H
 #define YK_MEASURE_COUNTERS_REFRESH_H
@@ -13,33 +14,33 @@
 #include <stdint.h>
 
 enum {
-    YK_REFRESH_MAX_INTERVALS = 15 /* intervals, whose median is expected */
+    YK_REFRESH_MAX_INTERVALS = 15 /* number of recent intervals; their median is expected next */
 };
 
 struct yk_refresh {
-    double interval_s; /* expected; 0: not known */
+    double interval_s; /* expected interval between refreshes; 0: unknown */
     double intervals_s[YK_REFRESH_MAX_INTERVALS];
-    int32_t count;    /* of intervals seen */
-    double started_s; /* the first poll */
-    double polled_s;  /* the last one */
-    double fresh_s;   /* the last one that came after a refresh; the first one before that */
-    double instant_s; /* of the last refresh whose instant is known; NAN: none since the start */
-    int32_t passed;   /* how often there were others since */
-    int32_t misses;   /* in a row: a refresh came before it was looked for */
-    bool may_pass;    /* the wait goes past refreshes on purpose */
+    int32_t count;    /* number of observed intervals */
+    double started_s; /* time of the first poll */
+    double polled_s;  /* time of the last poll */
+    double fresh_s;   /* time of the last poll that found a refresh; at first: the first poll */
+    double instant_s; /* time of the last refresh whose time is known; NAN: none since the start */
+    int32_t passed;   /* number of refreshes after that one */
+    int32_t misses;   /* consecutive refreshes that came before the expected time */
+    bool may_pass;    /* the current wait skips refreshes on purpose */
 };
 
-/* Nothing is known, 100 ms are expected. */
+/* Initialises the tracker with an expected interval of 100 ms. */
 void yk_refresh_open(struct yk_refresh *refresh);
 
-/* The first poll is at `now_s`, with nothing to compare with. What is known of intervals stays. */
+/* Starts with a first poll at `now_s`. Observed intervals are kept. */
 void yk_refresh_start(struct yk_refresh *refresh, double now_s);
 
-/* A poll, which found that counters are `fresh`, that is were refreshed since the last one. True
- * when it is known at which instant (instant_s). */
+/* Records a poll at `now_s`. `fresh`: the counters were refreshed since the previous poll. Returns
+ * whether the time of the refresh is known; it is then in instant_s. */
 bool yk_refresh_poll(struct yk_refresh *refresh, double now_s, bool fresh);
 
-/* When to poll next, where a refresh about `wanted_s` is looked for. */
+/* Returns when to poll next in order to observe a refresh at about `wanted_s`. */
 double yk_refresh_next_s(struct yk_refresh *refresh, double wanted_s);
 
 bool yk_refresh_is_steady(const struct yk_refresh *refresh);

@@ -1,12 +1,13 @@
 /*
- * Counter sampler: readings of what a device does, by a thread of its own while something runs.
+ * Counter sampler: reads the hardware counters of a device periodically, on its own thread.
  *
- * Of a GPU: NVML GPM (Hopper and newer), else DCGM where it runs, and what NVML has of every GPU.
- * Of a CPU: this process as the kernel counts it (perf_event_open). What is missing is NAN in every
- * reading, and yk_counter_sampler_describe() says why; opening does not fail for it.
+ * For a GPU it uses NVML GPM (Hopper and newer), otherwise DCGM if it is installed, and the NVML
+ * values that every GPU has. For a CPU it counts this process by perf_event_open. A counter that is
+ * not available is NAN in all readings, and yk_counter_sampler_describe() says why.
  *
- * Open, start and stop (again and again, readings add up), then read, then close: by one thread.
- * Counted are the threads that exist when the sampler opens, and all that those start.
+ * The order of calls is open, start, stop, readings, close. Start and stop may be repeated;
+ * readings accumulate. Not thread-safe. On a CPU it counts the threads that exist when the sampler
+ * is opened, and the threads that those create later.
  */
 #ifndef YK_MEASURE_COUNTERS_SAMPLER_H
 #define YK_MEASURE_COUNTERS_SAMPLER_H
@@ -26,46 +27,45 @@ enum {
 };
 
 struct yk_counter_sampler_options {
-    bool gpu;                   /* a GPU; else this process and its cores */
-    int32_t number;             /* of the GPU, as CUDA counts */
-    double period_s;            /* 0: what suits the source */
-    const struct yk_nvml *nvml; /* NULL: the driver's, where there is one */
+    bool gpu;                   /* true: a GPU; false: this process on the CPU */
+    int32_t number;             /* CUDA device number */
+    double period_s;            /* length of a reading; 0: the default of the source */
+    const struct yk_nvml *nvml; /* NULL: the NVML library of the driver */
 };
 
 yk_status yk_counter_sampler_open(const struct yk_counter_sampler_options *options,
                                   struct yk_counter_sampler **out) YK_MUST_USE;
-/* Ends the thread if it runs. Accepts NULL. */
+/* Stops the thread if it is running. Accepts NULL. */
 void yk_counter_sampler_close(struct yk_counter_sampler *sampler);
 
-/* Readings from now on, one beginning where the last one ended: each about a period long, not two
- * in a row the same, so that they do not keep step with what they watch. With NVML GPM they begin
- * and end when the driver refreshes its counters (every 100 ms, say): the first one then. */
+/* Starts sampling. Readings follow each other without a gap. Their lengths vary around the period,
+ * so that they do not align with training steps. With GPM a reading begins and ends when the driver
+ * refreshes its counters (about every 100 ms). */
 yk_status yk_counter_sampler_start(struct yk_counter_sampler *sampler) YK_MUST_USE;
-/* The last reading ends now, if it is half its length at least; with GPM it is dropped. Does
- * nothing where nothing was started. */
+/* Stops sampling. The current reading is kept if at least half a period has passed; with GPM it is
+ * dropped. Does nothing if sampling was not started. */
 void yk_counter_sampler_stop(struct yk_counter_sampler *sampler);
 
-/* All so far, in order, while stopped; they belong to the sampler and stay until start or close.
- * There are at most YK_COUNTER_SAMPLER_MAX_READINGS: beyond, every two become one and the period
- * doubles.
- */
+/* Returns all readings in order of time. Call it only while stopped. The array belongs to the
+ * sampler and is valid until the next start or close. Beyond YK_COUNTER_SAMPLER_MAX_READINGS, pairs
+ * of readings are merged and the period doubles. */
 void yk_counter_sampler_readings(const struct yk_counter_sampler *sampler,
                                  const struct yk_counter_reading **out, int32_t *count);
 
-/* "NVML GPM, refreshed every 100 ms", "perf: refused by the system (perf_event_paranoid is 3)",
- * separated by "; ". While stopped. */
+/* Describes the sources, separated by "; ". Examples: "NVML GPM, refreshed every 100 ms", "perf:
+ * refused by the system (perf_event_paranoid is 3)". Call it only while stopped. */
 void yk_counter_sampler_describe(const struct yk_counter_sampler *sampler, struct yk_text *text);
 
-/* How far readings may begin and end from where they say, either way: GPM's by half of what lies
- * between two polls, DCGM's by half of what lies between two of its lines. */
+/* Maximum error of the begin and end times of readings: half the interval between two polls for
+ * GPM, half the interval between two lines for DCGM. */
 double yk_counter_sampler_edge_error_s(const struct yk_counter_sampler *sampler);
 
-/* Of one reading as it is wanted now: it grows with many readings. */
+/* Current length of a reading. It doubles when readings are merged. */
 double yk_counter_sampler_period_s(const struct yk_counter_sampler *sampler);
 
-/* One look, at `now_s`, which may end a reading; the first call only begins. What the thread does
- * again and again, next at yk_counter_sampler_next_s(). For who has a clock of their own; never
- * while started. */
+/* For callers with their own clock, instead of start and stop: polls the counters at time `now_s`,
+ * which may complete a reading. The first call begins the first reading. The next poll is due at
+ * yk_counter_sampler_next_s(). */
 void yk_counter_sampler_poll(struct yk_counter_sampler *sampler, double now_s);
 double yk_counter_sampler_next_s(struct yk_counter_sampler *sampler);
 

@@ -1,4 +1,4 @@
-#include "measure/slowdown/idle_speedup.h"
+#include "measure/slowdown/slowdown.h"
 
 #include "base/clock.h"
 #include "comm/exchange.h"

@@ -1,11 +1,11 @@
 /*
- * Slowdown: how much computation and messages of a rank slow each other: on a CPU both use the same
- * cores and the same memory.
+ * Slowdown: how much computation and messages of a rank slow each other down while they overlap. On
+ * a CPU, for example, both use the same cores and memory.
  *
- * A step and a row of messages each alone, then both at once, again and again. Of the step count
- * the ops that overlapped messages. During the overlap they got as far as they would have in the
- * time that they take alone less what they took before and after it. All ranks call the functions
- * that measure, in one order.
+ * A step and a series of messages are timed separately and then at the same time, repeatedly. Only
+ * the ops of the step that overlap messages are used. The work done during the overlap is the time
+ * these ops take alone, minus the time they ran before and after the overlap. All ranks call the
+ * functions that measure in the same order.
  */
 #ifndef YK_MEASURE_SLOWDOWN_SLOWDOWN_H
 #define YK_MEASURE_SLOWDOWN_SLOWDOWN_H
@@ -22,63 +22,90 @@ struct yk_slowdown_span {
     double end_s;
 };
 
-/* How many times as long computation took during the overlap, where all of it takes `alone_s`
- * alone; NAN where they hardly overlap. */
+/* Slowdown factor of computation during the overlap. `alone_s` is the time of the same computation
+ * without messages. NAN if the overlap is too short. */
 double yk_slowdown_compute_factor(struct yk_slowdown_span compute, double alone_s,
                                   struct yk_slowdown_span messages);
 
-/* Whether the ops that overlap messages, which take `overlap_s` alone, are enough of a step, which
- * takes `step_s`: of a short overlap at its end, waits for the host would count as slowdown. */
+/* Whether the overlapped ops, which take `overlap_s` alone, are a large enough fraction of a step
+ * of `step_s`. In a short overlap at the end of a step, waits for the host would look like
+ * slowdown. */
 bool yk_slowdown_is_significant(double overlap_s, double step_s);
 
-/* The mean time of the messages that were entirely within the computation; NAN where there are
- * none. */
+/* Mean time of the messages that lie entirely within the computation; NAN if there are none. */
 double yk_slowdown_message_s(struct yk_slowdown_span compute, const double *begin_s,
                              const double *end_s, int32_t count);
 
-/* The first and the last op that computed while messages were in flight; false where there are
+/* Finds the first and the last compute op that overlap the messages. Returns false if there are
  * none. */
 bool yk_slowdown_overlapped_ops(const struct yk_program_rank *list, const double *begin_s,
                                 const double *end_s, struct yk_slowdown_span messages,
                                 int32_t *first, int32_t *last);
 
-/* Measures both for a pair of ranks of every kind of link that is not known, and saves what was
- * found of each. The benchmark is allocated. */
+/* Measures both slowdowns for every kind of link that the profile does not have, on one pair of
+ * ranks each, and saves them. The memory of `benchmark` must be allocated. */
 yk_status yk_slowdown_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
                               const struct yk_survey_request *request,
                               struct yk_benchmark *benchmark) YK_MUST_USE;
 
-/* By which of `batch_count` sizes, the largest of them last: by the largest, as in training, since
- * a step of few samples is updates and launches. Where messages use none of the host's cores, and
- * such a step is long, by a smaller one among the larger half. */
+/* Chooses one of `batch_count` batch sizes, sorted ascending, for the measurement. It is the
+ * largest one, as in training, because small batches are dominated by updates and kernel launches.
+ * If messages use no host cores and that step takes long, it is a smaller one of the upper half. */
 yk_status yk_slowdown_choose_batch(const struct yk_measure_ranks *team,
                                    struct yk_benchmark_rounds *rounds, int32_t batch_count,
                                    int32_t *out) YK_MUST_USE;
 
 enum {
-    YK_SLOWDOWN_MAX_PAIRS = 4, /* a step is long */
+    YK_SLOWDOWN_MAX_PAIRS = 4, /* limits the total time, because steps take long */
 };
 
-/* A pair of ranks for every kind of link. */
+/* One pair of ranks for every kind of link. */
 struct yk_slowdown_pairs {
-    struct yk_exchange_group *groups; /* of the arena */
+    struct yk_exchange_group *groups; /* in the arena */
     int32_t count;
-    double known[YK_SLOWDOWN_MAX_PAIRS]; /* above 0: the profile has both facts of the link */
+    double known[YK_SLOWDOWN_MAX_PAIRS]; /* above 0: the profile has both slowdowns of the link */
     bool all_known;
 };
 
+/* Finds the pairs, and which of them the profile already has. */
 yk_status yk_slowdown_pairs_find(const struct yk_survey *survey,
                                  const struct yk_measure_ranks *team,
                                  const struct yk_survey_request *request, struct yk_arena *arena,
                                  struct yk_slowdown_pairs *out) YK_MUST_USE;
 
-/* Adds how much messages slow each device of the pair: sending uses more of a small GPU than of a
- * large one. The ranks of the pair give what they have found, the others no samples. Of several
- * pairs that a device is in, the worst counts. */
+/* Adds the compute slowdown of each device of the pair; messages slow a small GPU more than a large
+ * one. `own` is the measurement of this rank; it has no samples on ranks outside the pair. If a
+ * device is in several pairs, the largest slowdown is kept. */
 yk_status yk_slowdown_pairs_add_devices(struct yk_survey *survey,
                                         const struct yk_measure_ranks *team,
                                         const struct yk_survey_request *request,
                                         const struct yk_exchange_group *pair,
                                         const struct yk_profile_measurement *own) YK_MUST_USE;
+
+/* ---- idle_speedup.c ---- */
+
+/*
+ * Idle speed-up: how much faster a device computes while all other devices are idle.
+ *
+ * Layer times are measured while all ranks compute, as in training. Devices that share power,
+ * caches or memory, such as parts of one GPU, are faster alone. A plan may use only some devices,
+ * or let some wait, so the planner needs both speeds. All ranks call the same functions in the same
+ * order.
+ */
+
+/* alone_s / with_others_s, at most 1; NAN if either is unknown. */
+double yk_idle_speedup_time_factor(double alone_s, double with_others_s);
+
+/* Whether nothing needs to be measured: the profile has the factor of all device types, or there is
+ * only one rank, or the devices are CPUs. */
+yk_status yk_idle_speedup_is_known(const struct yk_survey *survey,
+                                   const struct yk_measure_ranks *team,
+                                   const struct yk_survey_request *request, bool *out) YK_MUST_USE;
+
+/* Measures the factor for every type of device with its own memory, unless it is known. The memory
+ * of `benchmark` must be allocated. */
+yk_status yk_idle_speedup_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                                  const struct yk_survey_request *request,
+                                  struct yk_benchmark *benchmark) YK_MUST_USE;
 
 #endif

@@ -76,7 +76,8 @@ static yk_status add(struct list *list, int32_t first, int32_t stride, int32_t c
         group.ranks[i] = list->order[first + i * stride];
     }
     const struct yk_device *devices = list->cluster->devices;
-    group.uneven = count == 2 && is_uneven(&devices[group.ranks[0]], &devices[group.ranks[1]]);
+    group.both_directions =
+        count == 2 && is_uneven(&devices[group.ranks[0]], &devices[group.ranks[1]]);
     if (!name_group(list, &group) || is_known(list, &group)) {
         return YK_OK;
     }

@@ -1,7 +1,7 @@
 /*
- * Exchange groups: which ranks exchange messages so that every number is measured that costs look
- * up. Costs know a message by the link between two kinds of devices and the number of ranks: of a
- * collective, the slowest link of the ring. Of all groups with one such name, one is measured.
+ * Link groups: the groups of ranks whose communication is measured. The cost model identifies a
+ * message by the number of ranks and the kind of link between two types of devices; for a
+ * collective it is the slowest link of the ring. One group is measured for each combination.
  */
 #ifndef YK_MEASURE_SURVEY_EXCHANGE_GROUPS_H
 #define YK_MEASURE_SURVEY_EXCHANGE_GROUPS_H
@@ -16,15 +16,15 @@
 #include <stdint.h>
 
 struct yk_exchange_group {
-    char link[YK_PROFILE_KEY_SIZE];
-    int32_t *ranks; /* (count) */
+    char link[YK_PROFILE_KEY_SIZE]; /* profile key of the link */
+    int32_t *ranks;                 /* (count) */
     int32_t count;
-    bool uneven; /* a pair of which each direction is measured */
+    bool both_directions; /* a pair of different devices: both directions are measured */
 };
 
 /*
- * The groups among the devices of a cluster, a rank on each: a pair for every link, then larger
- * ones: of all ranks first, then of 3, 4, 5 … and where ranks are more than 8 of 4, 8, 16 …
+ * Lists the groups for a cluster with one rank per device. First a pair for every kind of link,
+ * then all ranks, then groups of 3, 4, 5 … ranks, or of 4, 8, 16 … if there are more than 8 ranks.
  */
 yk_status yk_exchange_groups_list(const struct yk_cluster *cluster, struct yk_arena *arena,
                                   struct yk_exchange_group **out, int32_t *out_count) YK_MUST_USE;

@@ -4,7 +4,6 @@
 #include "cost/profile_key.h"
 #include "measure/benchmark/rounds.h"
 #include "measure/benchmark/truncate.h"
-#include "measure/slowdown/idle_speedup.h"
 #include "measure/slowdown/slowdown.h"
 #include "measure/survey/exchange_times.h"
 
@@ -44,15 +43,20 @@ static const struct yk_device *own_device(const struct run *run)
     return &run->request->cluster->devices[run->team->ranks->rank];
 }
 
+static yk_status fail_no_type(const struct yk_device *device)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "device %s has no type, by which a profile would know it again; give it one",
+                   device->name);
+}
+
 static yk_status open_device(struct run *run)
 {
     const struct yk_device *device = own_device(run);
     char subject[YK_PROFILE_KEY_SIZE];
     char line[LINE_SIZE + YK_PROFILE_KEY_SIZE];
     if (!yk_profile_key_device(device, NULL, subject)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "device %s has no type, by which a profile would know it again; give it one",
-                       device->name);
+        return fail_no_type(device);
     }
     snprintf(line, sizeof line, "%s:%.0fMiB", subject,
              fmax(device->memory_bytes / (1024.0 * 1024.0) - 0.5, 1));
@@ -222,9 +226,7 @@ static yk_status add_device(const struct run *run, int32_t rank, const double *a
     const struct yk_device *device = &run->request->cluster->devices[rank];
     char name[YK_PROFILE_KEY_SIZE];
     if (!yk_profile_key_device_type(device, name)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "device %s has no type, by which a profile would know it again; give it one",
-                       device->name);
+        return fail_no_type(device);
     }
     for (int32_t i = 0; i < times->count; i++) {
         const struct yk_layer_time *time = &times->times[i];
@@ -312,8 +314,7 @@ static yk_status run_with_warm_group(struct run *run, struct yk_benchmark_run *r
     return status;
 }
 
-/* The largest size comes first: what does not fit is found at once, and the peak memory is known.
- */
+/* The largest batch is first, so that out-of-memory and the peak are known at once. */
 static yk_status run_batch(struct run *run, int32_t repeat)
 {
     const struct yk_survey_request *request = run->request;

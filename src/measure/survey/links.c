@@ -52,7 +52,7 @@ struct run {
 static bool is_needed(const struct yk_exchange_group *group, enum yk_exchange_kind kind)
 {
     return kind == YK_EXCHANGE_SEND           ? group->count == 2
-           : kind == YK_EXCHANGE_SEND_REVERSE ? group->uneven
+           : kind == YK_EXCHANGE_SEND_REVERSE ? group->both_directions
                                               : true;
 }
 

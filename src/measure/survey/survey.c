@@ -27,8 +27,7 @@ void yk_survey_free(struct yk_survey *survey)
 
 static yk_status copy(struct yk_survey *survey, const char **text)
 {
-    *text = yk_arena_copy_text(survey->arena, *text, strlen(*text));
-    return *text ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(survey->arena, *text, text);
 }
 
 /* ---- rows ---- */
@@ -163,19 +162,19 @@ static yk_status write_rows(const struct yk_survey *survey, struct yk_profile *p
 {
     for (int32_t i = 0; i < survey->layer_count; i++) {
         const struct yk_survey_layer *row = &survey->layers[i];
-        if (!row->kept) {
+        if (!row->is_saved) {
             YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
         }
     }
     for (int32_t i = 0; i < survey->link_count; i++) {
         const struct yk_survey_link *row = &survey->links[i];
-        if (!row->kept) {
+        if (!row->is_saved) {
             YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
         }
     }
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
-        if (!row->kept) {
+        if (!row->is_saved) {
             YK_TRY(yk_profile_add_fact(profile, &row->fact, &row->measurement));
         }
     }
@@ -192,13 +191,13 @@ yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *pro
 static void mark_saved(struct yk_survey *survey)
 {
     for (int32_t i = 0; i < survey->layer_count; i++) {
-        survey->layers[i].kept = true;
+        survey->layers[i].is_saved = true;
     }
     for (int32_t i = 0; i < survey->link_count; i++) {
-        survey->links[i].kept = true;
+        survey->links[i].is_saved = true;
     }
     for (int32_t i = 0; i < survey->fact_count; i++) {
-        survey->facts[i].kept = true;
+        survey->facts[i].is_saved = true;
     }
 }
 

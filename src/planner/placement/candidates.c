@@ -369,7 +369,7 @@ static yk_status translate(const struct subset *subset, const struct yk_schedule
     YK_TRY_NEW(subset->arena, devices, n);
     YK_TRY_NEW(subset->arena, priorities, n);
     for (int32_t k = 0; k < n; k++) {
-        const int32_t task = schedule->sequence[k];
+        const int32_t task = schedule->order[k];
         devices[task] = subset->numbers[schedule->devices[task]];
         priorities[task] = n - k;
     }

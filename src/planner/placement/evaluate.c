@@ -1,7 +1,7 @@
 #include "planner/placement/evaluate.h"
 
 #include "sched/mapping.h"
-#include "sched/memory.h"
+#include "sched/schedule.h"
 #include "sched/timeline/group_devices.h"
 
 #include <math.h>

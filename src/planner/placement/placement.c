@@ -6,8 +6,8 @@
 #include "planner/placement/candidates.h"
 #include "planner/placement/evaluate.h"
 #include "sched/bound/bound.h"
-#include "sched/memory.h"
-#include "sched/search/anneal.h"
+#include "sched/schedule.h"
+#include "sched/scheduler.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,28 +1,17 @@
 #include "planner/search/trial.h"
 
 #include "base/log.h"
-#include "program/check/check.h"
 #include "program/program.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* The first rank that has the same list, and with it the same memory. */
-static int32_t first_alike(const struct yk_program *program, int32_t rank)
-{
-    int32_t same = 0;
-    while (program->ranks[same].ops != program->ranks[rank].ops) {
-        same++;
-    }
-    return same;
-}
 
 static yk_status count_memory(const struct yk_program *program, struct yk_arena *arena,
                               struct yk_trial *trial)
 {
     trial->fits = true;
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const int32_t same = first_alike(program, r);
+        const int32_t same = yk_program_first_equal_rank(program, r);
         YK_TRY(yk_deadline_check(program->deadline));
         if (same < r) {
             trial->peaks[r] = trial->peaks[same];

@@ -1,5 +1,3 @@
-#include "program/check/check.h"
-
 #include "base/units.h"
 #include "program/check/precedence.h"
 #include "program/check/rule.h"
@@ -69,7 +67,7 @@ static yk_status check_memory(const struct yk_program *program, int32_t rank,
                    largest);
 }
 
-/* Ranks that do the same on the same kind of device need the same memory. */
+/* True if an earlier rank needs the same memory and has at most the same limit. */
 static bool is_counted(const struct yk_program *program, int32_t rank)
 {
     const struct yk_plan *plan = program->plan;

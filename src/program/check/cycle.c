@@ -1,7 +1,7 @@
 /*
- * The rule acyclic. A round is walked through as the lanes of all ranks would run it, nothing
- * taking any time; whoever is left over waits on itself. One round is enough: what an op waits for
- * in the round before lies before all of this one.
+ * The rule acyclic. One iteration is executed as the lanes of all ranks would do, with ops that
+ * take no time. If ops are left over, they wait for each other. One iteration is sufficient: waits
+ * for the previous iteration are always satisfied.
  */
 #include "program/check/rule.h"
 

@@ -9,21 +9,12 @@ struct forming {
     const struct yk_op *op;
 };
 
-static const enum yk_lane lanes[YK_OP_KIND_COUNT] = {
-    [YK_OP_LOAD] = YK_LANE_COPY,         [YK_OP_FORWARD] = YK_LANE_COMPUTE,
-    [YK_OP_RECOMPUTE] = YK_LANE_COMPUTE, [YK_OP_BACKWARD] = YK_LANE_COMPUTE,
-    [YK_OP_ALL_GATHER] = YK_LANE_COMM,   [YK_OP_REDUCE_SCATTER] = YK_LANE_COMM,
-    [YK_OP_ALL_REDUCE] = YK_LANE_COMM,   [YK_OP_SEND] = YK_LANE_COMM,
-    [YK_OP_RECV] = YK_LANE_COMM,         [YK_OP_AGREE] = YK_LANE_COMM,
-    [YK_OP_UPDATE] = YK_LANE_COMPUTE,    [YK_OP_RELEASE] = YK_LANE_COMPUTE,
-};
-
 static bool is_pass(enum yk_op_kind kind)
 {
     return kind == YK_OP_FORWARD || kind == YK_OP_RECOMPUTE || kind == YK_OP_BACKWARD;
 }
 
-/* These are wrong before an op can be described. */
+/* Checks the fields that the description of an op needs. */
 static yk_status check_numbers(const struct forming *forming, int32_t number)
 {
     const struct yk_op *op = forming->op;
@@ -62,7 +53,7 @@ static yk_status check_place(const struct forming *forming)
     const struct yk_plan *plan = forming->facts->plan;
     const struct yk_op *op = forming->op;
     const bool message = op->kind == YK_OP_SEND || op->kind == YK_OP_RECV;
-    if (op->lane != lanes[op->kind]) {
+    if (op->lane != yk_op_kind_lane(op->kind)) {
         return refuse(forming, "is on another lane than ops of its kind");
     }
     if (op->step < -1 || op->step > 1 || (is_pass(op->kind) && op->step != 0)) {

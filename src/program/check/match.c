@@ -1,4 +1,5 @@
 /* The rules matched and collective: all ranks of a communication do the same, in one order. */
+#include "base/number.h"
 #include "program/check/rule.h"
 
 #include <stdlib.h>
@@ -21,13 +22,9 @@ static int by_match(const void *left, const void *right)
 {
     const struct side *a = left;
     const struct side *b = right;
-    if (a->match != b->match) {
-        return a->match < b->match ? -1 : 1;
-    }
-    if (a->rank != b->rank) {
-        return a->rank < b->rank ? -1 : 1;
-    }
-    return (a->number > b->number) - (a->number < b->number);
+    int order = yk_number_compare(a->match, b->match);
+    order = order != 0 ? order : yk_number_compare(a->rank, b->rank);
+    return order != 0 ? order : yk_number_compare(a->number, b->number);
 }
 
 static yk_status find_sides(struct matching *matching, struct yk_arena *arena)
@@ -76,7 +73,7 @@ static int32_t count_ranks(const struct yk_program *program, const struct yk_op 
                                    : program->plan->groups[op->group].member_count;
 }
 
-/* Every rank is a member of the group (rule formed), so being as many, once each, is enough. */
+/* Each rank is a member of the group (rule formed), so it suffices to count them. */
 static yk_status check_collective(const struct matching *matching, const struct side *sides,
                                   int32_t count)
 {
@@ -119,16 +116,14 @@ static yk_status check_pair(const struct matching *matching, const struct side *
                : refuse(matching, a, b, "has other bytes than");
 }
 
-/* The last communication of a group (or of all ranks) on each of its ranks. Matches are walked in
- * the order of one rank; the others must have them in that order, too. */
+/* Checks that all ranks of a group (-1: all ranks) have the group's communication in the same order
+ * as `rank`. `last` (ranks) is scratch memory. */
 static yk_status check_order(const struct matching *matching, const int32_t *first_side,
                              int32_t rank, int32_t group, int32_t *last)
 {
     const struct yk_program *program = matching->program;
     const struct yk_program_rank *list = &program->ranks[rank];
-    for (int32_t r = 0; r < program->rank_count; r++) {
-        last[r] = -1;
-    }
+    yk_number_fill(last, program->rank_count, -1);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const bool concerns =

@@ -1,9 +1,8 @@
 /*
- * Precedence: an op of a rank that must have ended before another one starts, and why. The rules of
- * program/check about the order on one rank are a list of these; a shuffle obeys the same list.
- *
- * A program in which an op is missing (a pass, a message, an all_gather) is refused while the list
- * is made.
+ * Precedence: a constraint between two ops of a rank: one must end before the other starts. The
+ * rules about the order of ops on one rank are a list of precedences. yk_program_check() verifies
+ * them; yk_program_shuffle() preserves them. Making the list fails if an op is missing, such as a
+ * pass, a message or an all_gather.
  */
 #ifndef YK_PROGRAM_CHECK_PRECEDENCE_H
 #define YK_PROGRAM_CHECK_PRECEDENCE_H
@@ -29,8 +28,8 @@ enum yk_precedence_reason {
 
 struct yk_precedence {
     int32_t before;
-    int32_t after; /* `lag` rounds later; less than 0 if that cannot be */
-    int32_t lag;
+    int32_t after;
+    int32_t lag; /* iterations from `before` to `after`; < 0: cannot be satisfied */
     enum yk_precedence_reason reason;
 };
 
@@ -45,30 +44,29 @@ void yk_precedences_free(struct yk_precedences *precedences);
 yk_status yk_precedences_add(struct yk_precedences *precedences,
                              struct yk_precedence precedence) YK_MUST_USE;
 
-/* The same where `after` belongs to a training step `steps` later than that of `before`; the lag in
- * rounds follows from the steps that the two ops work for. */
+/* Adds a precedence between ops whose training steps differ by `steps`. The lag in iterations is
+ * computed from `steps` and the `step` of both ops. */
 yk_status yk_precedences_add_step(const struct yk_rank_view *view,
                                   struct yk_precedences *precedences, int32_t before, int32_t after,
                                   int32_t steps, enum yk_precedence_reason reason) YK_MUST_USE;
 
-/* A message between groups arrives before the layers that need its content run. */
+/* Adds: a message between groups arrives before the layers that use it run. */
 yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
                                        struct yk_precedences *precedences) YK_MUST_USE;
 
-/* Weights are gathered and updated before a pass uses them. */
+/* Adds: weights are gathered and updated before a pass uses them. */
 yk_status yk_precedences_find_weights(const struct yk_rank_view *view, struct yk_arena *arena,
                                       struct yk_precedences *precedences) YK_MUST_USE;
 
-/* Gradients are reduced, the ranks agree on the norm, and weights are updated, in this order. */
+/* Adds: gradients are reduced, the ranks agree on the norm, weights are updated, in this order. */
 yk_status yk_precedences_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
                                         struct yk_precedences *precedences) YK_MUST_USE;
 
-/* All of these, and that each pass runs once, after all of its inputs: samples, outputs, gradients
- * of outputs. */
+/* Adds all of these, and: each pass runs once, after its inputs. */
 yk_status yk_precedences_find(const struct yk_rank_view *view, struct yk_arena *arena,
                               struct yk_precedences *precedences) YK_MUST_USE;
 
-/* Fails with the first precedence that the rank's list violates. */
+/* Fails if the op list violates a precedence; the message describes the first one. */
 yk_status yk_precedences_check(const struct yk_rank_view *view,
                                const struct yk_precedences *precedences) YK_MUST_USE;
 

@@ -1,7 +1,7 @@
 #include "program/check/precedence.h"
 #include "program/check/rule.h"
 
-/* Refuses a pass that is missing, or that nobody asked for. */
+/* Fails if a pass is missing, or is not part of the plan. */
 static yk_status expect(const struct yk_rank_view *view, int32_t op, bool wanted,
                         enum yk_op_kind kind, int32_t layer, int32_t micro_batch)
 {
@@ -39,7 +39,7 @@ static yk_status order_passes(const struct yk_rank_view *view, int32_t layer, in
                    : YK_OK;
 }
 
-/* Outputs of layers of the same group; those of others come by messages. */
+/* Inputs from layers of the same group. Inputs from other groups arrive by messages. */
 static yk_status order_neighbours(const struct yk_rank_view *view, int32_t layer,
                                   int32_t micro_batch, struct yk_precedences *precedences)
 {
@@ -62,8 +62,8 @@ static yk_status order_neighbours(const struct yk_rank_view *view, int32_t layer
     return YK_OK;
 }
 
-/* A rank of several groups may load different samples for each; of loads that look alike, any that
- * comes first will do. */
+/* A rank of several groups may load different samples for each group. Of equal loads, the first one
+ * that precedes the pass is chosen. */
 static int32_t choose_load(const struct yk_rank_view *view, int32_t forward, int32_t micro_batch)
 {
     const struct yk_op *ops = view->list->ops;
@@ -95,7 +95,7 @@ static yk_status order_load(const struct yk_rank_view *view, int32_t layer, int3
     return yk_precedences_add_step(view, precedences, load, forward, 0, YK_PRECEDENCE_INPUT);
 }
 
-/* Passes are done once, after all that they take: samples, outputs, gradients of outputs. */
+/* Adds: passes run once, after their inputs: samples, outputs, gradients of outputs. */
 static yk_status find_passes(const struct yk_rank_view *view, struct yk_precedences *precedences)
 {
     const struct yk_facts *facts = view->facts;

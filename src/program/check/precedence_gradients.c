@@ -13,8 +13,8 @@ static yk_status add(const struct summing *summing, int32_t before, int32_t afte
     return yk_precedences_add_step(summing->view, summing->precedences, before, after, 0, reason);
 }
 
-/* `after` waits for everything that adds to the gradient of a layer in a micro-batch: the backward
- * of all layers that use its weights. */
+/* Adds: `after` follows the backward passes of all layers that use the weights of `layer`, in a
+ * micro-batch. */
 static yk_status after_backward(const struct summing *summing, int32_t layer, int32_t micro_batch,
                                 int32_t after, enum yk_precedence_reason reason)
 {
@@ -28,7 +28,8 @@ static yk_status after_backward(const struct summing *summing, int32_t layer, in
     return YK_OK;
 }
 
-/* The gradient that a reduction of `micro_batch` carries: its own, or that of all up to it. */
+/* Adds: `after` follows the backward passes of `micro_batch`, or of all micro-batches up to it if
+ * the gradient is accumulated. */
 static yk_status after_gradient(const struct summing *summing, int32_t layer, int32_t micro_batch,
                                 int32_t after)
 {
@@ -39,24 +40,37 @@ static yk_status after_gradient(const struct summing *summing, int32_t layer, in
     return YK_OK;
 }
 
-/* Refuses a set of scatters that is not every block once. */
-static yk_status refuse_scatters(const struct summing *summing, int32_t layer, int32_t micro_batch,
-                                 const struct yk_rule_blocks_fault *fault)
+/* Checks that each micro-batch that reduces has every block exactly once. `missing` is the op of an
+ * error message about a missing block. */
+static yk_status check_messages(const struct summing *summing, int32_t count, int32_t block_count,
+                                struct yk_op missing)
 {
     const struct yk_rank_view *view = summing->view;
     const struct yk_program *program = view->facts->program;
-    if (fault->op < 0) {
-        const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER,
-                                      .layer = layer,
-                                      .micro_batch = micro_batch,
-                                      .first_block = fault->block,
-                                      .block_count = 1};
-        return yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing");
+    int32_t next = 0;
+    yk_rule_blocks_sort(summing->blocks, count);
+    for (int32_t m = 0; m < view->facts->M; m++) {
+        struct yk_rule_blocks_fault fault;
+        char other[YK_RULE_TEXT_SIZE];
+        if (!yk_facts_reduces(view->facts, m) ||
+            yk_rule_blocks_are_complete(summing->blocks, count, m, block_count, &next, &fault)) {
+            continue;
+        }
+        if (fault.op < 0) {
+            missing.micro_batch = m;
+            missing.first_block = fault.block;
+            return yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing");
+        }
+        const struct yk_op *again = &view->list->ops[fault.again];
+        if (again->kind == YK_OP_ALL_REDUCE) {
+            return yk_rule_refuse(program, view->rank, "reduced", again,
+                                  "reduces the bucket for the second time");
+        }
+        yk_rule_describe(program, &view->list->ops[fault.op], other);
+        return yk_rule_refuse(program, view->rank, "reduced", again,
+                              "reduces block %d again after %s", fault.block, other);
     }
-    char other[YK_RULE_TEXT_SIZE];
-    yk_rule_describe(program, &view->list->ops[fault->op], other);
-    return yk_rule_refuse(program, view->rank, "reduced", &view->list->ops[fault->again],
-                          "reduces block %d again after %s", fault->block, other);
+    return YK_OK;
 }
 
 static yk_status find_scatters(const struct summing *summing, int32_t layer)
@@ -78,18 +92,10 @@ static yk_status find_scatters(const struct summing *summing, int32_t layer)
         YK_TRY(after_gradient(summing, layer, op->micro_batch, i));
         YK_TRY(add(summing, i, view->update[layer], YK_PRECEDENCE_REDUCED));
     }
-    int32_t next = 0;
-    yk_rule_blocks_sort(summing->blocks, count);
-    for (int32_t m = 0; scattered && m < facts->M; m++) {
-        struct yk_rule_blocks_fault fault;
-        if (yk_facts_reduces(facts, m) &&
-            !yk_rule_blocks_are_complete(summing->blocks, count, m,
-                                         facts->program->layers[layer].block_count, &next,
-                                         &fault)) {
-            return refuse_scatters(summing, layer, m, &fault);
-        }
-    }
-    return YK_OK;
+    const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER, .layer = layer, .block_count = 1};
+    return scattered
+               ? check_messages(summing, count, facts->program->layers[layer].block_count, missing)
+               : YK_OK;
 }
 
 static yk_status order_reduction(const struct summing *summing, int32_t reduction)
@@ -104,28 +110,12 @@ static yk_status order_reduction(const struct summing *summing, int32_t reductio
     return YK_OK;
 }
 
-/* Refuses a set of reductions of a bucket that is not one. */
-static yk_status refuse_reductions(const struct summing *summing, int32_t bucket,
-                                   int32_t micro_batch, const struct yk_rule_blocks_fault *fault)
-{
-    const struct yk_rank_view *view = summing->view;
-    const struct yk_program *program = view->facts->program;
-    const struct yk_bucket *reduced = &program->buckets[bucket];
-    const struct yk_op missing = {.kind = YK_OP_ALL_REDUCE,
-                                  .layer = reduced->layers[reduced->layer_count - 1],
-                                  .micro_batch = micro_batch,
-                                  .bucket = bucket};
-    return fault->op < 0
-               ? yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing")
-               : yk_rule_refuse(program, view->rank, "reduced", &view->list->ops[fault->again],
-                                "reduces the bucket for the second time");
-}
-
-/* One reduction of a bucket in every micro-batch that reduces. */
+/* A bucket has one all_reduce in each micro-batch that reduces. */
 static yk_status find_reductions(const struct summing *summing, int32_t bucket)
 {
     const struct yk_rank_view *view = summing->view;
     const struct yk_facts *facts = view->facts;
+    const struct yk_bucket *reduced = &facts->program->buckets[bucket];
     int32_t count = 0;
     for (int32_t i = view->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
         const struct yk_op *op = &view->list->ops[i];
@@ -136,19 +126,13 @@ static yk_status find_reductions(const struct summing *summing, int32_t bucket)
         summing->blocks[count++] = (struct yk_rule_blocks){op->micro_batch, 0, 1, i};
         YK_TRY(order_reduction(summing, i));
     }
-    int32_t next = 0;
-    yk_rule_blocks_sort(summing->blocks, count);
-    for (int32_t m = 0; m < facts->M; m++) {
-        struct yk_rule_blocks_fault fault;
-        if (yk_facts_reduces(facts, m) &&
-            !yk_rule_blocks_are_complete(summing->blocks, count, m, 1, &next, &fault)) {
-            return refuse_reductions(summing, bucket, m, &fault);
-        }
-    }
-    return YK_OK;
+    const struct yk_op missing = {.kind = YK_OP_ALL_REDUCE,
+                                  .layer = reduced->layers[reduced->layer_count - 1],
+                                  .bucket = bucket};
+    return check_messages(summing, count, 1, missing);
 }
 
-/* With one member a gradient is complete when all of its backward passes are over. */
+/* Adds: `after` follows all backward passes of a layer whose gradient is not reduced. */
 static yk_status order_alone(const struct summing *summing, int32_t layer, int32_t after,
                              enum yk_precedence_reason reason)
 {

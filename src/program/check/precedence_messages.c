@@ -1,11 +1,11 @@
 #include "program/check/precedence.h"
 #include "program/check/rule.h"
 
-/* A crossing in one micro-batch, seen from one rank. */
+/* A crossing in one micro-batch, on one rank. */
 struct passage {
     const struct yk_rank_view *view;
     struct yk_precedences *precedences;
-    bool *used;        /* (ops) messages that something asked for */
+    bool *used;        /* (ops) messages that belong to a crossing */
     int64_t *sent;     /* (members + 1) see yk_plan_ranges() */
     int64_t *received; /* (members + 1) */
     int32_t producer;
@@ -14,9 +14,9 @@ struct passage {
     int32_t micro_batch;
 };
 
-/* The first layer at or after edge `*edge` of the model that takes the output there; −1 past the
- * last one. */
-static int32_t next_taker(const struct passage *passage, int32_t *edge)
+/* Iterates over the layers that use the output: returns the next one from edge `*edge` on, or −1.
+ */
+static int32_t next_consumer(const struct passage *passage, int32_t *edge)
 {
     const struct yk_facts *facts = passage->view->facts;
     for (; *edge < facts->model->edge_count; (*edge)++) {
@@ -30,12 +30,12 @@ static int32_t next_taker(const struct passage *passage, int32_t *edge)
     return -1;
 }
 
-/* True when a gradient comes back. */
+/* True if a gradient is sent back. */
 static bool returns(const struct passage *passage)
 {
     const struct yk_facts *facts = passage->view->facts;
     int32_t edge = 0;
-    for (int32_t l = next_taker(passage, &edge); l >= 0; l = next_taker(passage, &edge)) {
+    for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
         if (facts->goes_backward[l]) {
             return facts->goes_backward[passage->producer];
         }
@@ -43,13 +43,13 @@ static bool returns(const struct passage *passage)
     return false;
 }
 
-/* True when a message keeps the order with all layers here that take the output. */
-static bool suits_takers(const struct passage *passage, int32_t message)
+/* True if a message has the right order with all layers of this rank that use the output. */
+static bool suits_consumers(const struct passage *passage, int32_t message)
 {
     const struct yk_rank_view *view = passage->view;
     const struct yk_op *op = &view->list->ops[message];
     int32_t edge = 0;
-    for (int32_t l = next_taker(passage, &edge); l >= 0; l = next_taker(passage, &edge)) {
+    for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
         const int64_t cell = yk_rank_view_cell(view, l, passage->micro_batch);
         if (!op->backward &&
             !yk_rank_view_happens_before(view, message, view->forward[cell], op->step)) {
@@ -64,15 +64,16 @@ static bool suits_takers(const struct passage *passage, int32_t message)
 }
 
 /*
- * A message that nothing has asked for so far. A rank of several groups may get a layer's output
- * for each, in messages that look alike; each takes the one that comes closest before the layers
- * that want it, or after those that it comes from.
+ * Chooses an unused message for the crossing. A rank of several groups may receive a layer's output
+ * for each of them, in equal messages. The one that is closest to the layers of the crossing is
+ * chosen.
  */
 static int32_t choose_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
                               int32_t peer, int64_t samples)
 {
     const struct yk_rank_view *view = passage->view;
-    const bool taker = (kind == YK_OP_RECV) != backward; /* this side has the layers that take it */
+    const bool is_consumer =
+        (kind == YK_OP_RECV) != backward; /* this rank has the layers that use it */
     int32_t chosen = YK_OP_NONE;
     bool suited = false;
     for (int32_t i = view->first[kind][passage->producer]; i != YK_OP_NONE; i = view->next[i]) {
@@ -81,7 +82,7 @@ static int32_t choose_message(const struct passage *passage, enum yk_op_kind kin
             op->backward != backward || op->peer != peer || op->samples != samples) {
             continue;
         }
-        const bool suits = taker && suits_takers(passage, i);
+        const bool suits = is_consumer && suits_consumers(passage, i);
         const bool later = kind == YK_OP_RECV && suits;
         if (chosen == YK_OP_NONE || later || (suits && !suited)) {
             chosen = i;
@@ -111,13 +112,15 @@ static yk_status find_message(const struct passage *passage, enum yk_op_kind kin
     return YK_OK;
 }
 
-/* Demands between a message, or the producer's own pass, and the layers that take its output. */
-static yk_status order_takers(const struct passage *passage, int32_t forward_after,
-                              int32_t backward_before)
+/* Adds precedences between a message, or the producer's own pass, and the layers that use the
+ * output.
+ */
+static yk_status order_consumers(const struct passage *passage, int32_t forward_after,
+                                 int32_t backward_before)
 {
     const struct yk_rank_view *view = passage->view;
     int32_t edge = 0;
-    for (int32_t l = next_taker(passage, &edge); l >= 0; l = next_taker(passage, &edge)) {
+    for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
         const int64_t cell = yk_rank_view_cell(view, l, passage->micro_batch);
         if (forward_after != YK_OP_NONE) {
             YK_TRY(yk_precedences_add_step(view, passage->precedences, forward_after,
@@ -134,15 +137,15 @@ static yk_status order_takers(const struct passage *passage, int32_t forward_aft
     return YK_OK;
 }
 
-/* This rank has the layer's output; `peer` takes some of it, or the rank itself does. */
+/* This rank produces the output; `peer`, which may be the same rank, uses some of it. */
 static yk_status order_producer(const struct passage *passage, int32_t peer, int64_t samples)
 {
     const struct yk_rank_view *view = passage->view;
     const int64_t cell = yk_rank_view_cell(view, passage->producer, passage->micro_batch);
     int32_t message = YK_OP_NONE;
     if (peer == view->rank) {
-        return order_takers(passage, view->forward[cell],
-                            returns(passage) ? view->backward[cell] : YK_OP_NONE);
+        return order_consumers(passage, view->forward[cell],
+                               returns(passage) ? view->backward[cell] : YK_OP_NONE);
     }
     YK_TRY(find_message(passage, YK_OP_SEND, false, peer, samples, &message));
     YK_TRY(yk_precedences_add_step(view, passage->precedences, view->forward[cell], message, 0,
@@ -163,10 +166,10 @@ static yk_status order_consumer(const struct passage *passage, int32_t peer, int
     if (returns(passage)) {
         YK_TRY(find_message(passage, YK_OP_SEND, true, peer, samples, &sent));
     }
-    return order_takers(passage, received, sent);
+    return order_consumers(passage, received, sent);
 }
 
-/* Samples that go from one member to the other. */
+/* The number of samples that one member sends to the other. */
 static int64_t overlap(const struct passage *passage, int32_t from, int32_t to)
 {
     const int64_t *sent = &passage->sent[from];

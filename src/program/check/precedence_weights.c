@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 /*
- * Gathered weights come and go: they interval from one release to the next. A round has R releases,
- * so R intervals; interval 0 begins with the last release of the round before. The gathers that
- * know of the release before a interval, and of no later one, fill it; all of its uses know of
- * them.
+ * Gathered weights live in intervals between two releases. An iteration has R releases and so R
+ * intervals; interval 0 begins with the last release of the previous iteration. A gather belongs to
+ * the interval after the latest release that has always ended when the gather starts. All uses in
+ * an interval must follow its gathers.
  */
-/* An op in a round, counted from the one that a interval ends in. */
+/* An op in an iteration. Iteration 0 is the one in which the interval ends. */
 struct moment {
     int32_t op;
     int32_t round;
@@ -79,7 +79,7 @@ static void find_uses(struct residency *residency)
     }
 }
 
-/* What stands after the last release is in the first interval of the next round. */
+/* Uses after the last release belong to interval 0 of the next iteration. */
 static void place_uses(struct residency *residency)
 {
     int32_t interval = 0;
@@ -104,7 +104,7 @@ static int32_t floor_divide(int32_t a, int32_t b)
     return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/* The interval that a gather fills: the one after the latest release that it knows. */
+/* The interval of a gather: the one after the latest release that has ended when it starts. */
 static struct moment place_gather(const struct residency *residency, int32_t gather,
                                   int32_t *interval)
 {
@@ -117,7 +117,7 @@ static struct moment place_gather(const struct residency *residency, int32_t gat
     while (count < R && view->position[residency->releases[count]] <= known - rounds * lane) {
         count++;
     }
-    /* Counted from the gather's own round on, so that the interval's is as many rounds earlier. */
+    /* The result is relative to the iteration in which the interval ends. */
     *interval = count % R;
     return (struct moment){gather, -(rounds + count / R)};
 }
@@ -229,8 +229,8 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
     return YK_OK;
 }
 
-/* Weights that are whole all the time: with the state sharded, the others' new parts come after
- * every update. */
+/* Weights that are always complete. With sharded state, the new parts are gathered after each
+ * update. */
 static yk_status order_resident(struct residency *residency, bool refreshed)
 {
     const struct yk_rank_view *view = residency->view;

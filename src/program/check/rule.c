@@ -1,5 +1,6 @@
 #include "program/check/rule.h"
 
+#include "base/number.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,13 +57,9 @@ static int by_blocks(const void *left, const void *right)
 {
     const struct yk_rule_blocks *a = left;
     const struct yk_rule_blocks *b = right;
-    if (a->set != b->set) {
-        return a->set < b->set ? -1 : 1;
-    }
-    if (a->first_block != b->first_block) {
-        return a->first_block < b->first_block ? -1 : 1;
-    }
-    return (a->op > b->op) - (a->op < b->op);
+    int order = yk_number_compare(a->set, b->set);
+    order = order != 0 ? order : yk_number_compare(a->first_block, b->first_block);
+    return order != 0 ? order : yk_number_compare(a->op, b->op);
 }
 
 void yk_rule_blocks_sort(struct yk_rule_blocks *messages, int32_t count)

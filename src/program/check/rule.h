@@ -1,43 +1,59 @@
 /*
- * Rule: the rules of program/check, each of which refuses a program by a sentence that begins with
- * the rule's name (program/check/check.h says what each demands), and what they have in common.
+ * Rule: the rules that a valid program satisfies, and helpers of their checks. yk_program_check()
+ * checks all of them. An error message begins with the name of the rule.
+ *
+ *   formed      every field of an op has a valid value that agrees with the plan
+ *   passes      every forward, recompute and backward pass runs exactly once, after its inputs:
+ *               samples, outputs of other layers, gradients of outputs. Data of other groups
+ *               arrives by messages
+ *   resident    the parameters of a layer are in memory during every pass that uses them
+ *   reduced     every gradient block is reduced exactly once per micro-batch; with no_sync, only in
+ *               the last micro-batch
+ *   ordered     a gradient is reduced after its backward pass; a parameter is updated after the
+ *               reduction and, if required, after the agreement of all ranks; it is gathered and
+ *               used after the update
+ *   memory      a rank never exceeds its memory limit
+ *   collective  all ranks of a group start the group's collectives in the same order
+ *   matched     every send has one recv of the same size; a collective has an op on all its ranks
+ *   acyclic     no op waits for itself, directly or through other lanes and ranks; within an
+ *               iteration an op waits only for ops before it in the list
  */
 #ifndef YK_PROGRAM_CHECK_RULE_H
 #define YK_PROGRAM_CHECK_RULE_H
 
 #include "program/facts.h"
 
-/* formed: every number of every op of a rank is in its range; afterwards all may be used as
- * indices. */
+/* Rule formed, for one rank. Afterwards the fields of its ops can be used as indices safely. */
 yk_status yk_rule_form(const struct yk_facts *facts, int32_t rank) YK_MUST_USE;
 
-/* matched, collective: over all ranks, which must be formed. */
+/* Rules matched and collective. All ranks must satisfy formed. */
 yk_status yk_rule_match(const struct yk_program *program) YK_MUST_USE;
 
-/* acyclic: over all ranks, which must be matched. */
+/* Rule acyclic. All ranks must satisfy formed and matched. */
 yk_status yk_rule_cycle(const struct yk_program *program) YK_MUST_USE;
 
 enum {
     YK_RULE_TEXT_SIZE = 128
 };
 
-/* "<rule>: <op> on <device> <format …>"; without an op "<rule>: <device> <format …>". */
+/* Fails with YK_ERROR_INPUT and the message "<rule>: <op> on <device> <format …>", or without `op`
+ * "<rule>: <device> <format …>". */
 yk_status yk_rule_refuse(const struct yk_program *program, int32_t rank, const char *rule,
                          const struct yk_op *op, const char *format, ...) YK_MUST_USE
     YK_PRINTF(5, 6);
 
-/* An op described, cut off where it is too long. */
+/* Writes the description of an op, truncated to the size of `out`. */
 void yk_rule_describe(const struct yk_program *program, const struct yk_op *op,
                       char out[YK_RULE_TEXT_SIZE]);
 
 const char *yk_rule_device(const struct yk_program *program, int32_t rank);
 
-/* True when two ranks have one list and the plan says the same about both, but for their devices:
- * what holds for one then holds for the other. */
+/* True if two ranks have the same op list and equal shares in all groups. Then all rules about ops
+ * have the same result for both. */
 bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other);
 
-/* Blocks of a layer that one message carries; all messages of a set should carry every block of the
- * layer exactly once. */
+/* The blocks of a layer that one message carries. Together, the messages of a set must carry each
+ * block of the layer exactly once. */
 struct yk_rule_blocks {
     int32_t set;
     int32_t first_block;
@@ -45,17 +61,18 @@ struct yk_rule_blocks {
     int32_t op;
 };
 
-/* What is wrong with a set. */
+/* The first error of a set. */
 struct yk_rule_blocks_fault {
     int32_t block;
-    int32_t op;    /* that carries the block; −1 when none does */
-    int32_t again; /* that carries it, too */
+    int32_t op;    /* the message that carries the block; −1: no message does */
+    int32_t again; /* the second message that carries it */
 };
 
-/* By set, then by blocks. */
+/* Sorts by set, then by first block. */
 void yk_rule_blocks_sort(struct yk_rule_blocks *messages, int32_t count);
 
-/* True when the messages of `set`, from `*next` on, carry all `blocks`; moves `*next` past them. */
+/* True if the messages of `set` carry all `blocks` exactly once. `*next` is the index of the first
+ * message of the set; it advances to the first message of the next set. */
 bool yk_rule_blocks_are_complete(const struct yk_rule_blocks *messages, int32_t count, int32_t set,
                                  int32_t blocks, int32_t *next, struct yk_rule_blocks_fault *out);
 

@@ -1,5 +1,6 @@
-
 #include "program/compile/waits.h"
+
+#include "base/number.h"
 #include "program/memory/memory.h"
 #include "program/memory/sweep.h"
 
@@ -28,9 +29,7 @@ static bool is_ready(const struct reordering *reordering, int32_t number)
 
 static void find_lanes(struct reordering *reordering)
 {
-    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        reordering->heads[lane] = -1;
-    }
+    yk_number_fill(reordering->heads, YK_LANE_COUNT, -1);
     for (int32_t i = reordering->list->op_count - 1; i >= 0; i--) {
         int32_t *head = &reordering->heads[reordering->list->ops[i].lane];
         reordering->next_of_lane[i] = *head;
@@ -39,7 +38,7 @@ static void find_lanes(struct reordering *reordering)
     }
 }
 
-/* Of the ops that come next on their lanes and wait for nothing to come, the first in the list. */
+/* Places one op: of the next op of each lane whose waits are satisfied, the first in the list. */
 static bool place_one(struct reordering *reordering)
 {
     int32_t first = -1;
@@ -75,9 +74,9 @@ static yk_status rewrite(const struct reordering *reordering, struct yk_arena *a
     return YK_OK;
 }
 
-/* The ops of a list in an order in which each comes after those of the round it waits for: waits
- * that were added between lanes may look ahead. The order changes as little as that needs; a list
- * that waits on itself stays as it is. */
+/* Reorders a list so that each op follows the ops of the same iteration that it waits for; the
+ * added waits may refer to later ops. Changes the order as little as possible. A list that waits
+ * for itself is not changed. */
 static yk_status reorder(struct yk_program_rank *list, struct yk_arena *arena)
 {
     struct reordering reordering = {.list = list};
@@ -96,17 +95,12 @@ struct limiting {
     double limit_bytes;
 };
 
-/* The first rank that has this list. */
 static bool is_distinct(const struct yk_program *program, int32_t rank)
 {
-    bool distinct = program->ranks[rank].op_count > 0;
-    for (int32_t before = 0; before < rank && distinct; before++) {
-        distinct = program->ranks[before].ops != program->ranks[rank].ops;
-    }
-    return distinct;
+    return program->ranks[rank].op_count > 0 && yk_program_first_equal_rank(program, rank) == rank;
 }
 
-/* Makes an op wait on every distinct list. Rounds are those of the sweep. */
+/* Adds the wait to every distinct op list. Iterations are numbered as in the sweep. */
 static bool wait_everywhere(struct limiting *limiting, int32_t op, int32_t round, int32_t other,
                             int32_t other_round)
 {
@@ -116,7 +110,7 @@ static bool wait_everywhere(struct limiting *limiting, int32_t op, int32_t round
         return false;
     }
     for (int32_t r = 0; r < program->rank_count; r++) {
-        /* A rank outside the group at most agrees with the others. */
+        /* The list of a rank outside the group has at most the agree op. */
         if (op < program->ranks[r].op_count && other < program->ranks[r].op_count &&
             is_distinct(program, r)) {
             yk_waits_extend(&program->ranks[r], op, other, lag);
@@ -125,7 +119,7 @@ static bool wait_everywhere(struct limiting *limiting, int32_t op, int32_t round
     return true;
 }
 
-/* The op that runs or comes next on the compute lane waits until the comm lane is at `first`. */
+/* Makes the running or next compute op wait until the comm lane has reached point `first`. */
 static void hold_compute(struct limiting *limiting, int32_t point, int32_t first)
 {
     int32_t round = 0;
@@ -137,7 +131,7 @@ static void hold_compute(struct limiting *limiting, int32_t point, int32_t first
     }
 }
 
-/* The op after `last` on the comm lane waits until the compute lane is past `point`. */
+/* Makes the comm op after point `last` wait until the compute lane has passed `point`. */
 static void hold_comm(struct limiting *limiting, int32_t point, int32_t last)
 {
     int32_t round = 0;
@@ -150,9 +144,10 @@ static void hold_comm(struct limiting *limiting, int32_t point, int32_t last)
 }
 
 /*
- * Where memory could overflow at a point of the compute lane, the comm lane is kept within the
- * points around the one it has in the list, all that stands before done and nothing after begun; or
- * around an earlier one, if that is too much.
+ * If memory could overflow at a point of the compute lane, restricts the comm lane to a range of
+ * points where everything fits. The range contains the point of the list order, at which all
+ * preceding comm ops have ended and no later one has begun; or an earlier point if that one exceeds
+ * the limit.
  */
 static void keep_within(struct limiting *limiting, int32_t point)
 {
@@ -170,13 +165,13 @@ static void keep_within(struct limiting *limiting, int32_t point)
         int32_t low = first;
         int32_t high = last;
         if (yk_sweep_around(limiting->sweep, limiting->limit_bytes, planned, &low, &high)) {
-            /* Waits are for ends of ops: before an op is fine, in the middle of one is not. */
+            /* An op waits for the end of another op, so the bounds must lie between ops. */
             low += low % 2;
             high -= high % 2;
             if (low > first && low <= high) {
                 hold_compute(limiting, point, low);
             }
-            /* What the next op itself waits for cannot wait for that op. */
+            /* A comm op that the compute op waits for cannot wait for the compute op. */
             if (high < last && low <= high && high >= yk_sweep_needed(limiting->sweep)) {
                 hold_comm(limiting, point, high);
             }

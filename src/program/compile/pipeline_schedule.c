@@ -1,9 +1,10 @@
 #include "program/compile/pipeline_schedule.h"
 
+#include "base/number.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* Enough that the layers of a segment start at different ticks. */
+/* Large enough that the layers of a segment start at different ticks. */
 static const int64_t unit_ticks = (int64_t)1 << 24;
 
 struct scheduling {
@@ -45,7 +46,7 @@ static double operations_of(const struct yk_model *model, const struct yk_segmen
     return operations;
 }
 
-/* A segment takes the part of its group's unit that it has of the group's operations. */
+/* The ticks of a segment are proportional to its fraction of the group's operations. */
 static void set_ticks(const struct yk_program *program, struct yk_pipeline_schedule *table)
 {
     const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
@@ -79,12 +80,7 @@ static yk_status allocate_arrays(struct scheduling *scheduling, struct yk_arena 
     return YK_OK;
 }
 
-static int64_t latest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Whether a member has anything to do in a pass of its group. */
+/* True if a member has samples in a pass of its group. */
 static bool has_samples(const struct scheduling *scheduling, int32_t group, int32_t member,
                         int32_t micro_batch)
 {
@@ -92,8 +88,8 @@ static bool has_samples(const struct scheduling *scheduling, int32_t group, int3
     return yk_plan_samples(scheduling->program->plan, group, member, micro_batch, &first) > 0;
 }
 
-/* When the ranks that take part in a pass of a segment are all free, and the group has done the one
- * before: weights that are gathered are used by one pass at a time, whoever takes part in it. */
+/* The time when all ranks with samples in a pass are free and the previous pass of the group has
+ * ended. Gathered weights are used by one pass at a time. */
 static int64_t group_free(const struct scheduling *scheduling, int32_t segment, int32_t micro_batch)
 {
     const int32_t number = scheduling->table->segments[segment].group;
@@ -101,7 +97,7 @@ static int64_t group_free(const struct scheduling *scheduling, int32_t segment, 
     int64_t free_at = scheduling->group_end[number];
     for (int32_t i = 0; i < group->member_count; i++) {
         if (has_samples(scheduling, number, i, micro_batch)) {
-            free_at = latest(free_at, scheduling->rank_free[group->members[i].rank]);
+            free_at = yk_number_max(free_at, scheduling->rank_free[group->members[i].rank]);
         }
     }
     return free_at;
@@ -122,8 +118,9 @@ static bool next_forward(const struct scheduling *scheduling, int32_t k,
     }
     const int32_t m = plan->pipeline == YK_NESTED ? (int32_t)M - 1 - done : done;
     const int64_t ready = k > 0 ? scheduling->forward_end[(k - 1) * M + m] : 0;
-    *out = (struct yk_segment_pass){
-        .segment = k, .micro_batch = m, .start = latest(ready, group_free(scheduling, k, m))};
+    *out = (struct yk_segment_pass){.segment = k,
+                                    .micro_batch = m,
+                                    .start = yk_number_max(ready, group_free(scheduling, k, m))};
     out->end = out->start + scheduling->table->segments[k].forward_ticks;
     return true;
 }
@@ -153,7 +150,7 @@ static bool next_backward(const struct scheduling *scheduling, int32_t k,
         .segment = k,
         .micro_batch = m,
         .backward = true,
-        .start = latest(ready, group_free(scheduling, k, m)),
+        .start = yk_number_max(ready, group_free(scheduling, k, m)),
     };
     out->end = out->start + scheduling->table->segments[k].backward_ticks;
     return true;
@@ -186,17 +183,15 @@ static void append_pass(struct scheduling *scheduling, const struct yk_segment_p
         }
     }
     scheduling->table->passes[scheduling->table->pass_count++] = *pass;
-    scheduling->table->end = latest(scheduling->table->end, pass->end);
+    scheduling->table->end = yk_number_max(scheduling->table->end, pass->end);
 }
 
 static int by_start(const void *left, const void *right)
 {
     const struct yk_segment_pass *a = left;
     const struct yk_segment_pass *b = right;
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    return a->segment < b->segment ? -1 : a->segment > b->segment ? 1 : 0;
+    const int order = yk_number_compare(a->start, b->start);
+    return order != 0 ? order : yk_number_compare(a->segment, b->segment);
 }
 
 yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_arena *arena,

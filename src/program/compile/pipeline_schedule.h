@@ -1,18 +1,17 @@
 /*
- * Pipeline schedule: the order in which segments of layers go forward and backward for each
- * micro-batch.
+ * Pipeline schedule: the order of the forward and backward passes of all segments and
+ * micro-batches. A segment is a sequence of consecutive layers of one group.
  *
- * A segment is a run of consecutive layers of one group. Nothing here knows how long a segment
- * takes; the order is the one that arises when each group spends one unit of time on the
- * forward pass of all its segments together and two on the backward pass: the stages of a pipeline
- * are cut to take equally long.
+ * The schedule does not use measured times. It assumes that each group needs one unit of time for
+ * the forward passes of all its segments, and two units for the backward passes, because pipeline
+ * stages are balanced.
  *
- *   gpipe  a segment goes backward when it has been forward for all micro-batches
- *   1f1b   backward first; of segment k of K, at most K − k micro-batches are under way
- *   nested forward from the last micro-batch to the first, backward from the first to the last
+ *   gpipe  a segment starts backward passes after the forward passes of all micro-batches
+ *   1f1b   backward passes first; segment k of K has at most K − k micro-batches in flight
+ *   nested forward passes from the last micro-batch to the first, backward passes in reverse order
  *
- * A group does one pass at a time; members that take none of its samples are free for those of
- * other groups meanwhile.
+ * A group runs one pass at a time. A member without samples in a pass is free for passes of its
+ * other groups.
  */
 #ifndef YK_PROGRAM_COMPILE_PIPELINE_SCHEDULE_H
 #define YK_PROGRAM_COMPILE_PIPELINE_SCHEDULE_H
@@ -27,6 +26,7 @@ struct yk_segment {
     int64_t backward_ticks;
 };
 
+/* The forward or backward pass of one segment for one micro-batch. Times are ticks. */
 struct yk_segment_pass {
     int32_t segment;
     int32_t micro_batch;
@@ -38,15 +38,17 @@ struct yk_segment_pass {
 struct yk_pipeline_schedule {
     struct yk_segment *segments;
     int32_t segment_count;          /* K */
-    struct yk_segment_pass *passes; /* (2 · K · M), by their start */
+    struct yk_segment_pass *passes; /* (2 · K · M) sorted by start */
     int32_t pass_count;
-    int64_t end;
+    int64_t end; /* of the last pass */
 };
 
+/* The arrays of `out` live in `arena`. */
 yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_arena *arena,
                                     struct yk_pipeline_schedule *out) YK_MUST_USE;
 
-/* When layer number `index` of the `count` of a pass starts; that of `count` is the pass's end. */
+/* The start of layer `index` of a pass of `count` layers. With `index` = `count`: the end of the
+ * pass. */
 int64_t yk_pipeline_schedule_at(const struct yk_segment_pass *pass, int32_t index, int32_t count);
 
 #endif

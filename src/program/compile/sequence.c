@@ -1,33 +1,31 @@
 #include "program/compile/sequence.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "program/layout.h"
 
 #include <stdlib.h>
 
-static const struct {
-    enum yk_lane lane;
-    enum yk_sequence_phase phase;
-} kinds[YK_OP_KIND_COUNT] = {
-    [YK_OP_LOAD] = {YK_LANE_COPY, YK_PHASE_LOAD},
-    [YK_OP_FORWARD] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
-    [YK_OP_RECOMPUTE] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
-    [YK_OP_BACKWARD] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
-    [YK_OP_ALL_GATHER] = {YK_LANE_COMM, YK_PHASE_ALL_GATHER},
-    [YK_OP_REDUCE_SCATTER] = {YK_LANE_COMM, YK_PHASE_REDUCE},
-    [YK_OP_ALL_REDUCE] = {YK_LANE_COMM, YK_PHASE_REDUCE},
-    [YK_OP_SEND] = {YK_LANE_COMM, YK_PHASE_SEND},
-    [YK_OP_RECV] = {YK_LANE_COMM, YK_PHASE_SEND},
-    [YK_OP_AGREE] = {YK_LANE_COMM, YK_PHASE_AGREE},
-    [YK_OP_UPDATE] = {YK_LANE_COMPUTE, YK_PHASE_UPDATE},
-    [YK_OP_RELEASE] = {YK_LANE_COMPUTE, YK_PHASE_RELEASE},
+static const enum yk_sequence_phase phases[YK_OP_KIND_COUNT] = {
+    [YK_OP_LOAD] = YK_PHASE_LOAD,
+    [YK_OP_FORWARD] = YK_PHASE_COMPUTE,
+    [YK_OP_RECOMPUTE] = YK_PHASE_COMPUTE,
+    [YK_OP_BACKWARD] = YK_PHASE_COMPUTE,
+    [YK_OP_ALL_GATHER] = YK_PHASE_ALL_GATHER,
+    [YK_OP_REDUCE_SCATTER] = YK_PHASE_REDUCE,
+    [YK_OP_ALL_REDUCE] = YK_PHASE_REDUCE,
+    [YK_OP_SEND] = YK_PHASE_SEND,
+    [YK_OP_RECV] = YK_PHASE_SEND,
+    [YK_OP_AGREE] = YK_PHASE_AGREE,
+    [YK_OP_UPDATE] = YK_PHASE_UPDATE,
+    [YK_OP_RELEASE] = YK_PHASE_RELEASE,
 };
 
 yk_status yk_sequence_add(struct yk_sequence *sequence, struct yk_sequence_entry entry)
 {
     YK_TRY(yk_array_grow((void **)&sequence->entries, &sequence->capacity, sequence->count,
                          sizeof entry));
-    entry.sequence = sequence->count;
+    entry.number = sequence->count;
     entry.op.match = entry.op.lane == YK_LANE_COMM ? sequence->match_count++ : YK_NO_MATCH;
     sequence->entries[sequence->count++] = entry;
     return YK_OK;
@@ -37,13 +35,9 @@ static int by_time(const void *left, const void *right)
 {
     const struct yk_sequence_entry *a = left;
     const struct yk_sequence_entry *b = right;
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    if (a->phase != b->phase) {
-        return a->phase < b->phase ? -1 : 1;
-    }
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence ? 1 : 0;
+    int order = yk_number_compare(a->time, b->time);
+    order = order != 0 ? order : yk_number_compare((int64_t)a->phase, (int64_t)b->phase);
+    return order != 0 ? order : yk_number_compare(a->number, b->number);
 }
 
 void yk_sequence_sort(struct yk_sequence *sequence)
@@ -63,11 +57,11 @@ struct yk_sequence_entry yk_sequence_entry(const struct yk_program *program, enu
                                            int32_t layer, int32_t micro_batch)
 {
     return (struct yk_sequence_entry){
-        .phase = kinds[kind].phase,
+        .phase = phases[kind],
         .op =
             {
                 .kind = kind,
-                .lane = kinds[kind].lane,
+                .lane = yk_op_kind_lane(kind),
                 .layer = layer,
                 .micro_batch = micro_batch,
                 .bucket = -1,
@@ -89,50 +83,57 @@ struct yk_sequence_entry yk_sequence_blocks(const struct yk_program *program, en
     entry.op.group = entry.group;
     entry.op.first_block = first_block;
     entry.op.block_count = block_count;
-    entry.op.bytes = yk_block_bytes(all ? message->weight_bytes : message->gradient_bytes,
-                                    message->block_count, block_count);
+    if (message->block_count > 0) {
+        entry.op.bytes = (all ? message->weight_bytes : message->gradient_bytes) * block_count /
+                         message->block_count;
+    }
     return entry;
 }
 
-bool yk_sequence_goes_backward(const struct yk_program *program, int32_t layer)
+struct yk_sequence_entry yk_sequence_bucket(const struct yk_program *program, int32_t bucket,
+                                            int32_t micro_batch)
 {
-    return yk_model_sizes_whole_batch(program->sizes)->layers[layer].backward.count > 0;
+    const struct yk_bucket *reduced = &program->buckets[bucket];
+    struct yk_sequence_entry entry = yk_sequence_entry(
+        program, YK_OP_ALL_REDUCE, reduced->layers[reduced->layer_count - 1], micro_batch);
+    entry.op.group = entry.group;
+    entry.op.bucket = bucket;
+    entry.op.bytes = reduced->bytes;
+    return entry;
 }
 
-bool yk_sequence_reduces(const struct yk_program *program, int32_t micro_batch)
+yk_status yk_sequence_add_agree(const struct yk_program *program, int64_t time,
+                                struct yk_sequence *sequence)
 {
-    const struct yk_plan *plan = program->plan;
-    return !plan->no_sync || micro_batch == plan->micro_batches - 1;
+    struct yk_sequence_entry entry = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
+    entry.time = time;
+    entry.op.bytes = YK_AGREE_BYTES;
+    return yk_plan_has_barrier(program->plan) ? yk_sequence_add(sequence, entry) : YK_OK;
 }
 
-static bool reads_samples(const struct yk_program *program, int32_t group)
+static bool reads_samples(const struct yk_facts *facts, int32_t group)
 {
-    const struct yk_plan *plan = program->plan;
-    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        bool fed = false;
-        for (int32_t e = 0; e < model->edge_count; e++) {
-            fed = fed || model->edges[e].to == l;
-        }
-        if (plan->layers[l].group == group && (!fed || l == plan->layer_count - 1)) {
+    for (int32_t l = 0; l < facts->L; l++) {
+        if (facts->plan->layers[l].group == group && yk_facts_reads_samples(facts, l)) {
             return true;
         }
     }
     return false;
 }
 
-yk_status yk_sequence_add_loads(const struct yk_program *program, const int64_t *times,
+yk_status yk_sequence_add_loads(const struct yk_facts *facts, const int64_t *times,
                                 struct yk_sequence *sequence)
 {
-    for (int32_t g = 0; g < program->plan->group_count; g++) {
-        const int32_t loads = reads_samples(program, g) ? program->plan->micro_batches : 0;
+    const struct yk_plan *plan = facts->plan;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        const int32_t loads = reads_samples(facts, g) ? facts->M : 0;
         for (int32_t m = 0; m < loads; m++) {
             struct yk_sequence_entry entry =
-                yk_sequence_entry(program, YK_OP_LOAD, YK_LAYER_NONE, m);
-            /* While the micro-batch that goes forward before it does. */
-            const int32_t before = program->plan->pipeline == YK_NESTED ? m + 1 : m - 1;
-            const bool first = before < 0 || before == program->plan->micro_batches;
-            entry.time = first || times[m] < times[before] ? times[m] : times[before];
+                yk_sequence_entry(facts->program, YK_OP_LOAD, YK_LAYER_NONE, m);
+            /* At the start of the micro-batch that precedes it in the forward passes. */
+            const int32_t before = plan->pipeline == YK_NESTED ? m + 1 : m - 1;
+            const bool first = before < 0 || before == facts->M;
+            entry.time = first ? times[m] : yk_number_min(times[m], times[before]);
             entry.group = g;
             YK_TRY(yk_sequence_add(sequence, entry));
         }

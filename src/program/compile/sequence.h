@@ -1,34 +1,36 @@
 /*
- * Sequence: all that is done in a round, by whomever, in one order. Each rank's list is what of it
- * concerns that rank; since all lists are in one order, no two ranks ever wait for each other.
+ * Step ops: every op of one training step, of all ranks, in one global order. The op list of a rank
+ * is the subset that involves the rank. Because all ranks follow the same order, their
+ * communication cannot deadlock.
  *
- * Entries are sorted by the virtual time of the pipeline schedule and, at one time, by phase: what
- * ends before what begins.
+ * Entries are sorted by virtual time: the time of the pipeline schedule, or the number of the slot.
+ * Entries of equal time are sorted by phase, so that ops that finish earlier work come first.
  */
 #ifndef YK_PROGRAM_COMPILE_SEQUENCE_H
 #define YK_PROGRAM_COMPILE_SEQUENCE_H
 
-#include "program/program.h"
+#include "program/facts.h"
 
 enum yk_sequence_phase {
     YK_PHASE_RELEASE,
-    YK_PHASE_SEND,   /* which a pass elsewhere waits for */
-    YK_PHASE_REDUCE, /* scatter, reduce: an update waits for them */
+    YK_PHASE_SEND,
+    YK_PHASE_REDUCE, /* reduce_scatter and all_reduce */
     YK_PHASE_AGREE,
     YK_PHASE_UPDATE,
     YK_PHASE_ALL_GATHER,
     YK_PHASE_LOAD,
     YK_PHASE_COMPUTE,
-    YK_PHASE_AFTER, /* releases, where time is slots: after the pass of the slot */
+    YK_PHASE_AFTER, /* releases in plans with slots: after the pass of the slot */
 };
 
 struct yk_sequence_entry {
     int64_t time;
     enum yk_sequence_phase phase;
-    int32_t sequence;
-    struct yk_op op; /* without samples, bytes of a send, and waits, which differ by rank */
-    int32_t group;   /* whose ranks do it; −1: all ranks, or see below */
-    int32_t sender;  /* of a send: the ranks; −1 otherwise */
+    int32_t number; /* number of the entry; the last sort key */
+    /* Without the fields that differ between ranks: waits, samples of passes, bytes of a send. */
+    struct yk_op op;
+    int32_t group;  /* its members execute the op; −1: all ranks, or sender and receiver */
+    int32_t sender; /* the two ranks of a send; otherwise −1 */
     int32_t receiver;
 };
 
@@ -39,37 +41,39 @@ struct yk_sequence {
     int32_t match_count;
 };
 
-/* Adds an entry, and a match number if it communicates. */
+/* Adds an entry. A communication op gets a new match number. */
 yk_status yk_sequence_add(struct yk_sequence *sequence, struct yk_sequence_entry entry) YK_MUST_USE;
 
 void yk_sequence_sort(struct yk_sequence *sequence);
 
 void yk_sequence_free(struct yk_sequence *sequence);
 
-/* An entry of `kind` for a layer, which all ranks of its group do. */
+/* Returns an entry that the members of the layer's group execute. Its time is 0. */
 struct yk_sequence_entry yk_sequence_entry(const struct yk_program *program, enum yk_op_kind kind,
                                            int32_t layer, int32_t micro_batch);
 
-/* A gather or scatter of some blocks of a layer. */
+/* Returns an entry for an all_gather or reduce_scatter of blocks of a layer. */
 struct yk_sequence_entry yk_sequence_blocks(const struct yk_program *program, enum yk_op_kind kind,
                                             int32_t layer, int32_t first_block,
                                             int32_t block_count);
 
-/* True when the layer has a backward pass at all. */
-bool yk_sequence_goes_backward(const struct yk_program *program, int32_t layer);
+/* Returns an entry for the all_reduce of a bucket. */
+struct yk_sequence_entry yk_sequence_bucket(const struct yk_program *program, int32_t bucket,
+                                            int32_t micro_batch);
 
-/* True when gradients travel in that micro-batch. */
-bool yk_sequence_reduces(const struct yk_program *program, int32_t micro_batch);
-
-/* A load for each micro-batch where tokens or labels are wanted. `times` (M)
- * is when each micro-batch begins. */
-yk_status yk_sequence_add_loads(const struct yk_program *program, const int64_t *times,
+/* Adds the agree op at `time`, if the plan needs one. */
+yk_status yk_sequence_add_agree(const struct yk_program *program, int64_t time,
                                 struct yk_sequence *sequence) YK_MUST_USE;
 
-/* The sequence of a plan: by its transfers, or by its pipeline schedule. */
-yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena *arena,
+/* Adds the loads: one per micro-batch for each group that reads tokens or labels. `times` (M) are
+ * the starts of the micro-batches. */
+yk_status yk_sequence_add_loads(const struct yk_facts *facts, const int64_t *times,
+                                struct yk_sequence *sequence) YK_MUST_USE;
+
+/* Adds all entries for a plan: in the slots of its transfers, or by its pipeline schedule. */
+yk_status yk_sequence_by_slots(const struct yk_facts *facts, struct yk_arena *arena,
                                struct yk_sequence *sequence) YK_MUST_USE;
-yk_status yk_sequence_by_pipeline(const struct yk_program *program, struct yk_arena *arena,
+yk_status yk_sequence_by_pipeline(const struct yk_facts *facts, struct yk_arena *arena,
                                   struct yk_sequence *sequence) YK_MUST_USE;
 
 #endif

@@ -1,10 +1,10 @@
-/* The sequence of a plan without transfers: gathers go a few uses ahead, everything else as soon as
- * it can. */
+/* Step ops of a plan without transfers: gathers run `prefetch` uses ahead; all other ops run as
+ * early as possible. */
 #include "program/compile/pipeline_schedule.h"
 #include "program/compile/sequence.h"
 #include "program/layout.h"
 
-/* A pass of a layer in the sequence, by the group that does it. */
+/* A pass of a layer. */
 struct use {
     int64_t start;
     int64_t end;
@@ -13,29 +13,22 @@ struct use {
     enum yk_op_kind kind;
 };
 
-/* Output of a layer that another group takes. */
-struct crossing {
-    int32_t producer;
-    int32_t consumer; /* the first one there */
-};
-
 struct writing {
+    const struct yk_facts *facts;
     const struct yk_program *program;
     struct yk_arena *arena;
     struct yk_sequence *sequence;
     struct yk_pipeline_schedule table;
-    struct use *uses; /* of the group at hand, in order */
+    struct use *uses; /* passes of the current group, in order */
     int32_t use_count;
-    int32_t *used;          /* (L) uses of the layer's weights so far */
-    int32_t *begun;         /* (L) micro-batches that use them so far */
-    int32_t *uses_of_batch; /* (L) by one micro-batch */
-    int64_t *released;      /* (L) when they were last dropped */
-    bool *resident;         /* (L) */
-    int64_t *openings;      /* when each gathered set of weights so far is first used */
+    int32_t *used;          /* (L) number of uses of the layer's weights so far */
+    int32_t *begun;         /* (L) number of micro-batches that have used them */
+    int32_t *uses_of_batch; /* (L) number of uses by one micro-batch */
+    int64_t *released;      /* (L) time of the last release */
+    bool *resident;         /* (L) the weights are gathered */
+    int64_t *openings;      /* time of the first use of each gather so far */
     int32_t opening_count;
-    struct crossing *crossings;
-    int32_t crossing_count;
-    int64_t *begins[2]; /* (members + 1) of who sends and of who receives */
+    int64_t *begins[2]; /* (members + 1) first sample of each sender and each receiver */
 };
 
 static yk_status add_use(struct writing *writing, struct use use)
@@ -48,7 +41,7 @@ static yk_status add_use(struct writing *writing, struct use use)
     return yk_sequence_add(writing->sequence, entry);
 }
 
-/* The uses of one pass of a segment: its layers, in or against their order. */
+/* Adds the passes of the layers of a segment: in their order, or in reverse order for backward. */
 static yk_status add_pass(struct writing *writing, const struct yk_segment_pass *pass)
 {
     const struct yk_program *program = writing->program;
@@ -63,7 +56,7 @@ static yk_status add_pass(struct writing *writing, const struct yk_segment_pass 
             .micro_batch = pass->micro_batch,
             .kind = pass->backward ? YK_OP_BACKWARD : YK_OP_FORWARD,
         };
-        if (pass->backward && !yk_sequence_goes_backward(program, layer)) {
+        if (pass->backward && !writing->facts->goes_backward[layer]) {
             continue;
         }
         if (pass->backward && program->plan->layers[layer].recompute) {
@@ -77,13 +70,13 @@ static yk_status add_pass(struct writing *writing, const struct yk_segment_pass 
     return YK_OK;
 }
 
-/* Passes that a micro-batch makes with each layer's weights. */
+/* Counts the uses of each layer's weights by one micro-batch. */
 static void count_uses(struct writing *writing)
 {
     const struct yk_program *program = writing->program;
     for (int32_t l = 0; l < program->plan->layer_count; l++) {
         const int32_t leader = program->layers[l].leader;
-        const int32_t passes = yk_sequence_goes_backward(program, l) ? 2 : 1;
+        const int32_t passes = writing->facts->goes_backward[l] ? 2 : 1;
         writing->uses_of_batch[l] += passes;
         if (leader != l) {
             writing->uses_of_batch[leader] += passes;
@@ -91,7 +84,7 @@ static void count_uses(struct writing *writing)
     }
 }
 
-/* Gathers go `prefetch` sets of weights ahead, but not into weights that are still in use. */
+/* Adds a gather. It runs `prefetch` gathers ahead, but not before the last release of the layer. */
 static yk_status open_weights(struct writing *writing, int32_t layer, const struct use *use)
 {
     const struct yk_program *program = writing->program;
@@ -152,49 +145,45 @@ static yk_status add_gathers(struct writing *writing)
     return YK_OK;
 }
 
-static yk_status add_reduction(struct writing *writing, const struct use *use)
+/* True if the layer's gradient is the last one of its bucket. */
+static bool completes_bucket(const struct yk_facts *facts, int32_t layer)
 {
-    const struct yk_program *program = writing->program;
-    for (int32_t b = 0; b < program->bucket_count; b++) {
-        const struct yk_bucket *bucket = &program->buckets[b];
-        if (bucket->layers[bucket->layer_count - 1] == use->layer) {
-            struct yk_sequence_entry entry =
-                yk_sequence_entry(program, YK_OP_ALL_REDUCE, use->layer, use->micro_batch);
-            entry.time = use->end;
-            entry.op.group = entry.group;
-            entry.op.bucket = b;
-            entry.op.bytes = bucket->bytes;
-            return yk_sequence_add(writing->sequence, entry);
-        }
+    if (facts->bucket[layer] < 0) {
+        return false;
     }
-    return YK_OK;
+    const struct yk_bucket *bucket = &facts->program->buckets[facts->bucket[layer]];
+    return bucket->layers[bucket->layer_count - 1] == layer;
 }
 
-/* A layer's gradient is complete after its own backward: layers that use its weights, too, are
- * later ones and went backward before. */
+/* A layer's gradient is complete after its own backward pass: the other layers that use its weights
+ * come later in the model, so their backward passes come first. */
 static yk_status add_reductions(struct writing *writing)
 {
     const struct yk_program *program = writing->program;
     for (int32_t i = 0; i < writing->use_count; i++) {
         const struct use *use = &writing->uses[i];
-        if (use->kind != YK_OP_BACKWARD || !yk_sequence_reduces(program, use->micro_batch)) {
+        if (use->kind != YK_OP_BACKWARD || !yk_facts_reduces(writing->facts, use->micro_batch)) {
             continue;
         }
+        struct yk_sequence_entry entry;
         if (yk_layout_is_reduce_scattered(program, use->layer)) {
-            struct yk_sequence_entry entry =
-                yk_sequence_blocks(program, YK_OP_REDUCE_SCATTER, use->layer, 0,
-                                   program->layers[use->layer].block_count);
-            entry.time = use->end;
+            entry = yk_sequence_blocks(program, YK_OP_REDUCE_SCATTER, use->layer, 0,
+                                       program->layers[use->layer].block_count);
             entry.op.micro_batch = use->micro_batch;
-            YK_TRY(yk_sequence_add(writing->sequence, entry));
+        } else if (completes_bucket(writing->facts, use->layer)) {
+            entry =
+                yk_sequence_bucket(program, writing->facts->bucket[use->layer], use->micro_batch);
         } else {
-            YK_TRY(add_reduction(writing, use));
+            continue;
         }
+        entry.time = use->end;
+        YK_TRY(yk_sequence_add(writing->sequence, entry));
     }
     return YK_OK;
 }
 
-/* Updates come last, in the order that gradients do; each is followed by the new weights. */
+/* Updates come last, in the order of the gradients. Each is followed by the gather of new weights.
+ */
 static yk_status add_updates(struct writing *writing, int32_t group)
 {
     const struct yk_program *program = writing->program;
@@ -251,7 +240,7 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_seque
     yk_plan_ranges(plan, to_group, entry.op.micro_batch, writing->begins[1]);
     for (int32_t i = 0, first = 0; i < from->member_count; i++) {
         while (first < to->member_count && received[first + 1] <= sent[i]) {
-            first++; /* they take nothing of this member nor of a later one */
+            first++; /* receives nothing from this member or a later one */
         }
         for (int32_t j = first; j < to->member_count && received[j] < sent[i + 1]; j++) {
             const int64_t begin = sent[i] > received[j] ? sent[i] : received[j];
@@ -267,49 +256,23 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_seque
     return yk_deadline_check(writing->program->deadline);
 }
 
-/* Edges of the model from one group to another; a group that takes a layer's output in several
- * places gets it once, for the first of them. */
-static yk_status find_crossings(struct writing *writing)
-{
-    const struct yk_plan *plan = writing->program->plan;
-    const struct yk_model *model = yk_model_sizes_whole_batch(writing->program->sizes);
-    YK_TRY_NEW(writing->arena, writing->crossings, model->edge_count + 1);
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        const struct yk_layer_edge *edge = &model->edges[e];
-        const int32_t group = plan->layers[edge->to].group;
-        int32_t index = 0;
-        while (index < writing->crossing_count &&
-               (writing->crossings[index].producer != edge->from ||
-                plan->layers[writing->crossings[index].consumer].group != group)) {
-            index++;
-        }
-        /* Edges stand by their consumer: the first one found is the first. */
-        if (index == writing->crossing_count && plan->layers[edge->from].group != group) {
-            writing->crossings[writing->crossing_count++] =
-                (struct crossing){.producer = edge->from, .consumer = edge->to};
-        }
-    }
-    return YK_OK;
-}
-
-/* What a layer puts out goes to every other group that takes it as soon as it is there; its
- * gradient comes back when the first of the layers there has gone backward. */
+/* The output of a layer is sent right after its forward pass to each other group that uses it. Its
+ * gradient is sent back after the backward pass of the first consumer. */
 static yk_status add_sends(struct writing *writing, const struct use *use)
 {
     const struct yk_program *program = writing->program;
-    for (int32_t c = 0; c < writing->crossing_count; c++) {
-        const struct crossing *crossing = &writing->crossings[c];
+    for (int32_t c = 0; c < writing->facts->crossing_count; c++) {
+        const struct yk_crossing *crossing = &writing->facts->crossings[c];
         const bool forward = use->kind == YK_OP_FORWARD && crossing->producer == use->layer;
         const bool backward = use->kind == YK_OP_BACKWARD && crossing->consumer == use->layer &&
-                              yk_sequence_goes_backward(program, crossing->producer);
+                              writing->facts->goes_backward[crossing->producer];
         if (forward || backward) {
             struct yk_sequence_entry entry =
                 yk_sequence_entry(program, YK_OP_SEND, crossing->producer, use->micro_batch);
             const int32_t producer = program->plan->layers[crossing->producer].group;
-            const int32_t consumer = program->plan->layers[crossing->consumer].group;
             entry.op.backward = backward;
-            YK_TRY(add_send(writing, use->end, entry, forward ? producer : consumer,
-                            forward ? consumer : producer));
+            YK_TRY(add_send(writing, use->end, entry, forward ? producer : crossing->group,
+                            forward ? crossing->group : producer));
         }
     }
     return YK_OK;
@@ -343,28 +306,23 @@ static yk_status add_all_loads(struct writing *writing)
             times[pass->micro_batch] = pass->start;
         }
     }
-    return yk_sequence_add_loads(writing->program, times, writing->sequence);
+    return yk_sequence_add_loads(writing->facts, times, writing->sequence);
 }
 
-yk_status yk_sequence_by_pipeline(const struct yk_program *program, struct yk_arena *arena,
+yk_status yk_sequence_by_pipeline(const struct yk_facts *facts, struct yk_arena *arena,
                                   struct yk_sequence *sequence)
 {
-    struct writing writing = {.program = program, .arena = arena, .sequence = sequence};
-    YK_TRY(yk_pipeline_schedule_make(program, arena, &writing.table));
+    struct writing writing = {
+        .facts = facts, .program = facts->program, .arena = arena, .sequence = sequence};
+    YK_TRY(yk_pipeline_schedule_make(facts->program, arena, &writing.table));
     YK_TRY(allocate_arrays(&writing));
     count_uses(&writing);
-    YK_TRY(find_crossings(&writing));
-    for (int32_t g = 0; g < program->plan->group_count; g++) {
+    for (int32_t g = 0; g < facts->plan->group_count; g++) {
         YK_TRY(write_group(&writing, g));
         for (int32_t i = 0; i < writing.use_count; i++) {
             YK_TRY(add_sends(&writing, &writing.uses[i]));
         }
     }
-    if (yk_plan_has_barrier(program->plan)) {
-        struct yk_sequence_entry agree = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
-        agree.time = writing.table.end;
-        agree.op.bytes = YK_AGREE_BYTES;
-        YK_TRY(yk_sequence_add(sequence, agree));
-    }
+    YK_TRY(yk_sequence_add_agree(facts->program, writing.table.end, sequence));
     return add_all_loads(&writing);
 }

@@ -1,14 +1,16 @@
-/* The sequence of a plan with transfers: one group, one micro-batch, communication in the slots
- * that the plan says. Time is the number of the slot. */
+/* Step ops of a plan with transfers: one group, one micro-batch, communication in the slots of the
+ * plan. The time of an op is the number of its slot. */
 #include "program/compile/sequence.h"
 #include "program/layout.h"
 
 struct slotting {
+    const struct yk_facts *facts;
     const struct yk_program *program;
     struct yk_sequence *sequence;
-    int32_t *last_reduction; /* (L) slots after the layer's backward, in the round, that its last
-                                scatter or reduction goes in; −1 when none is planned */
-    int32_t *first_gather;   /* (L) likewise its first gather for forward; −1 when none */
+    /* (L) Slots are counted from the layer's backward pass, modulo the number of slots: */
+    int32_t
+        *last_reduction; /* slot of its last reduce_scatter or all_reduce; −1: none is planned */
+    int32_t *first_gather; /* slot of its first all_gather for forward; −1: none */
 };
 
 static int32_t backward_slot(const struct yk_plan *plan, int32_t layer)
@@ -16,7 +18,7 @@ static int32_t backward_slot(const struct yk_plan *plan, int32_t layer)
     return 2 * plan->layer_count - layer;
 }
 
-/* How many slots after the layer's backward a slot is, going round. */
+/* The number of slots from the layer's backward pass to `slot`, modulo the number of slots. */
 static int32_t after_backward(const struct yk_plan *plan, int32_t layer, int32_t slot)
 {
     const int32_t slots = yk_plan_slot_count(plan);
@@ -37,31 +39,30 @@ static yk_status add_passes(const struct slotting *slotting)
         struct yk_sequence_entry entry = yk_sequence_entry(program, YK_OP_FORWARD, l, 0);
         entry.time = l;
         YK_TRY(yk_sequence_add(slotting->sequence, entry));
+        if (!slotting->facts->goes_backward[l]) {
+            continue;
+        }
         entry = yk_sequence_entry(program, YK_OP_RECOMPUTE, l, 0);
         entry.time = backward_slot(plan, l);
         entry.op.backward = true;
-        if (yk_sequence_goes_backward(program, l) && plan->layers[l].recompute) {
+        if (plan->layers[l].recompute) {
             YK_TRY(yk_sequence_add(slotting->sequence, entry));
         }
-        if (yk_sequence_goes_backward(program, l)) {
-            entry = yk_sequence_entry(program, YK_OP_BACKWARD, l, 0);
-            entry.time = backward_slot(plan, l);
-            entry.op.backward = true;
-            YK_TRY(yk_sequence_add(slotting->sequence, entry));
-        }
+        entry.op.kind = YK_OP_BACKWARD;
+        YK_TRY(yk_sequence_add(slotting->sequence, entry));
     }
     return YK_OK;
 }
 
-/* The pass after which a layer's weights are not wanted any more until the next forward: its own
- * backward, or what went last of those that use them. */
-static int32_t last_use_slot(const struct yk_program *program, int32_t layer)
+/* The slot of the last pass of the step that uses a layer's weights: its own backward pass, or the
+ * last pass of the last layer that uses them. */
+static int32_t last_use_slot(const struct yk_facts *facts, int32_t layer)
 {
-    const int32_t user = program->layers[layer].last_user;
-    if (yk_sequence_goes_backward(program, layer)) {
-        return backward_slot(program->plan, layer);
+    const int32_t user = facts->program->layers[layer].last_user;
+    if (facts->goes_backward[layer]) {
+        return backward_slot(facts->plan, layer);
     }
-    return yk_sequence_goes_backward(program, user) ? backward_slot(program->plan, user) : user;
+    return facts->goes_backward[user] ? backward_slot(facts->plan, user) : user;
 }
 
 static yk_status add_release(const struct slotting *slotting, int32_t layer, int32_t slot,
@@ -78,7 +79,7 @@ static yk_status add_releases(const struct slotting *slotting)
 {
     const struct yk_program *program = slotting->program;
     for (int32_t l = 0; l < program->plan->layer_count; l++) {
-        const int32_t last = last_use_slot(program, l);
+        const int32_t last = last_use_slot(slotting->facts, l);
         if (!yk_layout_is_gathered(program, l)) {
             continue;
         }
@@ -90,44 +91,21 @@ static yk_status add_releases(const struct slotting *slotting)
     return YK_OK;
 }
 
-static int32_t bucket_of(const struct yk_program *program, int32_t layer)
-{
-    for (int32_t b = 0; b < program->bucket_count; b++) {
-        for (int32_t i = 0; i < program->buckets[b].layer_count; i++) {
-            if (program->buckets[b].layers[i] == layer) {
-                return b;
-            }
-        }
-    }
-    return -1;
-}
-
-static struct yk_sequence_entry reduction(const struct yk_program *program, int32_t bucket)
-{
-    const struct yk_bucket *reduced = &program->buckets[bucket];
-    struct yk_sequence_entry entry =
-        yk_sequence_entry(program, YK_OP_ALL_REDUCE, reduced->layers[reduced->layer_count - 1], 0);
-    entry.op.group = entry.group;
-    entry.op.bucket = bucket;
-    entry.op.bytes = reduced->bytes;
-    return entry;
-}
-
 static struct yk_sequence_entry entry_of(const struct slotting *slotting,
                                          const struct yk_plan_transfer *transfer)
 {
     const struct yk_program *program = slotting->program;
     if (transfer->kind == YK_TRANSFER_ALL_REDUCE) {
-        return reduction(program, bucket_of(program, transfer->layer));
+        return yk_sequence_bucket(program, slotting->facts->bucket[transfer->layer], 0);
     }
-    const int32_t joined = program->layers[transfer->layer].joined;
+    const int32_t joined = program->layers[transfer->layer].plan_blocks;
     return yk_sequence_blocks(
         program, transfer->kind == YK_TRANSFER_ALL_GATHER ? YK_OP_ALL_GATHER : YK_OP_REDUCE_SCATTER,
         transfer->layer, transfer->first_block / joined, transfer->block_count / joined);
 }
 
-/* Scatters that were put off past the end of the round belong to the step before, gathers for
- * forward that come before the end to the step after. */
+/* A reduction in a forward slot belongs to the previous step. A gather for forward in a backward
+ * slot belongs to the next step. */
 static int8_t step_of(const struct yk_plan *plan, const struct yk_plan_transfer *transfer)
 {
     const bool in_forward = transfer->slot <= plan->layer_count;
@@ -151,9 +129,9 @@ static void note(struct slotting *slotting, const struct yk_plan_transfer *trans
 }
 
 /*
- * A layer is updated as a whole. Its new weights are gathered in a slot after the one in which the
- * last block of its gradient is scattered, or else in that where all have agreed, even if blocks of
- * them are planned for an earlier one.
+ * The slot of a transfer. All blocks of a layer are updated together. So its new weights are
+ * gathered after the slot of its last reduction, or in the slot of the agreement if there is one,
+ * even if the plan has an earlier slot for some blocks.
  */
 static int32_t slot_of(const struct slotting *slotting, const struct yk_plan_transfer *transfer)
 {
@@ -178,7 +156,7 @@ static yk_status add_transfer(struct slotting *slotting, struct yk_plan_transfer
     entry.time = transfer.slot;
     entry.op.step = step_of(plan, &transfer);
     entry.op.backward = is_for_backward(plan, &transfer);
-    /* In one slot what was planned first goes first, unless all must agree in between. */
+    /* In one slot, transfers keep the order of the plan; reductions precede an agreement. */
     entry.phase = yk_plan_has_barrier(plan) && transfer.kind != YK_TRANSFER_ALL_GATHER
                       ? YK_PHASE_REDUCE
                       : YK_PHASE_ALL_GATHER;
@@ -197,15 +175,15 @@ static yk_status add_transfers(struct slotting *slotting)
     for (int32_t i = 0; i < plan->transfer_count; i++) {
         const struct yk_plan_transfer *transfer = &plan->transfers[i];
         const bool bucketed = transfer->kind == YK_TRANSFER_ALL_REDUCE;
-        /* Nothing is reduced of a layer that is not trained. */
-        if (!bucketed || bucket_of(slotting->program, transfer->layer) >= 0) {
+        /* A layer that is not trained has no bucket. */
+        if (!bucketed || slotting->facts->bucket[transfer->layer] >= 0) {
             YK_TRY(add_transfer(slotting, *transfer));
         }
     }
     return YK_OK;
 }
 
-/* Buckets that the plan does not mention are reduced as soon as they can be. */
+/* Buckets without a transfer in the plan are reduced as early as possible. */
 static yk_status add_other_reductions(struct slotting *slotting)
 {
     const struct yk_program *program = slotting->program;
@@ -214,12 +192,12 @@ static yk_status add_other_reductions(struct slotting *slotting)
         const int32_t last = bucket->layers[bucket->layer_count - 1];
         int32_t after = slotting->last_reduction[last];
         if (after < 0) {
-            struct yk_sequence_entry entry = reduction(program, b);
+            struct yk_sequence_entry entry = yk_sequence_bucket(program, b, 0);
             entry.time = backward_slot(program->plan, last) + 1;
             after = 1;
             YK_TRY(yk_sequence_add(slotting->sequence, entry));
         }
-        /* All layers of a bucket have their sums when the last one has. */
+        /* The gradients of all layers of a bucket are reduced at the same time. */
         for (int32_t i = 0; i < bucket->layer_count; i++) {
             const int32_t layer = bucket->layers[i];
             slotting->last_reduction[layer] =
@@ -230,9 +208,9 @@ static yk_status add_other_reductions(struct slotting *slotting)
 }
 
 /*
- * A layer is updated as late as it can be, so that computation does not wait for its gradient: just
- * before its new weights are gathered, where that is before the round ends or the gradient came
- * late; at the end of the round otherwise.
+ * A layer is updated as late as possible, so that computation does not wait for its gradient: at
+ * the end of the iteration; or just before its new weights are gathered, if that is earlier or if
+ * the gradient is reduced in the next iteration.
  */
 static yk_status add_update(const struct slotting *slotting, int32_t layer)
 {
@@ -262,11 +240,11 @@ static yk_status add_updates(const struct slotting *slotting)
     return YK_OK;
 }
 
-yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena *arena,
+yk_status yk_sequence_by_slots(const struct yk_facts *facts, struct yk_arena *arena,
                                struct yk_sequence *sequence)
 {
-    struct slotting slotting = {.program = program, .sequence = sequence};
-    const int32_t L = program->plan->layer_count;
+    struct slotting slotting = {.facts = facts, .program = facts->program, .sequence = sequence};
+    const int32_t L = facts->L;
     const int64_t begin = 0;
     YK_TRY_NEW(arena, slotting.last_reduction, L);
     YK_TRY_NEW(arena, slotting.first_gather, L);
@@ -279,11 +257,6 @@ yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena
     YK_TRY(add_transfers(&slotting));
     YK_TRY(add_other_reductions(&slotting));
     YK_TRY(add_updates(&slotting));
-    if (yk_plan_has_barrier(program->plan)) {
-        struct yk_sequence_entry agree = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
-        agree.time = yk_plan_slot_count(program->plan) - 1;
-        agree.op.bytes = YK_AGREE_BYTES;
-        YK_TRY(yk_sequence_add(sequence, agree));
-    }
-    return yk_sequence_add_loads(program, &begin, sequence);
+    YK_TRY(yk_sequence_add_agree(facts->program, yk_plan_slot_count(facts->plan) - 1, sequence));
+    return yk_sequence_add_loads(facts, &begin, sequence);
 }

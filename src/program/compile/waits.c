@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-/* Where in the rounds an op is; the later of two has the larger number. */
+/* One execution of an op. */
 struct moment {
-    int32_t round; /* −1 before there was any */
+    int32_t round; /* iteration; −1: the op was not executed yet */
     int32_t op;
 };
 
 struct tracking {
-    struct yk_program *program;
+    const struct yk_facts *facts;
+    const struct yk_program *program;
     struct yk_program_rank *list;
     struct yk_arena *arena;
     int32_t round;
@@ -20,14 +21,13 @@ struct tracking {
     struct moment *loaded;              /* (M) */
     struct moment *forward;             /* (L, M) */
     struct moment *backward;            /* (L, M) */
-    struct moment *output_sent;         /* (L, M) to the last of those who take it */
+    struct moment *output_sent;         /* (L, M) to the last receiver */
     struct moment *output_received;     /* (L, M) the last block of a layer's output */
     struct moment *gradient_received;   /* (L, M) and of its gradient */
     struct moment *gathered;            /* (L) the last block */
     struct moment *reduced;             /* (L) likewise, scattered or reduced */
     struct moment *updated;             /* (L) */
     struct moment needs[YK_LANE_COUNT]; /* of the op at hand */
-    int32_t *first_edge;                /* (L + 1) of the model's edges, by consumer */
 };
 
 static bool is_later(struct moment a, struct moment b)
@@ -51,14 +51,14 @@ static int64_t cell(const struct tracking *tracking, const struct yk_op *op)
     return (int64_t)op->layer * tracking->program->plan->micro_batches + op->micro_batch;
 }
 
-/* Everything that a layer takes in, if it came from other ranks. */
+/* The inputs of a layer that other ranks send, and the samples. */
 static void need_inputs(struct tracking *tracking, const struct yk_op *op)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(tracking->program->sizes);
-    const int64_t M = tracking->program->plan->micro_batches;
-    for (int32_t e = tracking->first_edge[op->layer]; e < tracking->first_edge[op->layer + 1];
+    const struct yk_facts *facts = tracking->facts;
+    for (int32_t e = facts->first_edge_to[op->layer]; e < facts->first_edge_to[op->layer + 1];
          e++) {
-        need(tracking, tracking->output_received[model->edges[e].from * M + op->micro_batch]);
+        const int64_t from = facts->model->edges[e].from;
+        need(tracking, tracking->output_received[from * facts->M + op->micro_batch]);
     }
     need(tracking, tracking->loaded[op->micro_batch]);
 }
@@ -69,9 +69,8 @@ static void need_weights(struct tracking *tracking, const struct yk_op *op)
     need(tracking, tracking->gathered[tracking->program->layers[op->layer].leader]);
 }
 
-/* Where a replicated gradient is reduced in every micro-batch, it is summed up where that of the
- * one before was: what is held besides what the rank keeps is never more than one gradient of a
- * layer. */
+/* If a replicated gradient is reduced in every micro-batch, it is computed in the buffer of the
+ * previous micro-batch. So a rank holds at most one such gradient per layer. */
 static void need_sums(struct tracking *tracking, const struct yk_op *op)
 {
     const struct yk_program *program = tracking->program;
@@ -86,8 +85,8 @@ static void need_sums(struct tracking *tracking, const struct yk_op *op)
     }
 }
 
-/* A gradient goes back when the layer that took the output has gone backward; that is the last op
- * of the lane then. */
+/* A gradient is sent after the backward pass of the layer that used the output, which is then the
+ * last op of the compute lane. */
 static void need_what_is_sent(struct tracking *tracking, const struct yk_op *op)
 {
     need(tracking, op->backward ? tracking->computed : tracking->forward[cell(tracking, op)]);
@@ -99,8 +98,8 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
     case YK_OP_FORWARD:
         need_inputs(tracking, op);
         need_weights(tracking, op);
-        /* Its output goes where that of the round before was. Frozen layers, which no gradient
-         * comes back to, would otherwise run ahead for ever. */
+        /* The output is written to the buffer of the previous iteration, which must be sent first.
+         * Frozen layers, which receive no gradient, would otherwise run ahead without limit. */
         need(tracking, tracking->output_sent[cell(tracking, op)]);
         break;
     case YK_OP_BACKWARD:
@@ -126,7 +125,7 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
         }
         break;
     case YK_OP_ALL_GATHER:
-        /* Not before the ops in front of it: where it stands is when it may begin. */
+        /* Not before the preceding compute ops: its position in the list is when it may begin. */
         need(tracking, tracking->updated[op->layer]);
         need(tracking, tracking->computed);
         break;
@@ -135,8 +134,6 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
     case YK_OP_AGREE:
         need(tracking, tracking->computed);
         break;
-    case YK_OP_RELEASE:
-    case YK_OP_KIND_COUNT:
     default:
         break;
     }
@@ -191,9 +188,6 @@ static void learn(struct tracking *tracking, const struct yk_op *op, struct mome
             tracking->output_sent[cell(tracking, op)] = now;
         }
         break;
-    case YK_OP_RELEASE:
-    case YK_OP_RECOMPUTE:
-    case YK_OP_KIND_COUNT:
     default:
         break;
     }
@@ -218,7 +212,7 @@ static void write_waits(struct tracking *tracking, struct yk_op *op)
         }
     }
     op->wait_count = list->wait_count - op->first_wait;
-    /* Room for one wait a lane, in case memory asks for more. */
+    /* Reserves one wait per other lane for yk_memory_waits_add(). */
     list->wait_count = op->first_wait + YK_LANE_COUNT - 1;
 }
 
@@ -234,7 +228,6 @@ static yk_status allocate_moments(struct tracking *tracking, int64_t count, stru
 static yk_status start(struct tracking *tracking)
 {
     const struct yk_plan *plan = tracking->program->plan;
-    const struct yk_model *model = yk_model_sizes_whole_batch(tracking->program->sizes);
     const int64_t L = plan->layer_count;
     const int64_t cells = L * plan->micro_batches;
     tracking->computed.round = -1;
@@ -248,22 +241,16 @@ static yk_status start(struct tracking *tracking)
     YK_TRY(allocate_moments(tracking, L, &tracking->gathered));
     YK_TRY(allocate_moments(tracking, L, &tracking->reduced));
     YK_TRY(allocate_moments(tracking, L, &tracking->updated));
-    YK_TRY_NEW(tracking->arena, tracking->first_edge, L + 1);
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        tracking->first_edge[model->edges[e].to + 1]++;
-    }
-    for (int32_t l = 0; l < L; l++) {
-        tracking->first_edge[l + 1] += tracking->first_edge[l];
-    }
     YK_TRY_NEW(tracking->program->arena, tracking->list->waits,
                (int64_t)tracking->list->op_count * (YK_LANE_COUNT - 1));
     return YK_OK;
 }
 
-/* Two rounds: what the second needs of the first are the waits that look back. */
-yk_status yk_waits_make(struct yk_program *program, int32_t rank)
+/* Two iterations: ops of the second one that need ops of the first get waits with lag 1. */
+yk_status yk_waits_make(const struct yk_facts *facts, int32_t rank)
 {
-    struct tracking tracking = {.program = program, .list = &program->ranks[rank]};
+    struct tracking tracking = {
+        .facts = facts, .program = facts->program, .list = &facts->program->ranks[rank]};
     YK_TRY(yk_arena_create(&tracking.arena));
     const yk_status status = start(&tracking);
     for (tracking.round = 0; status == YK_OK && tracking.round < 2; tracking.round++) {

@@ -1,23 +1,21 @@
 /*
- * Waits: what the ops of a list wait for on the other lanes. On its own lane an op follows the one
- * before it anyway; of several ops it needs on one other lane, it waits for the last. So an op has
- * at most one wait for each other lane.
+ * Op waits: the dependencies of an op on ops of other lanes. Ops of one lane run in order, so an op
+ * waits only for the last op that it needs on each other lane. It has at most one wait per lane.
  */
 #ifndef YK_PROGRAM_COMPILE_WAITS_H
 #define YK_PROGRAM_COMPILE_WAITS_H
 
-#include "program/program.h"
+#include "program/facts.h"
 
-/* Adds the waits of a rank's ops that follow from what they need. */
-yk_status yk_waits_make(struct yk_program *program, int32_t rank) YK_MUST_USE;
+/* Adds the waits for the data that each op of a rank needs. */
+yk_status yk_waits_make(const struct yk_facts *facts, int32_t rank) YK_MUST_USE;
 
-/* Makes `op` wait for `other`, besides what it waits for now: only later than that matters. */
+/* Makes `op` wait for `other`. Does nothing if it already waits for a later op of that lane. */
 void yk_waits_extend(struct yk_program_rank *rank, int32_t op, int32_t other, int32_t lag);
 
-/* Adds waits between the lanes of a rank wherever memory could overflow because one of them ran
- * ahead of what the list has it do. All ranks of the group get the same waits, so that none of them
- * can come to wait for another that waits for it. For programs of one group. Where no wait helps,
- * none is added. */
+/* Adds waits between lanes where memory could overflow because one lane runs ahead of another. Adds
+ * nothing where no wait helps. All ranks get the same waits, so ranks cannot deadlock. The plan
+ * must have one group. */
 yk_status yk_memory_waits_add(struct yk_program *program) YK_MUST_USE;
 
 #endif

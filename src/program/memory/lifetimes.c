@@ -11,11 +11,11 @@ struct finding {
     const struct yk_rank_view *view;
     const struct yk_facts *facts;
     const struct yk_program_rank *list;
-    struct yk_arena *arena; /* for what is needed on the way */
+    struct yk_arena *arena; /* scratch */
     struct yk_lifetimes *out;
-    int32_t *first_edge; /* (L + 1) in edges */
-    int32_t *edges;      /* of the model, by producer */
-    /* (M) messages of the layer at hand: of its output, and of its gradient */
+    int32_t *first_edge; /* (L + 1) index in `edges` */
+    int32_t *edges;      /* the model's edges, sorted by producer */
+    /* (M) messages of the current layer: [0] of its output, [1] of its gradient */
     int32_t *first_recv[2];
     int32_t *last_send[2];
 };
@@ -66,7 +66,7 @@ static bool is_any(const int32_t *ops)
     return ops[YK_LANE_COMPUTE] != YK_OP_NONE || ops[YK_LANE_COMM] != YK_OP_NONE;
 }
 
-/* A part of a buffer whose number it has; nothing where it never begins or ends. */
+/* Adds a part of a buffer, unless it never begins or ends. */
 static void add_part(struct finding *finding, const struct yk_lifetime *lifetime)
 {
     if (is_any(lifetime->begin) && is_any(lifetime->end)) {
@@ -115,7 +115,7 @@ static void find_messages(struct finding *finding, int32_t layer)
     }
 }
 
-/* Samples of a micro-batch that the rank takes in a group. */
+/* The samples of a micro-batch that the rank processes in a group. */
 static int64_t samples_in(const struct yk_rank_view *view, int32_t group, int32_t micro_batch)
 {
     int64_t first = 0;
@@ -145,12 +145,11 @@ bool yk_lifetimes_is_direct(const struct yk_rank_view *view, int32_t producer, i
     return groups == 1;
 }
 
-/* ---- who takes an output ---- */
+/* ---- consumers of an output ---- */
 
-/* Layers of a group that take an output: it lives until they are done with it, which may be when
- * they have gone backward. */
-static void end_with_takers(const struct finding *finding, int32_t producer, int32_t group,
-                            int32_t micro_batch, struct yk_lifetime *output)
+/* Extends an output to the last pass of its consumers in a group that reads it. */
+static void end_with_consumers(const struct finding *finding, int32_t producer, int32_t group,
+                               int32_t micro_batch, struct yk_lifetime *output)
 {
     const struct yk_rank_view *view = finding->view;
     const struct yk_model *model = finding->facts->model;
@@ -170,9 +169,9 @@ static void end_with_takers(const struct finding *finding, int32_t producer, int
     }
 }
 
-/* The gradient lives from when the first of them goes backward, and at least until the last has. */
-static void live_with_takers(const struct finding *finding, int32_t producer, int32_t group,
-                             int32_t micro_batch, struct yk_lifetime *gradient)
+/* Extends a gradient from the first to the last backward pass of the consumers in a group. */
+static void live_with_consumers(const struct finding *finding, int32_t producer, int32_t group,
+                                int32_t micro_batch, struct yk_lifetime *gradient)
 {
     const struct yk_model *model = finding->facts->model;
     for (int32_t i = finding->first_edge[producer]; i < finding->first_edge[producer + 1]; i++) {
@@ -185,9 +184,10 @@ static void live_with_takers(const struct finding *finding, int32_t producer, in
     }
 }
 
-/* The first of them to go forward, who copies what another group of this rank made. */
-static int32_t first_taker(const struct finding *finding, int32_t producer, int32_t group,
-                           int32_t micro_batch)
+/* The first forward pass of the consumers in a group. It copies the output if another group of this
+ * rank produced it. */
+static int32_t first_consumer(const struct finding *finding, int32_t producer, int32_t group,
+                              int32_t micro_batch)
 {
     const struct yk_model *model = finding->facts->model;
     int32_t first = YK_OP_NONE;
@@ -208,20 +208,20 @@ static void add_output(struct finding *finding, int32_t layer, int32_t micro_bat
     const struct yk_facts *facts = finding->facts;
     struct yk_lifetime output = new_activation(YK_BUFFER_OUTPUT, layer, micro_batch, samples);
     begin(finding, &output, finding->view->forward[cell(finding, layer, micro_batch)]);
-    end_with_takers(finding, layer, facts->plan->layers[layer].group, micro_batch, &output);
+    end_with_consumers(finding, layer, facts->plan->layers[layer].group, micro_batch, &output);
     output.memory = is_any(output.end) ? YK_MEMORY_ACTIVATIONS : YK_MEMORY_BUFFERS;
     end(finding, &output, finding->last_send[0][micro_batch]);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (facts->crossings[c].producer == layer) {
             end(finding, &output,
-                first_taker(finding, layer, facts->crossings[c].group, micro_batch));
+                first_consumer(finding, layer, facts->crossings[c].group, micro_batch));
         }
     }
     add(finding, output);
 }
 
-/* What backward of a layer starts from: its takers add to it as they go backward, other groups send
- * theirs. One that does not go backward itself is sent one all the same. */
+/* The gradient that the backward pass of a layer reads. The backward passes of consumers add to it;
+ * other groups send theirs. A layer without a backward pass receives it, too. */
 static void add_output_gradient(struct finding *finding, int32_t layer, int32_t micro_batch,
                                 int64_t samples)
 {
@@ -230,9 +230,9 @@ static void add_output_gradient(struct finding *finding, int32_t layer, int32_t 
     struct yk_lifetime gradient =
         new_activation(YK_BUFFER_OUTPUT_GRADIENT, layer, micro_batch, samples);
     if (finding->first_edge[layer] == finding->first_edge[layer + 1]) {
-        return; /* nobody takes the output */
+        return; /* the output has no consumer */
     }
-    live_with_takers(finding, layer, group, micro_batch, &gradient);
+    live_with_consumers(finding, layer, group, micro_batch, &gradient);
     if (yk_lifetimes_is_direct(finding->view, layer, micro_batch)) {
         gradient.memory = YK_MEMORY_BUFFERS;
         begin(finding, &gradient, finding->first_recv[1][micro_batch]);
@@ -243,7 +243,7 @@ static void add_output_gradient(struct finding *finding, int32_t layer, int32_t 
     add(finding, gradient);
 }
 
-/* From one pass to another, or during one. */
+/* Adds a buffer that lives from one pass to another, or during one pass. */
 static void add_between(struct finding *finding, struct yk_lifetime lifetime,
                         enum yk_buffer_kind kind, int32_t from, int32_t until)
 {
@@ -280,8 +280,8 @@ static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch
 
 /* ---- crossings ---- */
 
-/* On the side that takes an output: its rows, from when they come or are copied here; and their
- * gradient, until it has been sent, or added up here. */
+/* On the consumer's side of a crossing: the rows of the output, from the message or the copy on;
+ * and their gradient, until it is sent or added on this rank. */
 static void add_input(struct finding *finding, int32_t crossing, int32_t micro_batch)
 {
     const struct yk_crossing *at = &finding->facts->crossings[crossing];
@@ -294,18 +294,18 @@ static void add_input(struct finding *finding, int32_t crossing, int32_t micro_b
     input.crossing = crossing;
     struct yk_lifetime gradient = input;
     begin(finding, &input, finding->first_recv[0][micro_batch]);
-    begin(finding, &input, first_taker(finding, producer, at->group, micro_batch));
-    end_with_takers(finding, producer, at->group, micro_batch, &input);
+    begin(finding, &input, first_consumer(finding, producer, at->group, micro_batch));
+    end_with_consumers(finding, producer, at->group, micro_batch, &input);
     gradient.kind = YK_BUFFER_INPUT_GRADIENT;
     gradient.memory = YK_MEMORY_BUFFERS;
-    live_with_takers(finding, producer, at->group, micro_batch, &gradient);
+    live_with_consumers(finding, producer, at->group, micro_batch, &gradient);
     end(finding, &gradient, finding->last_send[1][micro_batch]);
     end(finding, &gradient, finding->view->backward[cell(finding, producer, micro_batch)]);
     add(finding, input);
     add(finding, gradient);
 }
 
-/* On the side that made it: what comes back from one of several sides. */
+/* On the producer's side of a crossing: the gradient from one of several consumers. */
 static void add_returned(struct finding *finding, int32_t crossing, int32_t micro_batch)
 {
     const int32_t producer = finding->facts->crossings[crossing].producer;
@@ -339,8 +339,8 @@ static struct yk_lifetime new_message(const struct finding *finding, enum yk_buf
     return lifetime;
 }
 
-/* Gathered weights live until the next release; those gathered after the last one, until the first
- * of the round after. What one release ends is a buffer. */
+/* Gathered weights live until the next release, or, after the last release, until the first one of
+ * the next iteration. All parts that end with the same release are one buffer. */
 static void add_weights(struct finding *finding, int32_t layer)
 {
     const struct yk_rank_view *view = finding->view;
@@ -370,7 +370,8 @@ static void add_weights(struct finding *finding, int32_t layer)
     finding->out->buffer_count = buffer;
 }
 
-/* The first backward pass that adds to the gradient of a layer's weights in some micro-batches. */
+/* The first backward pass that adds to the gradient of a layer's weights, in the micro-batches
+ * `from` to `until`. */
 static int32_t first_backward(const struct finding *finding, int32_t layer, int32_t from,
                               int32_t until)
 {
@@ -386,7 +387,8 @@ static int32_t first_backward(const struct finding *finding, int32_t layer, int3
     return first;
 }
 
-/* Whole gradients, until they are scattered: one sum over all micro-batches, or one for each. */
+/* Gradients until they are reduce-scattered: one sum of all micro-batches, or one per micro-batch.
+ */
 static void add_gradients(struct finding *finding, int32_t layer)
 {
     const struct yk_rank_view *view = finding->view;
@@ -407,7 +409,7 @@ static void add_gradients(struct finding *finding, int32_t layer)
     finding->out->buffer_count += summed ? 1 : M;
 }
 
-/* A bucket that is reduced in every micro-batch is summed up apart from what the rank keeps. */
+/* The gradients of a bucket that is reduced in every micro-batch have a buffer of their own. */
 static void add_buckets(struct finding *finding)
 {
     const struct yk_rank_view *view = finding->view;
@@ -484,7 +486,7 @@ static yk_status sort_edges(struct finding *finding)
     return YK_OK;
 }
 
-static yk_status make_room(struct finding *finding, struct yk_arena *arena)
+static yk_status allocate_arrays(struct finding *finding, struct yk_arena *arena)
 {
     const struct yk_facts *facts = finding->facts;
     int64_t passes = 0;
@@ -513,7 +515,7 @@ yk_status yk_lifetimes_find(const struct yk_rank_view *view, struct yk_arena *ar
     };
     *out = (struct yk_lifetimes){0};
     YK_TRY(yk_arena_create(&finding.arena));
-    const yk_status status = make_room(&finding, arena);
+    const yk_status status = allocate_arrays(&finding, arena);
     if (status == YK_OK) {
         find_all(&finding);
     }

@@ -1,15 +1,16 @@
 /*
- * Lifetimes: from which op to which op every buffer of a step lives on a rank.
+ * Buffer lifetimes: the first and the last op of every buffer that a step uses on a rank.
  *
- * Only this file derives them: program/memory sums the sizes of live buffers, and the trainer packs
- * the same buffers into one allocation. State that a rank always holds is not included.
+ * yk_program_memory_count() adds up the sizes of live buffers, and the trainer packs the same
+ * buffers into one allocation. State that a rank holds permanently is not included.
  *
- * A buffer lives from the start of the earliest of its begin ops to the end of the latest of its
- * end ops; there may be one of each on either lane. Weights that are gathered in several messages,
- * and gradients that are reduce-scattered in several, are one buffer of consecutive parts: each
- * part lives from its own message on, or until it.
+ * A buffer lives from the start of its earliest begin op to the end of its latest end op. It may
+ * have one begin op and one end op on each lane. Weights gathered by several messages are one
+ * buffer of consecutive parts; each part has a lifetime of its own, which begins with its message.
+ * In the same way, gradients that are reduce-scattered by several messages have parts that end with
+ * their message.
  *
- * Sizes are not decided here: program/memory computes them from the model's description, the
+ * Sizes are computed elsewhere: yk_program_memory_count() uses the description of the model, the
  * trainer asks its layers.
  */
 #ifndef YK_PROGRAM_MEMORY_LIFETIMES_H
@@ -19,41 +20,44 @@
 #include "program/rank_view.h"
 
 enum {
-    YK_LIFETIME_LANES = 2 /* compute and comm: no buffer lives for a load alone */
+    YK_LIFETIME_LANES = 2 /* compute and comm; loads use no buffers of their own */
 };
 
 enum yk_buffer_kind {
-    YK_BUFFER_OUTPUT, /* of a layer, in a micro-batch; so are all up to the work buffers */
+    /* One per layer and micro-batch: */
+    YK_BUFFER_OUTPUT,
     YK_BUFFER_OUTPUT_GRADIENT,
-    YK_BUFFER_SAVED,      /* by forward for backward, without the input; where forward is
-                             recomputed: during forward only */
-    YK_BUFFER_RECOMPUTED, /* the same, by the recomputation */
-    YK_BUFFER_FORWARD_WORK,
+    YK_BUFFER_SAVED,        /* activations saved for backward, without the input of the layer. With
+                               recomputation they live during forward only */
+    YK_BUFFER_RECOMPUTED,   /* activations saved by the recomputation */
+    YK_BUFFER_FORWARD_WORK, /* workspace of a pass */
     YK_BUFFER_RECOMPUTE_WORK,
     YK_BUFFER_BACKWARD_WORK,
-    YK_BUFFER_INPUT, /* output of another group's layer, on a rank that receives it */
+    /* One per crossing and micro-batch: */
+    YK_BUFFER_INPUT, /* the output of a layer of another group, on a rank that receives it */
     YK_BUFFER_INPUT_GRADIENT,
-    YK_BUFFER_RETURNED, /* gradient of an output from one of the groups that used it, on the rank
-                           that made the output and sums several */
-    YK_BUFFER_WEIGHTS,  /* gathered: a part for each gather */
-    YK_BUFFER_GRADIENT, /* of weights, until it is scattered: a part for each scatter */
-    YK_BUFFER_BUCKET,   /* gradients of a bucket in one of several micro-batches that each reduce */
+    YK_BUFFER_RETURNED, /* the gradient from one of several consumers, on the rank that sums them */
+    /* One per message: */
+    YK_BUFFER_WEIGHTS,  /* gathered weights */
+    YK_BUFFER_GRADIENT, /* gradients of weights until they are reduce-scattered */
+    YK_BUFFER_BUCKET,   /* gradients of a bucket, if every micro-batch is reduced separately */
+
     YK_BUFFER_KIND_COUNT,
 };
 
 struct yk_lifetime {
     enum yk_buffer_kind kind;
     enum yk_memory_kind memory;
-    int32_t buffer;      /* its number on the rank; parts of a buffer have the same */
-    int32_t layer;       /* of a bucket: the op's */
-    int32_t micro_batch; /* weights: 0; of a gradient over all: the last */
-    int32_t crossing;    /* input, input gradient, returned: in the facts; else −1 */
-    int32_t op;          /* weights, gradient, bucket: the message; else YK_OP_NONE */
-    int64_t samples;     /* of the pass, or of the rank's rows in the crossing; 0 of weights */
-    double bytes;        /* as program/memory counts them, where it does; may be 0 */
-    int32_t begin[YK_LIFETIME_LANES]; /* ops; YK_OP_NONE: none on that lane */
+    int32_t buffer;      /* number of the buffer on the rank; equal for all its parts */
+    int32_t layer;       /* bucket: the layer of the all_reduce */
+    int32_t micro_batch; /* weights: 0; accumulated gradient: the last micro-batch */
+    int32_t crossing;    /* index in the program facts; −1: not a buffer of a crossing */
+    int32_t op;          /* the message of weights, gradient or bucket; otherwise YK_OP_NONE */
+    int64_t samples;     /* of the pass, or of the rank in the crossing; 0 for weights */
+    double bytes;        /* set by yk_program_memory_count(); may be 0 */
+    int32_t begin[YK_LIFETIME_LANES]; /* ops; YK_OP_NONE: none on this lane */
     int32_t end[YK_LIFETIME_LANES];
-    int32_t lag; /* rounds from the begin to the end: 0 or 1 */
+    int32_t lag; /* iterations from begin to end: 0 or 1 */
 };
 
 struct yk_lifetimes {
@@ -62,18 +66,20 @@ struct yk_lifetimes {
     int32_t buffer_count;
 };
 
-/* In the arena. The view may be one of yk_rank_view_index(). */
+/* Finds all lifetimes of a rank, in `arena`. A view of yk_rank_view_index() is sufficient. */
 yk_status yk_lifetimes_find(const struct yk_rank_view *view, struct yk_arena *arena,
                             struct yk_lifetimes *out) YK_MUST_USE;
 
-/* A new lifetime has no begin and end ops; these add one. YK_OP_NONE changes nothing. */
+/* Returns a lifetime without begin and end ops. */
 struct yk_lifetime yk_lifetime_new(void);
+
+/* Add a begin op or an end op. YK_OP_NONE changes nothing. */
 void yk_lifetime_begin(struct yk_lifetime *lifetime, const struct yk_program_rank *list,
                        int32_t op);
 void yk_lifetime_end(struct yk_lifetime *lifetime, const struct yk_program_rank *list, int32_t op);
 
-/* Whether the gradient of an output that other groups used is received directly into the buffer
- * that backward reads, because nothing else is added to it on this rank. */
+/* True if the gradient of an output is received directly in the buffer that backward reads. This
+ * holds if one other group is the only consumer, so that this rank adds nothing to it. */
 bool yk_lifetimes_is_direct(const struct yk_rank_view *view, int32_t producer, int32_t micro_batch);
 
 #endif

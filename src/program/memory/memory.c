@@ -1,5 +1,6 @@
 #include "program/memory/memory.h"
 
+#include "base/number.h"
 #include "cost/device_facts.h"
 #include "program/memory/sweep.h"
 
@@ -15,7 +16,7 @@ struct counting {
     struct yk_program_memory *memory;
 };
 
-/* State that the rank keeps of a layer; see the table in docs/planning.md. */
+/* The state of a layer that the rank holds; see the table in docs/planning.md. */
 static void count_state(struct counting *counting, int32_t layer, double part)
 {
     const struct yk_program_layer *message = &counting->program->layers[layer];
@@ -29,9 +30,9 @@ static void count_state(struct counting *counting, int32_t layer, double part)
 }
 
 /*
- * Two blocks on their way, and two micro-batches of tokens and labels. A context that was measured
- * has the blocks in it; where the device's memory is the host's, as it is where a context is
- * measured, checkpoints are saved through some of it, too.
+ * Communication buffers: two blocks, and two micro-batches of tokens and labels. A measured context
+ * already includes the blocks. A context is measured only if the device uses host memory; then
+ * checkpoints are saved through a buffer in it.
  */
 static void count_buffer_space(struct counting *counting, int32_t device, double largest_message,
                                double largest_layer, int64_t max_samples)
@@ -84,13 +85,11 @@ static void count_always(struct counting *counting, int32_t rank)
 
 /* ---- buffers ---- */
 
-/* Of each layer, the largest of the model's edges that its output goes along; −1: none. */
+/* For each layer: the largest outgoing edge of the model; −1: none. */
 static yk_status find_outputs(const struct yk_model *model, struct yk_arena *arena, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, model->layer_count);
-    for (int32_t l = 0; l < model->layer_count; l++) {
-        (*out)[l] = -1;
-    }
+    yk_number_fill(*out, model->layer_count, -1);
     for (int32_t e = 0; e < model->edge_count; e++) {
         int32_t *largest = &(*out)[model->edges[e].from];
         *largest =
@@ -99,7 +98,7 @@ static yk_status find_outputs(const struct yk_model *model, struct yk_arena *are
     return YK_OK;
 }
 
-/* Without what was sent to it: that is another buffer. */
+/* The saved bytes of a layer without its inputs, which have buffers of their own. */
 static double saved_bytes(const struct yk_facts *facts, const struct yk_model *model, int32_t layer)
 {
     double bytes = (double)model->layers[layer].saved_bytes;
@@ -135,10 +134,6 @@ static yk_status count_bytes(const struct yk_rank_view *view, const int32_t *out
     case YK_BUFFER_BACKWARD_WORK:
         lifetime->bytes = (double)model->layers[lifetime->layer].workspace_bytes;
         break;
-    case YK_BUFFER_WEIGHTS:
-    case YK_BUFFER_GRADIENT:
-    case YK_BUFFER_BUCKET:
-    case YK_BUFFER_KIND_COUNT:
     default:
         lifetime->bytes = view->list->ops[lifetime->op].bytes;
         break;
@@ -184,7 +179,7 @@ yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,
     int32_t compute_point = 0;
     int32_t comm_point = 0;
     YK_TRY(yk_sweep_create(&program->ranks[rank], memory, &sweep));
-    /* A rank without computation still holds what it always holds. */
+    /* Includes the end point: a rank without compute ops still holds its state. */
     for (int32_t point = yk_sweep_first(sweep); point <= yk_sweep_end(sweep); point++) {
         int32_t first = 0;
         int32_t last = 0;

@@ -1,19 +1,18 @@
 #include "program/memory/sweep.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     ROUNDS = 3,
     MIDDLE = 1,
     DELTAS = 3,            /* of one lifetime in one round, at most */
-    NEVER = INT32_MAX - 1, /* a point that no lane comes to */
+    NEVER = INT32_MAX - 1, /* a point that no lane reaches */
 };
 
-/* Of the sums when the sweep comes to a point: bytes for the comm lane's points in a
- * range. */
+/* A change of the bytes at a range of comm points, applied when the sweep reaches a compute point.
+ */
 struct delta {
-    int32_t next; /* at the same point; −1: none */
+    int32_t next; /* the next change at the same compute point; −1: none */
     int32_t first;
     int32_t last;
     double bytes;
@@ -69,7 +68,7 @@ static yk_status sort_lanes(struct yk_sweep *sweep)
     return YK_OK;
 }
 
-/* For every op of one lane, the point past what it waits for on the other. */
+/* For each op of one lane: the point of the other lane after the op that it waits for. */
 static yk_status find_waits(struct yk_sweep *sweep, enum yk_lane lane, enum yk_lane other,
                             int32_t **out)
 {
@@ -93,7 +92,7 @@ static yk_status find_waits(struct yk_sweep *sweep, enum yk_lane lane, enum yk_l
     return YK_OK;
 }
 
-/* What comes after the last point that is looked at is left out. */
+/* Adds a change. Changes after the last point of the sweep are ignored. */
 static void add_delta(struct yk_sweep *sweep, int32_t point, int32_t first, int32_t last,
                       double bytes)
 {
@@ -117,9 +116,9 @@ static int32_t smaller(int32_t a, int32_t b)
 }
 
 /*
- * With the compute lane before it begins something is held where the comm lane has begun it, and
- * from then on everywhere; past its end on the compute lane, where the comm lane is not past its
- * own.
+ * Before the begin op on the compute lane, a buffer is held at the comm points from its begin op
+ * on; between begin and end op on the compute lane, at all comm points; after the end op, at the
+ * comm points up to its end op there.
  */
 static void add_lifetime(struct yk_sweep *sweep, const struct yk_lifetime *lifetime, int32_t round)
 {
@@ -162,7 +161,7 @@ static yk_status find_deltas(struct yk_sweep *sweep)
         sweep->deltas_at[point] = -1;
     }
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
-        /* What ends in the first round may have begun before it. */
+        /* A buffer that ends in the first iteration may have begun in the one before. */
         for (int32_t round = -memory->lifetimes[i].lag;
              round < ROUNDS && memory->lifetimes[i].bytes > 0; round++) {
             add_lifetime(sweep, &memory->lifetimes[i], round);
@@ -176,7 +175,6 @@ static yk_status find_deltas(struct yk_sweep *sweep)
 
 static yk_status start(struct yk_sweep *sweep)
 {
-    YK_TRY(yk_arena_create(&sweep->arena));
     YK_TRY(sort_lanes(sweep));
     YK_TRY(find_waits(sweep, YK_LANE_COMPUTE, YK_LANE_COMM, &sweep->min_comm));
     YK_TRY(find_waits(sweep, YK_LANE_COMM, YK_LANE_COMPUTE, &sweep->min_compute));
@@ -193,10 +191,8 @@ static yk_status start(struct yk_sweep *sweep)
 yk_status yk_sweep_create(const struct yk_program_rank *list,
                           const struct yk_program_memory *memory, struct yk_sweep **out)
 {
-    struct yk_sweep *sweep = calloc(1, sizeof *sweep);
-    if (!sweep) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_sweep *sweep = NULL;
+    YK_TRY_NEW_OWNER(sweep);
     sweep->list = list;
     sweep->memory = memory;
     sweep->point = -1;
@@ -213,7 +209,6 @@ void yk_sweep_destroy(struct yk_sweep *sweep)
 {
     if (sweep) {
         yk_arena_destroy(sweep->arena);
-        free(sweep);
     }
 }
 
@@ -271,7 +266,7 @@ void yk_sweep_advance(struct yk_sweep *sweep, int32_t point)
 void yk_sweep_range(const struct yk_sweep *sweep, int32_t *first, int32_t *last)
 {
     *first = sweep->first;
-    /* A list that waits on itself has no moment at all there. */
+    /* If the list waits for itself, no point is possible. */
     *last = sweep->last > sweep->first ? sweep->last : sweep->first;
 }
 
@@ -365,7 +360,7 @@ int32_t yk_sweep_comm_after(const struct yk_sweep *sweep, int32_t op)
     return 2 * (MIDDLE * count + low);
 }
 
-/* What holds for an op holds for the same op of the other rounds. */
+/* Raises the bound of an op in all iterations. */
 static void raise_all(int32_t *bounds, int32_t count, int32_t other_count, int32_t point,
                       int32_t other)
 {
@@ -394,7 +389,7 @@ void yk_sweep_add_comm_wait(struct yk_sweep *sweep, int32_t point, int32_t other
     }
 }
 
-/* Whether a lane is at a point of an op or past it: 0 before, 1 while it runs, 2 after it. */
+/* True if a lane has reached an op: `part` 0 is before it, 1 while it runs, 2 after it. */
 static bool is_past(const struct yk_sweep *sweep, int32_t op, int32_t round, const int32_t *points,
                     int32_t part)
 {

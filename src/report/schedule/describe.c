@@ -1,7 +1,7 @@
 #include "report/schedule/describe.h"
 
 #include "report/label.h"
-#include "sched/memory.h"
+#include "sched/schedule.h"
 
 void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out)
 {

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/schedule/report.h"
-#include "sched/wait.h"
+#include "sched/schedule.h"
 
 /* How far the makespan is from the bound: "at most 19.4% longer than the shortest possible". */
 void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out);

@@ -6,7 +6,7 @@
 #include "report/schedule/gantt.h"
 #include "report/schedule/report.h"
 #include "report/web.h"
-#include "sched/wait.h"
+#include "sched/schedule.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,6 @@
 #include "sched/bound/bound.h"
 
 #include "base/number.h"
-#include "sched/bound/paths.h"
-#include "sched/bound/prices.h"
 
 #include <stdlib.h>
 

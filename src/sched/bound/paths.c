@@ -1,16 +1,15 @@
 /*
- * How early a task can start on a device follows from its inputs: each was made either on that
- * device or on another one, from which it takes its way. Inputs made on the same device were made
- * one after the other. If the task is to start by time t, every input that could not be there by t
- * from elsewhere was made on the device itself; so t is at least the time those take in a row, or
- * at least the time at which one of them could have come from elsewhere. The smallest t for which
- * the two agree is the bound.
+ * The earliest start of a task on a device follows from its inputs. Each input is produced either
+ * on this device, where inputs are produced one after the other, or on another device, and then
+ * transferred. If the task starts at time t, all inputs that cannot arrive from another device by t
+ * are produced on this device. So t is at least the time to produce these in sequence, or at least
+ * the time when one of them can arrive. The bound is the smallest t that is consistent.
  *
- * What must follow a task is the same with time reversed: outputs used elsewhere, or on the same
- * device in a row.
+ * The bound for the time after a task is the same with time reversed.
  */
-#include "sched/bound/paths.h"
+#include "sched/bound/bound.h"
 
+#include "base/number.h"
 enum {
     MAX_IN_A_ROW = 64,        /* tasks with more inputs are bounded one input at a time */
     MAX_DEVICES_BY_PAIR = 64, /* with more, every link counts as the fastest one */
@@ -40,16 +39,6 @@ struct walk {
     int32_t branch_count;
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* No two devices exchange the data of `edge` in less. */
 static int64_t min_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
 {
@@ -78,7 +67,7 @@ static int64_t remote_arrival(const struct walk *walk, const struct yk_graph_edg
     for (int32_t q = 0; q < graph->device_count; q++) {
         if (q != device && ends[q] != YK_GRAPH_NEVER) {
             /* Links are the same in both directions. */
-            earliest = smaller(earliest, ends[q] + yk_graph_transfer(graph, edge, q, device));
+            earliest = yk_number_min(earliest, ends[q] + yk_graph_transfer(graph, edge, q, device));
         }
     }
     return earliest;
@@ -89,7 +78,7 @@ static void add_branch(struct walk *walk, struct branch branch)
 {
     for (int32_t k = 0; k < walk->branch_count; k++) {
         if (walk->branches[k].task == branch.task) {
-            walk->branches[k].remote = larger(walk->branches[k].remote, branch.remote);
+            walk->branches[k].remote = yk_number_max(walk->branches[k].remote, branch.remote);
             return;
         }
     }
@@ -112,11 +101,11 @@ static int64_t row_length(const struct walk *walk, int64_t time, int64_t *next)
         if (branch->remote <= time) {
             continue;
         }
-        *next = smaller(*next, branch->remote);
+        *next = yk_number_min(*next, branch->remote);
         if (branch->head == YK_GRAPH_NEVER) {
             length = YK_GRAPH_NEVER;
         } else if (length != YK_GRAPH_NEVER) {
-            length = larger(length, branch->head) + branch->cost;
+            length = yk_number_max(length, branch->head) + branch->cost;
         }
     }
     return length;
@@ -131,7 +120,7 @@ static int64_t join_branches(const struct walk *walk)
         if (length <= time) {
             return time;
         }
-        time = smaller(length, next);
+        time = yk_number_min(length, next);
     }
 }
 
@@ -159,7 +148,7 @@ static void note_smallest(struct walk *walk, int32_t task)
         if (ends[p] < smallest.first) {
             smallest = (struct smallest){ends[p], smallest.first, p};
         } else {
-            smallest.second = smaller(smallest.second, ends[p]);
+            smallest.second = yk_number_min(smallest.second, ends[p]);
         }
     }
     walk->smallest[task] = smallest;
@@ -184,7 +173,7 @@ static int64_t time_before(struct walk *walk, int32_t task, int32_t device)
         } else {
             const int64_t local =
                 branch.head == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : branch.head + branch.cost;
-            before = larger(before, smaller(local, branch.remote));
+            before = yk_number_max(before, yk_number_min(local, branch.remote));
         }
     }
     return in_a_row ? join_branches(walk) : before;

@@ -1,4 +1,4 @@
-#include "sched/bound/prices.h"
+#include "sched/bound/bound.h"
 
 #include <math.h>
 

@@ -1,16 +1,16 @@
 /*
- * Best: every fast scheduler, then annealing from the best of them, and so never worse than any.
+ * Best: runs every fast scheduler, then annealing from the best schedule. So the result is never
+ * worse than that of any fast scheduler.
  *
- * HEFT is run with a cost penalty, too: where devices are unequal in unequal ways, a task that ends
- * a little earlier on a device that is slow at it uses up time in which that device could do more;
- * so each task goes where its end plus `penalty` times its cost is smallest.
+ * It also runs HEFT with a cost penalty: each task goes to the device where its finish plus
+ * `penalty` times its cost is smallest. This helps if devices are fast at different tasks: a task
+ * that runs on a device that is slow at it takes time that other tasks could use better.
  */
 #include "base/clock.h"
 #include "sched/bound/bound.h"
-#include "sched/memory.h"
+#include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/search/anneal.h"
 #include "sched/task_rank.h"
 
 static struct yk_draft_slot choose_with_penalty(struct yk_draft *draft, void *state, int32_t task)
@@ -40,7 +40,7 @@ static struct yk_draft_slot choose_with_penalty(struct yk_draft *draft, void *st
 static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
 {
     (void)state; /* the penalty itself, set by run_heft_with_penalty */
-    yk_task_rank_upward(draft->graph, priorities);
+    yk_task_rank_upward(draft->graph, false, priorities);
     return YK_OK;
 }
 
@@ -72,7 +72,8 @@ struct contest {
     bool found; /* `best` holds a schedule */
 };
 
-/* Keeps the trial, which a scheduler filled with that status, if it fits and is the shortest. */
+/* Keeps the trial schedule if its scheduler succeeded, it fits into memory and it is the shortest.
+ */
 static yk_status consider(struct contest *contest, yk_status status)
 {
     YK_THEN(yk_schedule_memory_check(contest->trial));
@@ -107,7 +108,7 @@ static yk_status run_contest(struct contest *contest)
             return status;
         }
     }
-    /* If none fits, the message is that of the last, which looks at memory while it schedules. */
+    /* If none fits, the error message is that of the last scheduler, which is memory-aware. */
     return contest->found ? YK_OK : status;
 }
 

@@ -1,7 +1,7 @@
 /*
- * CPOP, critical path on a processor (Topcuoglu, Hariri, Wu, 2002): tasks by upward plus downward
- * rank; the tasks of one critical path go to the one device that runs them fastest together, the
- * others where they end first.
+ * CPOP, critical path on a processor (Topcuoglu, Hariri, Wu, 2002): the priority of a task is its
+ * upward plus downward rank. The tasks of one critical path go to the device with the smallest
+ * total cost for them. The other tasks go to the device with the earliest finish.
  */
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
@@ -61,7 +61,7 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
     YK_TRY_NEW(draft->arena, sums, graph->device_count);
     YK_TRY_NEW(draft->arena, path, 1);
     YK_TRY_NEW(draft->arena, path->contains, graph->task_count);
-    yk_task_rank_upward(graph, upward);
+    yk_task_rank_upward(graph, false, upward);
     yk_task_rank_downward(graph, priorities);
     for (int32_t i = 0; i < graph->task_count; i++) {
         priorities[i] += upward[i];

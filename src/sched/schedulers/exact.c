@@ -1,34 +1,32 @@
 /*
- * Exact: branch and bound. Tasks are appended one by one, each on every device it may run on; every
- * schedule without needless waiting is some such sequence. A branch is left when
- * - its lower bound is no better than the best schedule known: paths from here to the end, with all
- *   data that is already placed, and the work still to do at good prices (bound/prices.h);
- * - a visited state had done the same tasks no later (search/visited.h);
- * - it differs from another branch only by the names of equal devices not used yet.
+ * Exact: branch and bound. The search appends tasks one by one, each on every device that can run
+ * it. Every schedule without unnecessary idle time is such a sequence. A branch is pruned if
+ * - its lower bound is not below the best makespan: the paths from the placed tasks to the end, and
+ *   the remaining work at the dual prices (bound/makespan_bound.h);
+ * - a visited state dominates it;
+ * - it differs from another branch only by the numbers of equal, unused devices.
  *
- * It starts from the best schedule of the other algorithms and ends with the optimum. When half of
- * its budget is over before that, it spends the rest on annealing what it has, and ends with the
- * gap between that and the best branch not yet followed.
+ * The search starts from the best schedule of the other algorithms and ends with the optimum. If it
+ * needs more than half of its budget, it spends the rest on annealing, and returns the best
+ * schedule with the gap to the smallest bound of the open branches.
  *
- * Of memory the search knows what holds in any order (search/partial.h). A schedule that breaks a
- * limit all the same is not taken, but its length bounds what could be reached by waiting for
- * memory: then the result may be a schedule and a gap even though the search is complete.
+ * The search checks only memory constraints that hold for every order of tasks. A complete schedule
+ * that exceeds a memory limit is rejected. Its makespan is a lower bound for the schedules that
+ * wait for memory. So the result may have a gap even if the search is complete.
  */
 #include "base/clock.h"
 #include "sched/bound/bound.h"
-#include "sched/memory.h"
+#include "sched/schedule.h"
 #include "sched/scheduler.h"
-#include "sched/search/anneal.h"
 #include "sched/search/partial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
-    MAX_TASKS = 300,     /* above, the search would not get anywhere */
-    QUICK_TASKS = 100,   /* up to here the first annealing takes milliseconds */
-    FIRST_MOVES = 20000, /* of that annealing */
+    MAX_TASKS = 300,     /* larger graphs are not searched */
+    QUICK_TASKS = 100,   /* up to this size the first annealing takes milliseconds */
+    FIRST_MOVES = 20000, /* number of moves of the first annealing */
 };
 
 #define NO_SCHEDULE INT64_MAX /* the makespan while none is known */
@@ -37,32 +35,28 @@ struct search {
     const struct yk_scheduler_options *options;
     struct yk_partial *partial;
     struct yk_schedule *best;
-    struct yk_schedule *found; /* room for one that may not fit */
-    int64_t most_nodes;        /* 0: until the deadline */
+    struct yk_schedule *found; /* scratch: the completed schedule */
+    int64_t most_nodes;        /* 0: search until the deadline */
     int64_t nodes;
-    int64_t open_bound; /* the least bound of the branches given up */
-    bool over;          /* the budget is */
+    int64_t open_bound; /* the smallest bound of the branches that were not examined */
+    bool over;          /* the budget is used up */
 };
 
-/* Notes that there may be schedules of length `bound` or more that were not looked at. */
+/* Records that schedules with a makespan of `bound` or more were not examined. */
 static void leave_open(struct search *search, int64_t bound)
 {
     search->open_bound = bound < search->open_bound ? bound : search->open_bound;
 }
 
 /*
- * Takes the partial schedule, which is complete, for the best one if it fits. If it does not, one
- * with the same order may fit that waits for memory somewhere, and it is no shorter than this one.
+ * Keeps the completed schedule as the best one if it fits into memory. Otherwise a schedule with
+ * the same order that waits for memory may fit; it is not shorter than this one.
  */
 static yk_status keep(struct search *search)
 {
     const struct yk_partial *partial = search->partial;
     struct yk_schedule *found = search->found;
-    const size_t n = (size_t)partial->graph->task_count;
-    memcpy(found->sequence, partial->sequence, n * sizeof *found->sequence);
-    memcpy(found->devices, partial->devices, n * sizeof *found->devices);
-    memcpy(found->starts, partial->starts, n * sizeof *found->starts);
-    memcpy(found->finishes, partial->finishes, n * sizeof *found->finishes);
+    yk_schedule_fill(found, partial->order, partial->devices, partial->starts, partial->finishes);
     found->makespan = yk_partial_makespan(partial);
     const yk_status status = yk_schedule_memory_check(found);
     if (status == YK_OK) {
@@ -139,8 +133,8 @@ static yk_status search_through(struct search *search)
 }
 
 /*
- * Of states with the same tasks done, the first search keeps the earlier one, which may hold memory
- * in another way. So where a schedule was turned down for its memory, a second search tries all.
+ * The first search prunes dominated states, although they may need less memory. If it rejected a
+ * schedule because of memory, a second search examines dominated states too.
  */
 static yk_status search_twice(struct search *search)
 {
@@ -152,8 +146,8 @@ static yk_status search_twice(struct search *search)
     return YK_OK;
 }
 
-static yk_status anneal(const struct yk_scheduler_options *options, double begin_s,
-                        struct yk_schedule *schedule)
+static yk_status branch_and_bound(const struct yk_scheduler_options *options, double begin_s,
+                                  struct yk_schedule *schedule)
 {
     struct search search = {.options = options, .best = schedule, .most_nodes = options->moves};
     struct yk_arena *arena = NULL;
@@ -202,7 +196,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
     }
     YK_TRY(yk_bound_compute(schedule->graph, &schedule->lower_bound));
     if (schedule->makespan > schedule->lower_bound && schedule->graph->task_count <= MAX_TASKS) {
-        YK_TRY(anneal(options, begin_s, schedule));
+        YK_TRY(branch_and_bound(options, begin_s, schedule));
     }
     if (schedule->makespan == NO_SCHEDULE) {
         return yk_fail(YK_ERROR_NO_FIT, "%s", message);

@@ -1,6 +1,6 @@
 /*
- * HEFT, heterogeneous earliest finish time (Topcuoglu, Hariri, Wu, 2002): tasks by falling upward
- * rank, each to the device where it ends first, in the first gap that holds it.
+ * HEFT, heterogeneous earliest finish time (Topcuoglu, Hariri, Wu, 2002): the priority of a task is
+ * its upward rank. Each task goes to the device with the earliest finish, possibly in a gap.
  */
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
@@ -9,7 +9,7 @@
 static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
 {
     (void)state;
-    yk_task_rank_upward(draft->graph, priorities);
+    yk_task_rank_upward(draft->graph, false, priorities);
     return YK_OK;
 }
 

@@ -1,12 +1,13 @@
 /*
- * Memory-aware HEFT (HEFTM, arXiv 2503.22365) without eviction: as HEFT, but a device is out for a
- * task when the task, its inputs and its outputs do not fit into its memory at every moment.
+ * Memory-aware HEFT (HEFTM, arXiv 2503.22365) without eviction: HEFT, but a task may run on a
+ * device only if the task, its inputs and its outputs fit into the memory at all times.
  *
- * The better of two orders is taken: by bottom level (BL, HEFT's upward rank), and by bottom level
- * with each task's largest incoming edge added (BLC). Where neither finds room, orders and
- * assignments that save memory are tried before giving up: depth first, which uses data soon after
- * it was made, and groups spread over the devices by their resident bytes, largest first.
+ * It tries two orders and keeps the better schedule: by bottom level (BL, the upward rank of HEFT),
+ * and by bottom level with the largest incoming edge of each task (BLC). If neither fits, it tries
+ * to save memory: a depth-first order, which uses data soon after it is produced, and groups
+ * assigned to devices in advance, largest resident bytes first.
  */
+#include "base/number.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"
@@ -29,26 +30,6 @@ struct attempts {
     const struct yk_scheduler_options *options;
 };
 
-static void bottom_levels_with_input(const struct yk_graph *graph, int64_t *out)
-{
-    for (int32_t k = graph->task_count - 1; k >= 0; k--) {
-        const int32_t task = graph->order[k];
-        int64_t longest = 0;
-        int64_t largest_input = 0;
-        for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-            const struct yk_graph_edge *edge = &graph->edges[e];
-            const int64_t path = yk_task_rank_transfer(graph, edge) + out[edge->to];
-            longest = path > longest ? path : longest;
-        }
-        for (int32_t j = graph->in_first[task]; j < graph->in_first[task + 1]; j++) {
-            const int64_t input =
-                yk_task_rank_transfer(graph, &graph->edges[graph->inputs[j].edge]);
-            largest_input = input > largest_input ? input : largest_input;
-        }
-        out[task] = yk_task_rank_cost(graph, task) + longest + largest_input;
-    }
-}
-
 static yk_status make_orders(struct attempts *attempts)
 {
     const struct yk_graph *graph = attempts->draft->graph;
@@ -58,9 +39,9 @@ static yk_status make_orders(struct attempts *attempts)
     for (int32_t i = 0; i < ORDER_COUNT; i++) {
         YK_TRY_NEW(arena, attempts->orders[i], graph->task_count);
     }
-    yk_task_rank_upward(graph, ranks);
+    yk_task_rank_upward(graph, false, ranks);
     YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[0]));
-    bottom_levels_with_input(graph, ranks);
+    yk_task_rank_upward(graph, true, ranks);
     YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[1]));
     return yk_task_rank_depth_first(graph, attempts->orders[2]);
 }
@@ -75,13 +56,11 @@ static int by_falling_bytes(const void *left, const void *right)
 {
     const struct packing *a = left;
     const struct packing *b = right;
-    if (a->bytes != b->bytes) {
-        return a->bytes > b->bytes ? -1 : 1;
-    }
-    return (a->group > b->group) - (a->group < b->group);
+    const int order = yk_number_compare(b->bytes, a->bytes);
+    return order != 0 ? order : yk_number_compare(a->group, b->group);
 }
 
-/* Assigns each group, largest first, to the device that has the most room left then. */
+/* Assigns each group, largest first, to the device with the most free memory. */
 static yk_status pack_groups(struct attempts *attempts)
 {
     const struct yk_graph *graph = attempts->draft->graph;

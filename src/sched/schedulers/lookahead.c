@@ -1,12 +1,11 @@
 /*
  * Lookahead HEFT (Bittencourt, Sakellariou, Madeira, 2010), one level: a task is tried on every
- * device, its children are placed after it in rank order, each where it ends first, and the device
- * for which the last of them ends earliest is taken.
+ * device. For each device its children are placed in rank order, each with the earliest finish. The
+ * task goes to the device for which the last child finishes earliest.
  *
- * A child may have very many inputs, and would be looked at once for each of them on every device.
- * So a row for each task remembers when what is placed for good reaches each device; the task being
- * tried is added to it. Only for a child of one that is also a child of its sibling, all inputs are
- * looked at again.
+ * A child may have many inputs. To avoid visiting all of them for each device, a row per task
+ * stores when the data of the placed inputs arrives on each device; only the tried task is added to
+ * it. If a child is also a child of a sibling, all its inputs are visited.
  */
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
@@ -151,7 +150,7 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
     YK_TRY_NEW(draft->arena, order, n);
     YK_TRY_NEW(draft->arena, marks, n);
     families->first = graph->out_first;
-    yk_task_rank_upward(graph, priorities);
+    yk_task_rank_upward(graph, false, priorities);
     YK_TRY(yk_task_rank_order(graph, priorities, order));
     list_children(graph, order, families);
     memset(marks, 0xff, (size_t)n * sizeof *marks);

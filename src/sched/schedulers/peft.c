@@ -1,12 +1,15 @@
 /*
- * PEFT, predict earliest finish time (Arabnejad and Barbosa, 2014): a table says how long, at best,
- * everything after a task takes when that task is on a given device; tasks go by the mean of their
- * row, each to the device where its finish plus that prediction is least.
+ * PEFT, predict earliest finish time (Arabnejad and Barbosa, 2014): the optimistic cost table
+ * holds, for each task and device, the minimum time from the finish of the task to the end. The
+ * priority of a task is the mean of its row. Each task goes to the device with the smallest sum of
+ * finish and table entry.
  */
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
 
-/* The least over the devices q of: what follows `next` on q, `next` itself, and the way there. */
+/* The minimum over all devices q of the transfer to q, the cost of `next` on q, and the time after
+ * it.
+ */
 static int64_t best_continuation(const struct yk_graph *graph, const int64_t *table, int32_t next,
                                  int64_t transfer, int32_t device)
 {

@@ -1,6 +1,6 @@
-/* Single: everything on the one device that finishes it first, one task after the other; where
- * memory is limited, the first such device that holds it all. */
-#include "sched/memory.h"
+/* Single: all tasks on one device, one after the other: the fastest device with sufficient memory.
+ */
+#include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"
@@ -18,12 +18,12 @@ static int64_t total_cost(const struct yk_graph *graph, int32_t device)
     return sum;
 }
 
-/* Fills the schedule with everything on `device`, in the order of its sequence. */
+/* Fills the schedule with everything on `device`, in the order of schedule->order. */
 static void place_all(struct yk_schedule *schedule, int32_t device)
 {
     int64_t time = 0;
     for (int32_t k = 0; k < schedule->graph->task_count; k++) {
-        const int32_t task = schedule->sequence[k];
+        const int32_t task = schedule->order[k];
         schedule->devices[task] = device;
         schedule->starts[task] = time;
         time += yk_graph_cost(schedule->graph, task, device);
@@ -43,7 +43,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
     for (int32_t p = 0; p < graph->device_count; p++) {
         sums[p] = total_cost(graph, p);
     }
-    YK_TRY(yk_task_rank_depth_first(graph, schedule->sequence));
+    YK_TRY(yk_task_rank_depth_first(graph, schedule->order));
     yk_status status = yk_fail(YK_ERROR_NO_FIT, "no single device can run every task");
     for (int32_t tries = 0; tries < graph->device_count; tries++) {
         int32_t fastest = 0;

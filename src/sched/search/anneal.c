@@ -1,9 +1,8 @@
-#include "sched/search/anneal.h"
+#include "sched/scheduler.h"
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/random.h"
-#include "sched/scheduler.h"
 #include "sched/search/solution.h"
 
 #include <assert.h>
@@ -12,17 +11,17 @@
 #include <stdio.h>
 
 /*
- * A small change of a solution: some tasks to another device, or one to another place in the order.
- * Moves are aimed at the critical path, the chain of tasks and waits that makes the schedule as
- * long as it is.
+ * A small change of a solution: tasks move to another device, or one task to another position in
+ * the order. Most moves change a task of the critical path, the chain of tasks and waits that
+ * determines the makespan.
  */
 struct move {
     int32_t task;
-    int32_t device; /* where it (and its group) goes; its present one for a shift */
-    int32_t place;  /* where in the sequence it goes; its present one for a mere change */
+    int32_t device; /* the new device of the task and its group; may be the old one */
+    int32_t place;  /* the new position in the order; may be the old one */
     int32_t old_device;
     int32_t old_place;
-    int32_t first_place; /* the first place in the sequence that the move touches */
+    int32_t first_place; /* the first position in the order that the move changes */
 };
 
 enum {
@@ -38,11 +37,13 @@ struct generator {
     int32_t *group_tasks; /* (tasks with a group) */
 };
 
-static yk_status list_groups(struct generator *generator)
+static yk_status make_generator(struct yk_solution *solution, struct generator *generator)
 {
-    const struct yk_graph *graph = generator->solution->graph;
-    struct yk_arena *arena = generator->solution->arena;
+    const struct yk_graph *graph = solution->graph;
+    struct yk_arena *arena = solution->arena;
     int32_t *filled = NULL;
+    generator->solution = solution;
+    YK_TRY_NEW(arena, generator->path, graph->task_count);
     YK_TRY_NEW(arena, generator->group_first, graph->group_count + 1);
     YK_TRY_NEW(arena, generator->group_tasks, graph->task_count);
     YK_TRY_NEW(arena, filled, graph->group_count);
@@ -63,22 +64,6 @@ static yk_status list_groups(struct generator *generator)
     return YK_OK;
 }
 
-static yk_status create_generator(struct yk_solution *solution, struct generator **out)
-{
-    struct generator *generator = NULL;
-    YK_TRY_NEW(solution->arena, generator, 1);
-    YK_TRY_NEW(solution->arena, generator->path, solution->graph->task_count);
-    generator->solution = solution;
-    YK_TRY(list_groups(generator));
-    *out = generator;
-    return YK_OK;
-}
-
-static void invalidate_path(struct generator *generator)
-{
-    generator->path_known = false;
-}
-
 /* The input whose data `task` started on as soon as it arrived, or NONE. */
 static int32_t critical_input(const struct yk_solution *solution, int32_t task)
 {
@@ -97,8 +82,8 @@ static int32_t critical_input(const struct yk_solution *solution, int32_t task)
 
 /*
  * Whether `task` started as soon as its device was done with the task before it. Of tasks without
- * length at one moment only those earlier in the sequence count, as is so for inputs: every step of
- * the path then goes back in time or in the sequence, and it ends.
+ * length at one moment only those earlier in the order count, as is so for inputs: every step of
+ * the path then goes back in time or in the order, and it ends.
  */
 static bool device_was_busy(const struct yk_solution *solution, int32_t task)
 {
@@ -138,7 +123,7 @@ static int32_t draw_task(struct generator *generator, struct yk_random *random)
     return generator->path[yk_random_below(random, generator->path_length)];
 }
 
-/* The places `task` can have in the sequence: after its inputs and before what uses it. */
+/* The places `task` can have in the order: after its inputs and before what uses it. */
 static void find_room(const struct yk_solution *solution, int32_t task, int32_t *first,
                       int32_t *last)
 {
@@ -375,7 +360,7 @@ static int64_t count_moves_per_check(int32_t task_count)
 static void decode_anew(struct generator *generator, struct yk_solution *solution)
 {
     (void)yk_solution_decode(solution, 0, YK_SOLUTION_NONE - 1);
-    invalidate_path(generator);
+    generator->path_known = false;
 }
 
 static void report(const struct chain *chain, double done)
@@ -415,7 +400,7 @@ static yk_status search(struct chain *chain, struct yk_solution *solution,
             decode_anew(generator, solution);
         }
         if (step(generator, solution, &random, temperature)) {
-            invalidate_path(generator);
+            generator->path_known = false;
             if (solution->makespan < chain->best->makespan) {
                 yk_solution_write(solution, chain->best);
             }
@@ -427,23 +412,20 @@ static void *run_chain(void *argument)
 {
     struct chain *chain = argument;
     struct yk_solution *solution = NULL;
-    struct generator *generator = NULL;
-    chain->status = yk_solution_create(chain->best, &solution);
-    if (chain->status == YK_OK) {
-        chain->status = create_generator(solution, &generator);
-    }
-    if (chain->status == YK_OK) {
-        chain->status = search(chain, solution, generator);
-    }
+    struct generator generator = {0};
+    yk_status status = yk_solution_create(chain->best, &solution);
+    YK_THEN(make_generator(solution, &generator));
+    YK_THEN(search(chain, solution, &generator));
     yk_solution_destroy(solution);
-    if (chain->status != YK_OK) {
-        /* The sentence belongs to this thread, which is about to end. */
+    if (status != YK_OK) {
+        /* The error message is stored in this thread, which is about to end. */
         snprintf(chain->message, sizeof chain->message, "%s", yk_status_message());
     }
+    chain->status = status;
     return NULL;
 }
 
-/* All chains but the first get a thread; where none can be had, they run one after the other. */
+/* All chains but the first get a thread. A chain without a thread runs after the first one. */
 static void run_chains(struct chain *chains)
 {
     pthread_t threads[CHAIN_COUNT];

@@ -1,7 +1,7 @@
 #include "sched/search/partial.h"
 
 #include "base/clock.h"
-#include "sched/bound/bound.h"
+#include "base/number.h"
 #include "sched/timeline/draft.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static yk_status allocate_arrays(struct yk_partial *partial, struct yk_arena *ar
 {
     const int32_t n = partial->graph->task_count;
     const int32_t P = partial->graph->device_count;
-    YK_TRY_NEW(arena, partial->sequence, n);
+    YK_TRY_NEW(arena, partial->order, n);
     YK_TRY_NEW(arena, partial->devices, n);
     YK_TRY_NEW(arena, partial->starts, n);
     YK_TRY_NEW(arena, partial->finishes, n);
@@ -20,8 +20,8 @@ static yk_status allocate_arrays(struct yk_partial *partial, struct yk_arena *ar
     YK_TRY_NEW(arena, partial->missing, n);
     YK_TRY_NEW(arena, partial->unused, n);
     YK_TRY(yk_group_devices_create(arena, partial->graph, &partial->groups));
-    YK_TRY_NEW(arena, partial->room, P);
-    YK_TRY_NEW(arena, partial->needs, n);
+    YK_TRY_NEW(arena, partial->free_bytes, P);
+    YK_TRY_NEW(arena, partial->needed_bytes, n);
     YK_TRY_NEW(arena, partial->twin, P);
     YK_TRY_NEW(arena, partial->key, n);
     YK_TRY_NEW(arena, partial->times, n + P);
@@ -65,14 +65,14 @@ static void begin(struct yk_partial *partial)
         partial->unused[i] = graph->out_first[i + 1] - graph->out_first[i];
     }
     for (int32_t i = 0; i < graph->task_count; i++) {
-        partial->needs[i] = graph->tasks[i].memory_bytes;
+        partial->needed_bytes[i] = graph->tasks[i].memory_bytes;
     }
     for (int32_t e = 0; e < graph->edge_count; e++) {
-        partial->needs[graph->edges[e].from] += graph->edges[e].resident_bytes;
-        partial->needs[graph->edges[e].to] += graph->edges[e].resident_bytes;
+        partial->needed_bytes[graph->edges[e].from] += graph->edges[e].resident_bytes;
+        partial->needed_bytes[graph->edges[e].to] += graph->edges[e].resident_bytes;
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
-        partial->room[p] = graph->devices[p].memory_bytes;
+        partial->free_bytes[p] = graph->devices[p].memory_bytes;
         partial->twin[p] = p;
         for (int32_t q = 0; q < p && partial->twin[p] == p; q++) {
             partial->twin[p] = are_twins(graph, q, p) ? q : p;
@@ -109,63 +109,59 @@ yk_status yk_partial_create(const struct yk_graph *graph, int64_t max_states,
     return YK_OK;
 }
 
-void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step)
+/* Updates the counts for a task that is placed (`delta` 1) or removed (`delta` -1). */
+static void count_task(struct yk_partial *partial, int32_t task, int32_t device, int32_t delta)
 {
     const struct yk_graph *graph = partial->graph;
+    partial->placed += delta;
+    partial->used[device] += delta;
+    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
+        partial->works[i].left -= delta * partial->works[i].cheapest[task];
+    }
+    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+        partial->missing[graph->edges[e].to] -= delta;
+    }
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        partial->unused[graph->inputs[k].from] -= delta;
+    }
+}
+
+void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step)
+{
     const int32_t task = step->task;
-    partial->sequence[partial->placed++] = task;
+    partial->order[partial->placed] = task;
     partial->devices[task] = step->device;
     partial->starts[task] = step->start;
     partial->finishes[task] = step->finish;
     partial->idle_from[step->device] = step->finish;
-    partial->used[step->device]++;
-    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
-        partial->works[i].left -= partial->works[i].cheapest[task];
-    }
-    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        partial->missing[graph->edges[e].to]--;
-    }
-    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        partial->unused[graph->inputs[k].from]--;
-    }
-    partial->room[step->device] -=
+    count_task(partial, task, step->device, 1);
+    partial->free_bytes[step->device] -=
         yk_group_devices_added_bytes(&partial->groups, task, step->device);
     yk_group_devices_assign(&partial->groups, task, step->device);
 }
 
 void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *step)
 {
-    const struct yk_graph *graph = partial->graph;
     const int32_t task = step->task;
-    partial->placed--;
     partial->devices[task] = YK_DRAFT_NO_DEVICE;
     partial->idle_from[step->device] = step->idle_from;
-    partial->used[step->device]--;
-    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
-        partial->works[i].left += partial->works[i].cheapest[task];
-    }
-    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        partial->missing[graph->edges[e].to]++;
-    }
-    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        partial->unused[graph->inputs[k].from]++;
-    }
+    count_task(partial, task, step->device, -1);
     yk_group_devices_remove(&partial->groups, task, step->device);
-    partial->room[step->device] +=
+    partial->free_bytes[step->device] +=
         yk_group_devices_added_bytes(&partial->groups, task, step->device);
 }
 
-/* Whether `device` can run the task, allows its group and has room for both. */
+/* True if `device` can run the task, its group may be there, and memory suffices for both. */
 static bool allows(const struct yk_partial *partial, int32_t task, int32_t device)
 {
     const struct yk_graph *graph = partial->graph;
     const int64_t cost = yk_graph_cost(graph, task, device);
     const bool limited = graph->devices[device].memory_bytes != YK_GRAPH_UNLIMITED;
     /* A task without length holds nothing at any moment. */
-    int64_t needed = limited && cost > 0 ? partial->needs[task] : 0;
+    int64_t needed = limited && cost > 0 ? partial->needed_bytes[task] : 0;
     needed += yk_group_devices_added_bytes(&partial->groups, task, device);
     return cost != YK_GRAPH_NEVER && yk_group_devices_allow(&partial->groups, task, device) &&
-           needed <= partial->room[device];
+           needed <= partial->free_bytes[device];
 }
 
 /* The earliest arrival of the edge's data on `device`; NEVER when its source has no device left. */
@@ -233,7 +229,7 @@ static int64_t bound_task(struct yk_partial *partial, int32_t task)
     return min_through;
 }
 
-/* What is placed keeps each device until it is idle; the rest of the work comes on top. */
+/* Each device is busy with the placed tasks until `idle_from`; the unplaced work comes on top. */
 static int64_t bound_work(const struct yk_partial_work *work, const struct yk_partial *partial)
 {
     yk_bound_priced_ticks sum = work->left;
@@ -308,19 +304,13 @@ static int compare_steps(const void *left, const void *right)
 {
     const struct yk_partial_step *a = left;
     const struct yk_partial_step *b = right;
-    if (a->bound != b->bound) {
-        return a->bound < b->bound ? -1 : 1;
-    }
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->task != b->task) {
-        return a->task < b->task ? -1 : 1;
-    }
-    return (a->device > b->device) - (a->device < b->device);
+    int order = yk_number_compare(a->bound, b->bound);
+    order = order != 0 ? order : yk_number_compare(a->start, b->start);
+    order = order != 0 ? order : yk_number_compare(a->task, b->task);
+    return order != 0 ? order : yk_number_compare(a->device, b->device);
 }
 
-/* An equal device that is not used either would only give the same schedules again. */
+/* Of equal unused devices, only the first is tried: the others give the same schedules. */
 static bool has_unused_twin(const struct yk_partial *partial, int32_t device)
 {
     for (int32_t p = partial->twin[device]; p < device; p++) {

@@ -1,88 +1,102 @@
 /*
- * Partial: a schedule under exact search. Tasks are appended and undone in turn; it knows which
- * steps are possible, a lower bound for everything that could follow, and whether a visited state
- * dominates this one. Of memory it knows what holds at any order and any time: the resident bytes
- * of the groups on a device, and what a single task needs while it runs. One thread at a time.
+ * Partial schedule: the state of the exact search. The search appends a task to it or undoes the
+ * last one. It lists the possible steps with a lower bound of the makespan for each, and detects
+ * states that a visited state dominates. Of the memory limits it checks the part that does not
+ * depend on the order of tasks: the resident bytes of groups, and the needs of a single running
+ * task. It is not thread-safe.
  */
 #ifndef YK_SCHED_SEARCH_PARTIAL_H
 #define YK_SCHED_SEARCH_PARTIAL_H
 
-#include "sched/bound/paths.h"
-#include "sched/bound/prices.h"
+#include "sched/bound/bound.h"
 #include "sched/schedule.h"
-#include "sched/search/visited.h"
 #include "sched/timeline/group_devices.h"
 
-/* A task that could be appended. */
+/* A possible step: append `task` on `device`. */
 struct yk_partial_step {
-    int64_t bound; /* for all schedules that take this step */
+    int64_t bound; /* lower bound of the makespan after this step */
     int64_t start;
     int64_t finish;
-    int64_t idle_from; /* of the device before the step, for undoing it */
+    int64_t idle_from; /* when the device was idle before the step; needed to undo it */
     int32_t task;
     int32_t device;
 };
 
-/* The work of the tasks not placed, at some prices of the devices. */
+/* The work of the unplaced tasks for one set of dual prices. */
 struct yk_partial_work {
     struct yk_bound_prices prices;
-    yk_bound_priced_ticks *cheapest; /* (n) */
-    yk_bound_priced_ticks left;
+    yk_bound_priced_ticks *cheapest; /* (n) price of each task on its cheapest device */
+    yk_bound_priced_ticks left;      /* sum over the unplaced tasks */
 };
 
 enum {
-    YK_PARTIAL_WORKS = 2 /* at equal prices, and at the ones where work crowds */
+    YK_PARTIAL_WORKS = 2 /* equal prices, and the prices of yk_bound_prices_find() */
 };
 
 struct yk_partial {
     const struct yk_graph *graph;
     struct yk_bound_paths paths;
     struct yk_visited *visited;
-    double deadline_s;    /* listing steps stops at this time of the clock; 0: never */
-    bool timed_out;       /* it was reached: what was listed is not all */
-    bool keeps_dominated; /* no state is dominated: orders that differ only in memory are all tried
-                           */
-    int64_t granularity;  /* every schedule's length is a multiple of it */
-    int32_t placed;
-    int32_t *sequence;              /* (n) */
-    int32_t *devices;               /* (n) YK_DRAFT_NO_DEVICE when not placed */
-    int64_t *starts;                /* (n) */
-    int64_t *finishes;              /* (n) */
-    int64_t *idle_from;             /* (P) */
-    int32_t *used;                  /* (P) how many tasks are on it */
-    int32_t *missing;               /* (n) inputs not placed yet */
-    int32_t *unused;                /* (n) outputs not used yet */
-    struct yk_group_devices groups; /* of the groups */
-    int64_t *room;  /* (P) memory without what the groups settled there hold throughout */
-    int64_t *needs; /* (n) what is held while a task runs: its own bytes and all its data */
+    double deadline_s;    /* clock time when listing steps stops; 0: never */
+    bool timed_out;       /* the deadline passed: the list of steps is not complete */
+    bool keeps_dominated; /* try dominated states too: they may need less memory */
+    int64_t granularity;  /* every makespan is a multiple of it */
+    int32_t placed;       /* number of placed tasks */
+    int32_t *order;       /* (placed) the tasks in the order of placement */
+    int32_t *devices;     /* (n) YK_DRAFT_NO_DEVICE: not placed */
+    int64_t *starts;      /* (n) */
+    int64_t *finishes;    /* (n) */
+    int64_t *idle_from;   /* (P) the finish of the last task */
+    int32_t *used;        /* (P) number of tasks on the device */
+    int32_t *missing;     /* (n) number of unplaced inputs */
+    int32_t *unused;      /* (n) number of outgoing edges to unplaced tasks */
+    struct yk_group_devices groups;
+    int64_t *free_bytes;   /* (P) free memory: the limit minus the resident bytes of groups */
+    int64_t *needed_bytes; /* (n) bytes of the task and of all its edges */
     struct yk_partial_work works[YK_PARTIAL_WORKS];
-    int32_t *twin;    /* (P) the first device that is equal in every way */
-    uint16_t *key;    /* (n) room for a state's key */
-    int64_t *times;   /* (n + P) and its times */
-    int64_t *ends;    /* (n, P) room for bounding: earliest finishes from here on */
-    int64_t *min_end; /* (n) the least of each row */
+    int32_t *twin;    /* (P) the first device with equal costs, links and memory */
+    uint16_t *key;    /* (n) scratch: the key of the state */
+    int64_t *times;   /* (n + P) scratch: the times of the state */
+    int64_t *ends;    /* (n, P) scratch: lower bounds of the finishes of unplaced tasks */
+    int64_t *min_end; /* (n) the minimum of each row of `ends` */
 };
 
-/* With no task placed. At most `max_states` states will be asked about; memory is the arena's. */
+/* Creates an empty partial schedule in `arena`. `max_states` limits the size of the table of
+ * visited states. */
 yk_status yk_partial_create(const struct yk_graph *graph, int64_t max_states,
                             struct yk_arena *arena, struct yk_partial **out) YK_MUST_USE;
 
 void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step);
 
-/* Undoes `step`, the last one placed. */
+/* Undoes the last step, which must be `step`. */
 void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *step);
 
-/* Whether a visited state dominates this one; if not, this one is remembered. */
+/* True if a visited state dominates this one. Otherwise adds this state to the visited states. */
 bool yk_partial_is_dominated(struct yk_partial *partial);
 
-/*
- * Lists the steps from here that could lead to a schedule shorter than `limit`, the most promising
- * first, and returns how many there are. `out` has room for every task left on every device.
- */
+/* Lists the steps whose bound is below `limit`, smallest bound first, and returns their number.
+ * `out` must have space for all unplaced tasks on all devices. */
 int32_t yk_partial_list_steps(struct yk_partial *partial, int64_t limit,
                               struct yk_partial_step *out);
 
-/* The length so far. */
+/* The latest finish of the placed tasks. */
 int64_t yk_partial_makespan(const struct yk_partial *partial);
+
+/*
+ * Visited states of the search. A state has a key (which tasks are done, where their data is) and
+ * times. A visited state with the same key dominates a state if none of its times is later. The
+ * table has a fixed size. When it is full, new states replace old ones: the search then takes
+ * longer, but stays correct.
+ */
+struct yk_visited;
+
+/* Creates the table in `arena`. Keys have `key_length` numbers, states at most `max_times` times.
+ * The table holds about `max_states` states, or fewer if its memory limit is reached first. */
+yk_status yk_visited_create(struct yk_arena *arena, int32_t key_length, int32_t max_times,
+                            int64_t max_states, struct yk_visited **out) YK_MUST_USE;
+
+/* True if a visited state dominates this state. Otherwise adds the state to the table. */
+bool yk_visited_dominates(struct yk_visited *visited, const uint16_t *key, const int64_t *times,
+                          int32_t time_count);
 
 #endif

@@ -1,10 +1,9 @@
 #include "sched/search/solution.h"
 
-#include "sched/bound/paths.h"
+#include "sched/bound/bound.h"
 #include "sched/timeline/draft.h"
 #include "sched/timeline/memory_fit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -12,19 +11,19 @@ enum {
     NONE = -1
 };
 
-/* What decoding needs besides the solution: never seen from outside. */
+/* Scratch memory of yk_solution_decode(). */
 struct yk_solution_decoder {
-    struct yk_bound_paths paths;  /* to see early that a decoding will be too long */
+    struct yk_bound_paths paths;  /* to stop early if the makespan will exceed the limit */
     int64_t *idle_from;           /* (P) */
     int32_t *last_task;           /* (P) */
     int64_t *saved_idle_from;     /* (checkpoints, P) at every CHECKPOINT_EVERY-th place */
     int32_t *saved_last_task;     /* (checkpoints, P) */
-    int64_t *trial_starts;        /* (n) of the decoding under way */
+    int64_t *trial_starts;        /* (n) of the current decoding */
     int64_t *trial_finishes;      /* (n) */
     int32_t *trial_previous;      /* (n) */
     int64_t *kept_idle_from;      /* (checkpoints, P) of the last successful decoding */
     int32_t *kept_last_task;      /* (checkpoints, P) */
-    struct yk_schedule *schedule; /* with memory limits: what the draft writes into */
+    struct yk_schedule *schedule; /* with memory limits: the result of the builder */
     struct yk_draft *draft;
     struct yk_memory_fit *fit;
 };
@@ -64,8 +63,8 @@ static yk_status make_decoder(struct yk_solution *solution)
 yk_status yk_solution_load(struct yk_solution *solution, const struct yk_schedule *schedule)
 {
     for (int32_t k = 0; k < solution->graph->task_count; k++) {
-        const int32_t task = schedule->sequence[k];
-        solution->sequence[k] = task;
+        const int32_t task = schedule->order[k];
+        solution->order[k] = task;
         solution->places[task] = k;
         solution->devices[task] = schedule->devices[task];
         solution->starts[task] = schedule->starts[task];
@@ -73,14 +72,14 @@ yk_status yk_solution_load(struct yk_solution *solution, const struct yk_schedul
         solution->previous[task] = NONE;
     }
     solution->makespan = schedule->makespan;
-    /* With limits the order of placing counts, without them only the order in time does. */
+    /* With limits the order of placement matters; without them only the order in time does. */
     return solution->graph->limited ? YK_OK : yk_solution_sort(solution);
 }
 
 static yk_status allocate_arrays(struct yk_solution *solution)
 {
     const int32_t n = solution->graph->task_count;
-    YK_TRY_NEW(solution->arena, solution->sequence, n);
+    YK_TRY_NEW(solution->arena, solution->order, n);
     YK_TRY_NEW(solution->arena, solution->places, n);
     YK_TRY_NEW(solution->arena, solution->devices, n);
     YK_TRY_NEW(solution->arena, solution->starts, n);
@@ -116,7 +115,7 @@ void yk_solution_destroy(struct yk_solution *solution)
     yk_arena_destroy(solution->arena);
 }
 
-/* When the inputs of `task` are on `device`, by the decoding under way. */
+/* The time when all inputs of `task` have arrived on `device`, in the current decoding. */
 static int64_t ready_time(const struct yk_solution *solution, int32_t task, int32_t device)
 {
     const struct yk_graph *graph = solution->graph;
@@ -136,7 +135,7 @@ static int64_t ready_time(const struct yk_solution *solution, int32_t task, int3
     return ready;
 }
 
-/* Continues the decoding under way from the start of checkpoint `first`. */
+/* Continues the current decoding from the start of checkpoint `first`. */
 static int64_t append_tasks(struct yk_solution *solution, int32_t first, int64_t limit)
 {
     const struct yk_graph *graph = solution->graph;
@@ -149,7 +148,7 @@ static int64_t append_tasks(struct yk_solution *solution, int32_t first, int64_t
             memcpy(&decoder->saved_idle_from[row], decoder->idle_from, P * sizeof(int64_t));
             memcpy(&decoder->saved_last_task[row], decoder->last_task, P * sizeof(int32_t));
         }
-        const int32_t task = solution->sequence[place];
+        const int32_t task = solution->order[place];
         const int32_t device = solution->devices[task];
         const int64_t cell = (int64_t)task * graph->device_count + device;
         const int64_t ready = ready_time(solution, task, device);
@@ -193,7 +192,7 @@ static int64_t decode_by_appending(struct yk_solution *solution, int32_t first_p
         return makespan;
     }
     for (int32_t place = first * CHECKPOINT_EVERY; place < graph->task_count; place++) {
-        const int32_t task = solution->sequence[place];
+        const int32_t task = solution->order[place];
         solution->starts[task] = decoder->trial_starts[task];
         solution->previous[task] = decoder->trial_previous[task];
     }
@@ -212,7 +211,7 @@ static int64_t decode_by_fitting(struct yk_solution *solution, int64_t limit)
     struct yk_draft *draft = decoder->draft;
     yk_memory_fit_clear(decoder->fit);
     for (int32_t place = 0; place < graph->task_count; place++) {
-        const int32_t task = solution->sequence[place];
+        const int32_t task = solution->order[place];
         const int32_t device = solution->devices[task];
         const int64_t ready = yk_draft_ready_times(draft, task)[device];
         struct yk_draft_slot slot;
@@ -247,49 +246,31 @@ int64_t yk_solution_decode(struct yk_solution *solution, int32_t first_place, in
 
 void yk_solution_shift(struct yk_solution *solution, int32_t task, int32_t place)
 {
-    int32_t *sequence = solution->sequence;
+    int32_t *order = solution->order;
     int32_t *places = solution->places;
     const int32_t old_place = places[task];
     const int32_t direction = place > old_place ? 1 : -1;
     for (int32_t k = old_place; k != place; k += direction) {
-        sequence[k] = sequence[k + direction];
-        places[sequence[k]] = k;
+        order[k] = order[k + direction];
+        places[order[k]] = k;
     }
-    sequence[place] = task;
+    order[place] = task;
     places[task] = place;
 }
 
 yk_status yk_solution_sort(struct yk_solution *solution)
 {
     const int32_t n = solution->graph->task_count;
-    struct yk_schedule_entry *moments = calloc((size_t)n, sizeof *moments);
-    if (!moments) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY(yk_schedule_sort_tasks(NULL, solution->starts, solution->finishes, solution->order, n));
     for (int32_t k = 0; k < n; k++) {
-        const int32_t task = solution->sequence[k];
-        moments[k] = (struct yk_schedule_entry){
-            .start = solution->starts[task],
-            .finish = solution->finishes[task],
-            .place = k,
-            .task = task,
-        };
+        solution->places[solution->order[k]] = k;
     }
-    yk_schedule_sort_entries(moments, n);
-    for (int32_t k = 0; k < n; k++) {
-        solution->sequence[k] = moments[k].task;
-        solution->places[moments[k].task] = k;
-    }
-    free(moments);
     return YK_OK;
 }
 
 void yk_solution_write(const struct yk_solution *solution, struct yk_schedule *schedule)
 {
-    const size_t n = (size_t)solution->graph->task_count;
-    memcpy(schedule->sequence, solution->sequence, n * sizeof *schedule->sequence);
-    memcpy(schedule->devices, solution->devices, n * sizeof *schedule->devices);
-    memcpy(schedule->starts, solution->starts, n * sizeof *schedule->starts);
-    memcpy(schedule->finishes, solution->finishes, n * sizeof *schedule->finishes);
+    yk_schedule_fill(schedule, solution->order, solution->devices, solution->starts,
+                     solution->finishes);
     schedule->makespan = solution->makespan;
 }

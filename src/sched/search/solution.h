@@ -1,54 +1,58 @@
 /*
- * Solution: an order of all tasks and a device for each, which together say when everything runs.
- * Annealing changes solutions and asks how long they take. Without memory limits a task starts when
- * its device has finished the tasks before it and its inputs are there; with limits, each task goes
- * into the first gap in which it fits (timeline/memory_fit.h). One thread at a time.
+ * Annealing state: an order of all tasks and a device for each task. Together they determine the
+ * schedule. Without memory limits, a task starts when its inputs have arrived and its device has
+ * finished the preceding tasks. With limits, a task starts in the first gap where it fits into
+ * memory. A state is not thread-safe.
  */
 #ifndef YK_SCHED_SEARCH_SOLUTION_H
 #define YK_SCHED_SEARCH_SOLUTION_H
 
 #include "sched/schedule.h"
 
-#define YK_SOLUTION_NONE INT64_MAX /* longer than was asked for, or no room */
+#define YK_SOLUTION_NONE                                                                           \
+    INT64_MAX /* the makespan exceeds the limit, or memory does not suffice                        \
+               */
 
 struct yk_solution {
     const struct yk_graph *graph;
     struct yk_arena *arena; /* owns the solution */
-    int32_t *sequence;      /* (n) tasks in a topological order */
-    int32_t *places;        /* (n) where each task is in the sequence */
+    int32_t *order;         /* (n) the tasks in a topological order */
+    int32_t *places;        /* (n) the position of each task in `order` */
     int32_t *devices;       /* (n) */
-    int64_t *starts;        /* (n) of the last successful decoding */
-    int64_t *finishes;      /* (n) likewise */
-    int32_t *previous;      /* (n) the task before it on its device, or -1; likewise */
-    int64_t makespan;       /* likewise */
+    /* Results of the last successful yk_solution_decode(): */
+    int64_t *starts;   /* (n) */
+    int64_t *finishes; /* (n) */
+    int32_t *previous; /* (n) the preceding task on the same device, or -1 */
+    int64_t makespan;
     struct yk_solution_decoder *decoder;
 };
 
-/* The solution that a schedule is. */
+/* Creates the state of `schedule`. */
 yk_status yk_solution_create(const struct yk_schedule *schedule,
                              struct yk_solution **out) YK_MUST_USE;
 void yk_solution_destroy(struct yk_solution *solution);
 
 /*
- * How long the solution takes, given that it was changed only from `first_place` on since the last
- * successful decoding. Gives up, and leaves the last decoding as it was, as soon as it is clear
- * that it takes longer than `limit`: then the result is YK_SOLUTION_NONE.
+ * Computes the times of all tasks and returns the makespan. Since the last successful call, the
+ * state may only have changed at positions from `first_place` on. If the makespan exceeds `limit`,
+ * returns YK_SOLUTION_NONE and keeps the previous times.
  */
 int64_t yk_solution_decode(struct yk_solution *solution, int32_t first_place, int64_t limit);
 
-/* Makes it the solution that `schedule`, of the same graph, is; the next decoding is from place 0.
- */
+/* Replaces the state by that of `schedule`, which belongs to the same graph. Next, call
+ * yk_solution_decode() with `first_place` 0. */
 yk_status yk_solution_load(struct yk_solution *solution,
                            const struct yk_schedule *schedule) YK_MUST_USE;
 
-/* Moves a task to another place in the sequence; what lies between makes room. */
+/* Moves a task to position `place` of the order. The tasks between shift by one. */
 void yk_solution_shift(struct yk_solution *solution, int32_t task, int32_t place);
 
-/* Puts the sequence in the order of the starts: places then say when, and stay topological. The
- * next decoding is from place 0. */
+/* Sorts the order by start; it stays topological. Next, call yk_solution_decode() with
+ * `first_place` 0. */
 yk_status yk_solution_sort(struct yk_solution *solution) YK_MUST_USE;
 
-/* Writes the last decoding into a schedule of the same graph. */
+/* Copies the results of the last successful yk_solution_decode() to a schedule of the same graph.
+ */
 void yk_solution_write(const struct yk_solution *solution, struct yk_schedule *schedule);
 
 #endif

@@ -1,5 +1,6 @@
 #include "sched/timeline/draft.h"
 
+#include "base/number.h"
 #include <assert.h>
 
 static yk_status allocate_arrays(struct yk_draft *draft)
@@ -38,32 +39,25 @@ void yk_draft_destroy(struct yk_draft *draft)
 void yk_draft_clear(struct yk_draft *draft)
 {
     yk_timeline_clear(draft->timeline);
-    for (int32_t i = 0; i < draft->graph->task_count; i++) {
-        draft->schedule->devices[i] = YK_DRAFT_NO_DEVICE;
-    }
+    yk_number_fill(draft->schedule->devices, draft->graph->task_count, YK_DRAFT_NO_DEVICE);
     yk_group_devices_clear(&draft->groups);
     draft->placed_count = 0;
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 void yk_draft_add_input(const struct yk_graph *graph, const struct yk_graph_input *input,
                         int32_t source, int64_t finish, int64_t *ready)
 {
     const int32_t P = graph->device_count;
-    const int64_t at_source = later(ready[source], finish);
+    const int64_t at_source = yk_number_max(ready[source], finish);
     if (input->cost != YK_GRAPH_BY_LINK) {
         const int64_t elsewhere = finish + input->cost;
         for (int32_t p = 0; p < P; p++) {
-            ready[p] = later(ready[p], elsewhere);
+            ready[p] = yk_number_max(ready[p], elsewhere);
         }
     } else {
         const struct yk_graph_edge *edge = &graph->edges[input->edge];
         for (int32_t p = 0; p < P; p++) {
-            ready[p] = later(ready[p], finish + yk_graph_delay(graph, edge, source, p));
+            ready[p] = yk_number_max(ready[p], finish + yk_graph_delay(graph, edge, source, p));
         }
     }
     ready[source] = at_source;
@@ -144,7 +138,7 @@ void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot s
     schedule->devices[task] = slot.device;
     schedule->starts[task] = slot.start;
     schedule->finishes[task] = slot.finish;
-    schedule->sequence[draft->placed_count++] = task;
+    schedule->order[draft->placed_count++] = task;
     yk_timeline_add(draft->timeline, slot.device, task, slot.start, slot.finish);
     yk_group_devices_assign(&draft->groups, task, slot.device);
 }
@@ -152,7 +146,7 @@ void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot s
 void yk_draft_undo(struct yk_draft *draft)
 {
     assert(draft->placed_count > 0);
-    const int32_t task = draft->schedule->sequence[--draft->placed_count];
+    const int32_t task = draft->schedule->order[--draft->placed_count];
     const int32_t device = draft->schedule->devices[task];
     yk_timeline_remove(draft->timeline, device, task);
     draft->schedule->devices[task] = YK_DRAFT_NO_DEVICE;
@@ -165,6 +159,6 @@ void yk_draft_finish(struct yk_draft *draft)
     struct yk_schedule *schedule = draft->schedule;
     schedule->makespan = 0;
     for (int32_t i = 0; i < draft->graph->task_count; i++) {
-        schedule->makespan = later(schedule->makespan, schedule->finishes[i]);
+        schedule->makespan = yk_number_max(schedule->makespan, schedule->finishes[i]);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * Draft: a schedule being built: which tasks are placed, when the others could start on each
- * device, and the device of each group. It writes into a schedule; both belong to one thread. Tasks
- * are undone in reverse order. Memory limits are not looked at here: see memory_fit.h.
+ * Schedule builder: places tasks one by one in a schedule, and can undo them in reverse order. It
+ * finds the earliest slot of a task on each device and keeps the tasks of a group on one device. It
+ * ignores memory limits; memory_aware_builder.h respects them. It is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_DRAFT_H
 #define YK_SCHED_TIMELINE_DRAFT_H
@@ -16,17 +16,17 @@ enum {
 
 struct yk_draft {
     const struct yk_graph *graph;
-    struct yk_schedule *schedule; /* its `devices` are YK_DRAFT_NO_DEVICE for tasks not placed */
-    struct yk_arena *arena;       /* owns the draft */
+    struct yk_schedule *schedule; /* devices[task] is YK_DRAFT_NO_DEVICE: the task is not placed */
+    struct yk_arena *arena;       /* owns the builder */
     struct yk_timeline *timeline;
-    struct yk_group_devices groups; /* of the groups */
-    int64_t *ready;                 /* (P) room for yk_draft_ready_times */
-    int32_t placed_count;           /* the schedule's sequence has this many entries */
+    struct yk_group_devices groups;
+    int64_t *ready;       /* (P) the result of yk_draft_ready_times() */
+    int32_t placed_count; /* number of placed tasks, which are listed in schedule->order */
 };
 
-/* Where and when a task would run. */
+/* A device and a time interval for a task. */
 struct yk_draft_slot {
-    int32_t device; /* YK_DRAFT_NO_DEVICE when there is none */
+    int32_t device; /* YK_DRAFT_NO_DEVICE: no slot was found */
     int64_t start;
     int64_t finish;
 };
@@ -34,44 +34,42 @@ struct yk_draft_slot {
 yk_status yk_draft_create(struct yk_schedule *schedule, struct yk_draft **out) YK_MUST_USE;
 void yk_draft_destroy(struct yk_draft *draft);
 
-/* Undoes all tasks. */
+/* Removes all tasks. */
 void yk_draft_clear(struct yk_draft *draft);
 
-/* Whether `task` can run on `device`, given where the rest of its group is. */
+/* True if `device` can run `task`, and the other tasks of its group are not on another device. */
 static inline bool yk_draft_allows(const struct yk_draft *draft, int32_t task, int32_t device)
 {
     return yk_group_devices_allow(&draft->groups, task, device) &&
            yk_graph_can_run(draft->graph, task, device);
 }
 
-/* Raises `ready` (P) to when the data of `input`, made on `source` until `finish`, is on each
- * device. */
+/* Raises ready[p] (P) to the time when the data of `input` arrives on device p. The data is
+ * produced on device `source` at time `finish`. */
 void yk_draft_add_input(const struct yk_graph *graph, const struct yk_graph_input *input,
                         int32_t source, int64_t finish, int64_t *ready);
 
-/*
- * When the inputs of `task` that are placed would be on each device: fills and returns
- * `draft->ready`. Inputs that are not placed yet are left out.
- */
+/* Returns the time when all inputs of `task` have arrived, for each device (P). Ignores inputs that
+ * are not placed. The array is valid until the next call. */
 const int64_t *yk_draft_ready_times(struct yk_draft *draft, int32_t task);
 
-/* The slot on `device` that ends first, from `ready` on, gaps included. */
+/* The earliest slot on `device` that starts at `ready` or later. It may be a gap between tasks. */
 struct yk_draft_slot yk_draft_slot_on(const struct yk_draft *draft, int32_t task, int32_t device,
                                       int64_t ready);
 
-/* The slot that ends first on any device; ties go to the device listed first. */
+/* The slot with the earliest finish on any device; ties go to the lower device number. */
 struct yk_draft_slot yk_draft_best_slot(struct yk_draft *draft, int32_t task);
 
-/* The same when the ready times (P) on the devices are known. */
+/* The same for given ready times (P). */
 struct yk_draft_slot yk_draft_best_slot_from(const struct yk_draft *draft, int32_t task,
                                              const int64_t *ready);
 
 void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot slot);
 
-/* Undoes the task placed last. */
+/* Removes the last placed task. */
 void yk_draft_undo(struct yk_draft *draft);
 
-/* Completes the schedule once every task is placed. */
+/* Computes the makespan. Call it when all tasks are placed. */
 void yk_draft_finish(struct yk_draft *draft);
 
 #endif

@@ -1,5 +1,7 @@
 #include "sched/timeline/group_devices.h"
 
+#include "base/number.h"
+
 yk_status yk_group_devices_create(struct yk_arena *arena, const struct yk_graph *graph,
                                   struct yk_group_devices *out)
 {
@@ -19,9 +21,7 @@ void yk_group_devices_clear(struct yk_group_devices *groups)
         groups->devices[g] = YK_GROUP_DEVICES_NONE;
         groups->placed[g] = 0;
     }
-    for (int64_t i = 0; i < (int64_t)graph->store_count * graph->device_count; i++) {
-        groups->users[i] = 0;
-    }
+    yk_number_fill(groups->users, (int64_t)graph->store_count * graph->device_count, 0);
 }
 
 /* The count of the users of the group's store on `device`, or NULL when it has no store. */

@@ -1,6 +1,7 @@
 /*
- * Group devices: the device each group is assigned to, and how many groups use each store there.
- * Memory is the arena's that it was made in. One thread at a time.
+ * Group devices: the device of each group, and the number of groups that use each shared store on
+ * each device. Tasks are counted in and out as a scheduler places and removes them. It is not
+ * thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_GROUP_DEVICES_H
 #define YK_SCHED_TIMELINE_GROUP_DEVICES_H
@@ -14,21 +15,22 @@ enum {
 
 struct yk_group_devices {
     const struct yk_graph *graph;
-    int32_t *devices; /* (groups) or YK_GROUP_DEVICES_NONE */
-    int32_t *placed;  /* (groups) how many of its tasks are placed */
-    int32_t *users;   /* (stores, P) how many groups on each device use the store */
+    int32_t *devices; /* (groups) YK_GROUP_DEVICES_NONE: no task of the group is placed */
+    int32_t *placed;  /* (groups) number of placed tasks */
+    int32_t *users;   /* (stores, P) number of groups on the device that use the store */
 };
 
+/* The arrays live in `arena`. */
 yk_status yk_group_devices_create(struct yk_arena *arena, const struct yk_graph *graph,
                                   struct yk_group_devices *out) YK_MUST_USE;
 
-/* Undoes all tasks. */
+/* Removes all tasks. */
 void yk_group_devices_clear(struct yk_group_devices *groups);
 
-/* `task` is placed on `device`, which yk_group_devices_allow(). */
+/* Counts `task` as placed on `device`. yk_group_devices_allow() must be true. */
 void yk_group_devices_assign(struct yk_group_devices *groups, int32_t task, int32_t device);
 
-/* `task`, placed on `device`, is undone. */
+/* Undoes yk_group_devices_assign(). */
 void yk_group_devices_remove(struct yk_group_devices *groups, int32_t task, int32_t device);
 
 /* The device of the task's group, or YK_GROUP_DEVICES_NONE. */
@@ -38,7 +40,7 @@ static inline int32_t yk_group_devices_of_task(const struct yk_group_devices *gr
     return group == YK_GRAPH_NO_GROUP ? YK_GROUP_DEVICES_NONE : groups->devices[group];
 }
 
-/* Whether the rest of the task's group is on `device` or nowhere yet. */
+/* True if the group of the task is on `device` or not placed. */
 static inline bool yk_group_devices_allow(const struct yk_group_devices *groups, int32_t task,
                                           int32_t device)
 {
@@ -46,7 +48,8 @@ static inline bool yk_group_devices_allow(const struct yk_group_devices *groups,
     return assigned == YK_GROUP_DEVICES_NONE || assigned == device;
 }
 
-/* The bytes that `device` would hold throughout, and does not yet, once `task` is on it. */
+/* The additional resident bytes of `device` if `task` is placed on it: those of its group and of
+ * the group's shared store, unless the device already holds them. */
 int64_t yk_group_devices_added_bytes(const struct yk_group_devices *groups, int32_t task,
                                      int32_t device);
 

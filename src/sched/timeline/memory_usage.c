@@ -1,6 +1,7 @@
 /* Treaps with lazy propagation: additions to a subtree wait at its root. */
 #include "sched/timeline/memory_usage.h"
 
+#include "base/number.h"
 #include "sched/timeline/treap.h"
 
 #include <assert.h>
@@ -62,11 +63,6 @@ void yk_memory_usage_clear(struct yk_memory_usage *usage)
     }
 }
 
-static int64_t higher(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static void update(void *all, int32_t number)
 {
     struct step *steps = all;
@@ -74,11 +70,11 @@ static void update(void *all, int32_t number)
     step->highest = step->bytes;
     step->first_time = step->time;
     if (step->links.left != NONE) {
-        step->highest = higher(step->highest, steps[step->links.left].highest);
+        step->highest = yk_number_max(step->highest, steps[step->links.left].highest);
         step->first_time = steps[step->links.left].first_time;
     }
     if (step->links.right != NONE) {
-        step->highest = higher(step->highest, steps[step->links.right].highest);
+        step->highest = yk_number_max(step->highest, steps[step->links.right].highest);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "sched/timeline/timeline.h"
 
+#include "base/number.h"
 #include "sched/timeline/treap.h"
 
 #include <string.h>
@@ -38,14 +39,7 @@ yk_status yk_timeline_create(struct yk_arena *arena, int32_t task_count, int32_t
 
 void yk_timeline_clear(struct yk_timeline *timeline)
 {
-    for (int32_t p = 0; p < timeline->device_count; p++) {
-        timeline->roots[p] = NONE;
-    }
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
+    yk_number_fill(timeline->roots, timeline->device_count, NONE);
 }
 
 static void update(void *all, int32_t number)
@@ -58,12 +52,13 @@ static void update(void *all, int32_t number)
     if (node->links.left != NONE) {
         const struct node *left = &nodes[node->links.left];
         node->first_start = left->first_start;
-        node->widest = later(left->widest, node->start - left->last_finish);
+        node->widest = yk_number_max(left->widest, node->start - left->last_finish);
     }
     if (node->links.right != NONE) {
         const struct node *right = &nodes[node->links.right];
         node->last_finish = right->last_finish;
-        node->widest = later(node->widest, later(right->widest, right->first_start - node->finish));
+        node->widest = yk_number_max(
+            node->widest, yk_number_max(right->widest, right->first_start - node->finish));
     }
 }
 
@@ -155,7 +150,7 @@ static int64_t find_between(const struct node *nodes, int32_t root, int64_t busy
 {
     while (root != NONE) {
         const struct node *node = &nodes[root];
-        const int64_t widest = later(node->widest, node->first_start - busy_until);
+        const int64_t widest = yk_number_max(node->widest, node->first_start - busy_until);
         if (widest < duration || node->last_finish < ready + duration) {
             return NONE;
         }
@@ -165,7 +160,7 @@ static int64_t find_between(const struct node *nodes, int32_t root, int64_t busy
         }
         const int64_t idle_from =
             node->links.left == NONE ? busy_until : nodes[node->links.left].last_finish;
-        const int64_t start = later(idle_from, ready);
+        const int64_t start = yk_number_max(idle_from, ready);
         if (start + duration <= node->start) {
             return start;
         }
@@ -181,5 +176,5 @@ int64_t yk_timeline_find(const struct yk_timeline *timeline, int32_t device, int
     const int32_t root = timeline->roots[device];
     const int64_t found = find_between(timeline->nodes, root, 0, ready, duration);
     const int64_t end = root == NONE ? 0 : timeline->nodes[root].last_finish;
-    return found != NONE ? found : later(end, ready);
+    return found != NONE ? found : yk_number_max(end, ready);
 }

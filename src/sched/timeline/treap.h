@@ -1,8 +1,9 @@
 /*
- * Treap: a search tree in an array (Seidel and Aragon, 1996): ordered by its user's keys from left
- * to right and by a pseudo-random priority from top to bottom, which keeps it balanced. A node's
- * number is its place in the array, and its first member its links. All inline: these are the inner
- * loops of schedulers, and each user has one constant struct yk_treap. One thread at a time.
+ * Treap: a balanced search tree (Seidel and Aragon, 1996). Nodes are ordered by key from left to
+ * right, and by pseudo-random priority from top to bottom. The nodes are structs in an array of the
+ * caller; their first member is a struct yk_treap_links. A node's number is its index. All
+ * functions are inline since schedulers call them in their inner loops; each caller passes one
+ * constant struct yk_treap. A treap is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_TREAP_H
 #define YK_SCHED_TIMELINE_TREAP_H
@@ -23,13 +24,13 @@ struct yk_treap_links {
 struct yk_treap {
     size_t node_size;
     bool (*is_before)(const void *nodes, int32_t number, int64_t key);
-    /* Recomputes what a node knows about its subtree from its children. */
+    /* Recomputes the subtree data of a node from its children. */
     void (*update)(void *nodes, int32_t number);
-    /* Passes what a node keeps for its children on to them; NULL: it keeps nothing. */
+    /* Lazy propagation: applies pending changes of a node to its children. NULL: not needed. */
     void (*pass_down)(void *nodes, int32_t number);
 };
 
-/* A fixed scrambling of the number: the same tree on every run. */
+/* A hash of the number, so that every run builds the same tree. */
 static inline uint32_t yk_treap_priority(int32_t number)
 {
     uint32_t x = (uint32_t)number * 0x9e3779b1u + 0x7f4a7c15u;
@@ -51,7 +52,7 @@ static inline void yk_treap_pass_down(const struct yk_treap *treap, void *nodes,
     }
 }
 
-/* Cuts a tree into the nodes before `key` and the others. */
+/* Splits a tree into the nodes before `key` and the other nodes. */
 static inline void yk_treap_split(const struct yk_treap *treap, void *nodes, int32_t root,
                                   int64_t key, int32_t *before, int32_t *after)
 {
@@ -71,7 +72,7 @@ static inline void yk_treap_split(const struct yk_treap *treap, void *nodes, int
     treap->update(nodes, root);
 }
 
-/* Joins two trees, all of `before` being before all of `after`. */
+/* Joins two trees and returns the root. All nodes of `before` must precede those of `after`. */
 static inline int32_t yk_treap_join(const struct yk_treap *treap, void *nodes, int32_t before,
                                     int32_t after)
 {

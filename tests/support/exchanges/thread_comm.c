@@ -138,14 +138,10 @@ static void close_world(struct yk_comm_world *world)
     }
 }
 
-static int32_t rank_of(const struct yk_comm_world *world)
+static void get_rank(const struct yk_comm_world *world, int32_t *rank, int32_t *size)
 {
-    return world->rank;
-}
-
-static int32_t size_of(const struct yk_comm_world *world)
-{
-    return world->shared->ranks;
+    *rank = world->rank;
+    *size = world->shared->ranks;
 }
 
 static void describe(const struct yk_comm_world *world, struct yk_text *out)

@@ -1,6 +1,6 @@
 #include "support/programs/broken_program.h"
 
-#include "program/check/check.h"
+#include "program/program.h"
 #include "support/support.h"
 
 const struct small_spec broken_sharded = {.ranks = 2, .strategy = YK_FULLY_SHARDED};

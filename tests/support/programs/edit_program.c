@@ -23,10 +23,10 @@ static void *copy_of(struct yk_arena *arena, const void *from, int64_t count, in
 
 struct yk_program *edit_copy(const struct yk_program *program)
 {
-    struct yk_program *copy = calloc(1, sizeof *copy);
-    assert_non_null(copy);
-    *copy = *program;
-    assert_ok(yk_arena_create(&copy->arena));
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    struct yk_program *copy = copy_of(arena, program, 1, 0, sizeof *copy);
+    copy->arena = arena;
     copy->ranks = copy_of(copy->arena, program->ranks, program->rank_count, 0, sizeof *copy->ranks);
     copy->layers =
         copy_of(copy->arena, program->layers, program->plan->layer_count, 0, sizeof *copy->layers);

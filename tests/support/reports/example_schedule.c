@@ -88,7 +88,7 @@ struct fixture_schedule fixture_heft_paper(void)
         fixture.schedule->devices[task] = placed->device - 1;
         fixture.schedule->starts[task] = ticks(&fixture, (double)placed->start);
         fixture.schedule->finishes[task] = ticks(&fixture, (double)placed->finish);
-        fixture.schedule->sequence[k] = task;
+        fixture.schedule->order[k] = task;
     }
     fixture.schedule->makespan = ticks(&fixture, 80);
     return fixture;
@@ -114,7 +114,7 @@ struct fixture_schedule fixture_row(const double *lengths, int32_t count, const 
         fixture.schedule->starts[i] = now;
         now += ticks(&fixture, lengths[i]);
         fixture.schedule->finishes[i] = now;
-        fixture.schedule->sequence[i] = i;
+        fixture.schedule->order[i] = i;
     }
     fixture.schedule->makespan = now;
     return fixture;

@@ -3,7 +3,6 @@
 #include "backend/backend.h"
 #include "base/random.h"
 #include "comm/exchange.h"
-#include "comm/staged.h"
 #include "program/facts.h"
 #include "program/memory/memory.h"
 #include "support/exchanges/thread_comm.h"

@@ -1,8 +1,8 @@
 /*
- * Attention with an online softmax (Milakov and Gimelshein 2018; Dao et al. 2022). Scores of eight
- * queries lie as (keys, 8), so that maxima and sums are taken down the columns; they are scaled by
- * log2 e, for powers of two are cheaper than those of e. A tile of queries of one head is one
- * thread's work and needs sizeof(struct scratch), 261 KiB, of its stack.
+ * Attention with an online softmax (Milakov and Gimelshein 2018; Dao et al. 2022). The scores of
+ * eight queries are stored as (keys, 8), so that maxima and sums run down the columns. Scores are
+ * scaled by log2 e, because powers of two are cheaper than powers of e. One thread processes a tile
+ * of queries of one head. It needs sizeof(struct scratch), 261 KiB, of stack.
  */
 #include "backend/cpu/attention/head.h"
 #include "backend/cpu/attention/tile.h"
@@ -24,16 +24,16 @@ struct softmax {
 };
 
 struct scratch {
-    float rows[YK_CPU_TILE_KEY_NUMBERS]; /* keys before they are turned, then values (keys, size) */
+    float rows[YK_CPU_TILE_KEY_NUMBERS]; /* keys before transposition, then values (keys, size) */
     float keys[YK_CPU_TILE_KEY_NUMBERS]; /* (keys / 8, size, 8) */
-    float out[YK_CPU_TILE_KEY_NUMBERS];  /* (queries, size), not yet divided by the sums */
+    float out[YK_CPU_TILE_KEY_NUMBERS];  /* (queries, size), before the division by sums */
     float query_rows[TILE * YK_CPU_HEAD_SIZE_MAX];
     float queries[TILE * YK_CPU_HEAD_SIZE_MAX]; /* (size, 8) */
     float scores[YK_CPU_TILE_KEYS_MAX * TILE];  /* (keys, 8) */
     struct softmax softmax[YK_CPU_TILE_KEYS_MAX / TILE];
 };
 
-/* Scores of keys that a query does not see become −∞. */
+/* Sets the scores of invisible keys to −∞. */
 static void mask(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
                  float *scores)
 {
@@ -61,15 +61,15 @@ static inline void store_eight(float *to, struct eight value)
     yk_cpu_vector_store(to + YK_CPU_VECTOR_WIDTH, value.high);
 }
 
-/* The score, but 0 where it is −∞: nothing was seen yet. */
+/* The highest score, or 0 if it is −∞ because no key was visible yet. */
 static inline yk_cpu_vector base_of(yk_cpu_vector highest)
 {
     return (yk_cpu_vector)((yk_cpu_vector_bits)highest &
                            (yk_cpu_vector_bits)(highest != -INFINITY));
 }
 
-/* Turns the scores (keys, 8) into powers; `change` is the factor of the output so far. Not inlined,
- * so that its constants stay in registers. */
+/* Replaces the scores (keys, 8) by powers of two. `change` receives the factor for the output so
+ * far. Not inlined, so that its constants stay in registers. */
 static __attribute__((noinline)) void exponentiate(struct softmax *softmax, int64_t keys,
                                                    float *scores, float change[TILE])
 {
@@ -111,7 +111,7 @@ static void apply_dropout(const struct yk_cpu_head *head, int64_t t, int64_t fir
     }
 }
 
-/* Eight queries from t and the tile of keys that is in scratch; out (8, size). */
+/* Adds the tile of keys in scratch memory to the output (8, size) of eight queries from t on. */
 static void run_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
                      struct scratch *scratch, struct softmax *softmax, float *out)
 {
@@ -226,7 +226,7 @@ void yk_cpu_attention(int threads, const void *op)
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < attention->batch * attention->heads * tiles; i++) {
         const struct yk_cpu_head head =
-            yk_cpu_head(attention, i / tiles / attention->heads, i / tiles % attention->heads);
+            yk_cpu_head_make(attention, i / tiles / attention->heads, i / tiles % attention->heads);
         const int64_t first = i % tiles * tile;
         const int64_t rest = yk_cpu_tile_round_up(attention->queries - first);
         run_queries(&head, first, rest < tile ? rest : tile);

@@ -1,12 +1,12 @@
 /*
- * Attention backward. With P = exp(S − sums), D = the rows' sums of dO ∘ O and dS = P ∘ (dP − D):
+ * Attention backward. With P = exp(S − sums), D = the row sums of dO ∘ O and dS = P ∘ (dP − D):
  *     dV = Pᵀ dO,  dP = dO Vᵀ,  dK = scale · dSᵀ Q,  dQ = scale · dS K
- * (Dao et al. 2022). Where probabilities were dropped, dV has P ∘ keep and dP has dO Vᵀ ∘ keep.
+ * (Dao et al. 2022). With dropout factors `keep`, dV uses P ∘ keep and dP is dO Vᵀ ∘ keep.
  *
- * All tiles of keys of one head of keys are one thread's work, in order, and dQ is added up in
- * memory. Where that cannot be (sums must not be rounded to 16 bits in between) or leaves threads
- * idle, dK and dV are found by tiles of keys and dQ in a second pass by tiles of queries. Which way
- * is a matter of shape and type only. Scratch is on the stack of the thread that computes: 676 KiB.
+ * With fp32 and enough heads, one thread processes all tiles of keys of a head, in order, and
+ * accumulates dQ in memory. Otherwise there are two passes: dK and dV by tiles of keys, then dQ by
+ * tiles of queries. (16-bit types need two passes, because partial sums must not be rounded.) The
+ * choice depends only on shape and type. A thread needs 676 KiB of stack for scratch memory.
  */
 #include "backend/cpu/attention/head.h"
 #include "backend/cpu/attention/tile.h"
@@ -20,11 +20,11 @@
 /* ---- one tile of keys ---- */
 
 enum {
-    GROUP_QUERIES_MAX = 32,  /* queries at a time */
-    GROUP_NUMBERS = 1 << 13, /* numbers of them; 32 KiB */
+    GROUP_QUERIES_MAX = 32,  /* queries per group */
+    GROUP_NUMBERS = 1 << 13, /* elements per group; 32 KiB */
 };
 
-/* What is to be found. */
+/* Flags: the gradients to compute. */
 enum {
     GRADIENT_OF_KEYS = 1, /* dK and dV */
     GRADIENT_OF_QUERIES = 2,
@@ -32,12 +32,12 @@ enum {
 
 struct scratch {
     float key_rows[YK_CPU_TILE_KEY_NUMBERS];   /* (keys, size) */
-    float value_rows[YK_CPU_TILE_KEY_NUMBERS]; /* (keys, size), only to be turned */
+    float value_rows[YK_CPU_TILE_KEY_NUMBERS]; /* (keys, size), before transposition */
     float keys[YK_CPU_TILE_KEY_NUMBERS];       /* (keys / 8, size, 8) */
     float values[YK_CPU_TILE_KEY_NUMBERS];     /* (keys / 8, size, 8) */
     float d_keys[YK_CPU_TILE_KEY_NUMBERS];     /* (keys, size), times log2 e */
     float d_values[YK_CPU_TILE_KEY_NUMBERS];
-    float d_queries[YK_CPU_TILE_KEY_NUMBERS]; /* (queries, size), for the caller */
+    float d_queries[YK_CPU_TILE_KEY_NUMBERS]; /* (queries, size), used by run_query_tile() */
     float query_rows[GROUP_NUMBERS];          /* (queries, size), times scale · log2 e */
     float d_out_rows[GROUP_NUMBERS];
     float out_rows[GROUP_NUMBERS];
@@ -51,7 +51,6 @@ struct scratch {
     float products[GROUP_QUERIES_MAX];                             /* D */
 };
 
-/* A tile of keys that queries go by. */
 struct key_tile {
     int64_t first;
     int64_t keys;
@@ -61,7 +60,6 @@ enum {
     TILE = YK_CPU_TILE
 };
 
-/* A few queries of one head. */
 struct group {
     int64_t first;
     int64_t queries; /* a multiple of 8 */
@@ -73,7 +71,7 @@ static int64_t group_size(int64_t size)
     return queries < GROUP_QUERIES_MAX ? queries : GROUP_QUERIES_MAX;
 }
 
-/* How many keys of the tile at least one of eight queries sees, in whole tiles of 8. */
+/* Number of keys of the tile that are visible to any of eight queries, rounded up to 8. */
 static int64_t visible_to_eight(const struct yk_cpu_head *head, int64_t t,
                                 const struct key_tile *tile)
 {
@@ -122,7 +120,7 @@ static void load_queries(const struct yk_cpu_head *head, const void *d_out,
     }
 }
 
-/* P and dS of one query from its scores and dP; beyond `visible` both are 0, up to `keys`. */
+/* Computes P and dS of one query from its scores and dP. Both are 0 from key `visible` on. */
 static __attribute__((noinline)) void differentiate(float base, float product, int64_t visible,
                                                     int64_t keys, float *powers, float *d_scores)
 {
@@ -137,7 +135,7 @@ static __attribute__((noinline)) void differentiate(float base, float product, i
     }
 }
 
-/* D of one query as the sum of P ∘ dP over all keys, which must be in the tile. */
+/* D of one query as the sum of P ∘ dP. All keys must be in the tile. */
 static float find_product(float base, int64_t visible, const float *scores, const float *d_powers)
 {
     float product = 0;
@@ -158,7 +156,7 @@ static void multiply_row(float *row, const float *factors, int64_t count)
     }
 }
 
-/* P and dS of query `at` of the group from its scores and dP; `visible` by the eight it is of. */
+/* P and dS of query `at` of the group. `visible` is visible_to_eight() of its eight queries. */
 static void differentiate_row(const struct yk_cpu_head *head, const struct key_tile *tile,
                               const struct group *group, int64_t at, int64_t visible,
                               struct scratch *scratch)
@@ -174,7 +172,7 @@ static void differentiate_row(const struct yk_cpu_head *head, const struct key_t
         keep = yk_cpu_head_dropout_factors(head, t, tile->first, visible, buffer);
         multiply_row(d_row, keep, mine);
     }
-    /* The output was rounded to 16 bits: better is cheap where all keys are here. */
+    /* A 16-bit output was rounded. If all keys are in the tile, D is computed more exactly. */
     if (yk_precision_bytes(head->op->type) < (int64_t)sizeof(float) &&
         head->op->keys <= tile->keys) {
         product = find_product(scratch->bases[at], mine, row, d_row);
@@ -185,7 +183,7 @@ static void differentiate_row(const struct yk_cpu_head *head, const struct key_t
     }
 }
 
-/* Eight queries of the group, from its query `at`: P and dS with the keys of the tile. */
+/* P and dS of eight queries of the group, from query `at` on, with the keys of the tile. */
 static void score_eight(const struct yk_cpu_head *head, const struct key_tile *tile,
                         const struct group *group, int64_t at, int64_t visible,
                         struct scratch *scratch)
@@ -215,7 +213,7 @@ static void score_eight(const struct yk_cpu_head *head, const struct key_tile *t
     }
 }
 
-/* What the keys of the tile add to dQ of eight queries; to (8 rows of `stride`). */
+/* Adds the part of the tile to dQ of eight queries: `to` has `rows` rows, `stride` apart. */
 static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t visible,
                            struct scratch *scratch, int64_t rows, float *to, int64_t stride)
 {
@@ -243,12 +241,13 @@ static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t v
     }
 }
 
-/* What the group adds to dK and dV. A key of the tile is seen by the last queries of the group. */
+/* Adds the part of the group to dK and dV. If a query of the group sees a key, all later ones do.
+ */
 static void find_d_keys(const struct yk_cpu_head *head, const struct key_tile *tile,
                         const struct group *group, struct scratch *scratch)
 {
     const int64_t size = head->size;
-    int64_t from = 0; /* the first of the group that sees the eight keys */
+    int64_t from = 0; /* the first query of the group that sees the eight keys */
     for (int64_t s = 0; s < tile->keys; s += TILE) {
         while (from < group->queries && visible_to_eight(head, group->first + from, tile) <= s) {
             from += TILE;
@@ -278,9 +277,9 @@ static void find_d_keys(const struct yk_cpu_head *head, const struct key_tile *t
 }
 
 /*
- * Queries `first` to `end` − 1 of one head, `first` a multiple of 8, pass the tile that is in
- * scratch. `find` says whether d_keys and d_values are added to, and whether the tile's part of dQ
- * is added to d_queries, whose first row, of `d_stride`, is that of query `first`.
+ * Processes queries `first` to `end` − 1 of one head with the tile of keys in scratch memory.
+ * `first` is a multiple of 8. `find` says which gradients to add to: d_keys and d_values in scratch
+ * memory, d_queries, or both. The first row of d_queries belongs to query `first`.
  */
 static void pass_tile(const struct yk_cpu_head *head, const void *d_out,
                       const struct key_tile *tile, int64_t first, int64_t end, int find,
@@ -313,10 +312,10 @@ static void pass_tile(const struct yk_cpu_head *head, const void *d_out,
 /* ---- which tiles ---- */
 
 enum {
-    FEW_HEADS = 8 /* fewer leave threads idle */
+    FEW_HEADS = 8 /* with fewer heads, threads would be idle */
 };
 
-/* Rows of dK or dV, times `scale`, from scratch to where they belong. */
+/* Writes rows of dK or dV, multiplied by `scale`. */
 static void store_rows(const struct yk_cpu_head *head, const struct key_tile *tile, float scale,
                        float *rows, void *to, int64_t stride)
 {
@@ -332,32 +331,32 @@ static void store_rows(const struct yk_cpu_head *head, const struct key_tile *ti
     }
 }
 
-/* dK and dV of one tile of keys, and, where asked for, what it adds to dQ in memory (fp32). */
+/* dK and dV of one tile of keys. With GRADIENT_OF_QUERIES, also adds its part to dQ (fp32). */
 static void run_key_tile(const struct yk_attention_backward_op *op, int64_t sample, int64_t kv_head,
                          const struct key_tile *tile, int find, struct scratch *scratch)
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t heads = forward->heads / forward->kv_heads;
-    struct yk_cpu_head head = yk_cpu_head(forward, sample, kv_head * heads);
+    struct yk_cpu_head head = yk_cpu_head_make(forward, sample, kv_head * heads);
     const size_t bytes = (size_t)(tile->keys * head.size) * sizeof(float);
     memset(scratch->d_keys, 0, bytes);
     memset(scratch->d_values, 0, bytes);
     if (tile->first < head.length) {
         load_keys(&head, tile, scratch);
         for (int64_t h = 0; h < heads; h++) {
-            head = yk_cpu_head(forward, sample, kv_head * heads + h);
+            head = yk_cpu_head_make(forward, sample, kv_head * heads + h);
             float *d_queries = (float *)op->dq + sample * forward->queries * op->dq_stride +
                                head.head * forward->head_size;
             pass_tile(&head, op->d_out, tile, 0, forward->queries, find, scratch,
                       find & GRADIENT_OF_QUERIES ? d_queries : NULL, op->dq_stride);
         }
     }
-    /* The queries were scaled by log2 e as well. */
+    /* d_keys contains the factor log2 e of the queries. */
     store_rows(&head, tile, 1.0F / YK_CPU_LOG2_E, scratch->d_keys, op->dk, op->dk_stride);
     store_rows(&head, tile, 1.0F, scratch->d_values, op->dv, op->dv_stride);
 }
 
-/* dQ of some queries of one head. */
+/* dQ of queries `first` to `end` − 1 of one head. */
 static void run_query_tile(const struct yk_attention_backward_op *op,
                            const struct yk_cpu_head *head, int64_t first, int64_t end,
                            struct scratch *scratch)
@@ -380,7 +379,7 @@ static void run_query_tile(const struct yk_attention_backward_op *op,
     }
 }
 
-/* One head of keys with all that look at it. */
+/* All gradients of one head of keys and values. */
 static void run_whole(const struct yk_attention_backward_op *op, int64_t sample, int64_t kv_head,
                       int64_t tile_keys)
 {
@@ -413,7 +412,7 @@ static void run_queries(const struct yk_attention_backward_op *op, int64_t chunk
     const struct yk_attention_op *forward = &op->forward;
     const int64_t tiles = (forward->queries + tile_queries - 1) / tile_queries;
     const struct yk_cpu_head head =
-        yk_cpu_head(forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
+        yk_cpu_head_make(forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
     const int64_t first = chunk % tiles * tile_queries;
     const int64_t end = first + tile_queries;
     run_query_tile(op, &head, first, end < forward->queries ? end : forward->queries, &scratch);

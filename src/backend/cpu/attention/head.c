@@ -12,7 +12,7 @@ enum {
     CACHE_LINE = 64,
 };
 
-struct yk_cpu_head yk_cpu_head(const struct yk_attention_op *op, int64_t sample, int64_t head)
+struct yk_cpu_head yk_cpu_head_make(const struct yk_attention_op *op, int64_t sample, int64_t head)
 {
     assert(op->head_size <= YK_CPU_HEAD_SIZE_MAX);
     const int64_t keys = op->keys;

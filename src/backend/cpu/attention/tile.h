@@ -1,7 +1,8 @@
 /*
- * Tile: products of small fp32 matrices, 8 × 8 numbers at a time, in registers: the inner loop of
- * attention, whose matrices are too small for a library. Both factors are stored with the index
- * that is summed over as the slow one, so that rows of 8 are read. Any thread may call these.
+ * Tile: products of small fp32 matrices, computed in registers as tiles of 8 × 8 elements. This is
+ * the inner loop of attention, whose matrices are too small for a BLAS library. Both operands are
+ * stored with the summation index as the row index, so that the loop reads rows of 8. Any thread
+ * may call these functions.
  */
 #ifndef YK_BACKEND_CPU_ATTENTION_TILE_H
 #define YK_BACKEND_CPU_ATTENTION_TILE_H
@@ -14,8 +15,8 @@ enum {
 };
 
 /*
- * For each tile t: c[i][j] (8, 8) = sum over l of a[l][i] · b[l][j], l from 0 to depth − 1, added
- * to what c holds where `add` says so. Tile t begins t times the step after the first.
+ * `count` products of tiles: c[i][j] (8, 8) = Σ a[l][i] · b[l][j] over l from 0 to depth − 1. Tile
+ * t starts at a + t · a_step, b + t · b_step and c + t · c_step. Strides and steps are in elements.
  */
 struct yk_cpu_tiles {
     const float *a;
@@ -28,8 +29,8 @@ struct yk_cpu_tiles {
     int64_t b_step;
     int64_t c_step;
     int64_t depth;
-    int64_t count; /* of tiles */
-    bool add;
+    int64_t count; /* number of tiles */
+    bool add;      /* add to c instead of overwriting it */
 };
 
 void yk_cpu_tiles_multiply(const struct yk_cpu_tiles *tiles);
@@ -37,6 +38,7 @@ void yk_cpu_tiles_multiply(const struct yk_cpu_tiles *tiles);
 /* to[j][i] = from[i][j], both (8, 8). */
 void yk_cpu_tile_transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride);
 
+/* Rounds up to a multiple of YK_CPU_TILE. */
 static inline int64_t yk_cpu_tile_round_up(int64_t count)
 {
     return (count + YK_CPU_TILE - 1) / YK_CPU_TILE * YK_CPU_TILE;

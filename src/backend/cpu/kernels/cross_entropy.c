@@ -15,8 +15,8 @@
  * With m the largest logit x of a row, Z = Σ exp(x − m), label t and smoothing s over C classes:
  *   loss     = log Z + m − (1 − s) · x_t − (s / C) · Σ x
  *   gradient = exp(x − m) / Z − s / C, and less 1 − s at the label.
- * Of fp32, exp(x − m) replaces the logits when they are to become the gradient; in 16 bits it would
- * lose digits, and is computed twice.
+ * If logits are fp32 and the gradient is wanted, exp(x − m) is stored in place of the logits.
+ * 16-bit types would lose precision, so there it is computed twice.
  */
 struct row {
     float largest;
@@ -29,7 +29,7 @@ static bool keeps_powers(const struct yk_cross_entropy_op *op)
     return op->factor != 0.0F && !yk_cpu_fp32_is_converted(op->type);
 }
 
-/* exp(x) for x up to 0, with 0 for what is below 2^-126. */
+/* exp(x) for x ≤ 0. Results below 2^-126 are 0. */
 static inline float power(float x)
 {
     int32_t n;
@@ -39,7 +39,7 @@ static inline float power(float x)
     return less_one * whole + whole;
 }
 
-/* Logits become exp(x − m) where they are. */
+/* Replaces logits by exp(x − m). */
 static void to_powers(float largest, int64_t count, float *numbers)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -47,7 +47,7 @@ static void to_powers(float largest, int64_t count, float *numbers)
     }
 }
 
-/* Leaves the logits as they are, or exp(x − m) in their place. */
+/* With keeps_powers(), replaces the logits by exp(x − m). */
 static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
 {
     struct row row = {.largest = -INFINITY};
@@ -96,8 +96,9 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
     }
 }
 
-static void run_row(const struct yk_cross_entropy_op *op, int64_t number)
+static void run_row(const void *work, int64_t number)
 {
+    const struct yk_cross_entropy_op *op = work;
     const int64_t start = number * op->stride;
     const int64_t target = op->targets[number];
     assert(target < op->classes);
@@ -122,22 +123,10 @@ static void run_row(const struct yk_cross_entropy_op *op, int64_t number)
     }
 }
 
-static void run_rows(const void *work, int64_t chunk)
-{
-    const struct yk_cross_entropy_op *op = work;
-    const int64_t rows = yk_cpu_chunk_rows(op->classes);
-    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
-    for (int64_t row = chunk * rows; row < end; row++) {
-        run_row(op, row);
-    }
-}
-
 void yk_cpu_cross_entropy(int threads, const void *op)
 {
     const struct yk_cross_entropy_op *cross_entropy = op;
-    const int64_t chunks =
-        yk_cpu_chunk_count(cross_entropy->rows, yk_cpu_chunk_rows(cross_entropy->classes));
-    yk_cpu_parallel_for(threads, chunks, run_rows, op);
+    yk_cpu_parallel_rows(threads, cross_entropy->rows, cross_entropy->classes, run_row, op);
     double sum = 0;
     for (int64_t row = 0; row < cross_entropy->rows; row++) {
         sum += (double)cross_entropy->row_losses[row];

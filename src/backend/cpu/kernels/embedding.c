@@ -9,7 +9,7 @@
 
 /* ---- forward ---- */
 
-/* Adds numbers of the table's type, from place `at`, to those of a row. */
+/* Adds elements of the table's type, from index `at` on, to a row. */
 static void add_to(const struct yk_embedding_op *op, const void *added, int64_t at, int64_t count,
                    float *row)
 {
@@ -20,8 +20,9 @@ static void add_to(const struct yk_embedding_op *op, const void *added, int64_t 
     }
 }
 
-static void embed_row(const struct yk_embedding_op *op, int64_t row)
+static void embed_row(const void *work, int64_t row)
 {
+    const struct yk_embedding_op *op = work;
     float entry_scratch[YK_CPU_FP32_BUFFER];
     float out_scratch[YK_CPU_FP32_BUFFER];
     const int64_t token = op->tokens[row];
@@ -45,30 +46,20 @@ static void embed_row(const struct yk_embedding_op *op, int64_t row)
     }
 }
 
-static void embed_rows(const void *work, int64_t chunk)
-{
-    const struct yk_embedding_op *op = work;
-    const int64_t rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
-    for (int64_t row = chunk * rows; row < end; row++) {
-        embed_row(op, row);
-    }
-}
-
 void yk_cpu_embedding(int threads, const void *op)
 {
     const struct yk_embedding_op *embedding = op;
-    const int64_t chunks = yk_cpu_chunk_count(embedding->rows, yk_cpu_chunk_rows(embedding->width));
-    yk_cpu_parallel_for(threads, chunks, embed_rows, op);
+    yk_cpu_parallel_rows(threads, embedding->rows, embedding->width, embed_row, op);
 }
 
 /* ---- backward ---- */
 
-/* Rows of one token within a window are chained in their order; each chain is summed in fp32 and
- * added to the table once. Chains share nothing, so threads may take them in any order. */
+/* Within a window of rows, the rows with the same token form a chain, in their order. Each chain is
+ * summed in fp32 and added to the table once. Chains are independent, so threads may process them
+ * in any order. */
 enum {
     WINDOW = 1024,      /* rows */
-    SLOTS = 4 * WINDOW, /* of the table that finds a token's chain; a power of two */
+    SLOTS = 4 * WINDOW, /* of the hash table from token to chain; a power of two */
 };
 
 struct window {
@@ -76,13 +67,13 @@ struct window {
     int64_t first; /* row */
     int32_t chain_count;
     int64_t chunk_chains;
-    int16_t starts[WINDOW]; /* by chain: its first row, counted from `first` */
-    int16_t ends[WINDOW];   /* by chain: its last */
-    int16_t next[WINDOW];   /* by row; −1: none */
-    int16_t slots[SLOTS];   /* chain, or −1 */
+    int16_t starts[WINDOW]; /* by chain: its first row, relative to `first` */
+    int16_t ends[WINDOW];   /* by chain: its last row */
+    int16_t next[WINDOW];   /* by row: the next row of the chain; −1 means: none */
+    int16_t slots[SLOTS];   /* chain; −1 means: unused */
 };
 
-/* Adds a row to the chain of its token, or begins one. */
+/* Adds a row to the chain of its token, or starts a chain. */
 static void chain_row(struct window *window, int16_t row)
 {
     const int32_t *tokens = window->op->tokens + window->first;
@@ -101,17 +92,6 @@ static void chain_row(struct window *window, int16_t row)
         window->next[window->ends[chain]] = row;
         window->ends[chain] = row;
     }
-}
-
-static void add_scaled(enum yk_precision type, float scale, const float *sum, int64_t count,
-                       void *to, int64_t at)
-{
-    float scratch[YK_CPU_FP32_BUFFER];
-    float *entry = yk_cpu_fp32_update(type, to, at, count, scratch);
-    for (int64_t i = 0; i < count; i++) {
-        entry[i] += scale * sum[i];
-    }
-    yk_cpu_fp32_store(type, entry, count, to, at);
 }
 
 static void add_row(const struct yk_embedding_backward_op *op, int64_t at, int64_t count,
@@ -137,7 +117,8 @@ static void sum_chain(const struct window *window, int64_t chain)
         for (int16_t row = start; row >= 0; row = window->next[row]) {
             add_row(op, (window->first + row) * op->width + first, count, sum);
         }
-        add_scaled(op->table_type, op->scale, sum, count, op->d_table, token * op->width + first);
+        yk_cpu_fp32_add(op->table_type, op->scale, sum, count, op->d_table,
+                        token * op->width + first);
     }
 }
 
@@ -165,24 +146,19 @@ static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
     }
 }
 
-/* One position after another: its rows are `sequence` apart. */
-static void sum_positions(const void *work, int64_t chunk)
+/* The rows of a position are `sequence` rows apart. */
+static void sum_position(const void *work, int64_t position)
 {
     const struct yk_embedding_backward_op *op = work;
-    const int64_t chunk_rows = yk_cpu_chunk_rows(op->width);
-    const int64_t positions = yk_cpu_min(op->sequence, op->rows);
-    const int64_t end = yk_cpu_min(positions, (chunk + 1) * chunk_rows);
     float sum[YK_CPU_FP32_BUFFER];
-    for (int64_t position = chunk * chunk_rows; position < end; position++) {
-        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-            memset(sum, 0, (size_t)count * sizeof *sum);
-            for (int64_t row = position; row < op->rows; row += op->sequence) {
-                add_row(op, row * op->width + first, count, sum);
-            }
-            add_scaled(op->table_type, 1.0F, sum, count, op->d_positions,
-                       position * op->width + first);
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+        memset(sum, 0, (size_t)count * sizeof *sum);
+        for (int64_t row = position; row < op->rows; row += op->sequence) {
+            add_row(op, row * op->width + first, count, sum);
         }
+        yk_cpu_fp32_add(op->table_type, 1.0F, sum, count, op->d_positions,
+                        position * op->width + first);
     }
 }
 
@@ -194,7 +170,6 @@ void yk_cpu_embedding_backward(int threads, const void *op)
     }
     if (embedding->d_positions) {
         const int64_t positions = yk_cpu_min(embedding->sequence, embedding->rows);
-        const int64_t chunks = yk_cpu_chunk_count(positions, yk_cpu_chunk_rows(embedding->width));
-        yk_cpu_parallel_for(threads, chunks, sum_positions, op);
+        yk_cpu_parallel_rows(threads, positions, embedding->width, sum_position, op);
     }
 }

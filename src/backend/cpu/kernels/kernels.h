@@ -1,30 +1,37 @@
 /*
- * Kernels: the ops of backend/ops.h on the CPU. Each gets its own struct. How the work is cut does
- * not depend on `threads`, so the result does not either.
+ * Kernels: the ops of backend/ops.h on the CPU. A kernel runs on the thread of a lane and shares
+ * its work among `threads` threads. `op` points to the struct of the op. The division of the work
+ * does not depend on `threads`, and neither does the result.
  */
 #ifndef YK_BACKEND_CPU_KERNELS_KERNELS_H
 #define YK_BACKEND_CPU_KERNELS_KERNELS_H
 
-void yk_cpu_matmul(int threads, const void *op);
-void yk_cpu_attention(int threads, const void *op);
-void yk_cpu_attention_backward(int threads, const void *op);
-void yk_cpu_norm(int threads, const void *op);
-void yk_cpu_norm_backward(int threads, const void *op);
-void yk_cpu_embedding(int threads, const void *op);
-void yk_cpu_embedding_backward(int threads, const void *op);
-void yk_cpu_rotary(int threads, const void *op);
-void yk_cpu_swiglu(int threads, const void *op);
-void yk_cpu_swiglu_backward(int threads, const void *op);
-void yk_cpu_dropout(int threads, const void *op);
-void yk_cpu_sum_rows(int threads, const void *op);
-void yk_cpu_cross_entropy(int threads, const void *op);
-void yk_cpu_sum_squares(int threads, const void *op);
-void yk_cpu_optimizer_clip_norm(int threads, const void *op);
-void yk_cpu_optimizer_adamw(int threads, const void *op);
-void yk_cpu_optimizer_sgd(int threads, const void *op);
-void yk_cpu_elementwise_cast(int threads, const void *op);
-void yk_cpu_elementwise_add(int threads, const void *op);
-void yk_cpu_nf4_quantise(int threads, const void *op);
-void yk_cpu_nf4_dequantise(int threads, const void *op);
+/* OP(name, kernel) for every op. */
+#define YK_CPU_OPS(OP)                                                                             \
+    OP(matmul, yk_cpu_matmul)                                                                      \
+    OP(attention, yk_cpu_attention)                                                                \
+    OP(attention_backward, yk_cpu_attention_backward)                                              \
+    OP(norm, yk_cpu_norm)                                                                          \
+    OP(norm_backward, yk_cpu_norm_backward)                                                        \
+    OP(embedding, yk_cpu_embedding)                                                                \
+    OP(embedding_backward, yk_cpu_embedding_backward)                                              \
+    OP(rotary, yk_cpu_rotary)                                                                      \
+    OP(swiglu, yk_cpu_swiglu)                                                                      \
+    OP(swiglu_backward, yk_cpu_swiglu_backward)                                                    \
+    OP(dropout, yk_cpu_dropout)                                                                    \
+    OP(sum_rows, yk_cpu_sum_rows)                                                                  \
+    OP(cross_entropy, yk_cpu_cross_entropy)                                                        \
+    OP(sum_squares, yk_cpu_sum_squares)                                                            \
+    OP(clip_norm, yk_cpu_optimizer_clip_norm)                                                      \
+    OP(adamw, yk_cpu_optimizer_adamw)                                                              \
+    OP(sgd, yk_cpu_optimizer_sgd)                                                                  \
+    OP(cast, yk_cpu_elementwise_cast)                                                              \
+    OP(add, yk_cpu_elementwise_add)                                                                \
+    OP(quantise, yk_cpu_nf4_quantise)                                                              \
+    OP(dequantise, yk_cpu_nf4_dequantise)
+
+#define YK_CPU_DECLARE(name, kernel) void kernel(int threads, const void *op);
+YK_CPU_OPS(YK_CPU_DECLARE)
+#undef YK_CPU_DECLARE
 
 #endif

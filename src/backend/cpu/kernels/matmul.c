@@ -1,13 +1,13 @@
 /*
- * The output is cut into tiles by its shape alone; each tile is one thread's work from the product
- * to the epilogue, so that the result is the same for any number of threads. OpenBLAS multiplies,
- * on one thread. 16-bit numbers are converted to fp32 in chunks of k. Small outputs of long sums
- * (gradients of weights) have too few tiles: their k is cut into parts too, which are added in
- * order. A thread needs sizeof(struct scratch), 704 KiB, of its stack.
+ * Matmul: the output is divided into tiles, which depend only on its shape. One thread computes a
+ * tile, from the product (by OpenBLAS, on one thread) to the epilogue. The result is therefore the
+ * same for every number of threads. 16-bit elements are converted to fp32 in chunks of k. A small
+ * output with a large k (a gradient of weights) has too few tiles. Its k is then divided into parts
+ * as well, which are added in order. A thread needs sizeof(struct scratch), 704 KiB, of stack.
  */
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/fp32.h"
 #include "backend/cpu/math/vector.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
@@ -19,11 +19,11 @@
 /* ---- epilogue ---- */
 
 enum {
-    EPILOGUE_WIDTH = 384 /* the most numbers of a row that are ended at once */
+    EPILOGUE_WIDTH = 384 /* max elements of a row per call of apply_epilogue() */
 };
 
-/* GELU(x) = x · Φ(x); Hendrycks and Gimpel 2016. The tanh form takes Φ(x) = (1 + tanh u) / 2 =
- * 1 / (1 + 2^t) with u = √(2/π) (x + 0.044715 x³) and t = −2 u log2 e. */
+/* GELU(x) = x · Φ(x) (Hendrycks and Gimpel 2016). The tanh form approximates Φ(x) by
+ * (1 + tanh u) / 2 = 1 / (1 + 2^t) with u = √(2/π) (x + 0.044715 x³) and t = −2 u log2 e. */
 #define TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
 #define LOG2_E 1.44269504088896341F
 #define CUBE 0.044715F
@@ -59,7 +59,7 @@ static inline yk_cpu_vector gelu_backward(yk_cpu_vector x, yk_cpu_vector aux)
     return x * (cdf + aux * cdf * (1.0F - cdf) * twice_slope_of_u);
 }
 
-/* SiLU(x) = x · s(x) with s the logistic function; the gradient is s (1 + x (1 − s)). */
+/* SiLU(x) = x · s(x) with the sigmoid s. The gradient is s (1 + x (1 − s)). */
 static inline yk_cpu_vector silu(yk_cpu_vector x, yk_cpu_vector aux)
 {
     (void)aux;
@@ -72,7 +72,7 @@ static inline yk_cpu_vector silu_backward(yk_cpu_vector x, yk_cpu_vector aux)
     return x * cdf * (1.0F + aux * (1.0F - cdf));
 }
 
-/* x[i] = function(x[i], aux[i]), four at a time; the last few through a register of their own. */
+/* x[i] = function(x[i], aux[i]), four elements at a time. The last vector may be partly filled. */
 static inline __attribute__((always_inline)) void
 apply(yk_cpu_vector (*function)(yk_cpu_vector x, yk_cpu_vector aux), float *x, const float *aux,
       int64_t count)
@@ -158,26 +158,16 @@ static void activate_backward(enum yk_epilogue epilogue, float *x, const float *
     }
 }
 
-/* The numbers as fp32: where they are, or brought to `buffer`. */
-static const float *read_row(enum yk_precision type, const void *from, int64_t first, int64_t count,
-                             float *buffer)
-{
-    if (yk_precision_bytes(type) == (int64_t)sizeof(float)) {
-        return (const float *)from + first;
-    }
-    yk_cpu_numbers_load(type, from, first, count, buffer);
-    return buffer;
-}
-
-/* Whether there is anything to do to an fp32 product that is in c already. */
+/* Whether an fp32 product in c needs bias, add or an epilogue. */
 static bool needs_epilogue(const struct yk_matmul_op *op)
 {
     return !op->accumulate &&
            (op->bias || (op->add && op->add != op->c) || op->epilogue != YK_EPILOGUE_NONE);
 }
 
-/* Applies the epilogue to the `count` numbers of row `i` from column `j`, which are in `x` (c
- * itself or not), with the bias of these columns in fp32, or NULL, and stores them in c. */
+/* Applies bias, add and epilogue to `count` elements of row i from column j on, and stores them in
+ * c. `x` holds the product; it may be in c itself. `bias` has the bias of these columns, or is
+ * NULL. */
 static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, int64_t count,
                            const float *bias, float *x)
 {
@@ -187,7 +177,7 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
     const bool in_place = x == (float *)op->c + place;
     if (op->accumulate) {
         if (!in_place) {
-            add_to(x, read_row(op->c_type, op->c, place, count, buffer), count);
+            add_to(x, yk_cpu_fp32_view(op->c_type, op->c, place, count, buffer), count);
         }
     } else {
         const int64_t aux_place = i * op->aux_stride + j;
@@ -195,11 +185,13 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
             add_to(x, bias, count);
         }
         if (op->add && !(in_place && op->add == op->c)) {
-            add_to(x, read_row(op->c_type, op->add, i * op->add_stride + j, count, buffer), count);
+            add_to(x, yk_cpu_fp32_view(op->c_type, op->add, i * op->add_stride + j, count, buffer),
+                   count);
         }
         if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
             activate_backward(op->epilogue, x,
-                              read_row(op->c_type, op->aux, aux_place, count, buffer), count);
+                              yk_cpu_fp32_view(op->c_type, op->aux, aux_place, count, buffer),
+                              count);
         } else {
             if (op->aux && op->epilogue != YK_EPILOGUE_RELU && op->epilogue != YK_EPILOGUE_NONE) {
                 yk_cpu_numbers_store(op->c_type, x, count, op->aux, aux_place);
@@ -215,25 +207,25 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
 /* ---- product ---- */
 
 enum {
-    TILE_ROWS = 256, /* the most; measured: larger ones are no faster */
+    TILE_ROWS = 256, /* max; larger tiles were not faster */
     TILE_COLUMNS = EPILOGUE_WIDTH,
-    CHUNK = 128,   /* of k, where numbers are converted */
-    STEP = 16,     /* tiles are multiples of it: the width of the product's inner kernel */
-    SMALLEST = 64, /* below, more time goes into packing than is won */
-    ENOUGH = 8,    /* tiles, for threads to share */
-    LONG = 512,    /* k of a part: adding it up costs little beside it */
+    CHUNK = 128,   /* of k, if elements are converted */
+    STEP = 16,     /* tiles are multiples of the width of OpenBLAS's inner kernel */
+    SMALLEST = 64, /* in smaller tiles, packing takes too much of the time */
+    ENOUGH = 8,    /* tiles to share among threads */
+    LONG = 512,    /* least k of a part, so that adding parts costs little */
 };
 
 struct tiles {
-    int64_t rows; /* of one tile */
+    int64_t rows; /* per tile */
     int64_t columns;
-    int64_t depth;
-    int64_t down; /* how many */
-    int64_t across;
-    int64_t parts;
+    int64_t depth;  /* k per part */
+    int64_t down;   /* number of tiles in a column */
+    int64_t across; /* number of tiles in a row */
+    int64_t parts;  /* of k */
 };
 
-/* One tile, and of its sums those from `l`. */
+/* One part of a tile: rows from i, columns from j, terms of k from l on. */
 struct block {
     int64_t i;
     int64_t j;
@@ -254,17 +246,12 @@ struct operand {
     int64_t stride;
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* `length` cut into equal blocks of at most `most`, rounded up to whole steps. */
+/* The size of equal blocks of at most `most`, rounded up to a multiple of STEP. */
 static int64_t cut(int64_t length, int64_t most)
 {
     const int64_t blocks = (length + most - 1) / most;
     const int64_t block = (length + blocks - 1) / blocks;
-    return smaller((block + STEP - 1) / STEP * STEP, most);
+    return yk_cpu_min((block + STEP - 1) / STEP * STEP, most);
 }
 
 static struct tiles cut_tiles(int64_t m, int64_t n, int64_t k, int64_t rows, int64_t columns)
@@ -280,7 +267,7 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     int64_t rows = TILE_ROWS;
     int64_t columns = TILE_COLUMNS;
     struct tiles tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
-    const int64_t parts = smaller(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
+    const int64_t parts = yk_cpu_min(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
     if (parts > 1 && yk_precision_bytes(op->c_type) == 4 && !needs_epilogue(op)) {
         tiles.depth = cut(op->k, (op->k + parts - 1) / parts);
         tiles.parts = (op->k + tiles.depth - 1) / tiles.depth;
@@ -307,14 +294,13 @@ static struct block find_block(const struct yk_matmul_op *op, const struct tiles
         .j = tile % tiles->across * tiles->columns,
         .l = number % tiles->parts * tiles->depth,
     };
-    block.rows = smaller(tiles->rows, op->m - block.i);
-    block.columns = smaller(tiles->columns, op->n - block.j);
-    block.depth = smaller(tiles->depth, op->k - block.l);
+    block.rows = yk_cpu_min(tiles->rows, op->m - block.i);
+    block.columns = yk_cpu_min(tiles->columns, op->n - block.j);
+    block.depth = yk_cpu_min(tiles->depth, op->k - block.l);
     return block;
 }
 
-/* `rows` from `row` and `columns` from `column` of a matrix as stored, in fp32: in place, or in
- * `buffer`. */
+/* A block of a matrix as fp32: in place, or converted in `buffer`. */
 static struct operand load(enum yk_precision type, const void *from, int64_t stride, int64_t row,
                            int64_t rows, int64_t column, int64_t columns, float *buffer)
 {
@@ -338,7 +324,7 @@ static void multiply(const struct yk_matmul_op *op, const struct block *block, f
     int64_t done = 0;
     do {
         const int64_t l = block->l + done;
-        const int64_t depth = smaller(chunk, block->depth - done);
+        const int64_t depth = yk_cpu_min(chunk, block->depth - done);
         const struct operand a =
             op->a_transposed
                 ? load(op->a_type, op->a, op->a_stride, l, depth, i, block->rows, scratch->a)
@@ -394,7 +380,7 @@ static void add_part(const struct yk_matmul_op *op, const struct block *block, c
     }
 }
 
-/* The first part of a tile goes to c at once, the others one after the other. */
+/* The first part of a tile is computed in c. The others are added in order. */
 static void run_parts(int threads, const struct yk_matmul_op *op, const struct tiles *tiles)
 {
     (void)threads;

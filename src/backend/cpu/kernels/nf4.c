@@ -52,29 +52,6 @@ static void code_block(const float *x, int64_t count, float scale, uint8_t *code
     }
 }
 
-/* The code of the nearest value; of two equally near, the even one, as bitsandbytes rounds. */
-static uint8_t code_scale(float scaled)
-{
-    int low = 0;
-    int high = YK_NF4_SCALES - 1;
-    if (!(scaled > scale_values[low])) {
-        return 0;
-    }
-    while (high - low > 1) { /* value[low] < scaled, and not value[high] unless it is the last */
-        const int middle = (low + high) / 2;
-        if (scaled > scale_values[middle]) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    const float midpoint = (scale_values[low] + scale_values[high]) * 0.5F;
-    if (scaled == midpoint) {
-        return (uint8_t)(low % 2 == 0 ? low : high);
-    }
-    return (uint8_t)(scaled > midpoint ? high : low);
-}
-
 /* The scales of a group's blocks; returns how many there are. */
 static int64_t group_scales(const struct yk_quantise_op *op, int64_t group, float *scales)
 {
@@ -126,7 +103,8 @@ static void quantise_group(const void *work, int64_t group)
     const float unit = inverse(largest);
     op->to.scale_scales[group] = largest;
     for (int64_t block = 0; block < blocks; block++) {
-        op->to.scales[group * YK_NF4_SCALE_BLOCK + block] = code_scale(scales[block] * unit);
+        op->to.scales[group * YK_NF4_SCALE_BLOCK + block] =
+            yk_nf4_code_of_scale(scale_values, scales[block] * unit);
     }
 }
 

@@ -11,7 +11,6 @@
 
 /* ---- forward ---- */
 
-/* The mean of a row, and of its squared distances from it, in two passes while it is in cache. */
 static float row_mean(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x)
 {
     double sum = 0;
@@ -93,21 +92,21 @@ void yk_cpu_norm(int threads, const void *op)
  *   d_weight = the sum over rows of dy · n, d_bias that of dy
  * (Ba, Kiros and Hinton 2016; Zhang and Sennrich 2019).
  *
- * The rows are cut into at most GROUPS, each with sums of its own for d_weight and d_bias, which
- * are added up group by group. Where the sums of a whole row fit, each row is read once.
+ * The rows are divided into at most GROUPS groups. Each group has its own sums for d_weight and
+ * d_bias, which are then added in order. If a row has at most PANEL columns, it is read only once.
  */
 enum {
     GROUPS = 16,
-    PANEL = 1024, /* columns that are summed at a time; GROUPS · 2 · PANEL floats: 128 KiB */
+    PANEL = 1024, /* columns summed at a time; GROUPS · 2 · PANEL floats are 128 KiB */
 };
 
 struct backward {
     const struct yk_norm_backward_op *op;
     int64_t group_rows;
-    int64_t first; /* column of the panel */
+    int64_t first; /* first column of the panel */
     int64_t columns;
-    bool passes;             /* dx is written, too */
-    float (*sums)[2][PANEL]; /* by group, of d_weight and d_bias; NULL: frozen */
+    bool passes;             /* also write dx */
+    float (*sums)[2][PANEL]; /* by group: of d_weight and d_bias; NULL means: none */
 };
 
 struct backward_row {
@@ -218,7 +217,7 @@ static void backward_group(const void *work, int64_t group)
         yk_cpu_fp32_reader_set(&backward_row.x, op->x_type, op->x, start);
         yk_cpu_fp32_reader_set(&backward_row.dy, op->y_type, op->dy, start);
         yk_cpu_fp32_reader_set(&backward_row.add, op->x_type, op->add, start);
-        /* First the sums: dx may lie where dy does. */
+        /* Sums come first, because dx may be dy itself. */
         if (backward->sums) {
             sum_backward_row(backward, &backward_row, backward->sums[group][0],
                              backward->sums[group][1]);
@@ -232,8 +231,6 @@ static void backward_group(const void *work, int64_t group)
 /* Adds the groups' sums to columns of d_weight (which = 0) or d_bias (1). */
 static void add_sums(struct backward *backward, int64_t groups, int which, void *to)
 {
-    const enum yk_precision type = backward->op->weight_type;
-    float scratch[PANEL];
     if (!to) {
         return;
     }
@@ -244,11 +241,7 @@ static void add_sums(struct backward *backward, int64_t groups, int which, void 
             total[i] += more[i];
         }
     }
-    const float *before = yk_cpu_fp32_view(type, to, backward->first, backward->columns, scratch);
-    for (int64_t i = 0; i < backward->columns; i++) {
-        total[i] += before[i];
-    }
-    yk_cpu_numbers_store(type, total, backward->columns, to, backward->first);
+    yk_cpu_fp32_add(backward->op->weight_type, 1.0F, total, backward->columns, to, backward->first);
 }
 
 void yk_cpu_norm_backward(int threads, const void *op)

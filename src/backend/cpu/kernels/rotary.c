@@ -4,7 +4,7 @@
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
-/* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1 turns the other way. */
+/* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1 rotates backwards. */
 static void rotate_pairs(const float *cos_sin, float sign, int64_t count, float *restrict x,
                          float *restrict y)
 {
@@ -34,23 +34,17 @@ static void rotate_head(const struct yk_rotary_op *op, int64_t start, const floa
     }
 }
 
-static void rotate_rows(const void *work, int64_t chunk)
+static void rotate_row(const void *work, int64_t row)
 {
     const struct yk_rotary_op *op = work;
-    const int64_t rows = yk_cpu_chunk_rows(op->heads * op->head_size);
-    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
-    for (int64_t row = chunk * rows; row < end; row++) {
-        /* (sequence, head_size / 2, 2) */
-        const float *cos_sin = op->cos_sin + row % op->sequence * (op->head_size / 2 * 2);
-        for (int64_t head = 0; head < op->heads; head++) {
-            rotate_head(op, row * op->stride + head * op->head_size, cos_sin);
-        }
+    const float *cos_sin = op->cos_sin + row % op->sequence * (op->head_size / 2 * 2);
+    for (int64_t head = 0; head < op->heads; head++) {
+        rotate_head(op, row * op->stride + head * op->head_size, cos_sin);
     }
 }
 
 void yk_cpu_rotary(int threads, const void *op)
 {
     const struct yk_rotary_op *rotary = op;
-    const int64_t rows = yk_cpu_chunk_rows(rotary->heads * rotary->head_size);
-    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(rotary->rows, rows), rotate_rows, op);
+    yk_cpu_parallel_rows(threads, rotary->rows, rotary->heads * rotary->head_size, rotate_row, op);
 }

@@ -72,11 +72,12 @@ void yk_cpu_sum_squares(int threads, const void *op)
 
 /* ---- rows ---- */
 
-/* The rows are cut into at most GROUPS with sums of their own, which are added in order. */
+/* The rows are divided into at most GROUPS groups. Each group has its own sums, which are then
+ * added in order. */
 enum {
     GROUPS = 16,
-    PANEL = 2048, /* columns that are summed at a time; GROUPS · PANEL floats: 128 KiB */
-    TOGETHER = 4, /* rows that are added to the sums at once */
+    PANEL = 2048, /* columns summed at a time; GROUPS · PANEL floats are 128 KiB */
+    TOGETHER = 4, /* rows added to the sums at a time */
 };
 
 struct panel {
@@ -126,18 +127,13 @@ static void add_groups(const struct panel *panel, int64_t groups)
 {
     const struct yk_sum_rows_op *op = panel->op;
     const int64_t columns = panel->columns;
-    float scratch[PANEL];
     float *total = panel->sums[0];
     for (int64_t group = 1; group < groups; group++) {
         for (int64_t i = 0; i < columns; i++) {
             total[i] += panel->sums[group][i];
         }
     }
-    const float *before = yk_cpu_fp32_view(op->to_type, op->to, panel->first, columns, scratch);
-    for (int64_t i = 0; i < columns; i++) {
-        total[i] += before[i];
-    }
-    yk_cpu_numbers_store(op->to_type, total, columns, op->to, panel->first);
+    yk_cpu_fp32_add(op->to_type, 1.0F, total, columns, op->to, panel->first);
 }
 
 void yk_cpu_sum_rows(int threads, const void *op)

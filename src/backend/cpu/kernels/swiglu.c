@@ -18,33 +18,28 @@ static void swiglu_chunk(const float *gate, const float *up, int64_t count, floa
     }
 }
 
-static void swiglu_rows(const void *work, int64_t chunk)
+static void swiglu_row(const void *work, int64_t row)
 {
     const struct yk_swiglu_op *op = work;
-    const int64_t rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
     float gate_scratch[YK_CPU_FP32_BUFFER];
     float up_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t row = chunk * rows; row < end; row++) {
-        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-            const int64_t at = 2 * row * op->width + first;
-            const int64_t out_at = row * op->width + first;
-            const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
-            const float *up =
-                yk_cpu_fp32_view(op->type, op->gate_up, at + op->width, count, up_scratch);
-            float *out = yk_cpu_fp32_output(op->type, op->out, out_at, gate_scratch);
-            swiglu_chunk(gate, up, count, out);
-            yk_cpu_fp32_store(op->type, out, count, op->out, out_at);
-        }
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+        const int64_t at = 2 * row * op->width + first;
+        const int64_t out_at = row * op->width + first;
+        const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
+        const float *up =
+            yk_cpu_fp32_view(op->type, op->gate_up, at + op->width, count, up_scratch);
+        float *out = yk_cpu_fp32_output(op->type, op->out, out_at, gate_scratch);
+        swiglu_chunk(gate, up, count, out);
+        yk_cpu_fp32_store(op->type, out, count, op->out, out_at);
     }
 }
 
 void yk_cpu_swiglu(int threads, const void *op)
 {
-    const struct yk_swiglu_op *gate = op;
-    const int64_t chunks = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
-    yk_cpu_parallel_for(threads, chunks, swiglu_rows, op);
+    const struct yk_swiglu_op *swiglu = op;
+    yk_cpu_parallel_rows(threads, swiglu->rows, swiglu->width, swiglu_row, op);
 }
 
 static void swiglu_backward_chunk(const float *gate, const float *up, const float *d_out,
@@ -59,35 +54,30 @@ static void swiglu_backward_chunk(const float *gate, const float *up, const floa
     }
 }
 
-static void swiglu_backward_rows(const void *work, int64_t chunk)
+static void swiglu_backward_row(const void *work, int64_t row)
 {
     const struct yk_swiglu_backward_op *op = work;
-    const int64_t rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
     float gate_scratch[YK_CPU_FP32_BUFFER];
     float up_scratch[YK_CPU_FP32_BUFFER];
     float d_scratch[YK_CPU_FP32_BUFFER];
-    float d_gate[YK_CPU_FP32_BUFFER]; /* apart: the gradients may lie where gate and up do */
+    float d_gate[YK_CPU_FP32_BUFFER]; /* separate buffers: d_gate_up may be gate_up itself */
     float d_up[YK_CPU_FP32_BUFFER];
-    for (int64_t row = chunk * rows; row < end; row++) {
-        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-            const int64_t at = 2 * row * op->width + first;
-            const int64_t up_at = at + op->width;
-            const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
-            const float *up = yk_cpu_fp32_view(op->type, op->gate_up, up_at, count, up_scratch);
-            const float *d_out =
-                yk_cpu_fp32_view(op->type, op->d_out, row * op->width + first, count, d_scratch);
-            swiglu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
-            yk_cpu_numbers_store(op->type, d_gate, count, op->d_gate_up, at);
-            yk_cpu_numbers_store(op->type, d_up, count, op->d_gate_up, up_at);
-        }
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+        const int64_t at = 2 * row * op->width + first;
+        const int64_t up_at = at + op->width;
+        const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
+        const float *up = yk_cpu_fp32_view(op->type, op->gate_up, up_at, count, up_scratch);
+        const float *d_out =
+            yk_cpu_fp32_view(op->type, op->d_out, row * op->width + first, count, d_scratch);
+        swiglu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
+        yk_cpu_numbers_store(op->type, d_gate, count, op->d_gate_up, at);
+        yk_cpu_numbers_store(op->type, d_up, count, op->d_gate_up, up_at);
     }
 }
 
 void yk_cpu_swiglu_backward(int threads, const void *op)
 {
-    const struct yk_swiglu_backward_op *gate = op;
-    const int64_t chunks = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
-    yk_cpu_parallel_for(threads, chunks, swiglu_backward_rows, op);
+    const struct yk_swiglu_backward_op *swiglu = op;
+    yk_cpu_parallel_rows(threads, swiglu->rows, swiglu->width, swiglu_backward_row, op);
 }

@@ -1,6 +1,7 @@
 /*
- * fp32: stored numbers as fp32. What is stored as fp32 is used in place; 16-bit formats go through
- * scratch memory of the caller, chunk by chunk, so that rows may have any width.
+ * fp32: access to stored elements as fp32. Elements stored as fp32 are used in place. 16-bit
+ * elements are converted in scratch memory of the caller, at most YK_CPU_FP32_BUFFER at a time, so
+ * that rows may have any width.
  */
 #ifndef YK_BACKEND_CPU_MATH_FP32_H
 #define YK_BACKEND_CPU_MATH_FP32_H
@@ -10,7 +11,7 @@
 #include <stdbool.h>
 
 enum {
-    YK_CPU_FP32_BUFFER = 4096, /* the most numbers at a time: 16 KiB as fp32 */
+    YK_CPU_FP32_BUFFER = 4096, /* elements; 16 KiB as fp32 */
 };
 
 static inline bool yk_cpu_fp32_is_converted(enum yk_precision type)
@@ -18,17 +19,16 @@ static inline bool yk_cpu_fp32_is_converted(enum yk_precision type)
     return type == YK_PRECISION_FP16 || type == YK_PRECISION_BF16;
 }
 
-/* Reads one row, chunk by chunk and as often as needed; the chunk read last is not converted
- * again. */
+/* Reads one row in chunks, several times if needed. The last chunk stays converted in `scratch`. */
 struct yk_cpu_fp32_reader {
     enum yk_precision type;
     const void *base;
-    bool holds;   /* a chunk is in `scratch` */
-    int64_t held; /* where it begins */
+    bool holds;   /* `scratch` holds a chunk */
+    int64_t held; /* index of its first element in the row */
     float scratch[YK_CPU_FP32_BUFFER];
 };
 
-/* The row begins at number `first` of `base`. */
+/* Starts a row at element `first` of `base`. `base` may be NULL if the row is never read. */
 static inline void yk_cpu_fp32_reader_set(struct yk_cpu_fp32_reader *reader, enum yk_precision type,
                                           const void *base, int64_t first)
 {
@@ -38,7 +38,8 @@ static inline void yk_cpu_fp32_reader_set(struct yk_cpu_fp32_reader *reader, enu
     reader->held = 0;
 }
 
-/* `count` numbers of the row from `first`; chunks with one beginning have one length. */
+/* Returns `count` elements of the row from `first` on. Calls with the same `first` must have the
+ * same `count`. */
 static inline const float *yk_cpu_fp32_read(struct yk_cpu_fp32_reader *reader, int64_t first,
                                             int64_t count)
 {
@@ -53,7 +54,7 @@ static inline const float *yk_cpu_fp32_read(struct yk_cpu_fp32_reader *reader, i
     return reader->scratch;
 }
 
-/* Numbers from place `first` of `from`, once. */
+/* Returns `count` elements of `from`, from element `first` on. */
 static inline const float *yk_cpu_fp32_view(enum yk_precision type, const void *from, int64_t first,
                                             int64_t count, float *scratch)
 {
@@ -64,14 +65,15 @@ static inline const float *yk_cpu_fp32_view(enum yk_precision type, const void *
     return scratch;
 }
 
-/* Where to write numbers for place `first` of `to`; yk_cpu_fp32_store() then stores them. */
+/* Returns a buffer for the elements of `to` from element `first` on. After writing to it, call
+ * yk_cpu_fp32_store(). */
 static inline float *yk_cpu_fp32_output(enum yk_precision type, void *to, int64_t first,
                                         float *scratch)
 {
     return yk_cpu_fp32_is_converted(type) ? scratch : (float *)to + first;
 }
 
-/* The same with what is there now. */
+/* The same, but the buffer holds the current elements. */
 static inline float *yk_cpu_fp32_update(enum yk_precision type, void *to, int64_t first,
                                         int64_t count, float *scratch)
 {
@@ -82,12 +84,25 @@ static inline float *yk_cpu_fp32_update(enum yk_precision type, void *to, int64_
     return scratch;
 }
 
-static inline void yk_cpu_fp32_store(enum yk_precision type, const float *draft, int64_t count,
+/* Converts a buffer of yk_cpu_fp32_output() or yk_cpu_fp32_update() back. Does nothing for fp32. */
+static inline void yk_cpu_fp32_store(enum yk_precision type, const float *buffer, int64_t count,
                                      void *to, int64_t first)
 {
     if (yk_cpu_fp32_is_converted(type)) {
-        yk_cpu_numbers_store(type, draft, count, to, first);
+        yk_cpu_numbers_store(type, buffer, count, to, first);
     }
+}
+
+/* to[first + i] += scale · x[i], with one rounding. `count` is at most YK_CPU_FP32_BUFFER. */
+static inline void yk_cpu_fp32_add(enum yk_precision type, float scale, const float *x,
+                                   int64_t count, void *to, int64_t first)
+{
+    float scratch[YK_CPU_FP32_BUFFER];
+    float *sum = yk_cpu_fp32_update(type, to, first, count, scratch);
+    for (int64_t i = 0; i < count; i++) {
+        sum[i] += scale * x[i];
+    }
+    yk_cpu_fp32_store(type, sum, count, to, first);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Numbers: fp32, fp16 and bf16 as they are stored, and rows of them to and from fp32. Rounding is
- * to nearest, ties to even, as the processors do it that have these types.
+ * Convert: conversion between fp32 and the stored types fp16 and bf16. Rounding is to nearest, ties
+ * to even, as in hardware. tf32 is stored as fp32. Any thread may call these functions.
  */
 #ifndef YK_BACKEND_CPU_MATH_NUMBERS_H
 #define YK_BACKEND_CPU_MATH_NUMBERS_H
@@ -34,14 +34,14 @@ static inline uint16_t yk_cpu_number_to_bf16(float value)
 {
     const uint32_t bits = yk_cpu_float_to_bits(value);
     const uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
-    const uint32_t quiet = bits | 0x400000U; /* not-a-number stays one */
+    const uint32_t quiet = bits | 0x400000U; /* keeps NaN a NaN */
     return (uint16_t)((isnan(value) ? quiet : rounded) >> 16);
 }
 
 float yk_cpu_number_from_fp16(uint16_t stored);
 uint16_t yk_cpu_number_to_fp16(float value);
 
-/* `count` numbers from place `first` of `from`. */
+/* Convert `count` elements of an array, from element `first` on, to or from fp32. */
 void yk_cpu_numbers_load(enum yk_precision type, const void *from, int64_t first, int64_t count,
                          float *out);
 void yk_cpu_numbers_store(enum yk_precision type, const float *from, int64_t count, void *to,
@@ -61,7 +61,7 @@ static inline float yk_cpu_numbers_load_one(enum yk_precision type, const void *
     }
 }
 
-/* Where number `at` is. */
+/* The address of element `at`. */
 static inline void *yk_cpu_numbers_at(enum yk_precision type, const void *base, int64_t at)
 {
     return (char *)(uintptr_t)base + at * yk_precision_bytes(type);

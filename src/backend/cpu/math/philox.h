@@ -1,7 +1,7 @@
 /*
  * Philox4x32-10: random numbers as a function of a key and a counter (Salmon, Moraes, Dror and
- * Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). No state: any thread.
- * backend/ops.h says how dropout counts.
+ * Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). The function has no state, so any
+ * thread may call it. struct yk_dropout in backend/ops.h defines how dropout uses it.
  */
 #ifndef YK_BACKEND_CPU_MATH_PHILOX_H
 #define YK_BACKEND_CPU_MATH_PHILOX_H
@@ -12,13 +12,14 @@ enum {
     YK_CPU_PHILOX_ROUNDS = 10,
 };
 
-/* Multipliers of words 0 and 2, and the steps of the key's words: the golden ratio and √3 − 1. */
+/* Multipliers of words 0 and 2, and the increments of the two key words per round (from the golden
+ * ratio and √3 − 1). */
 #define YK_CPU_PHILOX_FACTOR0 0xd2511f53U
 #define YK_CPU_PHILOX_FACTOR2 0xcd9e8d57U
 #define YK_CPU_PHILOX_STEP0 0x9e3779b9U
 #define YK_CPU_PHILOX_STEP1 0xbb67ae85U
 
-/* The low half of the seed is the first word of the key. */
+/* Computes four random words. The low half of the seed is the first word of the key. */
 static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint32_t out[4])
 {
     uint32_t key0 = (uint32_t)seed;

@@ -1,6 +1,6 @@
 /*
- * Reduce: many numbers into one. Sixteen partial results are combined as a tree, so that the order
- * is the same with every compiler and vector width.
+ * Reduce: sums and maxima of fp32 arrays. A sum has sixteen partial sums, which are added as a
+ * tree. The order of additions is therefore the same with every compiler and SIMD width.
  */
 #ifndef YK_BACKEND_CPU_MATH_REDUCE_H
 #define YK_BACKEND_CPU_MATH_REDUCE_H
@@ -14,6 +14,7 @@ enum {
     YK_CPU_REDUCE_WIDTH = 16,
 };
 
+/* The sum of YK_CPU_REDUCE_WIDTH partial sums. Overwrites them. */
 static inline float yk_cpu_reduce_tree(float *parts)
 {
     for (int half = YK_CPU_REDUCE_WIDTH / 2; half > 0; half /= 2) {
@@ -39,7 +40,7 @@ static inline float yk_cpu_reduce_sum(const float *x, int64_t count)
     return yk_cpu_reduce_tree(parts);
 }
 
-/* The sum of (x − centre)². */
+/* Σ (x − centre)² */
 static inline float yk_cpu_reduce_squared_deviation(const float *x, int64_t count, float centre)
 {
     float parts[YK_CPU_REDUCE_WIDTH] = {0};
@@ -56,15 +57,15 @@ static inline float yk_cpu_reduce_squared_deviation(const float *x, int64_t coun
     return yk_cpu_reduce_tree(parts);
 }
 
-/* Whole numbers in the order of the floats: the bits of negative ones run the other way. What is
- * not a number and positive comes last. Its own inverse. */
+/* Maps the bits of floats to integers with the same order. Positive NaNs are the largest. The
+ * function is its own inverse. */
 static inline int32_t yk_cpu_reduce_ordered_bits(int32_t bits)
 {
     return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffU);
 }
 
-/* The largest, found among whole numbers: their maximum becomes vector instructions where that of
- * floats does not, for the sake of what is not a number. −infinity of none. */
+/* The maximum; −∞ for an empty array. Compilers vectorise the maximum of integers, but not that of
+ * floats, because of NaN. */
 static inline float yk_cpu_reduce_max(const float *x, int64_t count)
 {
     int32_t largest = yk_cpu_reduce_ordered_bits((int32_t)yk_cpu_float_to_bits(-INFINITY));
@@ -75,7 +76,7 @@ static inline float yk_cpu_reduce_max(const float *x, int64_t count)
     return yk_cpu_float_from_bits((uint32_t)yk_cpu_reduce_ordered_bits(largest));
 }
 
-/* The largest absolute value; 0 of none. */
+/* The maximum of the absolute values; 0 for an empty array. */
 static inline float yk_cpu_reduce_abs_max(const float *x, int64_t count)
 {
     uint32_t largest = 0;

@@ -1,11 +1,12 @@
 /*
- * Vector: four fp32 numbers in one register, for loops that compilers do not vectorise well enough
- * by themselves; the types are GCC's and clang's for all processors. And exp and erf of one number
- * with no branches or calls, so that a loop over them becomes vector instructions: over all floats
- * their relative error is at most 1e-7 and 1.2e-7. Infinities give the limits, not-a-number itself.
+ * SIMD: vectors of four fp32 elements, for loops that compilers do not vectorise well. They use the
+ * vector extension of GCC and clang, which supports every processor.
  *
- * The polynomials are minimax fits: (e^r − 1 − r) / r² on |r| ≤ ln 2 / 2, erf(x) / x − 1 in x²
- * below YK_CPU_ERF_SPLIT, and log(erfc(x)) from there to 4, where erf is 1 in fp32.
+ * Also exp and erf of one number, without branches and calls, so that compilers vectorise loops
+ * over them. Over all floats the relative error is at most 1e-7 (exp) and 1.2e-7 (erf). At ±∞ they
+ * return the limits; for NaN they return NaN. The polynomials are minimax fits: of (e^r − 1 − r) /
+ * r² on |r| ≤ ln 2 / 2, of erf(x) / x − 1 in x² below YK_CPU_ERF_SPLIT, and of log(erfc(x)) from
+ * there to 4, where erf is 1 in fp32.
  */
 #ifndef YK_BACKEND_CPU_MATH_VECTOR_H
 #define YK_BACKEND_CPU_MATH_VECTOR_H
@@ -18,7 +19,7 @@ enum {
     YK_CPU_VECTOR_WIDTH = 4
 };
 
-/* They may lie anywhere in an array of floats. */
+/* The alignment of 4 bytes allows loads from any position in an array of floats. */
 typedef float yk_cpu_vector __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t yk_cpu_vector_bits __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -37,24 +38,24 @@ static inline yk_cpu_vector yk_cpu_vector_broadcast(float value)
     return (yk_cpu_vector){value, value, value, value};
 }
 
-/* Where `mask` is all ones the one, where it is all zeros the other. */
+/* For each element: `one` where the mask is all ones, `other` where it is all zeros. */
 static inline yk_cpu_vector yk_cpu_vector_select(yk_cpu_vector_bits mask, yk_cpu_vector one,
                                                  yk_cpu_vector other)
 {
     return (yk_cpu_vector)(((yk_cpu_vector_bits)one & mask) | ((yk_cpu_vector_bits)other & ~mask));
 }
 
-/* b where that is larger, else a, also if it is not a number. */
+/* For each element: b if b > a, else a. If either is NaN, the result is a. */
 static inline yk_cpu_vector yk_cpu_vector_max(yk_cpu_vector a, yk_cpu_vector b)
 {
     return yk_cpu_vector_select((yk_cpu_vector_bits)(b > a), b, a);
 }
 
-/* 2^x for x up to 126, with a relative error of 2e-7; 0 below −126. Not-a-number gives itself.
- * The polynomial is a minimax fit of (2^r − 1) / r on |r| ≤ 1/2. */
+/* 2^x for x ≤ 126, with a relative error of 2e-7. The result is 0 below −126 and NaN for NaN. The
+ * polynomial is a minimax fit of (2^r − 1) / r on |r| ≤ 1/2. */
 static inline yk_cpu_vector yk_cpu_vector_exp2(yk_cpu_vector x)
 {
-    /* Adding 1.5 · 2^23 + 127 rounds to a whole number, and its low bits are the exponent's. */
+    /* Adding 1.5 · 2^23 + 127 rounds to an integer, whose low bits are the biased exponent. */
     const yk_cpu_vector shift = yk_cpu_vector_broadcast(0x1.8p23F + 127.0F);
     const yk_cpu_vector shifted = x + shift;
     const yk_cpu_vector rest = x - (shifted - shift);
@@ -69,15 +70,15 @@ static inline yk_cpu_vector yk_cpu_vector_exp2(yk_cpu_vector x)
 
 #define YK_CPU_ERF_SPLIT 0.9F
 
-/* x = n · ln 2 + rest, |rest| ≤ ln 2 / 2. Returns e^rest − 1; x must be within ±180. */
+/* Splits x = n · ln 2 + rest with |rest| ≤ ln 2 / 2. Returns e^rest − 1. Requires |x| ≤ 180. */
 static inline float yk_cpu_exp_remainder(float x, int32_t *n)
 {
-    /* Adding 1.5 · 2^23 rounds to a whole number, which is then in the low bits. */
+    /* Adding 1.5 · 2^23 rounds to an integer, which is then in the low bits. */
     const float shift = 0x1.8p23F;
     const float shifted = x * 0x1.715476p0F + shift;
     const float whole = shifted - shift;
     *n = (int32_t)(yk_cpu_float_to_bits(shifted) - yk_cpu_float_to_bits(shift));
-    /* ln 2 in two parts, the first with so few bits that its product with n is exact. */
+    /* ln 2 in two parts. The first has few bits, so that its product with n is exact. */
     const float rest = (x - whole * 0x1.62e4p-1F) - whole * 0x1.7f7d1cp-20F;
     float p = 0x1.6d995ap-10F;
     p = p * rest + 0x1.122838p-7F;
@@ -96,10 +97,10 @@ static inline float yk_cpu_power_of_two(int32_t n)
 static inline float yk_cpu_exp(float x)
 {
     int32_t n;
-    float bounded = x < -104.0F ? -104.0F : x;   /* beyond: 0 */
-    bounded = bounded > 89.0F ? 89.0F : bounded; /* beyond: infinity */
+    float bounded = x < -104.0F ? -104.0F : x;   /* below, the result is 0 */
+    bounded = bounded > 89.0F ? 89.0F : bounded; /* above, the result is ∞ */
     const float less_one = yk_cpu_exp_remainder(bounded, &n);
-    /* 2^n in two factors: n = 128 and results below 2^-126 come out right. */
+    /* 2^n as two factors, which is also correct for n = 128 and for results below 2^-126. */
     const int32_t half = n >> 1;
     const float scaled = less_one * yk_cpu_power_of_two(half) + yk_cpu_power_of_two(half);
     return scaled * yk_cpu_power_of_two(n - half);

@@ -1,6 +1,7 @@
 /*
- * Attention by yoke's own kernels: what they share. A head of a sample is numbered in the order (B,
- * heads). Scores are in units of log2 e: powers of two are what the hardware has.
+ * Attention: declarations that yoke's built-in attention kernels share. Scores are multiplied by
+ * log2 e, because the hardware computes powers of two. The heads of all samples are numbered in the
+ * order (B, heads).
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_ATTENTION_CUH
 #define YK_BACKEND_CUDA_ATTENTION_ATTENTION_CUH
@@ -12,33 +13,28 @@
 #define YK_LOG2_E 1.44269504088896341F
 #define YK_LN_2 0.693147180559945309F
 
-/* An op as kernels get it, with what the host found out about it. */
+/* Arguments of the forward kernels. */
 struct yk_attention_task {
     struct yk_attention_op op;
     float power_scale; /* scale · log2 e */
-    uint32_t below;    /* words below are dropped */
-    float kept;        /* what is not dropped is multiplied by */
+    uint32_t below;    /* an element is dropped if its random word is below */
+    float kept;        /* factor of elements that are not dropped: 1 / (1 − rate) */
 };
 
+/* Arguments of the backward kernels. */
 struct yk_attention_backward_task {
     struct yk_attention_task forward;
-    const void *d_out;
-    void *dq;
-    void *dk;
-    void *dv;
-    int64_t dq_stride;
-    int64_t dk_stride;
-    int64_t dv_stride;
-    float *products; /* (B, heads, T): the sum of out ∘ d_out */
+    struct yk_attention_backward_op op;
+    float *products; /* (B, heads, T): the sum of out ∘ d_out over a head */
 };
 
-/* Any type and size. */
+/* CUDA cores: every type and head size. */
 void yk_cuda_attention_simt(struct yk_backend_lane *lane, const struct yk_attention_task *task);
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
                                      const struct yk_attention_backward_task *task);
 
-/* By tensor cores: numbers of 16 bits, heads of 64 or 128 that begin at multiples of 16 bytes, GPUs
- * of 8.0 and later, and a scale above 0. */
+/* Tensor cores: 16-bit types, head sizes 64 and 128, rows aligned to 16 bytes, a positive scale,
+ * and compute capability 8.0 or later. */
 void yk_cuda_attention_tensor(struct yk_backend_lane *lane, const struct yk_attention_task *task);
 void yk_cuda_attention_tensor_backward(struct yk_backend_lane *lane,
                                        const struct yk_attention_backward_task *task);
@@ -48,8 +44,8 @@ struct yk_attention_head {
     int sample;
     int head;
     int kv_head;
-    int length; /* keys that count */
-    int shift;  /* query t sees keys up to t + shift */
+    int length; /* number of valid keys */
+    int shift;  /* query t attends to keys up to t + shift */
 };
 
 YK_DEVICE struct yk_attention_head yk_attention_head_of(const struct yk_attention_op &op,
@@ -67,20 +63,22 @@ YK_DEVICE struct yk_attention_head yk_attention_head_of(const struct yk_attentio
     return out;
 }
 
-/* How many keys query t sees: the first so many; none where it is not above 0. */
+/* Query t attends to this many keys, from key 0 on. A result of 0 or less means: none. */
 YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, int t)
 {
     return min(head.length, t + head.shift + 1);
 }
 
-/* Where a head's row begins in a matrix with `length` rows a sample. */
-YK_DEVICE int64_t yk_attention_row_offset(int64_t sample, int64_t length, int64_t row,
-                                          int64_t stride, int64_t head, int64_t size)
+/* The address of a head's row in a matrix with `length` rows per sample. */
+template <typename T>
+YK_DEVICE T *yk_attention_row(const void *base, int64_t sample, int64_t length, int64_t row,
+                              int64_t stride, int64_t head, int64_t size)
 {
-    return (sample * length + row) * stride + head * size;
+    return const_cast<T *>(static_cast<const T *>(base)) + (sample * length + row) * stride +
+           head * size;
 }
 
-/* Where key 0 of query t lies among the numbers of its sample, as dropout counts them. */
+/* The dropout index of query t and key 0 within its sample. */
 YK_DEVICE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
                                               const struct yk_attention_head &head, int t)
 {
@@ -99,7 +97,7 @@ YK_DEVICE float yk_attention_dropout_factor(const struct yk_attention_task &task
     return word < task.below ? 0.0F : task.kept;
 }
 
-/* What the COUNT ≤ 4 numbers from `place` on are multiplied by. */
+/* The dropout factors of COUNT ≤ 4 elements, starting at dropout index `place`. */
 template <int COUNT>
 YK_DEVICE void yk_attention_dropout_factors(const struct yk_attention_task &task, int64_t sample,
                                             uint64_t place, float (&out)[COUNT])
@@ -112,7 +110,7 @@ YK_DEVICE void yk_attention_dropout_factors(const struct yk_attention_task &task
     const uint32_t words[8] = {here.x, here.y, here.z, here.w, next.x, next.y, next.z, next.w};
 #pragma unroll
     for (unsigned i = 0; i < COUNT; i++) {
-        /* Chosen without an index that is only known at run time: words stay in registers. */
+        /* Indices are compile-time constants, so that the words stay in registers. */
         const uint32_t low = start & 1 ? words[i + 1] : words[i];
         const uint32_t high = start & 1 ? words[i + 3] : words[i + 2];
         out[i] = yk_attention_dropout_factor(task, start & 2 ? high : low);

@@ -1,5 +1,4 @@
-#include "backend/cuda/attention/cudnn.h"
-
+#include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 
 #ifdef YK_NO_CUDNN
@@ -25,77 +24,55 @@ void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
     (void)cache;
 }
 
-const char *yk_cudnn_cache_reason(void)
-{
-    return "built without cuDNN";
-}
-
 #else
 
 #include "backend/cuda/attention/cudnn_graph.h"
-#include "backend/cuda/device.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Plans by shape, kept by the device. lock_cache() takes the device's lock and makes its handle the
- * lane's; everything else is called between it and unlock_cache(), and accepts NULL.
+ * Plans by shape, owned by the device. lock_cache() locks the cache and sets the stream of its
+ * handle to that of the lane. All other functions are called before unlock_cache() and accept NULL.
  */
 
 enum {
-    SHAPES = 256,            /* that are remembered */
-    MIN_VERSION = 91000,     /* of cuDNN: from which on graphs were tried */
-    ENOUGH_TOKENS = 8192,    /* a shape of so many gets its plan at once, */
-    ENOUGH_TIMES = 3,        /* others when asked for so often, */
-    PLANS_AT_ONCE = 16,      /* until there are so many plans; */
-    ENOUGH_TIMES_LATE = 1000 /* then a shape must come this often */
+    SHAPES = 256,            /* entries of the cache */
+    MIN_VERSION = 91000,     /* of cuDNN; the oldest tested version */
+    ENOUGH_TOKENS = 8192,    /* a shape with this many tokens gets a plan at once */
+    ENOUGH_TIMES = 3,        /* other shapes get a plan at this request */
+    PLANS_AT_ONCE = 16,      /* with this many plans, only frequent shapes get one */
+    ENOUGH_TIMES_LATE = 1000 /* requests of such a frequent shape */
 };
 
-/* More than any part of a batch should need; a single sample may. */
+/* Limit of the workspace of one plan, in bytes. */
 static const int64_t max_workspace = 4LL << 30;
 
 struct plan {
     struct yk_cudnn_builder builder;
     struct yk_cudnn_slots slots;
-    int32_t *query_counts; /* (B) on the device, T each; NULL without lengths */
+    int32_t *query_counts; /* (B) in device memory, T each; NULL without lengths */
 };
 
 struct entry {
     struct yk_cudnn_shape shape;
-    int64_t asked; /* how often; 0: a free place */
+    int64_t asked; /* number of requests; 0 means: unused */
     bool refused;
     struct plan *plan;
 };
 
 struct yk_cudnn_cache {
     pthread_mutex_t lock;
-    cudnnHandle_t handle; /* NULL: cuDNN does not start */
-    bool immediately;     /* every shape gets a plan */
+    cudnnHandle_t handle; /* NULL means: cuDNN is not available */
+    bool immediately;     /* every shape gets a plan at the first request */
     int plan_count;
-    int oldest; /* of known, where the search for a place to use again begins */
+    int oldest; /* index where the search for an entry to replace starts */
     struct entry entries[SHAPES];
 };
 
-static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
-static char reason[512];
-
-static void set_reason(const char *text)
-{
-    pthread_mutex_lock(&reason_lock);
-    (void)snprintf(reason, sizeof reason, "%s", text);
-    pthread_mutex_unlock(&reason_lock);
-}
-
-const char *yk_cudnn_cache_reason(void)
-{
-    return reason;
-}
-
-/* ---- from the first use to the end ---- */
+/* ---- create and destroy ---- */
 
 static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
 {
@@ -108,13 +85,7 @@ static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
         return NULL;
     }
     cache->immediately = device->attention_choice == YK_CUDA_ATTENTION_CUDNN;
-    if (cudnnGetVersion() < MIN_VERSION) {
-        set_reason("cuDNN is older than 9.10");
-        return cache;
-    }
-    const cudnnStatus_t status = cudnnCreate(&cache->handle);
-    if (status != CUDNN_STATUS_SUCCESS) {
-        set_reason(cudnnGetErrorString(status));
+    if (cudnnGetVersion() >= MIN_VERSION && cudnnCreate(&cache->handle) != CUDNN_STATUS_SUCCESS) {
         cache->handle = NULL;
         (void)cudaGetLastError();
     }
@@ -124,7 +95,7 @@ static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
 static struct yk_cudnn_cache *lock_cache(struct yk_backend_lane *lane)
 {
     static pthread_mutex_t creation = PTHREAD_MUTEX_INITIALIZER;
-    struct yk_backend_device *device = yk_cuda_lane_device(lane);
+    struct yk_backend_device *device = lane->device;
     yk_cuda_device_set(device);
     pthread_mutex_lock(&creation);
     if (!device->cudnn_cache) {
@@ -136,9 +107,7 @@ static struct yk_cudnn_cache *lock_cache(struct yk_backend_lane *lane)
         return NULL;
     }
     pthread_mutex_lock(&cache->lock);
-    const cudnnStatus_t status = cudnnSetStream(cache->handle, yk_cuda_lane_stream(lane));
-    if (status != CUDNN_STATUS_SUCCESS) {
-        set_reason(cudnnGetErrorString(status));
+    if (cudnnSetStream(cache->handle, yk_cuda_lane_stream(lane)) != CUDNN_STATUS_SUCCESS) {
         pthread_mutex_unlock(&cache->lock);
         return NULL;
     }
@@ -178,7 +147,7 @@ void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
 
 /* ---- plans ---- */
 
-/* Waits for the copy, so that every lane may read it. */
+/* Copies T for every sample to device memory and waits, so that every lane may read it. */
 static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
 {
     const size_t bytes = (size_t)shape->batch * sizeof(int32_t);
@@ -190,16 +159,9 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
         counts[i] = (int32_t)shape->queries;
     }
     cudaError_t error = cudaMalloc((void **)&plan->query_counts, bytes);
-    if (error == cudaSuccess) {
-        error = cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice);
-    }
-    if (error == cudaSuccess) {
-        error = cudaStreamSynchronize(NULL);
-    }
+    YK_CUDA_THEN(cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
+    YK_CUDA_THEN(cudaStreamSynchronize(NULL));
     free(counts);
-    if (error != cudaSuccess) {
-        set_reason(cudaGetErrorString(error));
-    }
     return error == cudaSuccess;
 }
 
@@ -215,22 +177,18 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape 
         yk_cudnn_graph_forward(&plan->builder, shape, &plan->slots);
     }
     const struct yk_cudnn_options options = {max_workspace, shape->repeatable != 0};
-    bool made = yk_cudnn_builder_plan(&plan->builder, handle, NULL, options);
-    if (!made) {
-        set_reason(plan->builder.reason);
-    }
-    made = made && (!shape->lengths || count_queries(plan, shape));
-    if (!made) {
+    if (!yk_cudnn_builder_plan(&plan->builder, handle, options) ||
+        (shape->lengths && !count_queries(plan, shape))) {
         destroy_plan(plan);
-        /* Failed attempts of the library must not fail the ops that follow. */
+        /* Clears CUDA errors of failed attempts, which later ops would report. */
         (void)cudaGetLastError();
         return NULL;
     }
     return plan;
 }
 
-/* The shape's place; a new one where it was not known. NULL where all are taken by plans, which
- * stay: their kernels may be on a lane. */
+/* Finds or adds the entry of a shape. Returns NULL if every entry has a plan. Plans are never
+ * replaced, because their kernels may be on a lane. */
 static struct entry *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
 {
     struct entry *unused = NULL;
@@ -280,11 +238,6 @@ static struct plan *find_plan(struct yk_cudnn_cache *cache, const struct yk_cudn
     return entry->plan && !entry->plan->builder.failed ? entry->plan : NULL;
 }
 
-static int64_t workspace_of(const struct plan *plan)
-{
-    return plan->builder.workspace_bytes;
-}
-
 static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
                      void *const pointers[YK_CUDNN_SLOTS], void *workspace)
 {
@@ -299,24 +252,20 @@ static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
             count++;
         }
     }
-    if (!yk_cudnn_builder_run(&plan->builder, cache->handle, count, ids, used, workspace)) {
-        set_reason(plan->builder.reason);
-        return false;
-    }
-    return true;
+    return yk_cudnn_builder_run(&plan->builder, cache->handle, count, ids, used, workspace);
 }
 
 enum {
     MAX_HEAD_SIZE = 128,
-    HEAD_SIZE_STEP = 8, /* numbers in 16 bytes; strides are multiples of it, too */
+    HEAD_SIZE_STEP = 8, /* elements in 16 bytes; strides must be multiples too */
     MIN_CAPABILITY = 80,
     VERSION_OF_ANY_LENGTH = 91600,
     LENGTH_STEP = 64,
-    PART = 256, /* bytes that parts of the scratch memory are rounded up to */
-    TILE = 128, /* rows and columns that the workspace for dS is rounded up to */
+    PART = 256, /* bytes; alignment within scratch memory */
+    TILE = 128, /* cuDNN rounds rows and columns of dS up to multiples of this */
 };
 
-/* What a part of the batch may use; a larger batch goes backward in several. */
+/* A batch whose workspace would be larger, in bytes, goes backward in several parts. */
 static const int64_t workspace_wanted = 512LL << 20;
 
 static int64_t round_up(int64_t number, int64_t step)
@@ -324,14 +273,14 @@ static int64_t round_up(int64_t number, int64_t step)
     return (number + step - 1) / step * step;
 }
 
-/* ---- what can be served ---- */
+/* ---- supported ops ---- */
 
 static bool is_aligned(const void *pointer, int64_t stride)
 {
     return (uintptr_t)pointer % YK_CUDNN_ALIGNMENT == 0 && stride % HEAD_SIZE_STEP == 0;
 }
 
-/* Before 9.16, graphs for lengths that are not round are others. */
+/* Before 9.16, cuDNN needs another graph for lengths that are not multiples of LENGTH_STEP. */
 static bool is_long_known(const struct yk_attention_op *op)
 {
     return cudnnGetVersion() >= VERSION_OF_ANY_LENGTH ||
@@ -378,8 +327,8 @@ static struct yk_cudnn_shape shape_of(const struct yk_attention_op *op)
     };
 }
 
-/* Gradients that are the same bits every time need 2 · B · heads · T · S bytes, written and read
- * once, in place of 4 · B · heads · T · D. */
+/* Repeatable gradients need 2 · B · heads · T · S bytes of workspace, written and read once. Others
+ * need 4 · B · heads · T · D bytes. */
 static struct yk_cudnn_shape backward_shape_of(const struct yk_attention_backward_op *op,
                                                bool repeatable)
 {
@@ -392,7 +341,8 @@ static struct yk_cudnn_shape backward_shape_of(const struct yk_attention_backwar
     return shape;
 }
 
-/* ---- scratch memory of the backward pass: delta, sums of dq, and what the plan asks for ---- */
+/* ---- scratch memory of the backward pass: delta, sums of dq, and the workspace of the plan ----
+ */
 
 static int64_t delta_bytes(const struct yk_attention_op *op, int64_t batch)
 {
@@ -404,7 +354,7 @@ static int64_t dq_sums_bytes(const struct yk_attention_op *op, int64_t batch, bo
     return repeatable ? 0 : round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
 }
 
-/* Of a plan: dS, and dk and dv of every head of queries where they are summed afterwards. */
+/* Estimated workspace of a plan: dS, and dk and dv of every query head if they are summed later. */
 static int64_t plan_bytes(const struct yk_attention_op *op, int64_t batch, bool repeatable)
 {
     int64_t bytes = 0;
@@ -417,8 +367,8 @@ static int64_t plan_bytes(const struct yk_attention_op *op, int64_t batch, bool 
     return bytes;
 }
 
-/* How many samples go backward at once: all, or the largest part of them that leaves no rest and
- * keeps within the workspace; one at least. */
+/* Number of samples per part of the batch: the largest divisor of the batch whose workspace is
+ * within the limit, at least 1. */
 static int64_t samples_at_once(const struct yk_attention_op *op, bool repeatable)
 {
     for (int64_t parts = 1; parts < op->batch; parts++) {
@@ -437,13 +387,13 @@ static void *unconst(const void *pointer)
     return (void *)(uintptr_t)pointer;
 }
 
-/* The memory of sample `first` of rows that are stride numbers of 2 bytes apart. */
+/* The address of sample `first` in a matrix of 16-bit elements with `count` rows per sample. */
 static void *sample(const void *rows, int64_t first, int64_t count, int64_t stride)
 {
     return rows ? (char *)unconst(rows) + first * count * stride * 2 : NULL;
 }
 
-/* What both passes read; `scale` must live until the plan is enqueued. */
+/* Sets the pointers that both passes use. `scale` must stay valid until the plan is enqueued. */
 static void point_at(const struct yk_attention_op *op, int64_t first, const float *scale,
                      void *pointers[YK_CUDNN_SLOTS])
 {
@@ -474,7 +424,7 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     struct plan *plan = find_plan(cache, &shape, op->batch * op->queries);
     bool done = false;
     if (plan) {
-        const int64_t bytes = workspace_of(plan);
+        const int64_t bytes = plan->builder.workspace_bytes;
         void *workspace = bytes > 0 ? yk_cuda_lane_scratch(lane, (size_t)bytes) : NULL;
         void *pointers[YK_CUDNN_SLOTS];
         point_at(op, 0, &op->scale, pointers);
@@ -484,7 +434,8 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     return done;
 }
 
-/* Keys beyond the lengths have gradients of 0, which the plan need not write. */
+/* Clears dk or dv. The plan does not write the gradients of keys beyond the lengths, which are 0.
+ */
 static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_op *op, void *rows,
                        int64_t stride)
 {
@@ -494,7 +445,7 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_o
     return yk_cuda_lane_check(lane, error, "attention_backward");
 }
 
-/* The samples from `first` on, as many as the plan is for. */
+/* Runs the plan for shape->batch samples, from sample `first` on. */
 static bool run_backward(struct yk_cudnn_cache *cache, struct plan *plan,
                          const struct yk_attention_backward_op *op,
                          const struct yk_cudnn_shape *shape, int64_t first, char *scratch)
@@ -528,7 +479,8 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     bool done = plan != NULL;
     if (done) {
         const int64_t bytes = delta_bytes(forward, shape.batch) +
-                              dq_sums_bytes(forward, shape.batch, repeatable) + workspace_of(plan);
+                              dq_sums_bytes(forward, shape.batch, repeatable) +
+                              plan->builder.workspace_bytes;
         char *scratch = yk_cuda_lane_scratch(lane, (size_t)bytes);
         done = scratch != NULL;
         if (done && forward->lengths) {

@@ -1,35 +1,21 @@
 #ifndef YK_NO_CUDNN
 #include "backend/cuda/attention/cudnn_builder.h"
 
-#include <stdio.h>
 #include <string.h>
 
-/* Keeps the first failure; false once there is one. */
-static bool check(struct yk_cudnn_builder *builder, cudnnStatus_t status, const char *action)
+/* Records a failure. Returns false after the first one. */
+static bool check(struct yk_cudnn_builder *builder, cudnnStatus_t status)
 {
-    if (status == CUDNN_STATUS_SUCCESS || builder->failed) {
-        return !builder->failed;
-    }
-    char detail[256] = "";
-    cudnnGetLastErrorString(detail, sizeof(detail));
-    builder->failed = true;
-    snprintf(builder->reason, sizeof(builder->reason), "%s: %s (%s)", action,
-             cudnnGetErrorString(status), detail);
-    return false;
+    builder->failed = builder->failed || status != CUDNN_STATUS_SUCCESS;
+    return !builder->failed;
 }
 
 static cudnnBackendDescriptor_t create(struct yk_cudnn_builder *builder,
-                                       cudnnBackendDescriptorType_t type, const char *action)
+                                       cudnnBackendDescriptorType_t type)
 {
     cudnnBackendDescriptor_t made = NULL;
-    if (builder->failed) {
-        return NULL;
-    }
-    if (builder->owned_count == YK_CUDNN_DESCRIPTORS) {
-        check(builder, CUDNN_STATUS_INTERNAL_ERROR, "a graph larger than the builder holds");
-        return NULL;
-    }
-    if (check(builder, cudnnBackendCreateDescriptor(type, &made), action)) {
+    builder->failed = builder->failed || builder->owned_count == YK_CUDNN_DESCRIPTORS;
+    if (!builder->failed && check(builder, cudnnBackendCreateDescriptor(type, &made))) {
         builder->owned[builder->owned_count++] = made;
     }
     return made;
@@ -37,87 +23,78 @@ static cudnnBackendDescriptor_t create(struct yk_cudnn_builder *builder,
 
 static void set(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
                 cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
-                const void *values, const char *action)
+                const void *values)
 {
     if (!builder->failed) {
-        check(builder, cudnnBackendSetAttribute(descriptor, name, type, count, values), action);
+        (void)check(builder, cudnnBackendSetAttribute(descriptor, name, type, count, values));
     }
 }
 
 static void set_descriptor(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
-                           cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value,
-                           const char *action)
+                           cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value)
 {
-    set(builder, descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value, action);
+    set(builder, descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
 }
 
-/* Leaves the attribute out where there is no tensor. */
+/* Does not set the attribute for YK_CUDNN_NONE. */
 static void set_tensor(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
-                       cudnnBackendAttributeName_t name, int id, const char *action)
+                       cudnnBackendAttributeName_t name, int id)
 {
     if (id != YK_CUDNN_NONE) {
-        set_descriptor(builder, descriptor, name, builder->tensor_descriptors[id], action);
+        set_descriptor(builder, descriptor, name, builder->tensor_descriptors[id]);
     }
 }
 
-static bool end(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
-                const char *action)
+static bool end(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor)
 {
-    return !builder->failed && check(builder, cudnnBackendFinalize(descriptor), action);
+    return !builder->failed && check(builder, cudnnBackendFinalize(descriptor));
 }
 
-/* An operation that is done in some way, whose description ends here. */
+/* Finalizes `computation` and creates an operation that uses it. */
 static cudnnBackendDescriptor_t begin_operation(struct yk_cudnn_builder *builder,
                                                 cudnnBackendDescriptorType_t type,
-                                                cudnnBackendAttributeName_t way_name,
-                                                cudnnBackendDescriptor_t way, const char *action)
+                                                cudnnBackendAttributeName_t computation_name,
+                                                cudnnBackendDescriptor_t computation)
 {
-    end(builder, way, action);
-    const cudnnBackendDescriptor_t made = create(builder, type, action);
-    set_descriptor(builder, made, way_name, way, action);
+    (void)end(builder, computation);
+    const cudnnBackendDescriptor_t made = create(builder, type);
+    set_descriptor(builder, made, computation_name, computation);
     return made;
 }
 
-static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t operation,
-                          const char *action)
+static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t operation)
 {
-    if (!end(builder, operation, action)) {
-        return;
+    builder->failed = builder->failed || builder->operation_count == YK_CUDNN_OPERATIONS;
+    if (end(builder, operation)) {
+        builder->operations[builder->operation_count++] = operation;
     }
-    if (builder->operation_count == YK_CUDNN_OPERATIONS) {
-        check(builder, CUDNN_STATUS_INTERNAL_ERROR, "a graph larger than the builder holds");
-        return;
-    }
-    builder->operations[builder->operation_count++] = operation;
 }
 
 int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cudnn_tensor *tensor)
 {
-    static const char action[] = "tensor";
     const int id = builder->tensor_count > 0 ? builder->tensor_count : 1;
     if (id == YK_CUDNN_TENSORS) {
-        check(builder, CUDNN_STATUS_INTERNAL_ERROR, "a graph larger than the builder holds");
+        builder->failed = true;
         return YK_CUDNN_NONE;
     }
-    const cudnnBackendDescriptor_t made = create(builder, CUDNN_BACKEND_TENSOR_DESCRIPTOR, action);
+    const cudnnBackendDescriptor_t made = create(builder, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     const int64_t unique = id;
     const bool is_half = tensor->type == CUDNN_DATA_HALF || tensor->type == CUDNN_DATA_BFLOAT16;
     const int64_t alignment = is_half ? YK_CUDNN_ALIGNMENT : YK_CUDNN_MIN_ALIGNMENT;
     const bool yes = true;
-    set(builder, made, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &tensor->type, action);
-    set(builder, made, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, YK_CUDNN_RANK, tensor->sizes,
-        action);
-    set(builder, made, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, YK_CUDNN_RANK, tensor->strides,
-        action);
-    set(builder, made, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &unique, action);
-    set(builder, made, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment, action);
+    set(builder, made, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &tensor->type);
+    set(builder, made, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, YK_CUDNN_RANK,
+        tensor->sizes);
+    set(builder, made, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, YK_CUDNN_RANK, tensor->strides);
+    set(builder, made, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &unique);
+    set(builder, made, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
     if (tensor->place != YK_CUDNN_STORED) {
         set(builder, made,
             tensor->place == YK_CUDNN_VIRTUAL ? CUDNN_ATTR_TENSOR_IS_VIRTUAL
                                               : CUDNN_ATTR_TENSOR_IS_BY_VALUE,
-            CUDNN_TYPE_BOOLEAN, 1, &yes, action);
+            CUDNN_TYPE_BOOLEAN, 1, &yes);
     }
-    if (!end(builder, made, action)) {
+    if (!end(builder, made)) {
         return YK_CUDNN_NONE;
     }
     builder->tensors[id] = *tensor;
@@ -142,30 +119,26 @@ int yk_cudnn_builder_virtual(struct yk_cudnn_builder *builder, const int64_t siz
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
                              struct yk_cudnn_padding padding, int y)
 {
-    static const char action[] = "matmul";
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    const cudnnBackendDescriptor_t way = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR, action);
-    set(builder, way, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, action);
+    const cudnnBackendDescriptor_t computation = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+    set(builder, computation, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
     const cudnnBackendDescriptor_t made =
         begin_operation(builder, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
-                        CUDNN_ATTR_OPERATION_MATMUL_DESC, way, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_ADESC, a, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_BDESC, b, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_CDESC, y, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, padding.rows,
-               action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, padding.columns,
-               action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, padding.inner,
-               action);
-    end_operation(builder, made, action);
+                        CUDNN_ATTR_OPERATION_MATMUL_DESC, computation);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_ADESC, a);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_BDESC, b);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_CDESC, y);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, padding.rows);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, padding.columns);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, padding.inner);
+    end_operation(builder, made);
 }
 
-/* All there is to an elementwise op; `type` is what it is computed in. */
+/* An elementwise op. `type` is the type of the computation. */
 struct pointwise {
     cudnnPointwiseMode_t mode;
     cudnnDataType_t type;
-    int64_t axis; /* of an index */
+    int64_t axis; /* only of CUDNN_POINTWISE_GEN_INDEX */
     int x;
     int b;
     int mask;
@@ -174,22 +147,21 @@ struct pointwise {
 
 static void add_pointwise(struct yk_cudnn_builder *builder, const struct pointwise *op)
 {
-    static const char action[] = "pointwise";
-    const cudnnBackendDescriptor_t way =
-        create(builder, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, action);
-    set(builder, way, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &op->mode, action);
-    set(builder, way, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &op->type, action);
+    const cudnnBackendDescriptor_t computation =
+        create(builder, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+    set(builder, computation, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &op->mode);
+    set(builder, computation, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &op->type);
     if (op->mode == CUDNN_POINTWISE_GEN_INDEX) {
-        set(builder, way, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &op->axis, action);
+        set(builder, computation, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &op->axis);
     }
     const cudnnBackendDescriptor_t made =
         begin_operation(builder, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
-                        CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, way, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, op->x, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, op->b, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, op->mask, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, op->y, action);
-    end_operation(builder, made, action);
+                        CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, computation);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, op->x);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, op->b);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, op->mask);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, op->y);
+    end_operation(builder, made);
 }
 
 void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
@@ -199,7 +171,7 @@ void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwise
     add_pointwise(builder, &op);
 }
 
-/* The op into a new tensor, of x's sizes and the type it is computed in. */
+/* Adds the op with a new output tensor, which has the sizes of x and the type op.type. */
 static int add_operation(struct yk_cudnn_builder *builder, struct pointwise op)
 {
     op.y = yk_cudnn_builder_virtual(builder, builder->tensors[op.x].sizes, op.type);
@@ -240,44 +212,36 @@ int yk_cudnn_builder_select(struct yk_cudnn_builder *builder, int x, int b, int 
 void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode, int x,
                              int y)
 {
-    static const char action[] = "reduction";
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    const cudnnBackendDescriptor_t way =
-        create(builder, CUDNN_BACKEND_REDUCTION_DESCRIPTOR, action);
-    set(builder, way, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, action);
-    set(builder, way, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &mode,
-        action);
+    const cudnnBackendDescriptor_t computation =
+        create(builder, CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+    set(builder, computation, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+    set(builder, computation, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1,
+        &mode);
     const cudnnBackendDescriptor_t made =
         begin_operation(builder, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
-                        CUDNN_ATTR_OPERATION_REDUCTION_DESC, way, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y, action);
-    end_operation(builder, made, action);
+                        CUDNN_ATTR_OPERATION_REDUCTION_DESC, computation);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y);
+    end_operation(builder, made);
 }
 
 void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y)
 {
-    static const char action[] = "reshape";
     const cudnnBackendDescriptor_t made =
-        create(builder, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x, action);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y, action);
-    end_operation(builder, made, action);
+        create(builder, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y);
+    end_operation(builder, made);
 }
 
-/* The graph of all ops so far. */
 static cudnnBackendDescriptor_t finish_graph(struct yk_cudnn_builder *builder, cudnnHandle_t handle)
 {
-    static const char action[] = "operation graph";
-    const cudnnBackendDescriptor_t graph =
-        create(builder, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, action);
+    const cudnnBackendDescriptor_t graph = create(builder, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     set(builder, graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-        builder->operation_count, (const void *)builder->operations, action);
-    if (handle) {
-        set(builder, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle,
-            action);
-    }
-    end(builder, graph, action);
+        builder->operation_count, (const void *)builder->operations);
+    set(builder, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    (void)end(builder, graph);
     return graph;
 }
 
@@ -298,10 +262,10 @@ void yk_cudnn_builder_clear(struct yk_cudnn_builder *builder)
 /* ---- the plan ---- */
 
 enum {
-    MAX_CONFIGS = 32, /* configurations of engines that are looked at */
+    MAX_CONFIGS = 32, /* engine configurations to consider */
 };
 
-/* Sets an attribute if all went well before. */
+/* give(), get() and finish() do nothing after a failure and return `before`. */
 static cudnnStatus_t give(cudnnStatus_t before, cudnnBackendDescriptor_t descriptor,
                           cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                           int64_t count, const void *values)
@@ -327,80 +291,56 @@ static cudnnStatus_t finish(cudnnStatus_t before, cudnnBackendDescriptor_t descr
     return before != CUDNN_STATUS_SUCCESS ? before : cudnnBackendFinalize(descriptor);
 }
 
-/* Says why the last thing tried did not do; only the last one is kept. */
-static void note(struct yk_cudnn_builder *builder, const char *what, cudnnStatus_t status)
-{
-    char detail[256] = "";
-    cudnnGetLastErrorString(detail, sizeof(detail));
-    snprintf(builder->reason, sizeof(builder->reason), "%s: %s (%s)", what,
-             cudnnGetErrorString(status), detail);
-}
-
-/* The number of a configuration's engine, and whether it promises the same bits every time. */
-static cudnnStatus_t inspect_engine(cudnnBackendDescriptor_t config, int64_t *number,
-                                    bool *repeatable)
+/* Whether the engine of a configuration computes the same bits in every run. */
+static bool is_repeatable(cudnnBackendDescriptor_t config)
 {
     cudnnBackendDescriptor_t engine = NULL;
     cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine);
     if (status != CUDNN_STATUS_SUCCESS) {
-        return status;
+        return false;
     }
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     int64_t count = 0;
     status = get(status, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
                  &count, (void *)&engine);
-    status =
-        get(status, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &count, number);
     status = get(status, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes);
-    *repeatable = status == CUDNN_STATUS_SUCCESS;
-    for (int64_t i = 0; *repeatable && i < count; i++) {
-        *repeatable = notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
+    bool repeatable = status == CUDNN_STATUS_SUCCESS;
+    for (int64_t i = 0; repeatable && i < count; i++) {
+        repeatable = notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
     }
     cudnnBackendDestroyDescriptor(engine);
-    return status;
+    return repeatable;
 }
 
-/* The configuration as a plan, or NULL where it will not do. */
+/* Makes the plan of a configuration. Returns NULL where the plan does not meet the options. */
 static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
                                            cudnnBackendDescriptor_t config,
-                                           cudnnBackendDescriptor_t device,
                                            struct yk_cudnn_options options)
 {
-    bool repeatable = false;
-    cudnnStatus_t status = inspect_engine(config, &builder->engine, &repeatable);
-    if (status != CUDNN_STATUS_SUCCESS || (options.repeatable && !repeatable)) {
-        note(builder, "an engine that is not the same every time", status);
-        return NULL;
-    }
     cudnnBackendDescriptor_t plan = NULL;
-    status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &plan);
-    if (status != CUDNN_STATUS_SUCCESS) {
-        note(builder, "plan", status);
+    if ((options.repeatable && !is_repeatable(config)) ||
+        cudnnBackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &plan) !=
+            CUDNN_STATUS_SUCCESS) {
         return NULL;
-    }
-    status = give(status, plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
-                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&config);
-    if (device) {
-        status = give(status, plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
-                      CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&device);
     }
     int64_t count = 0;
+    cudnnStatus_t status =
+        cudnnBackendSetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                                 CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&config);
     status = finish(status, plan);
     status = get(status, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
                  &count, &builder->workspace_bytes);
-    if (status == CUDNN_STATUS_SUCCESS && builder->workspace_bytes <= options.max_workspace) {
-        return plan;
+    if (status != CUDNN_STATUS_SUCCESS || builder->workspace_bytes > options.max_workspace) {
+        cudnnBackendDestroyDescriptor(plan);
+        return NULL;
     }
-    note(builder, status == CUDNN_STATUS_SUCCESS ? "more workspace than is allowed" : "plan",
-         status);
-    cudnnBackendDestroyDescriptor(plan);
-    return NULL;
+    return plan;
 }
 
-/* Configurations come in the order of the speed that cuDNN expects of them. */
+/* Keeps the first usable configuration. cuDNN sorts them by expected speed. */
 static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t heuristics,
-                        cudnnBackendDescriptor_t device, struct yk_cudnn_options options)
+                        struct yk_cudnn_options options)
 {
     cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     int64_t made = 0;
@@ -410,16 +350,14 @@ static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor
         made++;
     }
     int64_t count = 0;
-    const cudnnStatus_t status =
-        get(CUDNN_STATUS_SUCCESS, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
-            CUDNN_TYPE_BACKEND_DESCRIPTOR, made, &count, (void *)configs);
-    if (status != CUDNN_STATUS_SUCCESS || count == 0) {
-        note(builder, "no engine takes the graph", status);
+    if (cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                 CUDNN_TYPE_BACKEND_DESCRIPTOR, made, &count,
+                                 (void *)configs) != CUDNN_STATUS_SUCCESS) {
         count = 0;
     }
     for (int64_t i = 0; i < made; i++) {
         if (i < count && !builder->plan) {
-            builder->plan = try_config(builder, configs[i], device, options);
+            builder->plan = try_config(builder, configs[i], options);
             if (builder->plan) {
                 builder->config = configs[i]; /* the plan refers to it */
                 continue;
@@ -429,34 +367,24 @@ static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor
     }
 }
 
-/* The heuristics of that mode, or NULL. */
-static cudnnBackendDescriptor_t ask_heuristics(struct yk_cudnn_builder *builder,
-                                               cudnnBackendDescriptor_t graph,
-                                               cudnnBackendHeurMode_t mode,
-                                               cudnnBackendDescriptor_t device)
+/* Returns NULL where cuDNN has no heuristics of this mode. */
+static cudnnBackendDescriptor_t ask_heuristics(cudnnBackendDescriptor_t graph,
+                                               cudnnBackendHeurMode_t mode)
 {
     cudnnBackendDescriptor_t made = NULL;
     cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &made);
     status = give(status, made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
                   CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&graph);
     status = give(status, made, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-    if (device) {
-        status = give(status, made, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                      1, (const void *)&device);
-    }
-    status = finish(status, made);
-    if (status == CUDNN_STATUS_SUCCESS) {
-        return made;
-    }
-    note(builder, "heuristics", status);
-    if (made) {
+    if (finish(status, made) != CUDNN_STATUS_SUCCESS && made) {
         cudnnBackendDestroyDescriptor(made);
+        made = NULL;
     }
-    return NULL;
+    return made;
 }
 
 bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                           cudnnBackendDescriptor_t device, struct yk_cudnn_options options)
+                           struct yk_cudnn_options options)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
     const cudnnBackendDescriptor_t graph = finish_graph(builder, handle);
@@ -464,10 +392,9 @@ bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handl
         if (builder->failed || builder->plan) {
             break;
         }
-        const cudnnBackendDescriptor_t heuristics =
-            ask_heuristics(builder, graph, modes[i], device);
+        const cudnnBackendDescriptor_t heuristics = ask_heuristics(graph, modes[i]);
         if (heuristics) {
-            try_configs(builder, heuristics, device, options);
+            try_configs(builder, heuristics, options);
             cudnnBackendDestroyDescriptor(heuristics);
         }
     }
@@ -490,7 +417,7 @@ bool yk_cudnn_builder_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle
     if (status == CUDNN_STATUS_SUCCESS) {
         status = cudnnBackendExecute(handle, builder->plan, pack);
     }
-    check(builder, status, "execution");
+    (void)check(builder, status);
     if (pack) {
         cudnnBackendDestroyDescriptor(pack);
     }

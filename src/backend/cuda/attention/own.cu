@@ -1,24 +1,25 @@
-/* Attention by yoke's own kernels: which of them, and what backward needs before it begins. */
+/* Attention by built-in kernels: chooses between tensor cores and SIMT, and prepares the backward
+ * pass. */
 #include "backend/cuda/attention/attention.cuh"
 
 #include <math.h>
 
 enum {
     THREADS = 256,
-    SHARERS = 8, /* threads of one row */
+    SHARERS = 8, /* threads per row */
 };
 
-/*
- * products (B, heads, T) = the sum of out ∘ d_out over a head. Eight threads share a row of a head
- * and take it by 16 bytes where WIDE.
- */
+/* products (B, heads, T) = the sum of out ∘ d_out over a head. Eight threads share a row of a head.
+ * With WIDE, they load 16 bytes at a time. */
 template <typename T, bool WIDE>
 static __global__ void __launch_bounds__(THREADS)
     find_products(const struct yk_attention_op op, const void *d_out, float *products)
 {
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) / SHARERS;
     const int part = threadIdx.x % SHARERS;
-    const int64_t row = i / op.heads; /* (B, T, heads): neighbours read what lies side by side */
+    const int64_t row =
+        i /
+        op.heads; /* i is in the order (B, T, heads), so that threads read neighbouring memory */
     const int64_t head = i % op.heads;
     const int size = static_cast<int>(op.head_size);
     float product = 0;
@@ -33,12 +34,13 @@ static __global__ void __launch_bounds__(THREADS)
                 const yk_wide<T> right = yk_load_wide(b + c);
 #pragma unroll
                 for (int j = 0; j < count; j++) {
-                    product = fmaf(yk_load(left.numbers[j]), yk_load(right.numbers[j]), product);
+                    product =
+                        fmaf(yk_to_float(left.numbers[j]), yk_to_float(right.numbers[j]), product);
                 }
             }
         } else {
             for (int c = part; c < size; c += SHARERS) {
-                product = fmaf(yk_load(a[c]), yk_load(b[c]), product);
+                product = fmaf(yk_to_float(a[c]), yk_to_float(b[c]), product);
             }
         }
     }
@@ -84,7 +86,6 @@ static struct yk_attention_task task_of(const struct yk_attention_op *op)
     return task;
 }
 
-/* 16 bytes of numbers of 16 bits. */
 static bool is_wide(const void *base, int64_t stride)
 {
     return yk_is_wide<__half>(base, stride);
@@ -135,10 +136,7 @@ void yk_cuda_attention_own_backward(struct yk_backend_lane *lane,
         return;
     }
     launch_products(lane, op, products);
-    const struct yk_attention_backward_task task = {
-        task_of(forward), op->d_out,     op->dq,        op->dk,   op->dv,
-        op->dq_stride,    op->dk_stride, op->dv_stride, products,
-    };
+    const struct yk_attention_backward_task task = {task_of(forward), *op, products};
     if (suits_tensor_backward(lane, op)) {
         yk_cuda_attention_tensor_backward(lane, &task);
     } else {

@@ -1,11 +1,12 @@
 /*
- * Attention without tensor cores, for any type and size. Backward in two kernels, so that no sum
- * depends on who comes first: dK and dV by tiles of keys, dQ by tiles of queries.
+ * Attention without tensor cores, for every type and head size. The backward pass has two kernels
+ * without atomics, so that results are the same in every run: dK and dV by tiles of keys, dQ by
+ * tiles of queries.
  *
- * Tiles are 64 queries and 64 keys in fp32, a block of 256 threads for each. Thread (y, x) of
- * 16 · 16 has rows 4y … 4y + 3 and columns 4x … 4x + 3 of every tile. Products over the head's size
- * are taken in steps of 32 numbers. Of what is as wide as a head a block finds 64 columns, so that
- * heads may have any size; the blocks of a wider head find the same scores once more.
+ * A tile has 64 queries and 64 keys in fp32, and a block has 256 threads. Thread (y, x) of 16 · 16
+ * computes rows 4y to 4y + 3 and columns 4x to 4x + 3 of every tile. Products over the head size
+ * use steps of 32 elements. A block computes 64 columns of outputs that are as wide as a head, so
+ * that heads may have any size. The blocks of a wider head recompute the same scores.
  */
 #include "backend/cuda/attention/attention.cuh"
 
@@ -14,12 +15,12 @@
 enum {
     TILE = 64,
     DEPTH = 32,
-    STRIDE = TILE + 4, /* of tiles in shared memory: spreads rows over banks, keeps 16 bytes */
+    STRIDE = TILE + 4, /* in shared memory; avoids bank conflicts and keeps 16-byte alignment */
     THREADS = 256,
-    AREA = TILE * STRIDE, /* also room for two of (DEPTH, TILE) */
+    AREA = TILE * STRIDE, /* also holds two (DEPTH, TILE) matrices */
 };
 
-/* Rows of a head: those from `count` on are taken as zero. */
+/* Rows of a head. Rows from `count` on are treated as zero. */
 template <typename T> struct rows {
     const T *from;
     int64_t stride;
@@ -30,12 +31,11 @@ template <typename T>
 static __device__ rows<T> rows_of(const void *base, int64_t stride, int64_t sample, int64_t length,
                                   int first, int end, int64_t head, int64_t size)
 {
-    return {static_cast<const T *>(base) +
-                yk_attention_row_offset(sample, length, first, stride, head, size),
-            stride, min(end - first, static_cast<int>(TILE))};
+    return {yk_attention_row<T>(base, sample, length, first, stride, head, size), stride,
+            min(end - first, static_cast<int>(TILE))};
 }
 
-/* Columns `first` … of 64 rows as (DEPTH, TILE). The lanes of a warp write to 32 banks. */
+/* Loads DEPTH columns, from `first` on, of 64 rows as (DEPTH, TILE), without bank conflicts. */
 template <typename T>
 static __device__ void load_transposed(const rows<T> &rows, int first, int size, float *to)
 {
@@ -46,11 +46,11 @@ static __device__ void load_transposed(const rows<T> &rows, int first, int size,
         const int c = lane % 8 + i % 4 * 8;
         const int r = lane / 8 + (warp + i / 4 * 8) * 4;
         const bool there = r < rows.count && first + c < size;
-        to[c * STRIDE + r] = there ? yk_load(rows.from[r * rows.stride + first + c]) : 0.0F;
+        to[c * STRIDE + r] = there ? yk_to_float(rows.from[r * rows.stride + first + c]) : 0.0F;
     }
 }
 
-/* Columns `first` … of 64 rows as (TILE, TILE). */
+/* Loads TILE columns, from `first` on, of 64 rows as (TILE, TILE). */
 template <typename T>
 static __device__ void load_rows(const rows<T> &rows, int first, int size, float *to)
 {
@@ -59,7 +59,7 @@ static __device__ void load_rows(const rows<T> &rows, int first, int size, float
         const int c = i % TILE;
         const int r = i / TILE;
         const bool there = r < rows.count && first + c < size;
-        to[r * STRIDE + c] = there ? yk_load(rows.from[r * rows.stride + first + c]) : 0.0F;
+        to[r * STRIDE + c] = there ? yk_to_float(rows.from[r * rows.stride + first + c]) : 0.0F;
     }
 }
 
@@ -83,7 +83,7 @@ YK_DEVICE void multiply_four(const float (&a)[4], const float (&b)[4], float (&t
     }
 }
 
-/* to = a bᵀ over the whole size of a head. */
+/* to = a · bᵀ over the head size. */
 template <typename T>
 static __device__ void multiply_heads(const rows<T> &a, const rows<T> &b, int size, float *area,
                                       float (&to)[4][4])
@@ -109,7 +109,8 @@ static __device__ void multiply_heads(const rows<T> &a, const rows<T> &b, int si
     }
 }
 
-/* Brings (64, 64) of numbers for a product: each thread's part of the tile, and rows. */
+/* Loads the operands of a product: each thread's part into `tile`, and 64 columns of rows into
+ * `area`. */
 template <typename T>
 static __device__ void load_product(const float (&part)[4][4], const rows<T> &rows, int column,
                                     int size, float *tile, float *area)
@@ -162,8 +163,8 @@ static __device__ void multiply_tile_transposed(const float *tile, const float *
     }
 }
 
-/* The thread's part of a tile whose first `rows` rows exist, each row times its scale, to columns
- * `column` … of a head. */
+/* Writes the thread's part of a tile, with each row multiplied by its scale, to the columns of a
+ * head from `column` on. Only the first `rows` rows exist. */
 template <typename T>
 static __device__ void store(const float (&part)[4][4], const float (&scales)[4], T *to,
                              int64_t stride, int rows, int column, int size)
@@ -174,7 +175,7 @@ static __device__ void store(const float (&part)[4][4], const float (&scales)[4]
         for (int j = 0; j < 4; j++) {
             const int c = column + 4 * x + j;
             if (4 * y + i < rows && c < size) {
-                to[(4 * y + i) * stride + c] = yk_store<T>(part[i][j] * scales[i]);
+                to[(4 * y + i) * stride + c] = yk_from_float<T>(part[i][j] * scales[i]);
             }
         }
     }
@@ -192,12 +193,12 @@ static __device__ void apply_dropout(const struct yk_attention_task &task,
     }
 }
 
-/* A block's tile of queries, and the columns of the head that it finds. */
+/* The queries of a block, and the columns of the head that it computes. */
 struct query_tile {
     int64_t place; /* of the head in (B, heads) */
     struct yk_attention_head head;
     int first;
-    int end; /* of the keys that any of them sees */
+    int end; /* keys from here on are not visible to any query */
     int queries;
     int size;
     int column;
@@ -225,8 +226,8 @@ static dim3 grid_of(int64_t heads, int64_t rows, int64_t size)
 
 /* ---- forward ---- */
 
-/* One row of a tile of scores becomes powers, its sum and highest are carried on and the output so
- * far is scaled anew. 16 lanes have the row. */
+/* Online softmax of one row of scores, which 16 lanes share: replaces the scores by powers of two,
+ * updates `highest` and `sum`, and rescales the output so far. */
 static __device__ void exponentiate(float (&scores)[4], int visible, float scale, float &highest,
                                     float &sum, float (&out)[4])
 {
@@ -252,7 +253,7 @@ static __device__ void exponentiate(float (&scores)[4], int visible, float scale
     sum = sum * worth + more;
 }
 
-/* sums where wanted, and what the output is to be multiplied by. */
+/* Writes op.sums if needed, and computes the final factor of the output. */
 static __device__ void end_softmax(const struct yk_attention_op &op, int64_t head, int first,
                                    const float (&highest)[4], const float (&sums)[4],
                                    float (&shares)[4])
@@ -304,8 +305,8 @@ static __global__ void __launch_bounds__(THREADS)
     float shares[4];
     end_softmax(op, own.place, own.first, highest, sums, shares);
     store(out, shares,
-          static_cast<T *>(op.out) + yk_attention_row_offset(head.sample, own.queries, own.first,
-                                                             op.out_stride, head.head, own.size),
+          yk_attention_row<T>(op.out, head.sample, own.queries, own.first, op.out_stride, head.head,
+                              own.size),
           op.out_stride, own.queries - own.first, own.column, own.size);
 }
 
@@ -326,8 +327,8 @@ enum {
     FEW_KEYS = 128
 };
 
-/* P (with what dropout does to it) and dS of the tile of queries from `first` and keys from `s`;
- * without products, P ∘ dP instead of dS. */
+/* P (after dropout) and dS of the tile of queries from `first` on and keys from `s` on. If
+ * `products` is NULL, P ∘ dP instead of dS. */
 template <typename T>
 static __device__ void differentiate(const struct yk_attention_backward_task &task,
                                      const struct yk_attention_head &head, const float *products,
@@ -345,7 +346,7 @@ static __device__ void differentiate(const struct yk_attention_backward_task &ta
         rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
         size, area, powers);
     multiply_heads(
-        rows_of<T>(task.d_out, op.out_stride, head.sample, queries, first, queries, head.head,
+        rows_of<T>(task.op.d_out, op.out_stride, head.sample, queries, first, queries, head.head,
                    size),
         rows_of<T>(op.v, op.v_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
         size, area, d_scores);
@@ -368,8 +369,8 @@ static __device__ void differentiate(const struct yk_attention_backward_task &ta
     }
 }
 
-/* Products as the sum of P ∘ dP: better than that of out ∘ d_out where out was rounded to 16 bits.
- */
+/* Computes products as the sum of P ∘ dP, which is more exact than the sum of out ∘ d_out if out
+ * was rounded to 16 bits. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     find_products(const struct yk_attention_backward_task task)
@@ -397,7 +398,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* dK and dV of a tile of keys, from all queries of all heads that look at it. */
+/* dK and dV of a tile of keys, over all queries of the heads that share these keys. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     find_d_keys(const struct yk_attention_backward_task task)
@@ -424,13 +425,13 @@ static __global__ void __launch_bounds__(THREADS)
         if (s >= head.length) {
             break;
         }
-        /* The first tile with a query that sees key s. */
+        /* Starts at the first tile with a query that attends to key s. */
         for (int t = max(s - head.shift, 0) / TILE * TILE; t < queries; t += TILE) {
             differentiate<T>(task, head, task.products, t, s, area, powers, d_scores);
-            load_product(
-                powers,
-                rows_of<T>(task.d_out, op.out_stride, sample, queries, t, queries, head.head, size),
-                column, size, tile, area);
+            load_product(powers,
+                         rows_of<T>(task.op.d_out, op.out_stride, sample, queries, t, queries,
+                                    head.head, size),
+                         column, size, tile, area);
             multiply_tile_transposed(tile, area, dv);
             load_product(
                 d_scores,
@@ -442,13 +443,11 @@ static __global__ void __launch_bounds__(THREADS)
     const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dk, scales,
-          static_cast<T *>(task.dk) +
-              yk_attention_row_offset(sample, keys, s, task.dk_stride, kv_head, size),
-          task.dk_stride, keys - s, column, size);
+          yk_attention_row<T>(task.op.dk, sample, keys, s, task.op.dk_stride, kv_head, size),
+          task.op.dk_stride, keys - s, column, size);
     store(dv, ones,
-          static_cast<T *>(task.dv) +
-              yk_attention_row_offset(sample, keys, s, task.dv_stride, kv_head, size),
-          task.dv_stride, keys - s, column, size);
+          yk_attention_row<T>(task.op.dv, sample, keys, s, task.op.dv_stride, kv_head, size),
+          task.op.dv_stride, keys - s, column, size);
 }
 
 /* dQ of a tile of queries. */
@@ -474,9 +473,9 @@ static __global__ void __launch_bounds__(THREADS)
     }
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dq, scales,
-          static_cast<T *>(task.dq) + yk_attention_row_offset(head.sample, own.queries, own.first,
-                                                              task.dq_stride, head.head, own.size),
-          task.dq_stride, own.queries - own.first, own.column, own.size);
+          yk_attention_row<T>(task.op.dq, head.sample, own.queries, own.first, task.op.dq_stride,
+                              head.head, own.size),
+          task.op.dq_stride, own.queries - own.first, own.column, own.size);
 }
 
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,

@@ -1,18 +1,17 @@
 /*
- * Attention by tensor cores (Dao 2023): a block has 128 queries, each of its four warps 32 of them,
- * and goes through the keys in tiles, of which the next is copied while one is worked on. Scores,
- * powers and the output stay in registers.
+ * Attention on tensor cores (Dao 2023). A block processes 128 queries, 32 per warp, and loops over
+ * tiles of keys. It copies the next tile while it computes with the current one. Scores,
+ * probabilities and the output stay in registers.
  */
 #include "backend/cuda/attention/tile.cuh"
 
 enum {
-    M = 2, /* · 16 queries a warp */
+    M = 2, /* a warp has M · 16 queries */
     WARP_ROWS = M * 16,
     ROWS = WARP_ROWS * YK_TENSOR_THREADS / 32,
 };
 
-/* What a lane knows of its rows, 16m + 8r + lane / 4 of the warp's. Sums are of its columns only.
- */
+/* The state of a lane for its rows 16m + 8r + lane / 4. Sums cover the columns of the lane only. */
 struct softmax {
     float highest[M][2];
     float sums[M][2];
@@ -28,15 +27,15 @@ struct softmax {
 };
 
 template <int D> struct layout {
-    static constexpr int keys = 64;        /* of a tile */
-    static constexpr bool holds = D == 64; /* queries stay in registers, where there are enough */
+    static constexpr int keys = 64;        /* per tile */
+    static constexpr bool holds = D == 64; /* queries stay in registers */
     static constexpr int tile_bytes = keys * D * 2;
     static constexpr int query_bytes = ROWS * D * 2;
-    /* Queries, then twice keys and values. */
+    /* The queries, then two buffers of keys and values. */
     static constexpr int bytes = query_bytes + 4 * tile_bytes;
 };
 
-/* Scores of keys from s that the queries from t do not see become −∞. */
+/* Sets the scores of invisible keys to −∞. Rows are queries from t on, columns keys from s on. */
 template <int N>
 YK_DEVICE void mask(const struct yk_attention_head &head, int t, int s, float (&scores)[M][N][4])
 {
@@ -57,7 +56,7 @@ YK_DEVICE void mask(const struct yk_attention_head &head, int t, int s, float (&
     }
 }
 
-/* Scores become powers, and the output so far is scaled anew. */
+/* Online softmax: replaces scores by powers of two and rescales the output so far. */
 template <int D, int N>
 YK_DEVICE void exponentiate(float scale, float (&scores)[M][N][4], struct softmax &softmax,
                             float (&out)[M][D / 8][4])
@@ -101,8 +100,8 @@ template <typename T, int D>
 YK_DEVICE void load_queries(const struct yk_attention_op &op, const struct yk_attention_head &head,
                             int first, uint32_t to)
 {
-    const T *q = static_cast<const T *>(op.q) +
-                 yk_attention_row_offset(head.sample, op.queries, first, op.q_stride, head.head, D);
+    const T *q =
+        yk_attention_row<T>(op.q, head.sample, op.queries, first, op.q_stride, head.head, D);
     yk_tile_load_async<T, D, ROWS>(to, q, op.q_stride, static_cast<int>(op.queries) - first);
 }
 
@@ -110,17 +109,14 @@ template <typename T, int D>
 YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_attention_head &head,
                          int s, uint32_t to)
 {
-    const T *k = static_cast<const T *>(op.k) +
-                 yk_attention_row_offset(head.sample, op.keys, s, op.k_stride, head.kv_head, D);
-    const T *v = static_cast<const T *>(op.v) +
-                 yk_attention_row_offset(head.sample, op.keys, s, op.v_stride, head.kv_head, D);
+    const T *k = yk_attention_row<T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D);
+    const T *v = yk_attention_row<T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D);
     yk_tile_load_async<T, D, layout<D>::keys>(to, k, op.k_stride, head.length - s);
     yk_tile_load_async<T, D, layout<D>::keys>(to + layout<D>::tile_bytes, v, op.v_stride,
                                               head.length - s);
-    yk_tile_copy_commit();
 }
 
-/* The warp's rows of out and sums. */
+/* Writes the warp's rows of out and sums. */
 template <typename T, int D>
 YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attention_head &head, int t,
                       const struct softmax &softmax, const float (&out)[M][D / 8][4],
@@ -145,14 +141,13 @@ YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attentio
             }
         }
     }
-    yk_tile_store<T, D, M>(out, shares, scratch,
-                           static_cast<T *>(op.out) + yk_attention_row_offset(head.sample, queries,
-                                                                              t, op.out_stride,
-                                                                              head.head, D),
-                           op.out_stride, queries - t);
+    yk_tile_store<T, D, M>(
+        out, shares, scratch,
+        yk_attention_row<T>(op.out, head.sample, queries, t, op.out_stride, head.head, D),
+        op.out_stride, queries - t);
 }
 
-/* What the keys s … of a stage add to the output of the warp's queries t …. */
+/* Adds the keys of a stage, from s on, to the output of the warp's queries, from t on. */
 template <typename T, int D, bool DROP, typename LEFT>
 YK_DEVICE void add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head,
                          int t, int s, uint32_t stage, const LEFT &q, struct softmax &softmax,

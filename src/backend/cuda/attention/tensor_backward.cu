@@ -1,8 +1,9 @@
 /*
- * Attention backward by tensor cores, in two kernels, so that no sum depends on who comes first.
- * One has dK and dV of a tile of keys and goes through the queries; the other has dQ of a tile of
- * queries and goes through the keys. Both find P and dS anew, 32 columns at a time:
- *   P = 2^(score − sum), dP = dO Vᵀ, dS = P ∘ (dP − products), dV = Pᵀ dO, dK = dSᵀ Q, dQ = dS K.
+ * Attention backward on tensor cores, in two kernels without atomics, so that results are the same
+ * in every run. One kernel computes dK and dV of a tile of keys and loops over the queries. The
+ * other computes dQ of a tile of queries and loops over the keys. Both recompute P and dS, 32
+ * columns at a time: P = 2^(score − sum), dP = dO Vᵀ, dS = P ∘ (dP − products), dV = Pᵀ dO, dK =
+ * dSᵀ Q, dQ = dS K.
  */
 
 #include "backend/cuda/attention/tile.cuh"
@@ -11,44 +12,35 @@
 
 enum {
     WARPS = YK_TENSOR_THREADS / 32,
-    SUB = 32, /* columns of scores at a time */
+    SUB = 32, /* columns of scores per step */
     N = SUB / 8,
 };
 
-/* What each kernel has of its own, and what goes by it in two stages. */
+/* Shared memory: the block's own tile of rows, and two stages of the rows that it loops over. */
 template <int D> struct layout {
-    static constexpr int m = D == 64 ? 2 : 1; /* · 16 rows a warp: as registers allow */
+    static constexpr int m = D == 64 ? 2 : 1; /* a warp has m · 16 rows; limited by registers */
     static constexpr int warp_rows = m * 16;
     static constexpr int rows = warp_rows * WARPS;
-    static constexpr int passing = D == 64 ? 64 : 32; /* rows of a stage */
+    static constexpr int passing = D == 64 ? 64 : 32; /* rows per stage */
     static constexpr int own_bytes = rows * D * 2;
     static constexpr int tile_bytes = passing * D * 2;
     static constexpr int stage_bytes = 2 * tile_bytes + 2 * passing * 4;
     static constexpr int bytes = 2 * own_bytes + 2 * stage_bytes;
 };
 
-template <typename T>
-YK_DEVICE const T *row_of(const void *base, int64_t sample, int64_t length, int row, int64_t stride,
-                          int64_t head, int size)
-{
-    return static_cast<const T *>(base) +
-           yk_attention_row_offset(sample, length, row, stride, head, size);
-}
-
 template <typename T, int D, int ROWS>
 YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_attention_head &head,
                          int s, uint32_t k, uint32_t v)
 {
     yk_tile_load_async<T, D, ROWS>(
-        k, row_of<T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D), op.k_stride,
-        head.length - s);
+        k, yk_attention_row<const T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D),
+        op.k_stride, head.length - s);
     yk_tile_load_async<T, D, ROWS>(
-        v, row_of<T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D), op.v_stride,
-        head.length - s);
-    yk_tile_copy_commit();
+        v, yk_attention_row<const T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D),
+        op.v_stride, head.length - s);
 }
 
-/* All of a warp's rows times `scale`, to memory. */
+/* Multiplies the rows of a warp by `scale` and writes them to memory. */
 template <typename T, int D>
 YK_DEVICE void store_rows(const float (&numbers)[layout<D>::m][D / 8][4], float scale,
                           unsigned char *scratch, T *to, int64_t stride, int count)
@@ -64,7 +56,7 @@ YK_DEVICE void store_rows(const float (&numbers)[layout<D>::m][D / 8][4], float 
 
 using backward_kernel = void (*)(struct yk_attention_backward_task);
 
-/* A kernel with a block for every tile of `rows` of `heads` heads. */
+/* Launches a kernel with one block per tile of the `rows` rows of each head. */
 template <int D>
 static bool launch_kernel(struct yk_backend_lane *lane,
                           const struct yk_attention_backward_task *task, backward_kernel kernel,
@@ -89,7 +81,7 @@ static bool launch_kernel(struct yk_backend_lane *lane,
 
 /* ---- dK and dV, transposed: rows are keys, so that P and dS come out as left sides ---- */
 
-/* A stage of queries t …: rows of q and of d_out, then sums and products. */
+/* Loads a stage of queries from t on: rows of q and d_out, then sums and products. */
 template <typename T, int D>
 YK_DEVICE void load_queries(const struct yk_attention_backward_task &task,
                             const struct yk_attention_head &head, int t, uint32_t to)
@@ -99,12 +91,13 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_task &task,
     const struct yk_attention_op &op = task.forward.op;
     const int left = static_cast<int>(op.queries) - t;
     yk_tile_load_async<T, D, passing>(
-        to, row_of<T>(op.q, head.sample, op.queries, t, op.q_stride, head.head, D), op.q_stride,
-        left);
-    yk_tile_load_async<T, D, passing>(
-        to + tile_bytes,
-        row_of<T>(task.d_out, head.sample, op.queries, t, op.out_stride, head.head, D),
-        op.out_stride, left);
+        to, yk_attention_row<const T>(op.q, head.sample, op.queries, t, op.q_stride, head.head, D),
+        op.q_stride, left);
+    yk_tile_load_async<T, D, passing>(to + tile_bytes,
+                                      yk_attention_row<const T>(task.op.d_out, head.sample,
+                                                                op.queries, t, op.out_stride,
+                                                                head.head, D),
+                                      op.out_stride, left);
     const int at = threadIdx.x % passing;
     const float *from = threadIdx.x < passing ? op.sums : task.products;
     if (threadIdx.x < 2 * passing) {
@@ -112,7 +105,6 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_task &task,
         yk_tile_copy_word(to + 2 * tile_bytes + threadIdx.x * 4, from + (at < left ? at : 0),
                           at < left);
     }
-    yk_tile_copy_commit();
 }
 
 /*
@@ -256,14 +248,14 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     const int left = static_cast<int>(op.keys) - first - warp_row;
     const int64_t row = first + warp_row;
     unsigned char *scratch = shared + warp_row * D * 2;
-    store_rows<T, D>(dk, op.scale, scratch,
-                     static_cast<T *>(task.dk) +
-                         yk_attention_row_offset(sample, op.keys, row, task.dk_stride, kv_head, D),
-                     task.dk_stride, left);
-    store_rows<T, D>(dv, 1.0F, scratch + L::own_bytes,
-                     static_cast<T *>(task.dv) +
-                         yk_attention_row_offset(sample, op.keys, row, task.dv_stride, kv_head, D),
-                     task.dv_stride, left);
+    store_rows<T, D>(
+        dk, op.scale, scratch,
+        yk_attention_row<T>(task.op.dk, sample, op.keys, row, task.op.dk_stride, kv_head, D),
+        task.op.dk_stride, left);
+    store_rows<T, D>(
+        dv, 1.0F, scratch + L::own_bytes,
+        yk_attention_row<T>(task.op.dv, sample, op.keys, row, task.op.dv_stride, kv_head, D),
+        task.op.dv_stride, left);
 #endif
 }
 
@@ -305,7 +297,7 @@ YK_DEVICE void differentiate(float power_scale, const struct yk_attention_head &
     }
 }
 
-/* The block's rows of q and d_out from query `first`, and the first stage of keys. */
+/* Loads the block's rows of q and d_out, from query `first` on, and the first stage of keys. */
 template <typename T, int D>
 YK_DEVICE void load_first(const struct yk_attention_backward_task &task,
                           const struct yk_attention_head &head, int first, uint32_t base)
@@ -314,17 +306,19 @@ YK_DEVICE void load_first(const struct yk_attention_backward_task &task,
     const struct yk_attention_op &op = task.forward.op;
     const int left = static_cast<int>(op.queries) - first;
     yk_tile_load_async<T, D, L::rows>(
-        base, row_of<T>(op.q, head.sample, op.queries, first, op.q_stride, head.head, D),
+        base,
+        yk_attention_row<const T>(op.q, head.sample, op.queries, first, op.q_stride, head.head, D),
         op.q_stride, left);
-    yk_tile_load_async<T, D, L::rows>(
-        base + L::own_bytes,
-        row_of<T>(task.d_out, head.sample, op.queries, first, op.out_stride, head.head, D),
-        op.out_stride, left);
+    yk_tile_load_async<T, D, L::rows>(base + L::own_bytes,
+                                      yk_attention_row<const T>(task.op.d_out, head.sample,
+                                                                op.queries, first, op.out_stride,
+                                                                head.head, D),
+                                      op.out_stride, left);
     load_keys<T, D, L::passing>(op, head, 0, base + 2 * L::own_bytes,
                                 base + 2 * L::own_bytes + L::tile_bytes);
 }
 
-/* What stays with a warp: its rows of q and d_out, and what a lane knows of its own. */
+/* What a warp keeps in registers: its rows of q and d_out, and the sums of its rows. */
 template <int D> struct resident_rows {
     yk_tile_in_registers<D, layout<D>::m> q;
     yk_tile_in_registers<D, layout<D>::m> d_out;
@@ -410,11 +404,10 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
         yk_tile_copy_wait();
         __syncthreads();
     }
-    store_rows<T, D>(dq, op.scale, shared + own.warp_row * D * 2,
-                     static_cast<T *>(task.dq) + yk_attention_row_offset(head.sample, queries, t,
-                                                                         task.dq_stride, head.head,
-                                                                         D),
-                     task.dq_stride, queries - t);
+    store_rows<T, D>(
+        dq, op.scale, shared + own.warp_row * D * 2,
+        yk_attention_row<T>(task.op.dq, head.sample, queries, t, task.op.dq_stride, head.head, D),
+        task.op.dq_stride, queries - t);
 #endif
 }
 

@@ -1,17 +1,16 @@
 /*
- * Tiles of 16-bit numbers, (rows, D), in shared memory, and products of them by tensor cores, of
- * GPUs from 8.0 on. Addresses are those of shared memory. The lanes of a warp call all but the
- * copies together.
+ * Tile: (rows, D) tiles of 16-bit elements in shared memory, and their products on tensor cores of
+ * GPUs with compute capability 8.0 and later. Addresses of type uint32_t are in shared memory. All
+ * lanes of a warp must call a function together, except the copies.
  *
- * A matrix is 8 rows of 16 bytes. Of a product c (16, 8) += a (16, 16) · b (16, 8), lane l with
- * g = l / 4 and i = l % 4 has
- *   a: rows g, g + 8, g, g + 8; columns 2i, 2i + 1 for the first two, those + 8 for the last two;
- *   b: column g; rows 2i, 2i + 1, and those + 8;
- *   c: row g, columns 2i and 2i + 1; the same of row g + 8.
+ * In this file a matrix has 8 rows of 16 bytes. For c (16, 8) += a (16, 16) · b (16, 8), lane l of
+ * a warp holds these elements, with g = l / 4 and i = l % 4: a: rows g and g + 8 of columns 2i and
+ * 2i + 1, then the same rows of columns 2i + 8 and 2i + 9 b: rows 2i, 2i + 1, 2i + 8 and 2i + 9 of
+ * column g c: columns 2i and 2i + 1 of row g, then of row g + 8
  *
- * A row of a tile is D / 8 chunks of 16 bytes; chunk p of row r lies where chunk p ^ (r % 8) would:
- * eight rows of the same chunk, as tensor cores are fed, are then in different banks. A warp has
- * M · 16 rows of the left side and of the result, in registers.
+ * A row of a tile has D / 8 chunks of 16 bytes. Chunk p of row r is stored at position p ^ (r % 8),
+ * so that tensor cores read the same chunk of eight rows from different banks. A warp holds M · 16
+ * rows of the left operand and of the result in registers.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_TILE_CUH
 #define YK_BACKEND_CUDA_ATTENTION_TILE_CUH
@@ -25,7 +24,7 @@
 
 /* ---- instructions ---- */
 
-/* Kernels for tensor cores are empty elsewhere, and are not called. */
+/* On older GPUs the kernels for tensor cores are empty. The host does not launch them there. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define YK_HAS_TENSOR_CORES 1
 #else
@@ -37,7 +36,7 @@ YK_DEVICE uint32_t yk_shared_address(const void *pointer)
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/* 16 bytes, or zeros where they are not there; nothing is read then. */
+/* Starts an asynchronous copy of 16 bytes. If `there` is false, writes zeros and reads nothing. */
 YK_DEVICE void yk_tile_copy(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
@@ -45,7 +44,7 @@ YK_DEVICE void yk_tile_copy(uint32_t to, const void *from, bool there)
                  : "memory");
 }
 
-/* The same with 4 bytes. */
+/* The same for 4 bytes. */
 YK_DEVICE void yk_tile_copy_word(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
@@ -53,19 +52,14 @@ YK_DEVICE void yk_tile_copy_word(uint32_t to, const void *from, bool there)
                  : "memory");
 }
 
-YK_DEVICE void yk_tile_copy_commit(void)
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* Waits for this thread's copies; others' are known to be there after a barrier. */
+/* Waits for all copies of this thread. After a barrier, the copies of all threads are complete. */
 YK_DEVICE void yk_tile_copy_wait(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/* Four matrices: lanes 8n … 8n + 7 say where the rows of matrix n are, and lane l gets numbers 2i
- * and 2i + 1 of row g of each. */
+/* Loads four matrices. Lanes 8n to 8n + 7 pass the addresses of the rows of matrix n. Lane l gets
+ * elements 2i and 2i + 1 of row g of each matrix. */
 YK_DEVICE void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -74,7 +68,7 @@ YK_DEVICE void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
                  : "memory");
 }
 
-/* The same, with numbers g of rows 2i and 2i + 1. */
+/* The same, but lane l gets element g of rows 2i and 2i + 1. */
 YK_DEVICE void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -83,13 +77,14 @@ YK_DEVICE void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
                  : "memory");
 }
 
+/* c += a · b on tensor cores. */
 template <typename T>
 YK_DEVICE void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 
-/* Two numbers in 32 bits, the first in the lower half. */
-template <typename T> YK_DEVICE uint32_t yk_pack(float first, float second);
+/* Converts two numbers to one 32-bit word, with the first in the lower half. */
+template <typename T> YK_DEVICE uint32_t yk_pack_pair(float first, float second);
 
-/* Both for numbers that instructions call `name`. */
+/* Defines both functions for a type T, which instructions call `name`. */
 #define YK_DEFINE_MMA(T, name)                                                                     \
     template <>                                                                                    \
     __device__ __forceinline__ void yk_mma<T>(float(&c)[4], const uint32_t(&a)[4], uint32_t b0,    \
@@ -100,7 +95,7 @@ template <typename T> YK_DEVICE uint32_t yk_pack(float first, float second);
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                              \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));              \
     }                                                                                              \
-    template <> __device__ __forceinline__ uint32_t yk_pack<T>(float first, float second)          \
+    template <> __device__ __forceinline__ uint32_t yk_pack_pair<T>(float first, float second)     \
     {                                                                                              \
         uint32_t out;                                                                              \
         asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));            \
@@ -110,7 +105,7 @@ YK_DEFINE_MMA(__half, "f16")
 YK_DEFINE_MMA(__nv_bfloat16, "bf16")
 #undef YK_DEFINE_MMA
 
-/* 2^x: 0 for −∞. */
+/* 2^x. The result for −∞ is 0. */
 YK_DEVICE float yk_exp2(float x)
 {
     float out;
@@ -121,17 +116,19 @@ YK_DEVICE float yk_exp2(float x)
 /* ---- tiles ---- */
 
 enum {
-    YK_TENSOR_THREADS = 128, /* of a block */
+    YK_TENSOR_THREADS = 128, /* per block */
 };
 
+/* The byte offset of a chunk of a row. */
 template <int D> YK_DEVICE uint32_t yk_tile_offset(int row, int chunk)
 {
     return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
 
-/* Where this lane's row of four matrices is in 16 rows and columns: for left sides and transposed
- * right sides the second matrix is below the first, for right sides at its right. Columns 16k are
- * further by ^ 32k, rows 8r by + 16rD. */
+/* The offset of the row that this lane passes to yk_load_matrices(), within 16 rows and columns of
+ * a tile. In a left operand and in a transposed right operand, the second matrix is below the
+ * first; in a right operand it is to the right. For column 16k, XOR the offset with 32k. For row
+ * 8r, add 16rD. */
 template <int D> YK_DEVICE uint32_t yk_tile_lane_left(void)
 {
     const int lane = threadIdx.x % 32;
@@ -144,8 +141,8 @@ template <int D> YK_DEVICE uint32_t yk_tile_lane_right(void)
     return yk_tile_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
 }
 
-/* Begins to copy ROWS rows from memory, by all threads of the block; those from `count` on become
- * zero. */
+/* Starts the copy of ROWS rows to a tile. All threads of the block must call it. Rows from `count`
+ * on become zero. */
 template <typename T, int D, int ROWS>
 YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, int count)
 {
@@ -161,7 +158,7 @@ YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, in
     }
 }
 
-/* Left sides that stay in registers, and such that are loaded when they are needed. */
+/* A left operand that stays in registers, and one that is loaded from shared memory when needed. */
 template <int D, int M> struct yk_tile_in_registers {
     uint32_t numbers[D / 16][M][4];
 
@@ -175,8 +172,8 @@ template <int D, int M> struct yk_tile_in_registers {
 };
 
 template <int D, int M> struct yk_tile_in_shared {
-    uint32_t rows; /* the first of this warp */
-    uint32_t lane;
+    uint32_t rows; /* address of the first row of this warp */
+    uint32_t lane; /* yk_tile_lane_left() */
 
     __device__ __forceinline__ void get(int k, uint32_t (&out)[M][4]) const
     {
@@ -205,7 +202,7 @@ template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
     }
 }
 
-/* to (M · 16, N · 8) = left · rowsᵀ over the size of a head; rows (N · 8, D). */
+/* to (M · 16, N · 8) = left (M · 16, D) · rowsᵀ, with rows (N · 8, D). */
 template <typename T, int D, int M, int N, typename LEFT>
 YK_DEVICE void yk_tile_scores(const LEFT &left, uint32_t rows, float (&to)[M][N][4])
 {
@@ -228,7 +225,7 @@ YK_DEVICE void yk_tile_scores(const LEFT &left, uint32_t rows, float (&to)[M][N]
     }
 }
 
-/* What a product gave becomes the left side of the next. */
+/* Converts the result of a product to the left operand of the next product. */
 template <typename T, int M, int N>
 YK_DEVICE void yk_tile_pack(const float (&from)[M][N][4], uint32_t (&to)[M][N / 2][4])
 {
@@ -236,8 +233,8 @@ YK_DEVICE void yk_tile_pack(const float (&from)[M][N][4], uint32_t (&to)[M][N / 
     for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int n = 0; n < N; n++) {
-            to[m][n / 2][n % 2 * 2] = yk_pack<T>(from[m][n][0], from[m][n][1]);
-            to[m][n / 2][n % 2 * 2 + 1] = yk_pack<T>(from[m][n][2], from[m][n][3]);
+            to[m][n / 2][n % 2 * 2] = yk_pack_pair<T>(from[m][n][0], from[m][n][1]);
+            to[m][n / 2][n % 2 * 2 + 1] = yk_pack_pair<T>(from[m][n][2], from[m][n][3]);
         }
     }
 }
@@ -262,25 +259,27 @@ YK_DEVICE void yk_tile_add(const uint32_t (&left)[M][K][4], uint32_t rows, float
     }
 }
 
-/* Which of a lane's columns, 8n + j of keys s … of the warp's, query t of its row sees: those below
- * it. */
+/* For the lane's first row, a query t + g, and columns that are keys from s on: column 8n + j of
+ * the lane is visible if 8n + j is below the returned number. */
 YK_DEVICE int yk_tile_visible_keys(const struct yk_attention_head &head, int t, int s)
 {
     const int lane = threadIdx.x % 32;
     return yk_attention_visible_keys(head, t + lane / 4) - s - lane % 4 * 2;
 }
 
-/* A block's ROWS queries of a head, from `first`, of which a warp has WARP_ROWS, from t. */
+/* The queries of one head that a block and a warp process. */
 struct yk_tile_queries {
     struct yk_attention_head head;
-    int first;
-    int end; /* of the keys that any of them sees */
-    int warp_row;
-    int t;
-    int warp_end; /* of the keys that any of the warp's sees */
+    int first;    /* first query of the block */
+    int end;      /* keys from here on are not visible to any query of the block */
+    int warp_row; /* first row of the warp in the tile */
+    int t;        /* first query of the warp */
+    int warp_end; /* keys from here on are not visible to any query of the warp */
 };
 
-/* The last queries, which see most keys, begin first. */
+/* ROWS queries per block, WARP_ROWS per warp. The last queries, which see the most keys, start
+ * first.
+ */
 template <int ROWS, int WARP_ROWS>
 YK_DEVICE struct yk_tile_queries yk_tile_queries_of(const struct yk_attention_op &op)
 {
@@ -299,9 +298,10 @@ YK_DEVICE struct yk_tile_queries yk_tile_queries_of(const struct yk_attention_op
     return own;
 }
 
-/* Dropout factors of this lane's four numbers of a result, rows being queries: from index `upper`
- * in row g, and `lower` in row g + 8. Two lanes share the four words of an index that is a multiple
- * of 4: the even one makes those of row g, the odd one those of row g + 8. */
+/* Dropout factors of this lane's four elements of a result whose rows are queries. `upper` is the
+ * dropout index of the first element in row g, `lower` that in row g + 8. Two neighbouring lanes
+ * need the same four random words. The even lane computes those of row g, the odd lane those of row
+ * g + 8, and they exchange them. */
 YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_task &task, int64_t sample,
                                        uint64_t upper, uint64_t lower, float (&out)[4])
 {
@@ -325,7 +325,8 @@ YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_task &task, int
     out[3] = pair[1];
 }
 
-/* Multiplies numbers of queries t … (rows) and keys s … (columns) by what dropout says. */
+/* Multiplies elements by their dropout factors. Rows are queries from t on, columns are keys from s
+ * on. */
 template <int M, int N>
 YK_DEVICE void yk_tile_dropout(const struct yk_attention_task &task,
                                const struct yk_attention_head &head, int t, int s,
@@ -350,9 +351,9 @@ YK_DEVICE void yk_tile_dropout(const struct yk_attention_task &task,
     }
 }
 
-/* Dropout factors of this lane's four numbers of a transposed result: keys s + g and s + g + 8 (s a
- * multiple of 8), queries t + 2i and t + 2i + 1. Four lanes share the random words of four keys:
- * each makes those of one of its numbers, and hands the others theirs. */
+/* Dropout factors of this lane's four elements of a transposed result: keys s + g and s + g + 8 (s
+ * is a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes need the random words of the same
+ * four keys. Each lane computes the words of one element, and they exchange them. */
 YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
                                                   const struct yk_attention_head &head, int t,
                                                   int s, float (&out)[4])
@@ -374,7 +375,7 @@ YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_task
     const int mine = g % 4;
     const uint4 words = yk_attention_dropout_random(
         task.op, head.sample, ((mine % 2 ? second : first) + mine / 2 * 8 + g / 4 * 4) / 4);
-    uint32_t got[4]; /* number mine ^ d, from the lane that found it */
+    uint32_t got[4]; /* word of element mine ^ d, from the lane that computed it */
 #pragma unroll
     for (int d = 0; d < 4; d++) {
         const int to = mine ^ d;
@@ -391,10 +392,8 @@ YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_task
     }
 }
 
-/*
- * The first `count` of a warp's M · 16 rows, row r times scales[r / 8 of this lane's], to memory:
- * by way of shared memory that only this warp uses, so that rows are written whole.
- */
+/* Multiplies the rows of a warp by `scales` and writes the first `count` of M · 16 rows to memory.
+ * `scratch` is shared memory of this warp, through which rows are written in whole chunks. */
 template <typename T, int D, int M>
 YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
                              unsigned char *scratch, T *to, int64_t stride, int count)
@@ -408,7 +407,7 @@ YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&
 #pragma unroll
             for (int r = 0; r < 2; r++) {
                 const uint32_t place = yk_tile_offset<D>(m * 16 + r * 8 + lane / 4, n);
-                *reinterpret_cast<uint32_t *>(scratch + place + lane % 4 * 4) = yk_pack<T>(
+                *reinterpret_cast<uint32_t *>(scratch + place + lane % 4 * 4) = yk_pack_pair<T>(
                     numbers[m][n][2 * r] * scales[m][r], numbers[m][n][2 * r + 1] * scales[m][r]);
             }
         }
@@ -425,8 +424,8 @@ YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&
     }
 }
 
-/* Calls enqueue(number, size) with a number of the op's type, and the size of its heads as a type.
- */
+/* Calls enqueue(number, size): `number` has the type of the op's elements, `size` is the head size
+ * as a std::integral_constant. */
 template <typename ENQUEUE>
 static auto yk_tile_with_type(const struct yk_attention_op &op, ENQUEUE enqueue)
 {

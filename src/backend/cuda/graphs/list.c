@@ -1,11 +1,10 @@
-#include "backend/cuda/graphs/list.h"
+#include "backend/cuda/graphs/replay.h"
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/kernels.h"
 
 #include <string.h>
 
-/* What stands before an op in a list. */
+/* Precedes every op in a list. */
 struct heading {
     int32_t kind;
     int32_t bytes;
@@ -13,7 +12,7 @@ struct heading {
 
 /* ---- the same bytes for the same work ---- */
 
-/* Where compilers cannot do it, what lies between fields may differ: then less is replayed. */
+/* Without this builtin, the padding of equal ops may differ. Then fewer lists are recognised. */
 #if defined __has_builtin
 #if __has_builtin(__builtin_clear_padding)
 #define CLEAR_PADDING(op) __builtin_clear_padding(op)
@@ -33,11 +32,11 @@ static void clear_padding(enum yk_replay_kind kind, void *op)
     switch (kind) {
     case YK_REPLAY_BYTES:
         break;
-        YK_REPLAY_OPS(CLEAR)
+        YK_CUDA_OPS(CLEAR)
     }
 }
 
-/* Where nothing is dropped, samples are numbered all the same. */
+/* With a rate of 0 the sample numbers change in every step but have no effect. */
 static void normalise_dropout(struct yk_dropout *dropout)
 {
     if (dropout->rate == 0) {
@@ -75,12 +74,12 @@ bool yk_replay_list_add(struct yk_replay_list *list, enum yk_replay_kind kind, c
 
 /* ---- run ---- */
 
-/* Ops follow each other without gaps: all are as long as several of their widest fields. */
+/* Ops follow each other without gaps, so every size must be a multiple of the alignment. */
 #define KEEPS_ALIGNED(KIND, name, function)                                                        \
     _Static_assert(sizeof(struct yk_##name##_op) % sizeof(int64_t) == 0 &&                         \
                        _Alignof(struct yk_##name##_op) <= sizeof(int64_t),                         \
-                   "ops lie one behind the other");
-YK_REPLAY_OPS(KEEPS_ALIGNED)
+                   "ops stay aligned in a list");
+YK_CUDA_OPS(KEEPS_ALIGNED)
 
 static void run_bytes(struct yk_backend_lane *lane, const struct yk_replay_bytes *bytes)
 {
@@ -102,7 +101,7 @@ static void run_op(struct yk_backend_lane *lane, enum yk_replay_kind kind, const
     case YK_REPLAY_BYTES:
         run_bytes(lane, op);
         break;
-        YK_REPLAY_OPS(RUN)
+        YK_CUDA_OPS(RUN)
     }
 }
 

@@ -1,18 +1,17 @@
 #include "backend/cuda/graphs/replay.h"
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/kernels.h"
 #include "base/hash.h"
 
 #include <nvtx3/nvToolsExt.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one list of ops as a graph, which belongs to the lane that it was captured on ---- */
+/* ---- the graph of one list of ops; belongs to the lane on which it was captured ---- */
 
 struct graph {
     cudaGraphExec_t made;
-    /* Scratch memory of the lane and its side streams that its kernels were given. */
+    /* Scratch memory of the lane and its side streams, which the captured kernels use. */
     const void *scratch[1 + YK_CUDA_SIDES];
     size_t length;
     char bytes[]; /* of the list */
@@ -26,7 +25,7 @@ static void read_scratch(const struct yk_backend_lane *lane, const void *out[1 +
     }
 }
 
-/* Scratch memory that grew is elsewhere. */
+/* Scratch memory has another address after it has grown. */
 static bool is_current(const struct graph *graph, const struct yk_backend_lane *lane)
 {
     const void *scratch[1 + YK_CUDA_SIDES];
@@ -34,13 +33,13 @@ static bool is_current(const struct graph *graph, const struct yk_backend_lane *
     return memcmp(scratch, graph->scratch, sizeof scratch) == 0;
 }
 
-static bool is_of(const struct graph *graph, const struct yk_replay_list *list)
+static bool has_list(const struct graph *graph, const struct yk_replay_list *list)
 {
     return graph->length == list->length && memcmp(graph->bytes, list->bytes, list->length) == 0;
 }
 
-/* What went wrong while a lane was captured did not happen. True where nothing did. */
-static bool pardon(struct yk_backend_lane *lane)
+/* Clears a failure of the capture. Returns true if there was none. */
+static bool clear_failure(struct yk_backend_lane *lane)
 {
     const bool sound = !lane || lane->status == YK_OK;
     if (!sound) {
@@ -50,22 +49,22 @@ static bool pardon(struct yk_backend_lane *lane)
     return sound;
 }
 
-static bool pardon_all(struct yk_backend_lane *lane)
+static bool clear_failures(struct yk_backend_lane *lane)
 {
-    bool sound = pardon(lane);
-    sound = pardon(yk_cuda_prefetch_side(lane->prefetch)) && sound;
+    bool sound = clear_failure(lane);
+    sound = clear_failure(yk_cuda_prefetch_side(lane->prefetch)) && sound;
     for (int i = 0; i < YK_CUDA_SIDES; i++) {
-        sound = pardon(lane->sides[i]) && sound;
+        sound = clear_failure(lane->sides[i]) && sound;
     }
     return sound;
 }
 
-/* The list as a graph, none of it run; NULL where that cannot be. */
+/* Captures the list as a graph without running it. Returns NULL on failure. */
 static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_replay_list *list)
 {
     cudaGraph_t graph = NULL;
     yk_cuda_device_set(lane->device);
-    /* Relaxed: libraries may take memory or load kernels meanwhile. */
+    /* Relaxed: libraries may allocate memory or load kernels during the capture. */
     if (cudaStreamBeginCapture(lane->stream, cudaStreamCaptureModeRelaxed) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
@@ -74,7 +73,7 @@ static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_replay_
     yk_replay_list_run(list, lane);
     yk_cuda_prefetch_forget(lane->prefetch);
     const bool ended = cudaStreamEndCapture(lane->stream, &graph) == cudaSuccess;
-    const bool sound = pardon_all(lane);
+    const bool sound = clear_failures(lane);
     if (!ended || !sound) {
         if (graph) {
             (void)cudaGraphDestroy(graph);
@@ -85,8 +84,8 @@ static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_replay_
     return graph;
 }
 
-/* Captures the list, of which nothing runs; NULL where that cannot be, and the lane does not fail.
- * All of it must have run before: nothing may be tuned, and no scratch memory grow. */
+/* Captures and instantiates the list. Returns NULL on failure; the lane does not fail. The list
+ * must have run before, so that the capture neither autotunes nor grows scratch memory. */
 static struct graph *capture_graph(struct yk_backend_lane *lane, const struct yk_replay_list *list)
 {
     struct graph *graph = malloc(sizeof *graph + list->length);
@@ -108,7 +107,7 @@ static struct graph *capture_graph(struct yk_backend_lane *lane, const struct yk
     graph->length = list->length;
     memcpy(graph->bytes, list->bytes, list->length);
     if (cudaGraphUpload(graph->made, lane->stream) != cudaSuccess) {
-        (void)cudaGetLastError(); /* the first launch does it */
+        (void)cudaGetLastError(); /* the first launch uploads it */
     }
     return graph;
 }
@@ -121,7 +120,7 @@ static void destroy_graph(struct graph *graph)
     }
 }
 
-/* False where nothing was enqueued; the lane does not fail. */
+/* Returns false if the launch failed; the lane does not fail. */
 static bool launch_graph(const struct graph *graph, struct yk_backend_lane *lane)
 {
     if (cudaGraphLaunch(graph->made, lane->stream) != cudaSuccess) {
@@ -135,47 +134,47 @@ static bool launch_graph(const struct graph *graph, struct yk_backend_lane *lane
 /* ---- ranges ---- */
 
 enum {
-    MAX_RANGES = 4096, /* others are not collected */
-    PLACES = 2 * MAX_RANGES,
-    VARIANTS = 16,     /* of one range: the samples of some steps, training or evaluating */
-    MAX_GRAPHS = 4096, /* of a lane */
-    MIN_OPS = 3,       /* a graph of fewer takes longer to launch than they do */
-    /* A list is captured after it ran so often: by then algorithms are chosen and plans made, those
-     * too that attention makes when it is asked for the third time. */
+    MAX_RANGES = 4096, /* further ranges are not collected */
+    RANGE_SLOTS = 2 * MAX_RANGES,
+    VARIANTS = 16,     /* lists of one range: other samples, training or evaluating */
+    MAX_GRAPHS = 4096, /* per lane */
+    MIN_OPS = 3,       /* a graph of fewer ops takes longer to launch than the ops */
+    /* Runs of a list before its capture. By then matmul algorithms are chosen and attention plans
+     * exist, even those that are made at the third request. */
     RUNS_BEFORE = 3,
-    MAX_MISSES = 12,   /* new lists one after the other, after which a range rests */
-    REST_RANGES = 256, /* for so long */
+    MAX_MISSES = 12,   /* new lists in a row after which a range is not collected */
+    REST_RANGES = 256, /* number of times that such a range is skipped */
 };
 
 struct variant {
-    uint64_t hash; /* of its list; with its length, all that is kept of it before it is captured */
-    size_t length; /* 0: a free place */
-    int64_t used;
+    uint64_t hash; /* of the list; before the capture, only hash and length are stored */
+    size_t length; /* 0 means: unused */
+    int64_t used;  /* value of yk_replay.now at the last use */
     int32_t runs;
-    bool refused; /* it cannot be captured */
+    bool refused; /* the capture or the launch failed */
     struct graph *graph;
 };
 
 struct range {
-    const char *name; /* the pointer alone: what it points to is never read */
+    const char *name; /* only the pointer is compared; the text is never read */
     int32_t misses;
-    int32_t resting;
+    int32_t resting; /* number of times to skip this range */
     struct variant variants[VARIANTS];
 };
 
 struct yk_replay {
     struct yk_replay_list list;
-    struct range *collecting;     /* NULL: ops run directly */
-    int32_t depth;                /* of ranges within ranges; the outermost is collected */
-    int64_t now;                  /* counts uses */
-    struct range *ranges[PLACES]; /* by their names, open addressing */
+    struct range *collecting;          /* NULL means: ops run at once */
+    int32_t depth;                     /* nesting of ranges; the outermost one is collected */
+    int64_t now;                       /* counts uses */
+    struct range *ranges[RANGE_SLOTS]; /* hash table by name, open addressing */
     int32_t range_count;
-    struct graph *retired[MAX_GRAPHS]; /* they may still be running */
+    struct graph *retired[MAX_GRAPHS]; /* to be destroyed; may still be running */
     int32_t retired_count;
-    int32_t graph_count; /* those included */
+    int32_t graph_count; /* includes retired graphs */
 };
 
-/* ---- made and destroyed ---- */
+/* ---- create and destroy ---- */
 
 static struct yk_replay *create(void)
 {
@@ -190,7 +189,7 @@ static struct yk_replay *create(void)
     return replay;
 }
 
-/* When nothing runs. */
+/* Call it only when the lane is idle. */
 static void destroy_retired(struct yk_replay *replay)
 {
     for (int32_t i = 0; i < replay->retired_count; i++) {
@@ -200,14 +199,14 @@ static void destroy_retired(struct yk_replay *replay)
     replay->retired_count = 0;
 }
 
-/* After all that is on the lane has run. */
+/* Call it only when the lane is idle. */
 static void destroy(struct yk_replay *replay)
 {
     if (!replay) {
         return;
     }
     destroy_retired(replay);
-    for (int32_t i = 0; i < PLACES; i++) {
+    for (int32_t i = 0; i < RANGE_SLOTS; i++) {
         for (int32_t v = 0; replay->ranges[i] && v < VARIANTS; v++) {
             destroy_graph(replay->ranges[i]->variants[v].graph);
         }
@@ -227,7 +226,7 @@ static void retire(struct yk_replay *replay, struct variant *variant)
     }
 }
 
-/* False where the list is to be run directly. */
+/* Returns false if the list must run op by op. */
 static bool launch(struct yk_backend_lane *lane, struct variant *variant)
 {
     struct yk_replay *replay = lane->replay;
@@ -240,7 +239,7 @@ static bool launch(struct yk_backend_lane *lane, struct variant *variant)
         variant->refused = !variant->graph;
         replay->graph_count += variant->graph ? 1 : 0;
     }
-    if (!variant->graph || !is_of(variant->graph, &replay->list)) {
+    if (!variant->graph || !has_list(variant->graph, &replay->list)) {
         return false;
     }
     if (!launch_graph(variant->graph, lane)) {
@@ -253,12 +252,12 @@ static bool launch(struct yk_backend_lane *lane, struct variant *variant)
 
 /* ---- ranges ---- */
 
-/* NULL where there are too many. */
+/* Returns NULL if there are too many ranges. */
 static struct range *find_range(struct yk_replay *replay, const char *name)
 {
-    size_t at = (size_t)yk_hash_bytes(&name, sizeof name) % PLACES;
+    size_t at = (size_t)yk_hash_bytes(&name, sizeof name) % RANGE_SLOTS;
     while (replay->ranges[at] && replay->ranges[at]->name != name) {
-        at = (at + 1) % PLACES;
+        at = (at + 1) % RANGE_SLOTS;
     }
     if (!replay->ranges[at] && replay->range_count < MAX_RANGES) {
         replay->ranges[at] = calloc(1, sizeof *replay->ranges[at]);
@@ -270,17 +269,17 @@ static struct range *find_range(struct yk_replay *replay, const char *name)
     return replay->ranges[at];
 }
 
-/* A list that was never there before, or that could not be collected. */
+/* Counts a list that is new or could not be collected. */
 static void miss(struct range *range)
 {
     range->misses++;
     if (range->misses >= MAX_MISSES) {
-        range->misses = MAX_MISSES - 1; /* after its rest, it has one try */
+        range->misses = MAX_MISSES - 1; /* afterwards, one new list is enough to skip it again */
         range->resting = REST_RANGES;
     }
 }
 
-/* The list's place in its range; the place of the one used longest ago where it is new. */
+/* Finds the variant of the collected list. A new list replaces the least recently used variant. */
 static struct variant *find_variant(struct yk_replay *replay, struct range *range)
 {
     const struct yk_replay_list *list = &replay->list;
@@ -300,7 +299,7 @@ static struct variant *find_variant(struct yk_replay *replay, struct range *rang
     return oldest;
 }
 
-/* Runs what was collected, and ends the collecting. */
+/* Ends the collection and runs the collected ops. */
 static void run_collected(struct yk_backend_lane *lane)
 {
     struct yk_replay *replay = lane->replay;
@@ -317,7 +316,7 @@ static void run_collected(struct yk_backend_lane *lane)
     yk_replay_list_run(&replay->list, lane);
 }
 
-/* What comes now is run directly, after what was collected. */
+/* Ends the collection early: runs the collected ops one by one. */
 static void interrupt(struct yk_backend_lane *lane)
 {
     struct yk_replay *replay = lane->replay;
@@ -387,7 +386,7 @@ void yk_replay_end_range(struct yk_backend_lane *lane)
     (void)nvtxRangePop();
 }
 
-/* False where the op is to be run now. */
+/* Returns false if the caller must run the op at once. */
 static bool collect(struct yk_backend_lane *lane, enum yk_replay_kind kind, const void *op,
                     size_t bytes)
 {
@@ -409,17 +408,7 @@ static bool collect(struct yk_backend_lane *lane, enum yk_replay_kind kind, cons
             function(lane, op);                                                                    \
         }                                                                                          \
     }
-YK_REPLAY_OPS(COLLECT)
-
-static bool is_of_device(const void *memory)
-{
-    struct cudaPointerAttributes facts;
-    if (cudaPointerGetAttributes(&facts, memory) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return false;
-    }
-    return facts.type == cudaMemoryTypeDevice;
-}
+YK_CUDA_OPS(COLLECT)
 
 static bool is_collecting(const struct yk_backend_lane *lane)
 {
@@ -430,7 +419,8 @@ void yk_replay_copy(struct yk_backend_lane *lane, void *to, const void *from, si
 {
     if (is_collecting(lane) && bytes > 0) {
         const struct yk_replay_bytes copied = {.to = to, .from = from, .count = bytes};
-        if (is_of_device(to) && is_of_device(from) &&
+        if (yk_cuda_memory_contains(lane->device, to) &&
+            yk_cuda_memory_contains(lane->device, from) &&
             collect(lane, YK_REPLAY_BYTES, &copied, sizeof copied)) {
             return;
         }

@@ -1,30 +1,64 @@
 /*
- * Replay: what is enqueued on a lane between begin_range() and end_range(), as one CUDA graph.
+ * CUDA graph: launches the ops between begin_range() and end_range() of a lane as one CUDA graph.
  *
- * The ops of a range are collected and run when it ends. Those that repeat with the same arguments
- * are captured once and then launched whole, which saves the host a launch for each kernel and the
- * device the pauses between them. All others run as if there were no ranges: arguments that change
- * every step (a learning rate, the samples of dropout) or shapes that vary. A range that is always
- * new is soon not collected any more. Work that no graph holds (of the host, or copies to and from
- * it) and events end the collecting.
+ * A lane collects the ops of a range and runs them when the range ends. A list of ops that repeats
+ * with the same arguments is captured once and then launched as a graph. This saves one kernel
+ * launch per op on the host and the gaps between kernels on the device. A list whose arguments
+ * change in every step (a learning rate, the sample numbers of dropout, a varying shape) runs op by
+ * op. After several new lists in a row, a range is not collected for a while. Host functions,
+ * copies from or to the host, and events end the collection, because a graph cannot contain them.
  *
- * The functions for the backend's table replace those of the same name in device.h and kernels.h,
- * which never collect: ops call each other by these. A lane owns its replay.
+ * The functions below are the entries of the backend's table. They replace the functions of the
+ * same name in device.h and kernels.h, which never collect and which ops call among themselves. A
+ * lane owns its graphs. One thread at a time may use a lane.
  */
 #ifndef YK_BACKEND_CUDA_GRAPHS_REPLAY_H
 #define YK_BACKEND_CUDA_GRAPHS_REPLAY_H
 
 #include "backend/backend.h"
-#include "backend/cuda/graphs/list.h"
+#include "backend/cuda/kernels.h"
 
-struct yk_replay; /* opaque; NULL until a lane's first range */
+/* ---- list.c: the ops of a range as bytes. Equal ops have equal bytes. ---- */
+
+#define YK_REPLAY_KIND(CAPITALS, name, function) YK_REPLAY_##CAPITALS,
+enum yk_replay_kind {
+    YK_REPLAY_BYTES, /* struct yk_replay_bytes */
+    YK_CUDA_OPS(YK_REPLAY_KIND)
+};
+#undef YK_REPLAY_KIND
+
+/* A copy within device memory, or a clear. */
+struct yk_replay_bytes {
+    void *to;
+    const void *from; /* NULL means: fill with zeros */
+    size_t count;     /* bytes */
+};
+
+enum {
+    YK_REPLAY_LIST_BYTES = 64 << 10, /* about 300 ops: more than a layer has */
+};
+
+struct yk_replay_list {
+    char *bytes; /* (YK_REPLAY_LIST_BYTES), allocated by malloc() */
+    size_t length;
+    int32_t count; /* number of ops */
+};
+
+/* Returns false, and adds nothing, if the list is full. */
+bool yk_replay_list_add(struct yk_replay_list *list, enum yk_replay_kind kind, const void *op,
+                        size_t bytes);
+
+/* Enqueues every op of the list on the lane. */
+void yk_replay_list_run(const struct yk_replay_list *list, struct yk_backend_lane *lane);
 
 /* ---- entries of the backend's table ---- */
 
-/* With its graphs and its prefetch, after all that is on it has run. */
+struct yk_replay; /* opaque; NULL until a lane's first range */
+
+/* Waits for the lane, then destroys it with its graphs and its prefetch. */
 void yk_replay_lane_destroy(struct yk_backend_lane *lane);
 
-/* In traces too, by NVTX; collected only where the device was opened with graphs. */
+/* Also begins and ends an NVTX range. Collects ops only if the device was opened with graphs. */
 void yk_replay_begin_range(struct yk_backend_lane *lane, const char *name);
 void yk_replay_end_range(struct yk_backend_lane *lane);
 
@@ -38,7 +72,7 @@ void yk_replay_call_host(struct yk_backend_lane *lane, void (*function)(void *us
 
 #define YK_REPLAY_DECLARE(CAPITALS, name, function)                                                \
     void yk_replay_##name(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
-YK_REPLAY_OPS(YK_REPLAY_DECLARE)
+YK_CUDA_OPS(YK_REPLAY_DECLARE)
 #undef YK_REPLAY_DECLARE
 
 #endif

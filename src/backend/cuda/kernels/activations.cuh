@@ -1,13 +1,14 @@
 /*
- * Activations and their derivatives in fp32, as backend/cpu/kernels/matmul.c has them. The type of
- * the result says how exact they must be: quick ones are good to 1e-6 of the largest.
+ * Activations: activation functions, their derivatives and the epilogues of matmuls, in fp32. The
+ * formulas are those of backend/cpu/kernels/matmul.c. T is the type of the result. For 16-bit types
+ * fast intrinsics are used, with an error of at most 1e-6 of the largest value.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 
 #include "backend/cuda/kernels/numbers.cuh"
 
-/* 1 / (1 + e^−x); e^−x may overflow, which gives 0. */
+/* 1 / (1 + e^−x). If e^−x overflows, the result is 0. */
 template <typename T> __device__ __forceinline__ float yk_sigmoid(float x)
 {
     if (sizeof(T) == 2) {
@@ -16,7 +17,7 @@ template <typename T> __device__ __forceinline__ float yk_sigmoid(float x)
     return 1.0F / (1.0F + expf(-x));
 }
 
-/* silu(x) = x · s(x) with s the logistic function; the slope is s (1 + x (1 − s)). */
+/* silu(x) = x · s(x) with the sigmoid s. The derivative is s (1 + x (1 − s)). */
 template <typename T> __device__ __forceinline__ float yk_silu(float x)
 {
     return x * yk_sigmoid<T>(x);
@@ -28,8 +29,8 @@ template <typename T> __device__ __forceinline__ float yk_silu_derivative(float 
     return s * (1.0F + x * (1.0F - s));
 }
 
-/* gelu(x) = x · Φ(x); Hendrycks and Gimpel 2016. The tanh form takes Φ(x) = (1 + tanh u) / 2 =
- * s(2 u) with u = √(2/π) (x + 0.044715 x³). */
+/* gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016). The tanh form approximates Φ(x) by
+ * (1 + tanh u) / 2 = s(2 u) with u = √(2/π) (x + 0.044715 x³). */
 #define YK_TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
 #define YK_GELU_CUBE 0.044715F
 #define YK_ROOT_HALF 0.70710678118654752F
@@ -46,7 +47,7 @@ template <typename T> __device__ __forceinline__ float yk_gelu(float x)
     return x * yk_gelu_cdf<T>(x);
 }
 
-/* Φ + x Φ', with Φ' = 2 u' Φ (1 − Φ). */
+/* The derivative is Φ + x Φ', with Φ' = 2 u' Φ (1 − Φ). */
 template <typename T> __device__ __forceinline__ float yk_gelu_derivative(float x)
 {
     const float gate = yk_gelu_cdf<T>(x);
@@ -55,7 +56,7 @@ template <typename T> __device__ __forceinline__ float yk_gelu_derivative(float 
     return gate + x * gate * (1.0F - gate) * twice_slope_of_u;
 }
 
-/* The exact form, Φ(x) = (1 + erf(x / √2)) / 2. */
+/* The exact form: Φ(x) = (1 + erf(x / √2)) / 2. */
 YK_DEVICE float yk_normal_cdf(float x)
 {
     return 0.5F + 0.5F * erff(x * YK_ROOT_HALF);
@@ -71,6 +72,53 @@ template <typename T> __device__ __forceinline__ float yk_gelu_erf_derivative(fl
     const float power = -0.5F * x * x;
     const float bell = sizeof(T) == 2 ? __expf(power) : expf(power);
     return yk_normal_cdf(x) + x * YK_ROOT_TWO_PI_INVERSE * bell;
+}
+
+/* x[i] = f(x[i], aux[i]). */
+template <int N, typename F> YK_DEVICE void yk_apply_each(float (&x)[N], const float (&aux)[N], F f)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        x[i] = f(x[i], aux[i]);
+    }
+}
+
+/* Applies the epilogue of a matmul to x. Backward epilogues read aux. All threads of a block have
+ * the same epilogue. */
+template <typename T, int N>
+YK_DEVICE void yk_apply_epilogue(enum yk_epilogue epilogue, const float (&aux)[N], float (&x)[N])
+{
+    switch (epilogue) {
+    case YK_EPILOGUE_GELU:
+        yk_apply_each(x, aux, [](float number, float) { return yk_gelu<T>(number); });
+        break;
+    case YK_EPILOGUE_GELU_ERF:
+        yk_apply_each(x, aux, [](float number, float) { return yk_gelu_erf(number); });
+        break;
+    case YK_EPILOGUE_RELU: /* not-a-number stays */
+        yk_apply_each(x, aux, [](float number, float) { return number < 0.0F ? 0.0F : number; });
+        break;
+    case YK_EPILOGUE_SILU:
+        yk_apply_each(x, aux, [](float number, float) { return yk_silu<T>(number); });
+        break;
+    case YK_EPILOGUE_GELU_BACKWARD:
+        yk_apply_each(x, aux,
+                      [](float number, float at) { return number * yk_gelu_derivative<T>(at); });
+        break;
+    case YK_EPILOGUE_GELU_ERF_BACKWARD:
+        yk_apply_each(
+            x, aux, [](float number, float at) { return number * yk_gelu_erf_derivative<T>(at); });
+        break;
+    case YK_EPILOGUE_RELU_BACKWARD:
+        yk_apply_each(x, aux, [](float number, float at) { return at > 0.0F ? number : 0.0F; });
+        break;
+    case YK_EPILOGUE_SILU_BACKWARD:
+        yk_apply_each(x, aux,
+                      [](float number, float at) { return number * yk_silu_derivative<T>(at); });
+        break;
+    default:
+        break;
+    }
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Async copy: 16 bytes at a time from global to shared memory (cp.async). A thread waits for what
- * it asked for itself, and then sees it; others see it after a barrier. GPUs before 8.0 copy at
- * once.
+ * Async copy: copies of 16 bytes from global to shared memory (cp.async). A thread waits for its
+ * own copies. Other threads see the data after a barrier. GPUs with a compute capability below 8.0
+ * copy synchronously.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
 #define YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
@@ -20,7 +20,7 @@ YK_DEVICE void yk_async_copy(uint4 *to, const uint4 *from)
 #endif
 }
 
-/* What was asked for since the last time is a group. */
+/* Makes a group of all copies since the last commit. */
 YK_DEVICE void yk_async_copy_commit(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -28,7 +28,7 @@ YK_DEVICE void yk_async_copy_commit(void)
 #endif
 }
 
-/* Waits for all groups but the last LATER of them. */
+/* Waits for all groups except the last LATER ones. */
 template <int LATER> YK_DEVICE void yk_async_copy_wait(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -36,7 +36,7 @@ template <int LATER> YK_DEVICE void yk_async_copy_wait(void)
 #endif
 }
 
-/* The same where it is not known before; of four and more it may be longer than needed. */
+/* The same with a count known at run time. For counts above 4 it waits for all but the last 4. */
 YK_DEVICE void yk_async_copy_wait_all_but(int later)
 {
     switch (later) {

@@ -138,7 +138,7 @@ YK_DEVICE struct logit_row<T> row_at(const struct yk_cross_entropy_op &op, int64
     line.row = static_cast<T *>(op.logits) + number * op.stride;
     line.cut = cut_row(line.row, static_cast<int>(op.classes));
     line.target = target;
-    line.edge = yk_store<T>(0.0F);
+    line.edge = yk_from_float<T>(0.0F);
     line.label = line.edge;
     if (target >= 0 && static_cast<int>(threadIdx.x) < line.cut.edges) {
         line.edge = line.row[line.edge_at()];
@@ -158,7 +158,7 @@ YK_DEVICE struct row_sum sum_row(const struct logit_row<T> &line, int kept, bool
     const int wides = line.cut.wides;
     struct row_sum sum = {-FLT_MAX, 0.0F, 0.0F};
     if (static_cast<int>(threadIdx.x) < line.cut.edges) {
-        sum.logits = yk_load(line.edge);
+        sum.logits = yk_to_float(line.edge);
         sum.largest = fmaxf(sum.logits, -FLT_MAX);
         sum.powers = power(sum.logits - sum.largest);
     }
@@ -252,8 +252,8 @@ YK_DEVICE int turn_over(const struct logit_row<T> &line, const struct logit_row<
     if (static_cast<int>(threadIdx.x) < line.cut.edges) {
         const int at = line.edge_at();
         const float even =
-            power(yk_load(line.edge) - gradient.largest) * gradient.scale - gradient.even;
-        line.row[at] = yk_store<T>(at == line.target ? even - gradient.label : even);
+            power(yk_to_float(line.edge) - gradient.largest) * gradient.scale - gradient.even;
+        line.row[at] = yk_from_float<T>(at == line.target ? even - gradient.label : even);
     }
     return groups;
 }
@@ -299,7 +299,7 @@ static __global__ void __launch_bounds__(MAX_THREADS)
             gradient = {sum.largest, op.factor / sum.powers,
                         op.factor * op.smoothing / static_cast<float>(op.classes),
                         op.factor * (1.0F - op.smoothing)};
-            loss = loss_of(op, yk_load(line.label), sum);
+            loss = loss_of(op, yk_to_float(line.label), sum);
         }
         if (threadIdx.x == 0) {
             op.row_losses[number] = loss;
@@ -359,17 +359,13 @@ static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entrop
     cudaError_t error =
         cudaFuncSetAttribute(cross_entropy_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(properties->shared_bytes) - RESERVED_BYTES);
-    if (error == cudaSuccess) {
-        error = cudaFuncSetAttribute(cross_entropy_rows<T>,
-                                     cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
-    }
+    YK_CUDA_THEN(cudaFuncSetAttribute(cross_entropy_rows<T>,
+                                      cudaFuncAttributePreferredSharedMemoryCarveout,
+                                      cudaSharedmemCarveoutMaxShared));
     const size_t bytes = static_cast<size_t>(shape.kept) * 16;
     int together = 0; /* blocks of a processor */
-    if (error == cudaSuccess) {
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, cross_entropy_rows<T>,
-                                                              shape.threads, bytes);
-    }
+    YK_CUDA_THEN(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, cross_entropy_rows<T>,
+                                                               shape.threads, bytes));
     if (error == cudaSuccess) {
         const int64_t most =
             static_cast<int64_t>(properties->processors) * (together > 0 ? together : 1);

@@ -6,25 +6,21 @@
 #include <math.h>
 
 enum {
-    AT_ONCE = 2, /* groups of one sample whose loads are under way together */
+    AT_ONCE = 2, /* groups of a sample that a thread loads at the same time */
 };
 
-/* from, to and add as samples of `sample_size` numbers each, the last of which may be cut short. */
+/* The op as samples of `sample_size` elements. The last sample may be shorter. */
 struct drop {
-    const void *from;
-    void *to;
-    const void *add;
-    int64_t count;       /* of all numbers */
-    int64_t sample_size; /* of a sample */
+    struct yk_dropout_op op;
+    int64_t count; /* of all elements */
+    int64_t sample_size;
     int64_t samples;
-    int64_t first_sample;
-    uint64_t seed;
-    uint64_t site;
-    uint32_t limit; /* words below it drop their number */
-    float scale;    /* of what stays */
+    uint32_t limit; /* an element is dropped if its random word is below */
+    float scale;    /* factor of the other elements */
 };
 
-/* A thread's group: whole counters of four numbers. Narrow groups may end past the sample. */
+/* The elements that a thread processes together: a multiple of the four words of a counter. Without
+ * WIDE, a group may extend beyond the sample. */
 template <typename T, bool WIDE> struct group {
     static constexpr int count = WIDE ? yk_wide<T>::count : 4;
     static constexpr int packs = WIDE ? 1 : count;
@@ -46,7 +42,7 @@ YK_DEVICE void load_group(const T *from, int64_t there, group<T, WIDE> &out)
     }
 }
 
-/* What the numbers of a group are multiplied by: 0 or the scale. */
+/* The dropout factors of a group: 0 or the scale. */
 template <int N>
 YK_DEVICE void find_factors(const struct drop &op, int64_t sample, int64_t place,
                             float (&factors)[N])
@@ -55,7 +51,8 @@ YK_DEVICE void find_factors(const struct drop &op, int64_t sample, int64_t place
     for (int i = 0; i < N; i += 4) {
         uint4 words = make_uint4(~0U, ~0U, ~0U, ~0U);
         if (op.limit > 0) {
-            words = yk_philox_dropout(op.seed, op.site, op.first_sample + sample,
+            const struct yk_dropout &dropout = op.op.dropout;
+            words = yk_philox_dropout(dropout.seed, dropout.site, dropout.first_sample + sample,
                                       static_cast<uint64_t>(place) / 4 + i / 4);
         }
         factors[i] = words.x < op.limit ? 0.0F : op.scale;
@@ -65,7 +62,7 @@ YK_DEVICE void find_factors(const struct drop &op, int64_t sample, int64_t place
     }
 }
 
-/* to = from · factors + add, of the numbers that are there. */
+/* to = from · factors + add, for the elements that exist. */
 template <typename T, bool WIDE, int N>
 YK_DEVICE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add, bool adds,
                            const float (&factors)[N], int64_t there, T *to)
@@ -84,22 +81,22 @@ YK_DEVICE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (i < there) {
-                const float x = yk_load(from.parts[i].words[0]) * factors[i];
-                to[i] = yk_store<T>(adds ? x + yk_load(add.parts[i].words[0]) : x);
+                const float x = yk_to_float(from.parts[i].words[0]) * factors[i];
+                to[i] = yk_from_float<T>(adds ? x + yk_to_float(add.parts[i].words[0]) : x);
             }
         }
     }
 }
 
-/* Rows of the layout are samples. A thread has read a number when it writes it, and nobody else
- * reads it: to may be from or add. */
+/* A row of the grid is a sample. Only one thread accesses an element, and it reads before it
+ * writes, so `to` may be `from` or `add`. */
 template <typename T, bool WIDE>
 static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct drop op)
 {
     constexpr int n = group<T, WIDE>::count;
-    const T *from = static_cast<const T *>(op.from);
-    const T *add = static_cast<const T *>(op.add);
-    T *to = static_cast<T *>(op.to);
+    const T *from = static_cast<const T *>(op.op.from);
+    const T *add = static_cast<const T *>(op.op.add);
+    T *to = static_cast<T *>(op.op.to);
     const int64_t next = static_cast<int64_t>(gridDim.x) * blockDim.x * n;
     for (int64_t sample = yk_rows_first_row(); sample < op.samples; sample += yk_rows_step()) {
         const int64_t base = sample * op.sample_size;
@@ -132,9 +129,9 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct dr
 template <typename T> static void drop_of_type(struct yk_backend_lane *lane, const struct drop *op)
 {
     constexpr int n = yk_wide<T>::count;
-    const bool wide = op->count % n == 0 && yk_is_wide<T>(op->from, op->sample_size) &&
-                      yk_is_wide<T>(op->to, op->sample_size) &&
-                      yk_is_wide<T>(op->add, op->sample_size);
+    const bool wide = op->count % n == 0 && yk_is_wide<T>(op->op.from, op->sample_size) &&
+                      yk_is_wide<T>(op->op.to, op->sample_size) &&
+                      yk_is_wide<T>(op->op.add, op->sample_size);
     const int64_t size = op->sample_size < op->count ? op->sample_size : op->count;
     const int64_t groups = yk_ceil_div(size, wide ? n : 4);
     const struct yk_rows_layout layout =
@@ -151,18 +148,13 @@ void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *o
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    /* word < rate · 2^32, in whole numbers; a rate of 1 leaves nothing. */
+    /* The integer form of word < rate · 2^32. With a rate of 1 everything is dropped. */
     const double limit = ceil(static_cast<double>(op->dropout.rate) * 4294967296.0);
     struct drop drop = {};
-    drop.from = op->from;
-    drop.to = op->to;
-    drop.add = op->add;
+    drop.op = *op;
     drop.count = op->rows * op->width;
     drop.sample_size = op->sequence * op->width;
     drop.samples = yk_ceil_div(op->rows, op->sequence);
-    drop.first_sample = op->dropout.first_sample;
-    drop.seed = op->dropout.seed;
-    drop.site = op->dropout.site;
     drop.limit = limit < 4294967296.0 ? static_cast<uint32_t>(limit) : UINT32_MAX;
     drop.scale = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
     yk_with_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });

@@ -5,7 +5,7 @@
 
 enum {
     THREADS = 256,
-    UNITS = 4, /* fours a thread has under way */
+    UNITS = 4, /* groups of four elements per thread */
 };
 
 YK_DEVICE int64_t first_edge(void)
@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
         const int64_t at = yk_vector_span_edge(span, edge);
-        to[at] = yk_store<To>(yk_load(from[at]));
+        to[at] = yk_from_float<To>(yk_to_float(from[at]));
     }
 }
 
@@ -71,14 +71,8 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
     yk_four<T> x[UNITS];
     yk_four<T> y[UNITS];
-#pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) {
-        const int64_t at = first + unit * THREADS;
-        if (at < span.fours) {
-            x[unit] = yk_load_four(from + span.head + 4 * at);
-            y[unit] = yk_load_four(to + span.head + 4 * at);
-        }
-    }
+    yk_load_fours(from, span, first, THREADS, x);
+    yk_load_fours(static_cast<const T *>(to), span, first, THREADS, y);
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
         const int64_t at = first + unit * THREADS;
@@ -89,7 +83,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
         const int64_t at = yk_vector_span_edge(span, edge);
-        to[at] = yk_store<T>(yk_load(to[at]) + yk_load(from[at]));
+        to[at] = yk_from_float<T>(yk_to_float(to[at]) + yk_to_float(from[at]));
     }
 }
 
@@ -111,10 +105,6 @@ void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_o
     yk_cuda_lane_check(lane, cudaGetLastError(), "add");
 }
 
-enum {
-    MATRIX_THREADS = 256,
-};
-
 template <typename From, typename To>
 static __global__ void cast_rows(int64_t rows, int64_t columns, const From *from,
                                  int64_t from_stride, To *to, int64_t to_stride, bool adds)
@@ -124,8 +114,8 @@ static __global__ void cast_rows(int64_t rows, int64_t columns, const From *from
         To *out = to + row * to_stride;
         const int64_t step = (int64_t)gridDim.x * blockDim.x;
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < columns; i += step) {
-            const float before = adds ? yk_load(out[i]) : 0.0F;
-            out[i] = yk_store<To>(before + yk_load(in[i]));
+            const float before = adds ? yk_to_float(out[i]) : 0.0F;
+            out[i] = yk_from_float<To>(before + yk_to_float(in[i]));
         }
     }
 }
@@ -138,13 +128,13 @@ void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows,
     if (!yk_cuda_lane_is_ok(lane) || rows == 0 || columns == 0) {
         return;
     }
-    const int64_t across = yk_ceil_div(columns, MATRIX_THREADS);
+    const int64_t across = yk_ceil_div(columns, THREADS);
     const dim3 grid((unsigned)(across < 64 ? across : 64), (unsigned)(rows < 32768 ? rows : 32768));
     yk_with_type(from_type, [&](auto in) {
         yk_with_type(to_type, [&](auto out) {
             using From = decltype(in);
             using To = decltype(out);
-            cast_rows<From, To><<<grid, MATRIX_THREADS, 0, yk_cuda_lane_stream(lane)>>>(
+            cast_rows<From, To><<<grid, THREADS, 0, yk_cuda_lane_stream(lane)>>>(
                 rows, columns, static_cast<const From *>(from), from_stride, static_cast<To *>(to),
                 to_stride, adds);
         });

@@ -1,8 +1,8 @@
 /*
- * Embedding. Backward, the rows of a batch are sorted by their tokens, those of one token in their
- * own order, by a radix sort, lowest digit first: rows are cut into tiles, a block each; one kernel
- * counts how often each digit comes in each tile, another finds from that where a tile's rows of
- * each digit begin, and writes them there. Only integers are counted: the order is always the same.
+ * Embedding. The backward pass sorts the rows of a batch by token with a stable radix sort, lowest
+ * digit first. The rows are divided into tiles, one block each. One kernel counts each digit in
+ * each tile. Another kernel computes from the counts where the rows of each tile and digit start,
+ * and writes them there. All counts are integers, so the order is the same in every run.
  */
 #include "backend/cuda/kernels.h"
 
@@ -15,17 +15,17 @@
 /* ---- token sort ---- */
 
 enum {
-    SORT_BITS = 9, /* of a digit */
+    SORT_BITS = 9, /* per digit */
     SORT_DIGITS = 1 << SORT_BITS,
-    SORT_THREADS = SORT_DIGITS, /* of a block; each also cares for one digit */
+    SORT_THREADS = SORT_DIGITS, /* per block; each thread also handles one digit */
     SORT_WARPS = SORT_THREADS / 32,
-    SORT_TILES = 64, /* at most */
+    SORT_TILES = 64, /* max */
 };
 
-/* One digit's turn. */
+/* The arguments of the sort by one digit. */
 struct sort_pass {
     const int32_t *tokens; /* (rows) */
-    const int32_t *from;   /* (rows), in the order of the digits before; NULL: as they are */
+    const int32_t *from;   /* (rows), sorted by the lower digits; NULL means: 0, 1, 2, … */
     int32_t *to;           /* (rows) */
     int32_t *sorted;       /* (rows): tokens in the order of `to` */
     int32_t *counts;       /* (tiles, digits) */
@@ -34,14 +34,14 @@ struct sort_pass {
     int32_t shift;     /* of the digit */
 };
 
-/* A row as a warp looks at it: 32 at a time, in order, of the warp's section of the tile. */
+/* The row of one lane. A warp processes 32 rows of its section of the tile at a time, in order. */
 struct sort_row {
-    bool real; /* there is one for this lane */
+    bool real; /* the lane has a row */
     int32_t row;
     int32_t token;
     int digit;
     unsigned same; /* lanes with the same digit */
-    bool leads;    /* the lowest of them */
+    bool leads;    /* this lane is the lowest of them */
 };
 
 YK_DEVICE struct sort_row read_sort_row(const struct sort_pass &pass, int at, int end)
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) count_digits(struct sort_
     pass.counts[blockIdx.x * SORT_DIGITS + threadIdx.x] = sum;
 }
 
-/* The sum of what the threads before this one came with. */
+/* Exclusive prefix sum over the threads of the block. */
 YK_DEVICE int sum_before(int own, int *warp_sums)
 {
     const int lane = threadIdx.x % 32;
@@ -119,7 +119,7 @@ YK_DEVICE int sum_before(int own, int *warp_sums)
 
 static __global__ void __launch_bounds__(SORT_THREADS) place_rows(struct sort_pass pass)
 {
-    __shared__ int counts[SORT_WARPS][SORT_DIGITS]; /* then: where the next one goes */
+    __shared__ int counts[SORT_WARPS][SORT_DIGITS]; /* then: the position of the next row */
     __shared__ int warp_sums[SORT_WARPS];
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) place_rows(struct sort_pa
     const int end = first + section_rows < pass.rows ? first + section_rows : pass.rows;
     count_sections(pass, counts);
     int total = 0;
-    int before = 0; /* in tiles before this one */
+    int before = 0; /* rows of this digit in earlier tiles */
 #pragma unroll 16
     for (int tile = 0; tile < gridDim.x; tile++) {
         const int count = pass.counts[tile * SORT_DIGITS + threadIdx.x];
@@ -157,14 +157,14 @@ static __global__ void __launch_bounds__(SORT_THREADS) place_rows(struct sort_pa
     }
 }
 
-/* What sorting works in. */
+/* Scratch memory of the sort. */
 struct sort_buffers {
     int32_t *orders[2]; /* (rows) each */
     int32_t *sorted;    /* (rows): the tokens, sorted */
     int32_t *counts;    /* (SORT_TILES, SORT_DIGITS) */
 };
 
-/* Returns the rows' order, which is one of `buffers`'s. */
+/* Returns the sorted order of the rows, which is in one of buffers->orders. */
 static inline const int32_t *sort_tokens(cudaStream_t stream, const int32_t *tokens, int32_t rows,
                                          int64_t vocabulary, const struct sort_buffers *buffers)
 {
@@ -186,21 +186,21 @@ static inline const int32_t *sort_tokens(cudaStream_t stream, const int32_t *tok
 }
 
 enum {
-    EMBEDDING_THREADS = 256, /* a warp a row */
-    EMBEDDING_NUMBERS = 8,   /* that a thread takes at once */
-    SUM_THREADS = 128,       /* at most */
-    TOGETHER = 4,            /* rows a thread has on their way at once */
-    MIN_SEGMENT_ROWS = 32,   /* at least */
-    MAX_SEGMENTS = 2048,     /* at most */
+    EMBEDDING_THREADS = 256, /* one warp per row */
+    EMBEDDING_NUMBERS = 8,   /* elements per load */
+    SUM_THREADS = 128,       /* max */
+    TOGETHER = 4,            /* rows that a thread loads at the same time */
+    MIN_SEGMENT_ROWS = 32,
+    MAX_SEGMENTS = 2048,
     PARTIAL_BYTES = 32 << 20,
     JOIN_THREADS = 128,
     JOIN_WARPS = JOIN_THREADS / 32,
-    JOIN_COLUMNS = 32 * 4, /* a thread takes a float4 */
+    JOIN_COLUMNS = 32 * 4, /* a float4 per thread */
 };
 
 /* ---- forward ---- */
 
-/* The table is of type T. */
+/* T is the type of the table. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(EMBEDDING_THREADS)
     embedding_rows(struct yk_embedding_op op)
@@ -226,8 +226,8 @@ static __global__ void __launch_bounds__(EMBEDDING_THREADS)
         float out[N];
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            out[i] = op.scale * yk_load(entry.numbers[i]) + yk_load(positions.numbers[i]) +
-                     yk_load(shift.numbers[i]);
+            out[i] = op.scale * yk_to_float(entry.numbers[i]) + yk_to_float(positions.numbers[i]) +
+                     yk_to_float(shift.numbers[i]);
         }
         yk_typed_store(op.out_type, op.out, row * op.width + column, out);
     }
@@ -240,7 +240,7 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
     }
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBEDDING_THREADS / 32));
-    /* 8 numbers of 16 bits are 16 bytes, of 32 bits twice as many. */
+    /* 8 elements are 16 bytes of a 16-bit type, or 32 bytes of fp32. */
     const bool wide = op->width % EMBEDDING_NUMBERS == 0 && yk_is_wide<float>(op->table, 0) &&
                       yk_is_wide<float>(op->positions, 0) && yk_is_wide<float>(op->shift, 0) &&
                       yk_is_wide<float>(op->out, 0);
@@ -255,13 +255,12 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
     yk_cuda_lane_check(lane, cudaGetLastError(), "embedding");
 }
 
-/* ---- back, to the table ---- */
+/* ---- backward: the table ---- */
 
-/* The rows, sorted by token, are cut into segments of equal length, however often a token comes. A
- * run is the rows of one token. Runs wholly within a segment are summed and added to the table; of
- * one that came from the segment before, or continues in the next, the sum goes to scratch: as the
- * segment's HEAD where it came, else as its TAIL. Then the segment where such a run begins adds its
- * TAIL and the HEADs that follow to the table. */
+/* The sorted rows are divided into segments of equal length. A run is the rows of one token. A run
+ * within one segment is summed and added to the table. A run in several segments has a partial sum
+ * per segment in scratch memory: the TAIL of its first segment, and the HEAD of each later one.
+ * join_segments() then adds the TAIL and the HEADs to the table. */
 enum {
     HEAD,
     TAIL,
@@ -269,16 +268,16 @@ enum {
 };
 
 struct segments {
-    const int32_t *order;  /* (rows), by token */
+    const int32_t *order;  /* (rows), sorted by token */
     const int32_t *sorted; /* (rows): their tokens */
     float *partials;       /* (segments, ENDS, pitch) */
-    int64_t pitch;         /* the width, to a multiple of 4 */
+    int64_t pitch;         /* the width, rounded up to a multiple of 4 */
     int32_t rows;
     int32_t segment_rows;
     int32_t count;
 };
 
-/* A run of the segment ends, or the segment does: rows `first` to `last` of the order. */
+/* Stores the sum of rows `first` to `last` of the order, when a run or the segment ends. */
 template <int N>
 YK_DEVICE void finish_run(const struct yk_embedding_backward_op &op,
                           const struct segments &segments, int first, int last, int64_t column,
@@ -303,7 +302,7 @@ YK_DEVICE void finish_run(const struct yk_embedding_backward_op &op,
     yk_typed_store(op.table_type, op.d_table, token * op.width + column, entry);
 }
 
-/* d_out is of type T. A block takes a segment, a thread N columns of it. */
+/* T is the type of d_out. A block sums one segment, a thread N columns of it. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_segments(struct yk_embedding_backward_op op, struct segments segments)
@@ -334,7 +333,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
             }
 #pragma unroll
             for (int j = 0; j < N; j++) {
-                sum[j] += yk_load(rows[i].numbers[j]);
+                sum[j] += yk_to_float(rows[i].numbers[j]);
             }
             if (last + 1 == end || segments.sorted[last + 1] != segments.sorted[last]) {
                 finish_run(op, segments, first, last, column, sum);
@@ -348,7 +347,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
     }
 }
 
-/* Adds up the run that begins in segment blockIdx.x and continues, if any: 128 columns. */
+/* Adds 128 columns of the run that starts in segment blockIdx.x and continues, if there is one. */
 static __global__ void __launch_bounds__(JOIN_THREADS)
     join_segments(struct yk_embedding_backward_op op, struct segments segments)
 {
@@ -358,12 +357,12 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
     const int segment = blockIdx.x;
     const int begin = segment * segments.segment_rows;
     const int next =
-        begin + segments.segment_rows; /* begins a segment: the last one has no block */
+        begin + segments.segment_rows; /* exists, because the last segment has no block */
     const int32_t token = segments.sorted[next];
     if (segments.sorted[next - 1] != token || (begin > 0 && segments.sorted[begin - 1] == token)) {
         return;
     }
-    int more = 0; /* segments that the run came to */
+    int more = 0; /* further segments of the run */
     for (int found = JOIN_THREADS; found == JOIN_THREADS; more += found) {
         const int other = segment + 1 + more + static_cast<int>(threadIdx.x);
         found = __syncthreads_count(other < segments.count &&
@@ -401,7 +400,8 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 255) / 256 * 256;
 }
 
-/* Cuts scratch into what sorting and summing work in. False: there is not enough of it. */
+/* Allocates the buffers of sort and sums in scratch memory. Returns false if there is not enough.
+ */
 static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op,
                   struct sort_buffers *order, struct segments *segments)
 {
@@ -469,10 +469,10 @@ static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding
     }
 }
 
-/* ---- back, to the positions ---- */
+/* ---- backward: the positions ---- */
 
-/* A position's rows are `sequence` apart, so samples are the rows of one wide sum. Where the last
- * sample is cut short, the positions it has and those it has not are summed one after the other. */
+/* The rows of a position are `sequence` rows apart, so this is a sum over samples, with a sample as
+ * one wide row. If the last sample is shorter, its positions and the other ones are two sums. */
 static void add_to_positions(struct yk_backend_lane *lane,
                              const struct yk_embedding_backward_op *op)
 {

@@ -68,7 +68,7 @@ static __device__ float quantise_eight(const struct yk_quantise_op &op, int64_t 
     uint32_t largest = 0;
 #pragma unroll
     for (int i = 0; i < EIGHT; i++) {
-        x[i] = at + i < op.count ? yk_load(from[at + i]) : 0.0F;
+        x[i] = at + i < op.count ? yk_to_float(from[at + i]) : 0.0F;
         largest = max(largest, size_of(x[i]));
     }
     const float scale = __uint_as_float(largest_of(largest, SHARERS));
@@ -118,29 +118,6 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* The code of the nearest value; of two equally near, the even one, as bitsandbytes rounds. */
-static __device__ uint8_t code_scale(const float *values, float scaled)
-{
-    int low = 0;
-    int high = YK_NF4_SCALES - 1;
-    if (!(scaled > values[low])) {
-        return 0;
-    }
-    while (high - low > 1) { /* value[low] < scaled, and not value[high] unless it is the last */
-        const int middle = (low + high) / 2;
-        if (scaled > values[middle]) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    const float midpoint = (values[low] + values[high]) * 0.5F;
-    if (scaled == midpoint) {
-        return static_cast<uint8_t>(low % 2 == 0 ? low : high);
-    }
-    return static_cast<uint8_t>(scaled > midpoint ? high : low);
-}
-
 /* The scales of a group, one of each thread. */
 static __global__ void __launch_bounds__(THREADS)
     quantise_scales(struct yk_nf4 to, int64_t blocks, const float *scales)
@@ -165,7 +142,7 @@ static __global__ void __launch_bounds__(THREADS)
         to.scale_scales[blockIdx.x] = largest;
     }
     if (block < blocks) {
-        to.scales[block] = code_scale(values, away * inverse(largest));
+        to.scales[block] = yk_nf4_code_of_scale(values, away * inverse(largest));
     }
 }
 
@@ -223,7 +200,7 @@ static __device__ void decode_some(const uint8_t *codes, const float *values, fl
 {
     for (int i = 0; i < count; i++) {
         const int code = i % 2 == 0 ? codes[i / 2] >> 4 : codes[i / 2] & 15;
-        to[i] = yk_store<T>(values[code] * scale);
+        to[i] = yk_from_float<T>(values[code] * scale);
     }
 }
 

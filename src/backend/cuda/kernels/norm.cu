@@ -56,7 +56,7 @@ YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int 
         if (place + i * step < count) {
 #pragma unroll
             for (int j = 0; j < yk_wide<T>::count; j++) {
-                sum += term(yk_load(row_registers.chunks[i].numbers[j]));
+                sum += term(yk_to_float(row_registers.chunks[i].numbers[j]));
             }
         }
     }
@@ -81,7 +81,8 @@ YK_DEVICE yk_wide<T> scale_chunk(const yk_wide<T> &x, float mean, float rstd, co
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            y.numbers[4 * quarter + i] = yk_store<T>((from[i] - mean) * rstd * weight[i] + bias[i]);
+            y.numbers[4 * quarter + i] =
+                yk_from_float<T>((from[i] - mean) * rstd * weight[i] + bias[i]);
         }
     }
     return y;
@@ -199,11 +200,6 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
     }
 }
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Prefetches where there is shared memory for all blocks. False where there is none for even a row.
  */
 template <typename T>
@@ -229,12 +225,10 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     /* The same every time: other lanes may be at it. */
     cudaError_t error = cudaFuncSetAttribute(
         register_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        static_cast<int>(min64(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
-    if (error == cudaSuccess) {
-        error =
-            cudaFuncSetAttribute(register_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                 cudaSharedmemCarveoutMaxShared);
-    }
+        static_cast<int>(yk_min64(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
+    YK_CUDA_THEN(cudaFuncSetAttribute(register_rows<T>,
+                                      cudaFuncAttributePreferredSharedMemoryCarveout,
+                                      cudaSharedmemCarveoutMaxShared));
     if (yk_cuda_lane_check(lane, error, "norm")) {
         register_rows<T><<<grid, YK_TEAM_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
             *op, team_warps, prefetch);
@@ -256,7 +250,7 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
     if (!row_registers) {
         const int64_t max_blocks =
             static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * SLOW_BLOCKS;
-        walk_rows<<<static_cast<unsigned>(min64(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
+        walk_rows<<<static_cast<unsigned>(yk_min64(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
                     yk_cuda_lane_stream(lane)>>>(*op);
     }
     yk_cuda_lane_check(lane, cudaGetLastError(), "norm");

@@ -125,7 +125,7 @@ YK_DEVICE void load_weights_as(const void *from, const struct position &position
         const int chunk = position.place + i * position.step;
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            out[i][j] = chunk < position.chunks ? yk_load(weights[chunk * N + j]) : 0.0F;
+            out[i][j] = chunk < position.chunks ? yk_to_float(weights[chunk * N + j]) : 0.0F;
         }
     }
 }
@@ -134,17 +134,9 @@ template <int CHUNKS, int N>
 YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
                             float (&out)[CHUNKS][N])
 {
-    switch (op.weight_type) {
-    case YK_PRECISION_FP16:
-        load_weights_as<__half>(op.weight, position, out);
-        break;
-    case YK_PRECISION_BF16:
-        load_weights_as<__nv_bfloat16>(op.weight, position, out);
-        break;
-    default:
-        load_weights_as<float>(op.weight, position, out);
-        break;
-    }
+    yk_with_device_type(op.weight_type, [&](auto number) {
+        load_weights_as<decltype(number)>(op.weight, position, out);
+    });
 }
 
 /* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */
@@ -155,8 +147,8 @@ YK_DEVICE void sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct
 {
 #pragma unroll
     for (int i = 0; i < yk_wide<T>::count; i++) {
-        const float n = (yk_load(x.numbers[i]) - of.mean) * of.rstd;
-        const float d = yk_load(dy.numbers[i]);
+        const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
+        const float d = yk_to_float(dy.numbers[i]);
         const float g = d * weights[i];
         row[ROW_G] += g;
         row[ROW_GN] += g * n;
@@ -177,9 +169,10 @@ YK_DEVICE yk_wide<T> pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const
     yk_wide<T> dx;
 #pragma unroll
     for (int i = 0; i < yk_wide<T>::count; i++) {
-        const float n = (yk_load(x.numbers[i]) - of.mean) * of.rstd;
-        const float g = yk_load(dy.numbers[i]) * weights[i];
-        dx.numbers[i] = yk_store<T>(yk_load(add.numbers[i]) + of.rstd * (g - g_mean - n * gn_mean));
+        const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
+        const float g = yk_to_float(dy.numbers[i]) * weights[i];
+        dx.numbers[i] =
+            yk_from_float<T>(yk_to_float(add.numbers[i]) + of.rstd * (g - g_mean - n * gn_mean));
     }
     return dx;
 }
@@ -301,10 +294,8 @@ static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, 
 {
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes));
-    if (error == cudaSuccess) {
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
-    }
+    YK_CUDA_THEN(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                      cudaSharedmemCarveoutMaxShared));
     return yk_cuda_lane_check(lane, error, "norm_backward");
 }
 
@@ -450,19 +441,14 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
     }
 }
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     if (op->d_weight || op->d_bias) {
         const int64_t bytes = op->width * 2 * static_cast<int64_t>(sizeof(float));
         const int64_t scratch = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
-        const int64_t max_blocks = min64(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
-        const int64_t group_rows = yk_ceil_div(op->rows, min64(max_blocks, scratch));
+        const int64_t max_blocks = yk_min64(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
+        const int64_t group_rows = yk_ceil_div(op->rows, yk_min64(max_blocks, scratch));
         const int64_t groups = yk_ceil_div(op->rows, group_rows);
         float *partials =
             static_cast<float *>(yk_cuda_lane_scratch(lane, static_cast<size_t>(groups * bytes)));
@@ -474,7 +460,8 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
         walk_columns<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, group_rows, partials);
         add_column_sums(lane, op, partials, groups);
     }
-    const int64_t grid = min64(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+    const int64_t grid =
+        yk_min64(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
     walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);
 }
 

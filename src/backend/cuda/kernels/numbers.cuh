@@ -1,6 +1,11 @@
 /*
- * Numbers: how kernels load, store and convert fp32, fp16 and bf16; all is computed in fp32. Wide
- * accesses are 16 bytes, yk_wide<T>::count numbers, from addresses that yk_is_wide() allows.
+ * Numbers: how kernels load, store and convert elements of fp32, fp16 and bf16. Kernels compute in
+ * fp32. To use the full memory bandwidth, a thread loads and stores up to 16 bytes at a time:
+ *   yk_vector<T, N>  N elements of type T
+ *   yk_wide<T>       the same with 16 bytes, for addresses that yk_is_wide() accepts
+ *   yk_pack<T, N>    N elements as 32-bit words, which are converted only where they are used, so
+ *                    that the compiler can keep several loads in flight
+ * This header also has sums over a warp and a block, and dispatch by type.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_NUMBERS_CUH
 #define YK_BACKEND_CUDA_KERNELS_NUMBERS_CUH
@@ -8,48 +13,57 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
+#include <type_traits>
 
 #include "backend/cuda/kernels.h"
 
 #define YK_DEVICE static __device__ __forceinline__
 
-YK_DEVICE float yk_load(float x)
+/* Conversion of a stored element to fp32, and of fp32 to a stored element. */
+YK_DEVICE float yk_to_float(float x)
 {
     return x;
 }
 
-YK_DEVICE float yk_load(__half x)
+YK_DEVICE float yk_to_float(__half x)
 {
     return __half2float(x);
 }
 
-YK_DEVICE float yk_load(__nv_bfloat16 x)
+YK_DEVICE float yk_to_float(__nv_bfloat16 x)
 {
     return __bfloat162float(x);
 }
 
-template <typename T> __device__ __forceinline__ T yk_store(float x);
+template <typename T> __device__ __forceinline__ T yk_from_float(float x);
 
-template <> __device__ __forceinline__ float yk_store<float>(float x)
+template <> __device__ __forceinline__ float yk_from_float<float>(float x)
 {
     return x;
 }
 
-template <> __device__ __forceinline__ __half yk_store<__half>(float x)
+template <> __device__ __forceinline__ __half yk_from_float<__half>(float x)
 {
     return __float2half_rn(x);
 }
 
-template <> __device__ __forceinline__ __nv_bfloat16 yk_store<__nv_bfloat16>(float x)
+template <> __device__ __forceinline__ __nv_bfloat16 yk_from_float<__nv_bfloat16>(float x)
 {
     return __float2bfloat16_rn(x);
 }
 
-/* 16 bytes of numbers. */
-template <typename T> struct alignas(16) yk_wide {
-    static constexpr int count = 16 / (int)sizeof(T);
-    T numbers[count];
+template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) yk_vector {
+    static constexpr int count = N;
+    T numbers[N];
 };
+
+template <typename T, int N>
+__device__ __forceinline__ yk_vector<T, N> yk_load_vector(const void *base, int64_t at)
+{
+    return *reinterpret_cast<const yk_vector<T, N> *>(static_cast<const T *>(base) + at);
+}
+
+template <typename T> using yk_wide = yk_vector<T, 16 / (int)sizeof(T)>;
 
 template <typename T> __device__ __forceinline__ yk_wide<T> yk_load_wide(const T *from)
 {
@@ -61,14 +75,119 @@ template <typename T> __device__ __forceinline__ void yk_store_wide(T *to, const
     *reinterpret_cast<yk_wide<T> *>(to) = wide;
 }
 
-/* Whether rows of `stride` numbers from `base` on can be taken 16 bytes at a time. */
+/* Whether every row of a matrix starts at a multiple of 16 bytes. */
 template <typename T> static inline bool yk_is_wide(const void *base, int64_t stride)
 {
     return reinterpret_cast<uintptr_t>(base) % 16 == 0 &&
            stride * static_cast<int64_t>(sizeof(T)) % 16 == 0;
 }
 
-/* The sum, or the maximum, over a warp, known to all its threads. The order is fixed. */
+/* Conversion between a 32-bit word and the `count` elements in it. */
+template <typename T> struct yk_word;
+
+template <> struct yk_word<float> {
+    static constexpr int count = 1;
+    YK_DEVICE void unpack(uint32_t word, float *x)
+    {
+        x[0] = __uint_as_float(word);
+    }
+    YK_DEVICE uint32_t pack(const float *x)
+    {
+        return __float_as_uint(x[0]);
+    }
+};
+
+template <> struct yk_word<__half> {
+    static constexpr int count = 2;
+    YK_DEVICE void unpack(uint32_t word, float *x)
+    {
+        const float2 pair = __half22float2(*reinterpret_cast<const __half2 *>(&word));
+        x[0] = pair.x;
+        x[1] = pair.y;
+    }
+    YK_DEVICE uint32_t pack(const float *x)
+    {
+        const __half2 pair = __floats2half2_rn(x[0], x[1]);
+        return *reinterpret_cast<const uint32_t *>(&pair);
+    }
+};
+
+template <> struct yk_word<__nv_bfloat16> {
+    static constexpr int count = 2;
+    YK_DEVICE void unpack(uint32_t word, float *x)
+    {
+        x[0] = __uint_as_float(word << 16);
+        x[1] = __uint_as_float(word & 0xffff0000U);
+    }
+    YK_DEVICE uint32_t pack(const float *x)
+    {
+        const __nv_bfloat162 pair = __floats2bfloat162_rn(x[0], x[1]);
+        return *reinterpret_cast<const uint32_t *>(&pair);
+    }
+};
+
+/* Conversion between 16 bytes and the 16 / sizeof(T) elements in them. */
+template <typename T> __device__ __forceinline__ void yk_unpack_wide(const uint4 &words, float *x)
+{
+    yk_word<T>::unpack(words.x, x);
+    yk_word<T>::unpack(words.y, x + yk_word<T>::count);
+    yk_word<T>::unpack(words.z, x + 2 * yk_word<T>::count);
+    yk_word<T>::unpack(words.w, x + 3 * yk_word<T>::count);
+}
+
+template <typename T> __device__ __forceinline__ uint4 yk_pack_wide(const float *x)
+{
+    return make_uint4(yk_word<T>::pack(x), yk_word<T>::pack(x + yk_word<T>::count),
+                      yk_word<T>::pack(x + 2 * yk_word<T>::count),
+                      yk_word<T>::pack(x + 3 * yk_word<T>::count));
+}
+
+/* N is 1, or the elements have 8 or 16 bytes. */
+template <typename T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) yk_pack {
+    static_assert(N == 1 || N * sizeof(T) % 8 == 0, "one element, or 8 or 16 bytes at once");
+    typename std::conditional<N == 1, T, uint32_t>::type words[N == 1 ? 1 : N * sizeof(T) / 4];
+};
+
+template <int N, typename T> __device__ __forceinline__ yk_pack<T, N> yk_load_pack(const T *from)
+{
+    return *reinterpret_cast<const yk_pack<T, N> *>(from);
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void yk_store_pack(T *to, const yk_pack<T, N> &p)
+{
+    *reinterpret_cast<yk_pack<T, N> *>(to) = p;
+}
+
+template <typename T, int N>
+__device__ __forceinline__ void yk_unpack(const yk_pack<T, N> &pack, float (&x)[N])
+{
+    if constexpr (N == 1) {
+        x[0] = yk_to_float(pack.words[0]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N / yk_word<T>::count; i++) {
+            yk_word<T>::unpack(pack.words[i], x + i * yk_word<T>::count);
+        }
+    }
+}
+
+template <typename T, int N>
+__device__ __forceinline__ yk_pack<T, N> yk_pack_from(const float (&x)[N])
+{
+    yk_pack<T, N> pack;
+    if constexpr (N == 1) {
+        pack.words[0] = yk_from_float<T>(x[0]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N / yk_word<T>::count; i++) {
+            pack.words[i] = yk_word<T>::pack(x + i * yk_word<T>::count);
+        }
+    }
+    return pack;
+}
+
+/* The sum or the maximum over a warp, in a fixed order. All threads of the warp get the result. */
 YK_DEVICE float yk_warp_sum(float x)
 {
     for (int step = 16; step > 0; step /= 2) {
@@ -85,7 +204,6 @@ YK_DEVICE float yk_warp_max(float x)
     return x;
 }
 
-/* Sums over a block of up to 1024 threads in whole warps, in double precision and a fixed order. */
 YK_DEVICE double yk_warp_sum_double(double x)
 {
     for (int step = 16; step > 0; step /= 2) {
@@ -94,7 +212,8 @@ YK_DEVICE double yk_warp_sum_double(double x)
     return x;
 }
 
-/* All threads call it, once in a kernel; the first warp knows the sum. */
+/* The sum over a block of up to 1024 threads, in a fixed order. All threads must call it, at most
+ * once in a kernel. Only the first warp gets the sum. */
 YK_DEVICE double yk_block_sum(double x)
 {
     __shared__ double parts[32];
@@ -108,7 +227,8 @@ YK_DEVICE double yk_block_sum(double x)
     return threadIdx.x < 32 ? yk_warp_sum_double(lane < warps ? parts[lane] : 0.0) : 0.0;
 }
 
-/* Calls f with a number of the C type behind a precision: f(float()), f(__half()) … */
+/* Calls f with a value of the C type of a precision: f(float()), f(__half()) or
+ * f(__nv_bfloat16()). */
 template <typename F> static inline void yk_with_type(enum yk_precision type, F f)
 {
     switch (type) {
@@ -122,6 +242,27 @@ template <typename F> static inline void yk_with_type(enum yk_precision type, F 
         f(float());
         break;
     }
+}
+
+/* The same on the device. All threads of a block have the same type, so branches do not diverge. */
+template <typename F> YK_DEVICE void yk_with_device_type(enum yk_precision type, F f)
+{
+    switch (type) {
+    case YK_PRECISION_FP16:
+        f(__half());
+        break;
+    case YK_PRECISION_BF16:
+        f(__nv_bfloat16());
+        break;
+    default:
+        f(float());
+        break;
+    }
+}
+
+static inline int64_t yk_min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 static inline int64_t yk_ceil_div(int64_t a, int64_t b)

@@ -26,15 +26,15 @@ static __device__ void update_edge(const typename RULE::op &op, const RULE &rule
                                    int64_t at)
 {
     T *weights = static_cast<T *>(op.weights);
-    const float g = yk_load(static_cast<const T *>(op.gradients)[at]) * factor;
-    float w = op.master ? op.master[at] : yk_load(weights[at]);
+    const float g = yk_to_float(static_cast<const T *>(op.gradients)[at]) * factor;
+    float w = op.master ? op.master[at] : yk_to_float(weights[at]);
     typename RULE::template state<float> state = rule.load(op, at);
     rule.one(g, w, state);
     rule.store(op, at, state);
     if (op.master) {
         op.master[at] = w;
     }
-    weights[at] = yk_store<T>(w);
+    weights[at] = yk_from_float<T>(w);
 }
 
 /* Fours have a master, which may be the weights themselves. */
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
     for (int unit = 0; unit < units; unit++) {
         const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
         if (first + unit * UPDATE_THREADS < span.fours) {
-            g[unit] = yk_load_four(gradients + at);
+            g[unit] = yk_load_pack<4>(gradients + at);
             w[unit] = yk_load_four_once(op.master + at);
             states[unit] = rule.load_four(op, at);
         }

@@ -1,6 +1,7 @@
 /*
- * Partials: sums of columns that blocks left in scratch, (groups, columns) of them, added up in the
- * order of the groups' numbers and then to what is there, with one rounding.
+ * Partial sums: the second step of a sum over rows. In the first step, groups of blocks write sums
+ * of columns to scratch memory. This kernel adds them in a fixed order and then adds the total to
+ * the target, with one rounding.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_PARTIALS_CUH
 #define YK_BACKEND_CUDA_KERNELS_PARTIALS_CUH
@@ -8,20 +9,20 @@
 #include "backend/cuda/kernels/row_registers.cuh"
 
 enum {
-    YK_PARTIAL_LANES = 32, /* columns of a block */
-    YK_PARTIAL_STEPS = 32, /* threads that share a column's groups */
+    YK_PARTIAL_LANES = 32, /* columns per block */
+    YK_PARTIAL_STEPS = 32, /* threads per column */
 };
 
 struct yk_partials {
     const float *sums; /* (groups, targets, columns) */
     int64_t columns;
     int32_t groups;
-    int32_t targets;
-    void *to[2]; /* (columns) each; NULL: not wanted */
+    int32_t targets; /* 1 or 2 */
+    void *to[2];     /* (columns) each; NULL means: this target is not computed */
     enum yk_precision type;
 };
 
-/* A block takes 32 columns of target blockIdx.y. */
+/* A block adds 32 columns of target blockIdx.y. */
 static __global__ void __launch_bounds__(YK_PARTIAL_LANES *YK_PARTIAL_STEPS)
     add_partials(struct yk_partials partials)
 {
@@ -34,7 +35,7 @@ static __global__ void __launch_bounds__(YK_PARTIAL_LANES *YK_PARTIAL_STEPS)
         return;
     }
     float sum = 0;
-    float before = 0; /* on its way while the others are added up */
+    float before = 0; /* loaded early, while the groups are added */
     if (column < partials.columns) {
         if (turn == 0) {
             before = yk_typed_load_one(partials.type, to, column);

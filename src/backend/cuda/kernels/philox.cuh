@@ -1,4 +1,7 @@
-/* Philox4x32-10 on the device; backend/ops.h says how dropout counts. */
+/*
+ * Philox4x32-10 on the device: the same random numbers as backend/cpu/math/philox.h. struct
+ * yk_dropout in backend/ops.h defines how dropout uses them.
+ */
 #ifndef YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 #define YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 
@@ -21,7 +24,7 @@ YK_DEVICE uint4 yk_philox(uint64_t seed, uint4 x)
     return x;
 }
 
-/* Four numbers' answers: those whose places in the sample begin at 4 · quad. */
+/* The four random words for elements 4 · quad to 4 · quad + 3 of a sample. */
 YK_DEVICE uint4 yk_philox_dropout(uint64_t seed, uint64_t site, int64_t sample, uint64_t quad)
 {
     return yk_philox(seed,

@@ -1,77 +1,50 @@
 /*
- * Row registers: how teams of threads hold rows in registers, and numbers of a type known at run
- * time only. A block's threads all see the same type, so that branches on it do not diverge.
+ * Row registers: kernels whose threads hold a row in registers. A team of warps shares a row. This
+ * header has the sums over a team, the staging of weights in shared memory, and access to elements
+ * whose type is known only at run time.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
 
 #include "backend/cuda/kernels/numbers.cuh"
 
-/* N numbers that are loaded and stored together: 16 bytes at once at most. */
-template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) yk_vector {
-    T numbers[N];
-};
-
-template <typename T, int N>
-__device__ __forceinline__ yk_vector<T, N> yk_load_vector(const void *base, int64_t at)
-{
-    return *reinterpret_cast<const yk_vector<T, N> *>(static_cast<const T *>(base) + at);
-}
-
 template <typename T, int N>
 __device__ __forceinline__ void yk_typed_load_as(const void *base, int64_t at, float (&out)[N])
 {
-    const yk_vector<T, N> bunch = yk_load_vector<T, N>(base, at);
+    const yk_vector<T, N> vector = yk_load_vector<T, N>(base, at);
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        out[i] = yk_load(bunch.numbers[i]);
+        out[i] = yk_to_float(vector.numbers[i]);
     }
 }
 
 template <typename T, int N>
 __device__ __forceinline__ void yk_typed_store_as(void *base, int64_t at, const float (&numbers)[N])
 {
-    yk_vector<T, N> bunch;
+    yk_vector<T, N> vector;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        bunch.numbers[i] = yk_store<T>(numbers[i]);
+        vector.numbers[i] = yk_from_float<T>(numbers[i]);
     }
-    *reinterpret_cast<yk_vector<T, N> *>(static_cast<T *>(base) + at) = bunch;
+    *reinterpret_cast<yk_vector<T, N> *>(static_cast<T *>(base) + at) = vector;
 }
 
-/* Numbers [at, at + N) of an array; it and `at` must be aligned for a bunch where N > 1. */
+/* Loads or stores elements [at, at + N) of an array. If N > 1, their address must be aligned for
+ * yk_vector<T, N>. */
 template <int N>
 __device__ __forceinline__ void yk_typed_load(enum yk_precision type, const void *base, int64_t at,
                                               float (&out)[N])
 {
-    switch (type) {
-    case YK_PRECISION_FP16:
-        yk_typed_load_as<__half>(base, at, out);
-        break;
-    case YK_PRECISION_BF16:
-        yk_typed_load_as<__nv_bfloat16>(base, at, out);
-        break;
-    default:
-        yk_typed_load_as<float>(base, at, out);
-        break;
-    }
+    yk_with_device_type(type,
+                        [&](auto number) { yk_typed_load_as<decltype(number)>(base, at, out); });
 }
 
 template <int N>
 __device__ __forceinline__ void yk_typed_store(enum yk_precision type, void *base, int64_t at,
                                                const float (&numbers)[N])
 {
-    switch (type) {
-    case YK_PRECISION_FP16:
-        yk_typed_store_as<__half>(base, at, numbers);
-        break;
-    case YK_PRECISION_BF16:
-        yk_typed_store_as<__nv_bfloat16>(base, at, numbers);
-        break;
-    default:
-        yk_typed_store_as<float>(base, at, numbers);
-        break;
-    }
+    yk_with_device_type(
+        type, [&](auto number) { yk_typed_store_as<decltype(number)>(base, at, numbers); });
 }
 
 YK_DEVICE float yk_typed_load_one(enum yk_precision type, const void *base, int64_t at)
@@ -81,21 +54,21 @@ YK_DEVICE float yk_typed_load_one(enum yk_precision type, const void *base, int6
     return number[0];
 }
 
-/* Adds to one number, with one rounding. */
+/* Adds x to one element, with one rounding. */
 YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, float x)
 {
     const float sum[1] = {yk_typed_load_one(type, base, at) + x};
     yk_typed_store(type, base, at, sum);
 }
 
-/* Four numbers of a wide one: those from 4 · quarter on. */
+/* The elements 4 · quarter to 4 · quarter + 3 of a wide vector. */
 template <typename T>
 __device__ __forceinline__ void yk_unpack_quarter(const yk_wide<T> &wide, int quarter,
                                                   float (&out)[4])
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        out[i] = yk_load(wide.numbers[4 * quarter + i]);
+        out[i] = yk_to_float(wide.numbers[4 * quarter + i]);
     }
 }
 
@@ -108,9 +81,9 @@ YK_DEVICE void yk_unpack_quarter(const float4 &from, float (&out)[4])
 }
 
 /*
- * Weights of a row's numbers in shared memory, in fp32. A row is held in chunks of N numbers;
- * quarter q of chunk c lies at float4 q · chunks + c, so that threads with neighbouring chunks read
- * neighbouring words and no two the same bank.
+ * Copies the weights of the columns to shared memory, as fp32. A row consists of chunks of N
+ * elements. Quarter q of chunk c is stored at float4 q · chunks + c, so that threads with
+ * neighbouring chunks read neighbouring words, without bank conflicts.
  */
 template <typename W, int N>
 __device__ __forceinline__ void yk_stage_weights_as(const void *from, int width, float4 *to)
@@ -120,7 +93,7 @@ __device__ __forceinline__ void yk_stage_weights_as(const void *from, int width,
 #pragma unroll 4
     for (int i = threadIdx.x; i < width; i += blockDim.x) {
         numbers[(i % N / 4 * chunks + i / N) * 4 + i % 4] =
-            yk_load(static_cast<const W *>(from)[i]);
+            yk_to_float(static_cast<const W *>(from)[i]);
     }
 }
 
@@ -128,30 +101,22 @@ template <int N>
 __device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const void *from,
                                                  int width, float4 *to)
 {
-    switch (type) {
-    case YK_PRECISION_FP16:
-        yk_stage_weights_as<__half, N>(from, width, to);
-        break;
-    case YK_PRECISION_BF16:
-        yk_stage_weights_as<__nv_bfloat16, N>(from, width, to);
-        break;
-    default:
-        yk_stage_weights_as<float, N>(from, width, to);
-        break;
-    }
+    yk_with_device_type(
+        type, [&](auto number) { yk_stage_weights_as<decltype(number), N>(from, width, to); });
 }
 
 /*
- * How a block of YK_TEAM_THREADS shares out rows that are held in registers: each row to a team of
- * 1, 2, 4 or 8 warps whose threads hold at most YK_THREAD_CHUNKS chunks each.
+ * A team of 1, 2, 4 or 8 warps holds one row in registers. A thread holds at most YK_THREAD_CHUNKS
+ * chunks. A block has YK_TEAM_THREADS threads and one or more teams.
  */
 enum {
     YK_TEAM_THREADS = 256,
-    YK_TEAM_WARPS = YK_TEAM_THREADS / 32, /* the largest team */
+    YK_TEAM_WARPS = YK_TEAM_THREADS / 32, /* warps of the largest team */
     YK_THREAD_CHUNKS = 4,
-    YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_THREAD_CHUNKS, /* the longest row's */
+    YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_THREAD_CHUNKS, /* chunks of the longest row */
 };
 
+/* Warps of a team, if a thread holds up to `held` chunks of the row. */
 static inline int yk_team_warps(int64_t chunks, int held)
 {
     int warps = 1;
@@ -161,10 +126,11 @@ static inline int yk_team_warps(int64_t chunks, int held)
     return warps;
 }
 
-/* Sums over a team's warps, known to all its threads; every thread of the block must call. `room`,
- * (warps of the block, N), must differ the next time: nobody waits for those who still read. */
+/* Sums over the warps of a team. All threads of the team get the sums. Every thread of the block
+ * must call this function. `shared` is shared memory, (warps of the block, N). The next call must
+ * use other memory, because there is no barrier after the last read. */
 template <int N>
-__device__ __forceinline__ void yk_team_sums(float (&sums)[N], int team_warps, float (*room)[N])
+__device__ __forceinline__ void yk_team_sums(float (&sums)[N], int team_warps, float (*shared)[N])
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -178,14 +144,14 @@ __device__ __forceinline__ void yk_team_sums(float (&sums)[N], int team_warps, f
     if (lane == 0) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            room[warp][i] = sums[i];
+            shared[warp][i] = sums[i];
         }
     }
     __syncthreads();
     const int first = warp / team_warps * team_warps;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        sums[i] = yk_warp_sum(lane < team_warps ? room[first + lane][i] : 0.0F);
+        sums[i] = yk_warp_sum(lane < team_warps ? shared[first + lane][i] : 0.0F);
     }
 }
 

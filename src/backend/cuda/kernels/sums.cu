@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
     for (int64_t edge = thread; edge < span.edges; edge += threads) {
-        sum0 += square(yk_load(from[yk_vector_span_edge(span, edge)]));
+        sum0 += square(yk_to_float(from[yk_vector_span_edge(span, edge)]));
     }
     const double sum = yk_block_sum(sum0 + sum1);
     if (threadIdx.x == 0) {
@@ -113,7 +113,7 @@ YK_DEVICE void add_bunch(const yk_vector<T, N> &bunch, float (&sums)[N])
 {
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        sums[i] += yk_load(bunch.numbers[i]);
+        sums[i] += yk_to_float(bunch.numbers[i]);
     }
 }
 

@@ -1,11 +1,11 @@
 /*
- * On a part of a GPU (MPS), algorithms whose blocks work in clusters that its SMs are no multiple
- * of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of 4 on 18 of
- * an H200's 132, and with clusters of 8 on 92. So do some whose clusters they are a multiple of,
- * which only a trial shows (cluster_trust.h). So more algorithms are asked for there, and those
- * with large clusters are changed to clusters of 2, which always lie within one pair of SMs. Where
- * nothing else is left, they are proposed as they are; last come the same ones without clusters,
- * and older ones.
+ * Under MPS a process may have only a part of the GPU's SMs. If their number is not a multiple of
+ * the size of a thread block cluster, cuBLASLt 13.1 computes some tiles several times and others
+ * never: for example with clusters of 4 on 18 of an H200's 132 SMs, or with clusters of 8 on 92.
+ * Even a multiple of the cluster size can be wrong, which only a check shows (cluster_trust.h).
+ * Under MPS this file therefore asks for more algorithms and changes large clusters to clusters of
+ * 2, which always fit a pair of SMs. If nothing else is left, algorithms with large clusters are
+ * proposed unchanged. The last resort are algorithms without clusters.
  */
 #include "backend/cuda/matmul/algorithm.h"
 
@@ -23,7 +23,7 @@ int32_t yk_matmul_algorithm_cluster(const cublasLtMatmulAlgo_t *algorithm)
     (void)cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
                                                &shape, sizeof shape, &written);
     switch (shape) {
-    case CUBLASLT_CLUSTER_SHAPE_AUTO: /* of algorithms that know no clusters */
+    case CUBLASLT_CLUSTER_SHAPE_AUTO: /* the algorithm does not support clusters */
     case CUBLASLT_CLUSTER_SHAPE_1x1x1:
         return 1;
     case CUBLASLT_CLUSTER_SHAPE_2x1x1:
@@ -43,7 +43,7 @@ int32_t yk_matmul_algorithm_cluster(const cublasLtMatmulAlgo_t *algorithm)
     }
 }
 
-/* Whether k is divided among processors. */
+/* Whether the algorithm splits k among SMs. */
 static bool splits(const cublasLtMatmulAlgo_t *algorithm)
 {
     int32_t parts = 1;
@@ -75,11 +75,10 @@ bool yk_matmul_algorithm_fits(const struct yk_matmul_context *context,
 
 enum {
     MAX_IDS = 64,
-    MAX_CHOICES = CUBLASLT_MATMUL_TILE_END, /* of tiles, or of stages, that an algorithm has */
-    STAGES_TRIED = 2,                       /* those with the most: they hide the memory best */
+    MAX_CHOICES = CUBLASLT_MATMUL_TILE_END, /* tile or stage ids of an algorithm */
+    STAGES_TRIED = 2,                       /* the largest: they hide memory latency best */
 };
 
-/* What the numbers of a product are. */
 struct types {
     cublasComputeType_t computed;
     cudaDataType_t scale;
@@ -113,7 +112,7 @@ static bool read_types(const struct yk_matmul_layout *layout, struct types *out)
            read_type(layout->add, &out->add) && read_type(layout->c, &out->c);
 }
 
-/* The tiles, or the stages, that an algorithm has. */
+/* Lists the tile ids or stage ids of an algorithm. Returns their number. */
 static int list_choices(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoCapAttributes_t of,
                         uint32_t out[MAX_CHOICES])
 {
@@ -132,7 +131,7 @@ static bool set_number(cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoConfig
            CUBLAS_STATUS_SUCCESS;
 }
 
-/* Whether operands and output are aligned as it asks for. */
+/* Whether the operands have the alignment that the algorithm needs. */
 static bool is_aligned(const cublasLtMatmulAlgo_t *algorithm, uint32_t alignment)
 {
     static const cublasLtMatmulAlgoCapAttributes_t sides[] = {
@@ -150,15 +149,13 @@ static bool is_aligned(const cublasLtMatmulAlgo_t *algorithm, uint32_t alignment
     return true;
 }
 
-/* In none, where it knows clusters at all. */
-static void leave_clusters(cublasLtMatmulAlgo_t *algorithm)
+static bool set_cluster(cublasLtMatmulAlgo_t *algorithm, uint16_t shape)
 {
-    const uint16_t shape = CUBLASLT_CLUSTER_SHAPE_1x1x1;
-    (void)cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
-                                               &shape, sizeof shape);
+    return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                                &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS;
 }
 
-/* With one tile, and each of the stages that may do. */
+/* Adds the algorithm with each supported number of stages. Returns how many were added. */
 static int add_stages(const struct yk_matmul_context *context,
                       const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
                       int max, cublasLtMatmulAlgo_t *out)
@@ -189,8 +186,8 @@ static bool is_listed(uint32_t number, const uint32_t *list, int count)
     return false;
 }
 
-/* Older algorithms, which divide a product among blocks that have nothing to do with each other: on
- * some parts of a GPU nothing is right that the library expects to be fast there. */
+/* Older algorithms with independent blocks. Under MPS sometimes none of the algorithms that the
+ * heuristic proposes is correct. */
 static int find_others(const struct yk_matmul_context *context, const struct yk_matmul_shape *shape,
                        const struct yk_matmul_layout *layout, int max, cublasLtMatmulAlgo_t *out)
 {
@@ -217,7 +214,8 @@ static int find_others(const struct yk_matmul_context *context, const struct yk_
                 is_listed(tiles[t], entry,
                           list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, entry)) &&
                 set_number(&made, CUBLASLT_ALGO_CONFIG_TILE_ID, tiles[t])) {
-                leave_clusters(&made);
+                /* Fails if the algorithm does not support clusters. */
+                (void)set_cluster(&made, CUBLASLT_CLUSTER_SHAPE_1x1x1);
                 count += add_stages(context, layout, &made, max - count, out + count);
             }
         }
@@ -230,7 +228,7 @@ static int find_others(const struct yk_matmul_context *context, const struct yk_
 enum {
     MAX_PROPOSED = 16,
     MAX_PROPOSED_FOR_PART = 48,
-    ENOUGH = 12, /* of those that may be taken as they are */
+    ENOUGH = 12, /* with this many proposals, no clusters are changed */
 };
 
 static int ask_heuristic(const struct yk_matmul_context *context,
@@ -262,15 +260,6 @@ static int ask_heuristic(const struct yk_matmul_context *context,
     return count;
 }
 
-static bool set_cluster(const struct yk_matmul_context *context,
-                        const struct yk_matmul_layout *layout, uint16_t shape,
-                        cublasLtMatmulAlgo_t *algorithm)
-{
-    return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
-                                                &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
-           yk_matmul_algorithm_fits(context, layout, algorithm);
-}
-
 static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
 {
     if (count == YK_MATMUL_ALGORITHMS_MAX) {
@@ -290,10 +279,12 @@ static int add_changed(const struct yk_matmul_context *context,
                        uint16_t shape, int count, cublasLtMatmulAlgo_t *out)
 {
     cublasLtMatmulAlgo_t changed = *algorithm;
-    return set_cluster(context, layout, shape, &changed) ? add_new(&changed, count, out) : count;
+    return set_cluster(&changed, shape) && yk_matmul_algorithm_fits(context, layout, &changed)
+               ? add_new(&changed, count, out)
+               : count;
 }
 
-/* In clusters of two blocks, side by side or one below the other. */
+/* Adds the algorithm with clusters of two blocks, in both directions. */
 static int add_paired(const struct yk_matmul_context *context,
                       const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
                       int count, cublasLtMatmulAlgo_t *out)
@@ -302,7 +293,7 @@ static int add_paired(const struct yk_matmul_context *context,
     return add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
 }
 
-/* On all of a GPU every algorithm does. */
+/* Whether the cluster size is usable. On the whole GPU every size is. */
 static bool suits(const struct yk_matmul_context *context, const cublasLtMatmulAlgo_t *algorithm)
 {
     const int32_t cluster = yk_matmul_algorithm_cluster(algorithm);

@@ -1,6 +1,6 @@
 /*
- * Matmul algorithm: the algorithms that cuBLASLt has for a product, what it says of one, and a
- * product enqueued on a stream by one. Plain functions; nothing is kept here.
+ * Matmul algorithm: lists the algorithms that cuBLASLt offers for a matmul, reads their attributes,
+ * and enqueues a matmul with one of them. The functions have no state of their own.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_ALGORITHM_H
 #define YK_BACKEND_CUDA_MATMUL_ALGORITHM_H
@@ -11,28 +11,26 @@
 #include <cublasLt.h>
 
 enum {
-    YK_MATMUL_CLUSTER_PAIR = 2, /* clusters of so many blocks always lie within a pair of SMs */
+    YK_MATMUL_CLUSTER_PAIR = 2, /* thread block clusters of this size always fit a pair of SMs */
 };
 
 struct yk_matmul_context {
     cublasLtHandle_t library;
     size_t workspace_bytes;
-    /* Of the part of a GPU that this process has; 0: it has all of it. */
-    int32_t part_processors;
-    /* That a product is to take at most; 0: all. */
-    int32_t target_processors;
+    int32_t part_processors;   /* SMs of this process under MPS; 0 means: the whole GPU */
+    int32_t target_processors; /* SMs that a matmul may use; 0 means: all */
     struct yk_cluster_trust *trust;
 };
 
-/* How many blocks work together in a cluster. */
+/* Number of thread blocks in a cluster; 1 means: no clusters. */
 int32_t yk_matmul_algorithm_cluster(const cublasLtMatmulAlgo_t *algorithm);
 
-/* Whether its blocks are as independent as in all algorithms that were ever right: such a one may
- * be used untried. */
+/* Whether the algorithm may be used without a check of its result: it does not split k, and under
+ * MPS its clusters have at most YK_MATMUL_CLUSTER_PAIR blocks. No such algorithm was ever wrong. */
 bool yk_matmul_algorithm_is_plain(const struct yk_matmul_context *context,
                                   const cublasLtMatmulAlgo_t *algorithm);
 
-/* Whether an algorithm can do the product, with the workspace there is. */
+/* Whether cuBLASLt supports the matmul with this algorithm and the available workspace. */
 bool yk_matmul_algorithm_fits(const struct yk_matmul_context *context,
                               const struct yk_matmul_layout *layout,
                               const cublasLtMatmulAlgo_t *algorithm);
@@ -43,13 +41,14 @@ enum {
     YK_MATMUL_ALGORITHMS_MAX = 64,
 };
 
-/* How many there are. */
+/* Writes the algorithms worth a benchmark, likely fastest first. Returns their number. */
 int yk_matmul_algorithm_propose(const struct yk_matmul_context *context,
                                 const struct yk_matmul_shape *shape,
                                 const struct yk_matmul_layout *layout,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX]);
 
-/* Those that are slow and know no clusters: where none of the others is right. */
+/* Writes slow algorithms without clusters, for the case that all other algorithms compute wrong
+ * results. Returns their number. */
 int yk_matmul_algorithm_propose_last(const struct yk_matmul_context *context,
                                      const struct yk_matmul_shape *shape,
                                      const struct yk_matmul_layout *layout,
@@ -58,36 +57,36 @@ int yk_matmul_algorithm_propose_last(const struct yk_matmul_context *context,
 /* ---- run ---- */
 
 enum {
-    YK_CUBLAS_WORKSPACE_BYTES = 32 << 20, /* what NVIDIA advises for large GPUs */
+    YK_CUBLAS_WORKSPACE_BYTES = 32 << 20, /* NVIDIA's recommendation for large GPUs */
 };
 
 enum yk_matmul_result {
     YK_MATMUL_CORRECT,
     YK_MATMUL_WRONG,
-    YK_MATMUL_UNKNOWN, /* all numbers are zero */
+    YK_MATMUL_UNKNOWN, /* no element could be decided, for example because all are zero */
 };
 
-/* The numbers of a product. */
+/* The arguments of one matmul that are not part of its shape. Pointers are to device memory. */
 struct yk_cublas_call {
     cudaStream_t stream;
     const void *a;
     const void *b;
-    const void *add; /* NULL: nothing is added */
+    const void *add; /* NULL means: nothing is added */
     void *c;
     const void *bias;
     void *aux;
-    void *sums; /* overwritten, in c's type; NULL: none */
+    void *sums; /* output: row sums in the type of c; NULL means: none */
     float scale;
     void *workspace;
-    /* Puts what the library does not do on the stream, where that is timed with it; or NULL. */
-    void (*rest)(const struct yk_cublas_call *call);
-    /* Before one is tried that is to be checked, and how it came out; with rest. Or NULL. */
-    void (*begin)(const struct yk_cublas_call *call);
-    enum yk_matmul_result (*end)(const struct yk_cublas_call *call);
-    void *user;
+    /* Callbacks of a trial. Each may be NULL. */
+    void (*rest)(const struct yk_cublas_call *call);  /* enqueues the ops that are not fused */
+    void (*begin)(const struct yk_cublas_call *call); /* prepares the output for a check */
+    enum yk_matmul_result (*end)(const struct yk_cublas_call *call); /* checks the output */
+    void *user;                                                      /* for the callbacks */
 };
 
-/* Sets the call's vectors in the layout; call it before yk_matmul_algorithm_enqueue(). */
+/* Sets the pointers of bias, sums and aux in the descriptors. Call it before
+ * yk_matmul_algorithm_enqueue(). */
 cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_layout *layout,
                                                 const struct yk_cublas_call *call);
 

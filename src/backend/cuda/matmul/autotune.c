@@ -8,16 +8,16 @@
 
 struct trial {
     struct yk_gemm gemm;
-    void *output; /* of a trial that is not to change c */
+    void *output; /* used in place of c if the op adds to c; NULL means: c itself */
     size_t output_bytes;
-    void *made[2];                          /* operands of our own */
+    void *made[2];                          /* random operands */
     struct yk_matmul_check_counts *checked; /* on the device */
-    bool undecided;                         /* of an algorithm at least, whether it is right */
+    bool undecided;                         /* at least one check had no result */
 };
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
-/* NULL where there is none. */
+/* Returns NULL if there is not enough memory. */
 static void *allocate(size_t bytes)
 {
     void *output = NULL;
@@ -36,7 +36,7 @@ static void free_trial(struct trial *trial)
     (void)cudaFree(trial->output);
 }
 
-/* Where the product would be added to what c holds, it is tried out elsewhere. */
+/* An op that adds to c must not run several times on c, so its trials use other memory. */
 static bool allocate_output(struct trial *trial)
 {
     struct yk_matmul_op *op = &trial->gemm.op;
@@ -62,8 +62,8 @@ static const void *make_operand(struct trial *trial, int which, int64_t numbers,
     return trial->made[which];
 }
 
-/* Products of zeros (at the start of training, half of an adapter) decide nothing: then other
- * operands are used. */
+/* A product of zeros (of an adapter at the start of training) cannot be checked, so random operands
+ * replace the operands. */
 static bool make_operands(struct trial *trial)
 {
     struct yk_matmul_op *op = &trial->gemm.op;
@@ -74,7 +74,7 @@ static bool make_operands(struct trial *trial)
 
 /* ---- one trial ---- */
 
-/* No numbers at all: what a trial does not write is not taken for what one before it wrote. */
+/* Fills with NaN, so that elements which a trial does not write are noticed. */
 static void poison(void *rows, int64_t stride, const struct yk_matmul_op *op, cudaStream_t stream)
 {
     const size_t width = (size_t)yk_precision_bytes(op->c_type);
@@ -106,7 +106,7 @@ static void run_rest(const struct yk_cublas_call *call)
     yk_gemm_finish(&trial->gemm);
 }
 
-/* What cannot be looked at is not trusted. */
+/* If the counts cannot be read, the result counts as wrong. */
 static enum yk_matmul_result end_trial(const struct yk_cublas_call *call)
 {
     struct trial *trial = call->user;
@@ -124,7 +124,7 @@ static enum yk_matmul_result end_trial(const struct yk_cublas_call *call)
     return checked.decided > 0 ? YK_MATMUL_CORRECT : YK_MATMUL_UNKNOWN;
 }
 
-/* ---- all of them ---- */
+/* ---- all trials ---- */
 
 static bool is_variant(const struct yk_matmul_shape *shape, enum yk_matmul_variant variant)
 {
@@ -138,7 +138,7 @@ static bool is_variant(const struct yk_matmul_shape *shape, enum yk_matmul_varia
     }
 }
 
-/* The milliseconds of the best; negative where there is none, as yk_cublas_try says. */
+/* Returns the milliseconds of the best variant, or a negative constant as yk_cublas_try() does. */
 static float try_variants(struct yk_cublas *cublas, struct trial *trial,
                           struct yk_matmul_choice *out)
 {
@@ -157,7 +157,7 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
         yk_matmul_shape_reduce(&reduced, gemm->variant);
         struct yk_cublas_call reduced_call = yk_cublas_call_reduce(&call, &reduced);
         reduced_call.rest = run_rest;
-        if (gemm->op.c != gemm->op.aux) { /* else a trial would change what it reads */
+        if (gemm->op.c != gemm->op.aux) { /* else a trial would overwrite its own input */
             reduced_call.begin = begin_trial;
             reduced_call.end = end_trial;
         }
@@ -174,7 +174,6 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
     return best;
 }
 
-/* Rather no number than a wrong one. */
 static void fail_wrong(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     char message[YK_CUDA_TEXT_SIZE];
@@ -187,7 +186,7 @@ static void fail_wrong(struct yk_backend_lane *lane, const struct yk_matmul_op *
     yk_cuda_lane_fail(lane, message);
 }
 
-/* Without memory to try in, the library's own advice is taken. */
+/* Without memory for trials, out->exists stays 0 and yk_cublas_run() uses cuBLASLt's heuristic. */
 bool yk_matmul_autotune(struct yk_cublas *cublas, const struct yk_matmul_shape *shape, void *user,
                         struct yk_matmul_choice *out)
 {

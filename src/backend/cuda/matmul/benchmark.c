@@ -1,17 +1,14 @@
 #include "backend/cuda/matmul/cublas.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- log ---- */
 
 enum {
     LINE_SIZE = 256,
-    FILE_MODE = 0644,
 };
 
 static int64_t number_of(const cublasLtMatmulAlgo_t *algorithm,
@@ -31,18 +28,7 @@ static int64_t number_of(const cublasLtMatmulAlgo_t *algorithm,
     return number;
 }
 
-static void add_line(const char *path, const char *line)
-{
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT, FILE_MODE);
-    if (file >= 0) {
-        const ssize_t written = write(file, line, strlen(line)); /* all ranks may write to it */
-        (void)written;
-        (void)close(file);
-    }
-}
-
-/* A line for every trial of an algorithm, in the file that YOKE_TELL_PRODUCTS names. `word` is
- * "right", "wrong" … */
+/* Appends a line per checked algorithm to the file that YOKE_TELL_PRODUCTS names. */
 static void log_trial(const struct yk_matmul_shape *shape, const cublasLtMatmulAlgo_t *algorithm,
                       float milliseconds, const char *result)
 {
@@ -62,34 +48,34 @@ static void log_trial(const struct yk_matmul_shape *shape, const cublasLtMatmulA
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)milliseconds, result);
-    add_line(path, line);
+    yk_matmul_cache_append_line(path, line, strlen(line));
 }
 
 /* ---- benchmark ---- */
 
 enum {
     TIMED_RUNS = 3,
-    MIN_TRIED = 4, /* algorithms, however long that takes */
+    MIN_TRIED = 4, /* algorithms to time, even after max_trial_ms */
 };
 
-/* After so long, no further algorithm is tried: they come with the likeliest first. */
+/* Time limit of a benchmark. The likely fastest algorithms come first. */
 static const float max_trial_ms = 500;
 
-/* Where a run takes this long, one after the first is enough. */
+/* A matmul that takes longer is timed only once. */
 static const float long_ms = 10;
 
-/* Of one that takes this much longer than the best the first time, no more is wanted. */
+/* An algorithm whose first run takes this many times the best time is not timed again. */
 static const float hopeless = 1.5F;
 
 struct trial {
     const struct yk_cublas_call *call;
     cudaEvent_t events[2];
-    float best; /* milliseconds; negative: none yet */
-    float spent;
+    float best;  /* milliseconds; negative means: none yet */
+    float spent; /* milliseconds */
 };
 
-/* Milliseconds of the fastest of some runs, with what is left to do after it; negative where it
- * does not run. */
+/* Returns the milliseconds of the fastest run, with the parts that are not fused. Returns -1 if the
+ * algorithm does not run. */
 static float time_one(const struct yk_matmul_context *context,
                       const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
                       struct trial *trial)
@@ -127,7 +113,7 @@ static float time_one(const struct yk_matmul_context *context,
     return best;
 }
 
-/* Whether the algorithm makes the numbers that it should. */
+/* Whether the output of the algorithm is correct. */
 static bool is_correct(const struct yk_matmul_context *context, const struct yk_matmul_shape *shape,
                        const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
                        float milliseconds, const struct yk_cublas_call *call)

@@ -16,7 +16,7 @@ struct entry {
 };
 
 enum {
-    FIRST_ROOM = 256,
+    FIRST_CAPACITY = 256,
     LINE_BYTES =
         sizeof(uint64_t) + sizeof(struct yk_matmul_shape) + sizeof(struct yk_matmul_choice),
     LINE_DIGITS = 2 * LINE_BYTES,
@@ -25,47 +25,47 @@ enum {
 
 struct yk_matmul_cache {
     struct entry *entries; /* open addressing; never more than half full */
-    size_t output;
+    size_t capacity;
     size_t count;
-    char *path;      /* NULL: kept in memory alone */
-    uint64_t origin; /* of the choices that are made and taken here, see the header */
+    char *path;      /* NULL means: no file */
+    uint64_t origin; /* hash of the origin text */
 };
 
-static struct entry *find_entry(struct entry *entries, size_t output,
+static struct entry *find_entry(struct entry *entries, size_t capacity,
                                 const struct yk_matmul_shape *shape)
 {
-    size_t at = (size_t)yk_hash_bytes(shape, sizeof *shape) % output;
+    size_t at = (size_t)yk_hash_bytes(shape, sizeof *shape) % capacity;
     while (entries[at].used && memcmp(&entries[at].shape, shape, sizeof *shape) != 0) {
-        at = (at + 1) % output;
+        at = (at + 1) % capacity;
     }
     return &entries[at];
 }
 
 static yk_status grow(struct yk_matmul_cache *cache)
 {
-    const size_t output = cache->output > 0 ? 2 * cache->output : FIRST_ROOM;
-    struct entry *entries = calloc(output, sizeof *entries);
+    const size_t capacity = cache->capacity > 0 ? 2 * cache->capacity : FIRST_CAPACITY;
+    struct entry *entries = calloc(capacity, sizeof *entries);
     if (!entries) {
         return yk_fail_out_of_memory();
     }
-    for (size_t i = 0; i < cache->output; i++) {
+    for (size_t i = 0; i < cache->capacity; i++) {
         if (cache->entries[i].used) {
-            *find_entry(entries, output, &cache->entries[i].shape) = cache->entries[i];
+            *find_entry(entries, capacity, &cache->entries[i].shape) = cache->entries[i];
         }
     }
     free(cache->entries);
     cache->entries = entries;
-    cache->output = output;
+    cache->capacity = capacity;
     return YK_OK;
 }
 
 static yk_status keep(struct yk_matmul_cache *cache, const struct yk_matmul_shape *shape,
                       const struct yk_matmul_choice *choice)
 {
-    if (2 * (cache->count + 1) > cache->output) {
+    if (2 * (cache->count + 1) > cache->capacity) {
         YK_TRY(grow(cache));
     }
-    struct entry *entry = find_entry(cache->entries, cache->output, shape);
+    struct entry *entry = find_entry(cache->entries, cache->capacity, shape);
     cache->count += entry->used ? 0 : 1;
     *entry = (struct entry){*shape, *choice, true};
     return YK_OK;
@@ -74,10 +74,10 @@ static yk_status keep(struct yk_matmul_cache *cache, const struct yk_matmul_shap
 const struct yk_matmul_choice *yk_matmul_cache_find(const struct yk_matmul_cache *cache,
                                                     const struct yk_matmul_shape *shape)
 {
-    if (cache->output == 0) {
+    if (cache->capacity == 0) {
         return NULL;
     }
-    const struct entry *entry = find_entry(cache->entries, cache->output, shape);
+    const struct entry *entry = find_entry(cache->entries, cache->capacity, shape);
     return entry->used ? &entry->choice : NULL;
 }
 
@@ -91,7 +91,7 @@ static int digit(char letter)
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-/* False when the line is not as many bytes in hexadecimal. */
+/* Returns false if the line is not `count` bytes in hexadecimal. */
 static bool read_line(const char *line, unsigned char *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ static bool read_line(const char *line, unsigned char *out, size_t count)
     return line[2 * count] == '\n';
 }
 
-/* Bytes of a line are the origin, the shape and the choice. */
+/* A line holds the bytes of the origin, the shape and the choice. */
 static yk_status read_file(struct yk_matmul_cache *cache)
 {
     char line[LINE_SIZE + 1];
@@ -129,8 +129,7 @@ static yk_status read_file(struct yk_matmul_cache *cache)
     return status;
 }
 
-/* A choice that cannot be written is made again by whoever needs it. */
-static void append(const char *path, const char *line, size_t length)
+void yk_matmul_cache_append_line(const char *path, const char *line, size_t length)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0644);
     if (file >= 0) {
@@ -187,6 +186,6 @@ yk_status yk_matmul_cache_add(struct yk_matmul_cache *cache, const struct yk_mat
         line[2 * i + 1] = digits[bytes[i] % 16];
     }
     line[LINE_DIGITS] = '\n';
-    append(cache->path, line, LINE_DIGITS + 1);
+    yk_matmul_cache_append_line(cache->path, line, LINE_DIGITS + 1);
     return YK_OK;
 }

@@ -1,7 +1,7 @@
 /*
- * Whether a product came out right, by some of its numbers. Libraries have algorithms that are
- * wrong where their authors did not try them, such as on a part of a GPU. So before one is used,
- * numbers from everywhere in its output are computed again, a warp for each.
+ * Checks whether the output of a matmul is correct. Some library algorithms are wrong on
+ * configurations that their authors did not test, such as a part of a GPU. Before an algorithm is
+ * used, a sample of the elements from all tiles of its output is recomputed, one warp per element.
  */
 #include "backend/cuda/kernels.h"
 
@@ -11,20 +11,13 @@
 
 enum {
     WARPS = 8,
-    TILE = 64, /* rows and columns, of each of which a number is looked at */
+    TILE = 64, /* rows and columns; at least one element of each tile is checked */
     MIN_SAMPLES = 4096,
     MAX_SAMPLES = 1 << 18,
     SUM_SAMPLES = 256,
 };
 
-YK_DEVICE float number_at(enum yk_precision type, const void *base, int64_t at)
-{
-    float x[1];
-    yk_typed_load<1>(type, base, at, x);
-    return x[0];
-}
-
-/* A number below `end` that depends on `sample` alone (Knuth's multiplicative hash). */
+/* A pseudo-random number below `end` (Knuth's multiplicative hash). */
 YK_DEVICE int64_t place_of(unsigned sample, unsigned salt, int64_t end)
 {
     const unsigned mixed = (sample * 2654435761U) ^ (salt * 2246822519U);
@@ -33,32 +26,17 @@ YK_DEVICE int64_t place_of(unsigned sample, unsigned salt, int64_t end)
                                 32);
 }
 
-static __device__ float end_number(const struct yk_matmul_op &op, int64_t row, int64_t column,
-                                   float x)
+/* The value after the epilogue of an element whose value before is `x`. */
+static __device__ float apply_epilogue(const struct yk_matmul_op &op, int64_t row, int64_t column,
+                                       float x)
 {
-    const float aux = op.aux && op.epilogue >= YK_EPILOGUE_GELU_BACKWARD
-                          ? number_at(op.c_type, op.aux, row * op.aux_stride + column)
-                          : 0.0F;
-    switch (op.epilogue) {
-    case YK_EPILOGUE_GELU:
-        return yk_gelu<float>(x);
-    case YK_EPILOGUE_GELU_ERF:
-        return yk_gelu_erf(x);
-    case YK_EPILOGUE_RELU:
-        return x < 0.0F ? 0.0F : x;
-    case YK_EPILOGUE_SILU:
-        return yk_silu<float>(x);
-    case YK_EPILOGUE_GELU_BACKWARD:
-        return x * yk_gelu_derivative<float>(aux);
-    case YK_EPILOGUE_GELU_ERF_BACKWARD:
-        return x * yk_gelu_erf_derivative<float>(aux);
-    case YK_EPILOGUE_RELU_BACKWARD:
-        return aux > 0.0F ? x : 0.0F;
-    case YK_EPILOGUE_SILU_BACKWARD:
-        return x * yk_silu_derivative<float>(aux);
-    default:
-        return x;
+    float value[1] = {x};
+    float aux[1] = {0};
+    if (op.aux && op.epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
+        aux[0] = yk_typed_load_one(op.c_type, op.aux, row * op.aux_stride + column);
     }
+    yk_apply_epilogue<float>(op.epilogue, aux, value);
+    return value[0];
 }
 
 static __device__ void check_number(enum yk_precision type, float made,
@@ -73,7 +51,7 @@ static __device__ void check_number(enum yk_precision type, float made,
     }
 }
 
-/* Numbers of c, of `tiles` tiles, `wide` in a row. Where c was added to, it began as zero. */
+/* Checks elements of c. There are `tiles` tiles, `wide` of them in a row of tiles. */
 static __global__ void __launch_bounds__(32 * WARPS)
     check_numbers(struct yk_matmul_op op, int64_t wide, int64_t tiles, bool from_zero,
                   struct yk_matmul_check_counts *out)
@@ -88,7 +66,8 @@ static __global__ void __launch_bounds__(32 * WARPS)
     for (int64_t i = threadIdx.x % 32; i < op.k; i += 32) {
         const int64_t in_a = op.a_transposed ? i * op.a_stride + row : row * op.a_stride + i;
         const int64_t in_b = op.b_transposed ? column * op.b_stride + i : i * op.b_stride + column;
-        const float term = number_at(op.a_type, op.a, in_a) * number_at(op.b_type, op.b, in_b);
+        const float term =
+            yk_typed_load_one(op.a_type, op.a, in_a) * yk_typed_load_one(op.b_type, op.b, in_b);
         sum += term;
         squares += term * term;
     }
@@ -101,42 +80,37 @@ static __global__ void __launch_bounds__(32 * WARPS)
     const float amount = fabsf(op.scale) * sqrtf(squares);
     float x = product;
     if (op.bias) {
-        x += number_at(op.bias_type, op.bias, column);
+        x += yk_typed_load_one(op.bias_type, op.bias, column);
     }
     if (op.add && !from_zero) {
-        x += number_at(op.c_type, op.add, row * op.add_stride + column);
+        x += yk_typed_load_one(op.c_type, op.add, row * op.add_stride + column);
     }
     if (op.aux && op.epilogue == YK_EPILOGUE_GELU) {
-        check_number(op.c_type, number_at(op.c_type, op.aux, row * op.aux_stride + column),
+        check_number(op.c_type, yk_typed_load_one(op.c_type, op.aux, row * op.aux_stride + column),
                      {product, x, x, amount}, out);
     }
-    check_number(op.c_type, number_at(op.c_type, op.c, row * op.c_stride + column),
-                 {product, x, end_number(op, row, column, x), amount}, out);
+    check_number(op.c_type, yk_typed_load_one(op.c_type, op.c, row * op.c_stride + column),
+                 {product, x, apply_epilogue(op, row, column, x), amount}, out);
 }
 
-/* Sums that came with it, of c's type. */
+/* Checks row sums; `op` would compute them. `sums` has the type `type`. */
 static __global__ void __launch_bounds__(32 * WARPS)
-    check_sums(struct yk_matmul_op op, const void *sums, struct yk_matmul_check_counts *out)
+    check_sums(struct yk_sum_rows_op op, enum yk_precision type, const void *sums,
+               struct yk_matmul_check_counts *out)
 {
     const unsigned sample = blockIdx.x * WARPS + threadIdx.x / 32;
-    const bool of_a = op.sums_of == YK_SUMS_OF_A;
-    const bool of_c = op.sums_of == YK_SUMS_OF_C;
-    const int64_t column = place_of(sample, 3, of_a ? op.m : op.n);
-    const int64_t rows = of_c ? op.m : op.k;
-    const int64_t stride = of_c ? op.c_stride : of_a ? op.a_stride : op.b_stride;
-    const enum yk_precision type = of_c ? op.c_type : of_a ? op.a_type : op.b_type;
-    const void *from = of_c ? op.c : of_a ? op.a : op.b;
+    const int64_t column = place_of(sample, 3, op.columns);
     float sum = 0;
     float squares = 0;
-    for (int64_t i = threadIdx.x % 32; i < rows; i += 32) {
-        const float x = number_at(type, from, i * stride + column);
+    for (int64_t i = threadIdx.x % 32; i < op.rows; i += 32) {
+        const float x = yk_typed_load_one(op.from_type, op.from, i * op.stride + column);
         sum += x;
         squares += x * x;
     }
     sum = yk_warp_sum(sum);
     squares = yk_warp_sum(squares);
     if (threadIdx.x % 32 == 0) {
-        check_number(op.c_type, number_at(op.c_type, sums, column), {sum, sum, sum, sqrtf(squares)},
+        check_number(type, yk_typed_load_one(type, sums, column), {sum, sum, sum, sqrtf(squares)},
                      out);
     }
 }
@@ -152,14 +126,15 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
                                                   : tiles;
     const unsigned blocks = static_cast<unsigned>(yk_ceil_div(samples, WARPS));
     struct yk_matmul_op done = *op;
-    if (op->accumulate) { /* then without these */
+    if (op->accumulate) { /* then the op has none of these */
         done.bias = nullptr;
         done.add = nullptr;
         done.epilogue = YK_EPILOGUE_NONE;
     }
     check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(done, wide, tiles, from_zero, out);
     if (sums) {
-        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, sums, out);
+        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(yk_ops_matmul_sums(op),
+                                                                   op->c_type, sums, out);
     }
 }
 

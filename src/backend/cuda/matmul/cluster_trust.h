@@ -1,9 +1,10 @@
 /*
- * Cluster trust: whether algorithms with large clusters are worth trying on this part of a GPU, by
- * what came of earlier ones. On 52 of an H200's 132 SMs clusters of 4 are wrong, though 52 is a
- * multiple of 4: how a part lies among the groups of SMs is not known. So a size that has only ever
- * been wrong is not proposed any more, unless nothing else is left. For host code without CUDA,
- * too.
+ * Block cluster trust: which sizes of thread block clusters compute correct results on the SMs of
+ * this process. Under MPS a process may have only a part of the GPU's SMs, and cuBLASLt algorithms
+ * with large clusters can then be wrong. For example, clusters of 4 are wrong on 52 of an H200's
+ * 132 SMs, although 52 is a multiple of 4. Each check of an algorithm is recorded here. A cluster
+ * size that was wrong several times and never correct is not proposed any more. The header needs no
+ * CUDA.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_CLUSTER_TRUST_H
 #define YK_BACKEND_CUDA_MATMUL_CLUSTER_TRUST_H
@@ -12,10 +13,11 @@
 #include <stdint.h>
 
 enum {
-    YK_CLUSTER_TRUST_SIZES = 5,   /* of clusters: 1, 2, 4, 8, and more */
-    YK_CLUSTER_TRUST_CHANCES = 3, /* that a size has */
+    YK_CLUSTER_TRUST_SIZES = 5,   /* cluster sizes 1, 2, 4, 8, and larger */
+    YK_CLUSTER_TRUST_CHANCES = 3, /* wrong results after which a size is not trusted */
 };
 
+/* Numbers of correct and wrong results, by yk_cluster_trust_index(). */
 struct yk_cluster_trust {
     int32_t correct[YK_CLUSTER_TRUST_SIZES];
     int32_t wrong[YK_CLUSTER_TRUST_SIZES];
@@ -23,26 +25,26 @@ struct yk_cluster_trust {
 
 static inline int32_t yk_cluster_trust_index(int32_t cluster)
 {
-    int32_t place = 0;
-    while (cluster > 1 && place < YK_CLUSTER_TRUST_SIZES - 1) {
+    int32_t index = 0;
+    while (cluster > 1 && index < YK_CLUSTER_TRUST_SIZES - 1) {
         cluster /= 2;
-        place++;
+        index++;
     }
-    return place;
+    return index;
 }
 
 static inline void yk_cluster_trust_record(struct yk_cluster_trust *trust, int32_t cluster,
                                            bool is_correct)
 {
-    const int32_t place = yk_cluster_trust_index(cluster);
-    trust->correct[place] += is_correct ? 1 : 0;
-    trust->wrong[place] += is_correct ? 0 : 1;
+    const int32_t index = yk_cluster_trust_index(cluster);
+    trust->correct[index] += is_correct ? 1 : 0;
+    trust->wrong[index] += is_correct ? 0 : 1;
 }
 
 static inline bool yk_cluster_trust_allows(const struct yk_cluster_trust *trust, int32_t cluster)
 {
-    const int32_t place = yk_cluster_trust_index(cluster);
-    return trust->correct[place] > 0 || trust->wrong[place] < YK_CLUSTER_TRUST_CHANCES;
+    const int32_t index = yk_cluster_trust_index(cluster);
+    return trust->correct[index] > 0 || trust->wrong[index] < YK_CLUSTER_TRUST_CHANCES;
 }
 
 #endif

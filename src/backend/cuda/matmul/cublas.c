@@ -2,9 +2,6 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/matmul/algorithm.h"
-#include "backend/cuda/matmul/cache.h"
-#include "backend/cuda/matmul/shape.h"
 #include "base/hash.h"
 
 #include <pthread.h>
@@ -14,7 +11,7 @@
 
 enum {
     ORIGIN_SIZE = 400,
-    PLANS = 2048, /* descriptors kept; when there are too many, all are made anew */
+    PLANS = 2048, /* hash table size; at half of it, all entries are discarded */
 };
 
 struct entry {
@@ -30,13 +27,13 @@ struct yk_cublas {
     struct yk_cluster_trust trust;
     struct yk_matmul_cache *cache;
     pthread_mutex_t lock;
-    struct entry *entry; /* (PLANS), open addressing */
+    struct entry *entry; /* hash table of (PLANS) entries, open addressing */
     int32_t entry_count;
 };
 
-/* ---- made and destroyed ---- */
+/* ---- create and destroy ---- */
 
-/* Whether this process has some of the GPU's multiprocessors only, by MPS. */
+/* Whether MPS limits this process to a part of the GPU's SMs. */
 static bool is_part(void)
 {
     const char *percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
@@ -51,7 +48,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
     if (!cublas) {
         return yk_fail_out_of_memory();
     }
-    /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
+    /* The fastest algorithm depends on the number of SMs. */
     (void)snprintf(origin, sizeof origin,
                    "yoke products 8, %s, %d SMs and %d, cuBLASLt %zu, shapes of %zu bytes",
                    device->name, (int)device->properties.processors, (int)device->properties.spare,
@@ -107,8 +104,6 @@ void yk_cublas_destroy(struct yk_cublas *cublas)
     }
 }
 
-/* ---- what is tried ---- */
-
 float yk_cublas_try(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                     const struct yk_cublas_call *call, struct yk_matmul_choice *out)
 {
@@ -132,9 +127,9 @@ float yk_cublas_try(struct yk_cublas *cublas, const struct yk_matmul_shape *shap
     return best;
 }
 
-/* ---- what is known ---- */
+/* ---- entries ---- */
 
-/* Similar lengths share an algorithm: eight of them between a power of two and the next. */
+/* Rounds up, so that similar lengths share an algorithm: eight steps between powers of two. */
 static int64_t round_length(int64_t length)
 {
     int64_t step = 1;
@@ -149,7 +144,7 @@ static struct yk_matmul_shape round_shape(const struct yk_matmul_shape *shape)
     struct yk_matmul_shape rounded = *shape;
     rounded.m = round_length(shape->m);
     rounded.k = round_length(shape->k);
-    /* A stride is as long as its row, or some fixed width: only whether it is aligned counts. */
+    /* Only the alignment of a stride matters. */
     rounded.a_stride = shape->a_stride % 8;
     rounded.b_stride = shape->b_stride % 8;
     rounded.c_stride = shape->c_stride % 8;
@@ -212,8 +207,9 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
     return entry;
 }
 
-/* An algorithm that was found with other lengths may not do with these; and where nothing could be
- * tried, none was found. On a part of a GPU the fastest may be wrong, so that not all are taken. */
+/* Runs the first usable proposal. Needed when the cached algorithm, found with similar lengths,
+ * does not support these lengths, or when there was no benchmark. Under MPS only algorithms that
+ * are known to be correct are used. */
 static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
                          const struct yk_cublas_call *call)
 {

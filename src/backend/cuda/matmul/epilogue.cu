@@ -4,84 +4,32 @@
 #include "backend/cuda/kernels/rows.cuh"
 
 enum {
-    AT_ONCE = 2,     /* rows whose loads are under way together */
-    BLOCKS_EACH = 32 /* blocks for a processor: few, so that a thread's bias serves several rows */
+    AT_ONCE = 2,     /* rows that a thread loads at the same time */
+    BLOCKS_EACH = 32 /* blocks per SM: few, so that a thread uses its bias for several rows */
 };
 
-/* Of c (m, n), add and aux (m, n) with strides of their own; bias (n) or NULL. */
-template <typename T> struct end {
-    int64_t m;
-    int64_t n;
-    T *c;
-    const void *bias;
-    const T *add;
-    T *aux;
-    int64_t c_stride;
-    int64_t add_stride;
-    int64_t aux_stride;
-    enum yk_precision bias_type;
-    enum yk_epilogue epilogue;
-    bool reads_aux;
-    bool writes_aux;
-};
+static __host__ __device__ bool reads_aux(const struct yk_matmul_op &op)
+{
+    return op.epilogue >= YK_EPILOGUE_GELU_BACKWARD;
+}
+
+static __host__ __device__ bool writes_aux(const struct yk_matmul_op &op)
+{
+    return op.aux && (op.epilogue == YK_EPILOGUE_GELU || op.epilogue == YK_EPILOGUE_GELU_ERF ||
+                      op.epilogue == YK_EPILOGUE_SILU);
+}
 
 template <int N>
 YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t column, float (&x)[N])
 {
-    if (type == YK_PRECISION_BF16) {
-        yk_unpack(yk_load_pack<N>(static_cast<const __nv_bfloat16 *>(bias) + column), x);
-    } else if (type == YK_PRECISION_FP16) {
-        yk_unpack(yk_load_pack<N>(static_cast<const __half *>(bias) + column), x);
-    } else {
-        yk_unpack(yk_load_pack<N>(static_cast<const float *>(bias) + column), x);
-    }
+    yk_with_device_type(type, [&](auto number) {
+        yk_unpack(yk_load_pack<N>(static_cast<const decltype(number) *>(bias) + column), x);
+    });
 }
 
-/* x = f(x, aux) of a pack's numbers, the epilogue being the same for all threads. */
-template <int N, typename F> YK_DEVICE void each(float (&x)[N], const float (&aux)[N], F f)
-{
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        x[i] = f(x[i], aux[i]);
-    }
-}
-
+/* Applies bias, add and epilogue to one pack of c. */
 template <typename T, int N>
-YK_DEVICE void apply(enum yk_epilogue epilogue, const float (&aux)[N], float (&x)[N])
-{
-    switch (epilogue) {
-    case YK_EPILOGUE_GELU:
-        each(x, aux, [](float number, float) { return yk_gelu<T>(number); });
-        break;
-    case YK_EPILOGUE_GELU_ERF:
-        each(x, aux, [](float number, float) { return yk_gelu_erf(number); });
-        break;
-    case YK_EPILOGUE_RELU: /* not-a-number stays */
-        each(x, aux, [](float number, float) { return number < 0.0F ? 0.0F : number; });
-        break;
-    case YK_EPILOGUE_SILU:
-        each(x, aux, [](float number, float) { return yk_silu<T>(number); });
-        break;
-    case YK_EPILOGUE_GELU_BACKWARD:
-        each(x, aux, [](float number, float at) { return number * yk_gelu_derivative<T>(at); });
-        break;
-    case YK_EPILOGUE_GELU_ERF_BACKWARD:
-        each(x, aux, [](float number, float at) { return number * yk_gelu_erf_derivative<T>(at); });
-        break;
-    case YK_EPILOGUE_RELU_BACKWARD:
-        each(x, aux, [](float number, float at) { return at > 0.0F ? number : 0.0F; });
-        break;
-    case YK_EPILOGUE_SILU_BACKWARD:
-        each(x, aux, [](float number, float at) { return number * yk_silu_derivative<T>(at); });
-        break;
-    default:
-        break;
-    }
-}
-
-/* One pack: what c holds, with bias, add and epilogue. */
-template <typename T, int N>
-YK_DEVICE void end_pack(const struct end<T> &op, int64_t row, int64_t column,
+YK_DEVICE void end_pack(const struct yk_matmul_op &op, int64_t row, int64_t column,
                         const float (&bias)[N], const yk_pack<T, N> &c, const yk_pack<T, N> &add,
                         const yk_pack<T, N> &aux)
 {
@@ -99,16 +47,17 @@ YK_DEVICE void end_pack(const struct end<T> &op, int64_t row, int64_t column,
             x[i] += y[i];
         }
     }
-    if (op.writes_aux) {
-        yk_store_pack<N>(op.aux + row * op.aux_stride + column, yk_pack_from<T>(x));
+    if (writes_aux(op)) {
+        yk_store_pack<N>(static_cast<T *>(op.aux) + row * op.aux_stride + column,
+                         yk_pack_from<T>(x));
     }
     yk_unpack(aux, y);
-    apply<T>(op.epilogue, y, x);
-    yk_store_pack<N>(op.c + row * op.c_stride + column, yk_pack_from<T>(x));
+    yk_apply_epilogue<T>(op.epilogue, y, x);
+    yk_store_pack<N>(static_cast<T *>(op.c) + row * op.c_stride + column, yk_pack_from<T>(x));
 }
 
 template <typename T, int N>
-static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct end<T> op)
+static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct yk_matmul_op op)
 {
     const int64_t column = yk_rows_first_pack() * N;
     const int64_t step = yk_rows_step();
@@ -126,12 +75,14 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct end
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const int64_t row = yk_rows_clamp(first + i * step, op.m);
-            c[i] = yk_load_pack<N>(op.c + row * op.c_stride + column);
+            c[i] = yk_load_pack<N>(static_cast<const T *>(op.c) + row * op.c_stride + column);
             if (op.add) {
-                add[i] = yk_load_pack<N>(op.add + row * op.add_stride + column);
+                add[i] =
+                    yk_load_pack<N>(static_cast<const T *>(op.add) + row * op.add_stride + column);
             }
-            if (op.reads_aux) {
-                aux[i] = yk_load_pack<N>(op.aux + row * op.aux_stride + column);
+            if (reads_aux(op)) {
+                aux[i] =
+                    yk_load_pack<N>(static_cast<const T *>(op.aux) + row * op.aux_stride + column);
             }
         }
 #pragma unroll
@@ -145,7 +96,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct end
 }
 
 template <typename T, int N>
-static void launch(struct yk_backend_lane *lane, const struct end<T> *op)
+static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     struct yk_rows_layout layout = yk_rows_layout_make(op->m, op->n / N, AT_ONCE);
     const int64_t max =
@@ -161,30 +112,13 @@ template <typename T>
 static void end_of_type(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     constexpr int n = yk_wide<T>::count;
-    const bool back = op->epilogue >= YK_EPILOGUE_GELU_BACKWARD;
-    const bool keeps = op->epilogue == YK_EPILOGUE_GELU || op->epilogue == YK_EPILOGUE_GELU_ERF ||
-                       op->epilogue == YK_EPILOGUE_SILU;
-    struct end<T> end = {
-    };
-    end.m = op->m;
-    end.n = op->n;
-    end.c = static_cast<T *>(op->c);
-    end.bias = op->bias;
-    end.add = static_cast<const T *>(op->add);
-    end.aux = back || keeps ? static_cast<T *>(op->aux) : nullptr;
-    end.c_stride = op->c_stride;
-    end.add_stride = op->add ? op->add_stride : 0;
-    end.aux_stride = end.aux ? op->aux_stride : 0;
-    end.bias_type = op->bias_type;
-    end.epilogue = op->epilogue;
-    end.reads_aux = back;
-    end.writes_aux = keeps && op->aux;
-    if (op->n % n == 0 && yk_is_wide<T>(end.c, end.c_stride) &&
-        yk_is_wide<T>(end.add, end.add_stride) && yk_is_wide<T>(end.aux, end.aux_stride) &&
-        yk_is_wide<float>(end.bias, 0)) {
-        launch<T, n>(lane, &end);
+    const bool uses_aux = reads_aux(*op) || writes_aux(*op);
+    if (op->n % n == 0 && yk_is_wide<T>(op->c, op->c_stride) &&
+        (!op->add || yk_is_wide<T>(op->add, op->add_stride)) &&
+        (!uses_aux || yk_is_wide<T>(op->aux, op->aux_stride)) && yk_is_wide<float>(op->bias, 0)) {
+        launch<T, n>(lane, op);
     } else {
-        launch<T, 1>(lane, &end);
+        launch<T, 1>(lane, op);
     }
 }
 

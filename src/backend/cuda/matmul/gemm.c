@@ -7,15 +7,10 @@
 
 enum {
     WIDE_ALIGNMENT = 16,
-    AUX_ALIGNMENT = 8, /* numbers, of the rows that GELU stores */
+    AUX_ALIGNMENT = 8, /* elements; cuBLASLt needs it for the stride of aux */
 };
 
-static enum yk_precision plain(enum yk_precision type)
-{
-    return type == YK_PRECISION_TF32 ? YK_PRECISION_FP32 : type;
-}
-
-/* ---- as the library sees it ---- */
+/* ---- the shape ---- */
 
 static int32_t alignment_of(const struct yk_matmul_op *op)
 {
@@ -37,10 +32,11 @@ static bool is_aux_aligned(const struct yk_matmul_op *op)
     return op->aux_stride % AUX_ALIGNMENT == 0 && (uintptr_t)op->aux % WIDE_ALIGNMENT == 0;
 }
 
-/* What the library may do of an op; the rest is ours. */
+/* The epilogue that cuBLASLt can fuse. */
 static enum yk_matmul_epilogue work_of(const struct yk_matmul_op *op)
 {
-    const bool bias_fits = !op->bias || plain(op->bias_type) == plain(op->c_type);
+    const bool bias_fits =
+        !op->bias || yk_gemm_stored_type(op->bias_type) == yk_gemm_stored_type(op->c_type);
     if (!bias_fits) {
         return YK_MATMUL_EPILOGUE_NONE;
     }
@@ -64,10 +60,10 @@ static bool uses_aux(enum yk_matmul_epilogue work)
     return work == YK_MATMUL_EPILOGUE_GELU || work == YK_MATMUL_EPILOGUE_GELU_BACKWARD;
 }
 
-/* Which sums the library makes with the product. */
+/* The row sums that cuBLASLt can compute with the product. */
 static enum yk_sums_of sums_of(const struct yk_matmul_op *op, enum yk_matmul_epilogue work)
 {
-    const bool fits = plain(op->sums_type) == plain(op->c_type);
+    const bool fits = yk_gemm_stored_type(op->sums_type) == yk_gemm_stored_type(op->c_type);
     const bool bare = op->accumulate || (!op->bias && op->epilogue == YK_EPILOGUE_NONE);
     switch (op->sums_of) {
     case YK_SUMS_OF_A:
@@ -83,7 +79,7 @@ static enum yk_sums_of sums_of(const struct yk_matmul_op *op, enum yk_matmul_epi
 static struct yk_matmul_shape shape_of(const struct yk_matmul_op *op, enum yk_matmul_epilogue work)
 {
     struct yk_matmul_shape shape;
-    memset(&shape, 0, sizeof shape); /* it is compared byte by byte */
+    memset(&shape, 0, sizeof shape); /* shapes are compared with memcmp() */
     shape.m = op->m;
     shape.n = op->n;
     shape.k = op->k;
@@ -145,7 +141,7 @@ struct yk_cublas_call yk_gemm_call(const struct yk_gemm *gemm, void *workspace, 
     };
 }
 
-/* ---- the rest ---- */
+/* ---- the parts that are not fused ---- */
 
 void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
@@ -156,7 +152,7 @@ void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
     yk_cuda_sum_rows(lane, &sums);
 }
 
-/* Bias, what is not added in place, and the epilogue, where c has the product. */
+/* Applies bias, add (if not in place) and epilogue to the product in c. */
 static void enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     struct yk_matmul_op rest = *op;

@@ -1,6 +1,7 @@
 /*
- * GEMM: one product of operands of one type, into that type or fp32: what the library does of an op
- * in one, and what is left to kernels.
+ * GEMM: one matmul whose operands have the same type and whose output has that type or fp32.
+ * Decides which parts of the op cuBLASLt fuses with the product, and enqueues kernels for the other
+ * parts.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_GEMM_H
 #define YK_BACKEND_CUDA_MATMUL_GEMM_H
@@ -10,7 +11,7 @@
 #include "backend/ops.h"
 
 enum {
-    YK_GEMM_SUMS_BYTES = 1 << 20, /* bytes behind the library's workspace, for sums on their way */
+    YK_GEMM_SUMS_BYTES = 1 << 20, /* scratch memory for row sums, behind the workspace */
 };
 
 struct yk_gemm {
@@ -18,28 +19,48 @@ struct yk_gemm {
     struct yk_matmul_op op;
     struct yk_matmul_shape shape;
     enum yk_matmul_variant variant;
-    const void *made_sums; /* by the library */
+    const void *made_sums; /* scratch memory where cuBLASLt writes row sums */
 };
 
-/* `workspace` holds YK_CUBLAS_WORKSPACE_BYTES and YK_GEMM_SUMS_BYTES bytes. */
+/* tf32 is stored as fp32. */
+static inline enum yk_precision yk_gemm_stored_type(enum yk_precision type)
+{
+    return type == YK_PRECISION_TF32 ? YK_PRECISION_FP32 : type;
+}
+
+/* `workspace` has YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_SUMS_BYTES bytes. */
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             void *workspace);
 
-/* The product as the library sees it. */
 struct yk_cublas_call yk_gemm_call(const struct yk_gemm *gemm, void *workspace, void *sums);
 
-/* What the library did not do in its variant. */
+/* Enqueues the parts of the op that gemm->variant does not fuse. */
 void yk_gemm_finish(const struct yk_gemm *gemm);
 
-/* An op's sums alone, by own kernels. */
+/* Enqueues only the row sums of the op. */
 void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* What is to be done once c has the product, and what was to be added to it in place. */
+/* Enqueues bias, add, epilogue and row sums. c already holds the product, and op->add too if it is
+ * c itself. */
 void yk_gemm_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* autotune.c: a yk_cublas_chooser, whose user is a struct yk_gemm: the fastest algorithm that is
- * right, and how much of the op it does in one. */
+/* autotune.c: a yk_cublas_chooser. `user` is a struct yk_gemm. Chooses the fastest correct
+ * algorithm and the fusion variant. */
 bool yk_matmul_autotune(struct yk_cublas *cublas, const struct yk_matmul_shape *shape, void *user,
                         struct yk_matmul_choice *out);
+
+/* ---- split.c: a matmul as several smaller matmuls ---- */
+
+typedef void yk_matmul_split_function(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+
+/* Calls `multiply` once, or for parts that together compute the op. The fast kernels of cuBLASLt
+ * need dimensions that are multiples of 16 bytes. A vocabulary of 50,257 is not: then the largest
+ * multiple is one part, and the remaining columns, rows or terms are another. */
+void yk_matmul_split_aligned(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                             yk_matmul_split_function *multiply);
+
+/* Cuts the op at the columns op->cuts and calls `multiply` for each part on its own stream. */
+void yk_matmul_split_streams(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                             yk_matmul_split_function *multiply);
 
 #endif

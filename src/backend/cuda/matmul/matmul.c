@@ -1,17 +1,17 @@
 /*
- * Matmul: the library takes two operands of one type and gives that type or fp32. Other products go
- * through fp32 in scratch memory, as tf32 where anything in them has 16 bits.
+ * Matmul: cuBLASLt needs operands of one type and an output of that type or fp32. For other types,
+ * the operands are converted to fp32 in scratch memory and multiplied as fp32, or as tf32 if any
+ * type has 16 bits.
  */
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/matmul/gemm.h"
-#include "backend/cuda/matmul/split.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum {
-    BF16_CAPABILITY = 80, /* from which products of that type are there */
+    BF16_CAPABILITY = 80, /* first compute capability with bf16 matmuls */
     TF32_CAPABILITY = 80,
 };
 
@@ -20,21 +20,16 @@ static bool is_half(enum yk_precision type)
     return yk_precision_bytes(type) == 2;
 }
 
-static enum yk_precision plain(enum yk_precision type)
+/* Whether cuBLASLt supports the types of the op. */
+static bool is_supported(const struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    return type == YK_PRECISION_TF32 ? YK_PRECISION_FP32 : type;
+    const enum yk_precision type = yk_gemm_stored_type(op->a_type);
+    const enum yk_precision c_type = yk_gemm_stored_type(op->c_type);
+    return (type != YK_PRECISION_BF16 || lane->device->properties.capability >= BF16_CAPABILITY) &&
+           type == yk_gemm_stored_type(op->b_type) &&
+           (c_type == YK_PRECISION_FP32 || c_type == type);
 }
 
-static bool is_done_before(const struct yk_backend_lane *lane, const struct yk_matmul_op *op)
-{
-    const enum yk_precision type = plain(op->a_type);
-    const bool entry =
-        type != YK_PRECISION_BF16 || lane->device->properties.capability >= BF16_CAPABILITY;
-    return entry && type == plain(op->b_type) &&
-           (plain(op->c_type) == YK_PRECISION_FP32 || plain(op->c_type) == type);
-}
-
-/* By the library, as far as it can, and by kernels of ours. */
 static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     char *workspace = yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_SUMS_BYTES);
@@ -57,68 +52,43 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op
     yk_gemm_finish(&gemm);
 }
 
-static int64_t rows_of_a(const struct yk_matmul_op *op)
+/* Bytes of fp32 elements, rounded up to the alignment of scratch memory. */
+static size_t pad(int64_t elements)
 {
-    return op->a_transposed ? op->k : op->m;
+    return ((size_t)elements * sizeof(float) + 255) / 256 * 256;
 }
 
-static int64_t columns_of_a(const struct yk_matmul_op *op)
-{
-    return op->a_transposed ? op->m : op->k;
-}
-
-static int64_t rows_of_b(const struct yk_matmul_op *op)
-{
-    return op->b_transposed ? op->n : op->k;
-}
-
-static int64_t columns_of_b(const struct yk_matmul_op *op)
-{
-    return op->b_transposed ? op->k : op->n;
-}
-
-static size_t pad(int64_t numbers)
-{
-    return ((size_t)numbers * sizeof(float) + 255) / 256 * 256;
-}
-
-/* The product alone of a and b of `wide`, as fp32 in `output`; c gets it rounded, and the rest. */
+/* Multiplies the operands of `wide` into `output` as fp32, converts the product to c, and then
+ * applies bias, add, epilogue and row sums. */
 static void multiply_aside(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                            const struct yk_matmul_op *wide, void *output)
 {
-    const struct yk_matmul_op alone = {
-        .m = op->m,
-        .n = op->n,
-        .k = op->k,
-        .scale = op->scale,
-        .a = wide->a,
-        .a_stride = wide->a_stride,
-        .a_type = wide->a_type,
-        .a_transposed = op->a_transposed,
-        .b = wide->b,
-        .b_stride = wide->b_stride,
-        .b_type = wide->b_type,
-        .b_transposed = op->b_transposed,
-        .c = output,
-        .c_stride = op->n,
-        .c_type = YK_PRECISION_FP32,
-        .epilogue = YK_EPILOGUE_NONE,
-        .sums_of = YK_SUMS_OF_NONE,
-    };
-    multiply(lane, &alone);
+    struct yk_matmul_op product = *wide;
+    product.c = output;
+    product.c_stride = op->n;
+    product.c_type = YK_PRECISION_FP32;
+    product.accumulate = false;
+    product.bias = NULL;
+    product.add = NULL;
+    product.aux = NULL;
+    product.epilogue = YK_EPILOGUE_NONE;
+    product.sums_of = YK_SUMS_OF_NONE;
+    multiply(lane, &product);
     const bool added = op->accumulate || op->add == op->c;
     yk_cuda_elementwise_cast_matrix(lane, op->m, op->n, output, op->n, YK_PRECISION_FP32, op->c,
                                     op->c_stride, op->c_type, added);
     yk_gemm_epilogue(lane, op);
 }
 
-/* Operands of 16 bits become fp32, the product is fp32, and c gets it rounded. Behind what the
- * library works with, scratch memory holds a, b and the product, as far as they are needed. */
+/* Converts 16-bit operands to fp32. Scratch memory holds the workspace of multiply(), then a, b and
+ * the product where they need a conversion. */
 static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     const bool half_a = is_half(op->a_type);
     const bool half_b = is_half(op->b_type);
     const bool aside = is_half(op->c_type);
+    const int64_t a_columns = op->a_transposed ? op->m : op->k;
+    const int64_t b_columns = op->b_transposed ? op->k : op->n;
     const size_t a_bytes = half_a ? pad(op->m * op->k) : 0;
     const size_t b_bytes = half_b ? pad(op->k * op->n) : 0;
     const size_t c_bytes = aside ? pad(op->m * op->n) : 0;
@@ -136,17 +106,18 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
     wide.a_type = type;
     wide.b_type = type;
     if (half_a) {
-        yk_cuda_elementwise_cast_matrix(lane, rows_of_a(op), columns_of_a(op), op->a, op->a_stride,
-                                        op->a_type, at, columns_of_a(op), YK_PRECISION_FP32, false);
+        yk_cuda_elementwise_cast_matrix(lane, op->a_transposed ? op->k : op->m, a_columns, op->a,
+                                        op->a_stride, op->a_type, at, a_columns, YK_PRECISION_FP32,
+                                        false);
         wide.a = at;
-        wide.a_stride = columns_of_a(op);
+        wide.a_stride = a_columns;
     }
     if (half_b) {
-        yk_cuda_elementwise_cast_matrix(lane, rows_of_b(op), columns_of_b(op), op->b, op->b_stride,
-                                        op->b_type, at + a_bytes, columns_of_b(op),
+        yk_cuda_elementwise_cast_matrix(lane, op->b_transposed ? op->n : op->k, b_columns, op->b,
+                                        op->b_stride, op->b_type, at + a_bytes, b_columns,
                                         YK_PRECISION_FP32, false);
         wide.b = at + a_bytes;
-        wide.b_stride = columns_of_b(op);
+        wide.b_stride = b_columns;
     }
     if (!aside) {
         multiply(lane, &wide);
@@ -155,7 +126,7 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
     multiply_aside(lane, op, &wide, at + a_bytes + b_bytes);
 }
 
-/* A sum of nothing. */
+/* The product is zero: k or scale is 0. */
 static void multiply_nothing(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     const size_t width = (size_t)yk_precision_bytes(op->c_type);
@@ -173,7 +144,7 @@ static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul_op
 {
     if (op->k == 0 || op->scale == 0) {
         multiply_nothing(lane, op);
-    } else if (is_done_before(lane, op)) {
+    } else if (is_supported(lane, op)) {
         yk_matmul_split_aligned(lane, op, multiply);
     } else {
         multiply_wide(lane, op);

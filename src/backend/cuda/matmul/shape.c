@@ -1,5 +1,13 @@
 #include "backend/cuda/matmul/shape.h"
 
+/* Evaluates the expression if nothing has failed before. */
+#define THEN(expression)                                                                           \
+    do {                                                                                           \
+        if (status == CUBLAS_STATUS_SUCCESS) {                                                     \
+            status = (expression);                                                                 \
+        }                                                                                          \
+    } while (0)
+
 static cudaDataType_t number_type(int32_t type)
 {
     switch (type) {
@@ -48,7 +56,7 @@ void yk_matmul_shape_reduce(struct yk_matmul_shape *shape, enum yk_matmul_varian
     }
 }
 
-/* Matrices row by row are, read column by column, their transposes: cᵀ = op(b)ᵀ · op(a)ᵀ. */
+/* A row-major matrix is, in column-major order, its transpose: cᵀ = op(b)ᵀ · op(a)ᵀ. */
 static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasLtMatmulDesc_t work)
 {
     const cublasOperation_t first = shape->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -56,14 +64,9 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
     const cublasLtEpilogue_t epilogue = epilogue_of(shape);
     cublasStatus_t status =
         cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second,
-                                                sizeof second);
-    }
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
-                                                sizeof epilogue);
-    }
+    THEN(cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second));
+    THEN(cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                        sizeof epilogue));
     if (status == CUBLAS_STATUS_SUCCESS && shape->aux_stride > 0) {
         status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
                                                 &shape->aux_stride, sizeof shape->aux_stride);
@@ -82,17 +85,11 @@ static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
     cublasStatus_t status =
         cublasLtMatrixLayoutCreate(&layout->b, type, shape->b_transposed ? k : n,
                                    shape->b_transposed ? n : k, shape->b_stride);
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatrixLayoutCreate(&layout->a, type, shape->a_transposed ? m : k,
-                                            shape->a_transposed ? k : m, shape->a_stride);
-    }
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatrixLayoutCreate(&layout->c, c_type, n, m, shape->c_stride);
-    }
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        const int64_t stride = shape->add_stride > 0 ? shape->add_stride : shape->c_stride;
-        status = cublasLtMatrixLayoutCreate(&layout->add, c_type, n, m, stride);
-    }
+    THEN(cublasLtMatrixLayoutCreate(&layout->a, type, shape->a_transposed ? m : k,
+                                    shape->a_transposed ? k : m, shape->a_stride));
+    THEN(cublasLtMatrixLayoutCreate(&layout->c, c_type, n, m, shape->c_stride));
+    THEN(cublasLtMatrixLayoutCreate(&layout->add, c_type, n, m,
+                                    shape->add_stride > 0 ? shape->add_stride : shape->c_stride));
     return status;
 }
 
@@ -103,16 +100,12 @@ cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int
     const cublasComputeType_t computed =
         shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        status = describe_work(shape, out->work);
-    }
+    THEN(describe_work(shape, out->work));
     if (status == CUBLAS_STATUS_SUCCESS && processors > 0) {
         status = cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
                                                 &processors, sizeof processors);
     }
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        status = describe_matrices(shape, out);
-    }
+    THEN(describe_matrices(shape, out));
     if (status != CUBLAS_STATUS_SUCCESS) {
         yk_matmul_shape_free(out);
     }

@@ -1,6 +1,6 @@
 /*
- * Matmul shape: all that the choice of an algorithm depends on, as a key that is compared byte by
- * byte.
+ * Matmul shape: every property of a matmul on which the choice of an algorithm depends, and the
+ * cuBLASLt descriptors made from it. Shapes are keys of hash tables and are compared with memcmp().
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_SHAPE_H
 #define YK_BACKEND_CUDA_MATMUL_SHAPE_H
@@ -9,48 +9,49 @@
 
 #include <cublasLt.h>
 
-/* What the library does besides the product itself. */
+/* The epilogue that cuBLASLt fuses with the product. */
 enum yk_matmul_epilogue {
-    YK_MATMUL_EPILOGUE_NONE, /* the rest, if any, is done by a kernel of ours */
-    YK_MATMUL_EPILOGUE_BIAS, /* adds the bias */
-    YK_MATMUL_EPILOGUE_GELU, /* and goes through GELU; aux is stored where there is one */
+    YK_MATMUL_EPILOGUE_NONE, /* yoke's own kernel applies bias and epilogue */
+    YK_MATMUL_EPILOGUE_BIAS,
+    YK_MATMUL_EPILOGUE_GELU, /* bias, then GELU; stores aux if there is one */
     YK_MATMUL_EPILOGUE_RELU,
     YK_MATMUL_EPILOGUE_GELU_BACKWARD,
 };
 
-/* What of a shape's work is done otherwise, where that is faster. */
+/* Which parts of the op cuBLASLt fuses with the product. yoke's own kernels do the others. */
 enum yk_matmul_variant {
-    YK_MATMUL_FUSED,
-    YK_MATMUL_FUSED_NO_SUMS,
-    YK_MATMUL_BARE, /* the product, and what is added to it in place, alone */
+    YK_MATMUL_FUSED,         /* all parts that the shape describes */
+    YK_MATMUL_FUSED_NO_SUMS, /* all but the row sums */
+    YK_MATMUL_BARE,          /* only the product, and an addition in place */
 };
 
-/* In the words of the library, whose matrices are column by column: its A is our b, its B our a. */
+/* m, n, k, a, b and c are those of struct yk_matmul_op. cuBLASLt is column-major: its A is our b,
+ * and its B is our a. Strides are in elements. */
 struct yk_matmul_shape {
     int64_t m;
     int64_t n;
     int64_t k;
     int64_t a_stride;
     int64_t b_stride;
-    int64_t add_stride; /* of what is added, in c's type; 0: nothing is */
+    int64_t add_stride; /* 0 means: nothing is added */
     int64_t c_stride;
-    int64_t aux_stride; /* 0: none */
-    int32_t a_type;     /* enum yk_precision; a and b are of one type */
+    int64_t aux_stride; /* 0 means: no aux */
+    int32_t a_type;     /* enum yk_precision; also the type of b */
     int32_t c_type;
     int32_t a_transposed;
     int32_t b_transposed;
     int32_t work; /* enum yk_matmul_epilogue */
     int32_t has_bias;
-    int32_t alignment; /* of all addresses: the largest power of two up to 16 */
-    int32_t in_place;  /* what is added is c itself */
+    int32_t alignment; /* bytes: the largest power of two up to 16 that fits all addresses */
+    int32_t in_place;  /* the product is added to c */
     int32_t sums_of;   /* enum yk_sums_of */
-    int32_t unused;    /* 0: keys are compared byte by byte */
+    int32_t unused;    /* always 0; makes padding explicit */
 };
 
-/* What is left of a shape in a variant. */
+/* Removes the parts that the variant does not fuse from the shape. */
 void yk_matmul_shape_reduce(struct yk_matmul_shape *shape, enum yk_matmul_variant variant);
 
-/* The descriptors of one shape; pointers are set before each use. */
+/* The cuBLASLt descriptors of one shape. Pointers in them are set before each matmul. */
 struct yk_matmul_layout {
     cublasLtMatmulDesc_t work;
     cublasLtMatrixLayout_t a;
@@ -59,7 +60,8 @@ struct yk_matmul_layout {
     cublasLtMatrixLayout_t c;
 };
 
-/* For so many multiprocessors at most; 0: for all. */
+/* Creates the descriptors. `processors` is the number of SMs that the matmul may use; 0 means: all.
+ */
 cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int32_t processors,
                                         struct yk_matmul_layout *out);
 void yk_matmul_shape_free(struct yk_matmul_layout *layout);

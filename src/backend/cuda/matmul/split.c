@@ -1,4 +1,4 @@
-#include "backend/cuda/matmul/split.h"
+#include "backend/cuda/matmul/gemm.h"
 
 #include "backend/cuda/device.h"
 
@@ -6,7 +6,7 @@
 
 enum {
     WIDE_BYTES = 16,
-    SMALLEST = 256, /* below, a product takes no longer for being ragged than two would */
+    SMALLEST = 256, /* shorter dimensions are not split: two matmuls would take longer */
 };
 
 static const void *shift(const void *from, int64_t numbers, enum yk_precision type)
@@ -19,15 +19,14 @@ static void *shift_out(void *from, int64_t numbers, enum yk_precision type)
     return from ? (char *)from + numbers * yk_precision_bytes(type) : NULL;
 }
 
-/* Sums that another part makes. */
+/* Another part computes the row sums. */
 static void leave_sums(struct yk_matmul_op *part)
 {
     part->sums_of = YK_SUMS_OF_NONE;
     part->sums = NULL;
 }
 
-struct yk_matmul_op yk_matmul_split_columns(const struct yk_matmul_op *op, int64_t first,
-                                            int64_t end)
+static struct yk_matmul_op columns_of(const struct yk_matmul_op *op, int64_t first, int64_t end)
 {
     struct yk_matmul_op part = *op;
     part.n = end - first;
@@ -76,8 +75,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What is narrow the library multiplies by kernels that count numbers in 31 bits: rows that lie
- * further apart are taken some at a time. */
+/* For narrow matrices cuBLASLt uses kernels with 31-bit element offsets. Larger matrices are
+ * therefore split into groups of rows. */
 static void multiply_narrow(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             yk_matmul_split_function *multiply)
 {
@@ -99,12 +98,12 @@ static void multiply_narrow(struct yk_backend_lane *lane, const struct yk_matmul
     }
 }
 
-/* The last terms go first, and what is to come after the sum is left to the others. */
+/* Multiplies the last terms first. The main part adds them and applies bias and epilogue. */
 static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                            int64_t even, yk_matmul_split_function *multiply)
 {
     struct yk_matmul_op last = terms_of(op, even, op->k);
-    struct yk_matmul_op max = terms_of(op, 0, even);
+    struct yk_matmul_op main_part = terms_of(op, 0, even);
     last.bias = NULL;
     last.epilogue = YK_EPILOGUE_NONE;
     last.aux = NULL;
@@ -113,10 +112,10 @@ static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul_
     }
     multiply_narrow(lane, &last, multiply);
     if (!op->accumulate) {
-        max.add = op->c;
-        max.add_stride = op->c_stride;
+        main_part.add = op->c;
+        main_part.add_stride = op->c_stride;
     }
-    multiply(lane, &max);
+    multiply(lane, &main_part);
 }
 
 static bool is_wide(const void *from, int64_t stride, enum yk_precision type)
@@ -124,7 +123,7 @@ static bool is_wide(const void *from, int64_t stride, enum yk_precision type)
     return (uintptr_t)from % WIDE_BYTES == 0 && stride * yk_precision_bytes(type) % WIDE_BYTES == 0;
 }
 
-/* The largest multiple of 16 bytes of numbers up to `count`; `count` where it is short. */
+/* The largest multiple of 16 bytes of elements up to `count`; `count` itself if it is short. */
 static int64_t even_part(int64_t count, enum yk_precision type)
 {
     const int64_t step = WIDE_BYTES / yk_precision_bytes(type);
@@ -143,14 +142,14 @@ void yk_matmul_split_aligned(struct yk_backend_lane *lane, const struct yk_matmu
     const int64_t k =
         wide && (!op->a_transposed || op->b_transposed) ? even_part(op->k, op->a_type) : op->k;
     if (n < op->n) {
-        const struct yk_matmul_op max = yk_matmul_split_columns(op, 0, n);
-        const struct yk_matmul_op last = yk_matmul_split_columns(op, n, op->n);
-        yk_matmul_split_aligned(lane, &max, multiply);
+        const struct yk_matmul_op main_part = columns_of(op, 0, n);
+        const struct yk_matmul_op last = columns_of(op, n, op->n);
+        yk_matmul_split_aligned(lane, &main_part, multiply);
         multiply_narrow(lane, &last, multiply);
     } else if (m < op->m) {
-        const struct yk_matmul_op max = rows_of(op, 0, m);
+        const struct yk_matmul_op main_part = rows_of(op, 0, m);
         const struct yk_matmul_op last = rows_of(op, m, op->m);
-        yk_matmul_split_aligned(lane, &max, multiply);
+        yk_matmul_split_aligned(lane, &main_part, multiply);
         multiply_narrow(lane, &last, multiply);
     } else if (k < op->k) {
         multiply_terms(lane, op, k, multiply);
@@ -159,10 +158,10 @@ void yk_matmul_split_aligned(struct yk_backend_lane *lane, const struct yk_matmu
     }
 }
 
-/* ---- parts on streams of their own, made once with the first of them ---- */
+/* ---- parts on side streams, which are created at the first use ---- */
 
 _Static_assert((int)YK_BACKEND_SIDE_BYTES == (int)YK_CUDA_SIDES * (int)YK_CUDA_SCRATCH_BYTES,
-               "plans count the scratch memory of each side");
+               "plans count the scratch memory of each side stream");
 
 static bool make_sides(struct yk_backend_lane *lane)
 {
@@ -200,7 +199,7 @@ void yk_matmul_split_streams(struct yk_backend_lane *lane, const struct yk_matmu
     }
     for (int i = 0; i < YK_CUDA_SIDES && cuts[i + 2] > cuts[i + 1]; i++) {
         struct yk_backend_lane *side = lane->sides[i];
-        const struct yk_matmul_op part = yk_matmul_split_columns(op, cuts[i + 1], cuts[i + 2]);
+        const struct yk_matmul_op part = columns_of(op, cuts[i + 1], cuts[i + 2]);
         (void)yk_cuda_lane_check(side, cudaStreamWaitEvent(side->stream, lane->fork, 0), "waiting");
         multiply(side, &part);
         (void)yk_cuda_lane_check(side, cudaEventRecord(lane->joins[i], side->stream),
@@ -209,7 +208,7 @@ void yk_matmul_split_streams(struct yk_backend_lane *lane, const struct yk_matmu
             yk_cuda_lane_fail(lane, side->message);
         }
     }
-    const struct yk_matmul_op own = yk_matmul_split_columns(op, 0, cuts[1]);
+    const struct yk_matmul_op own = columns_of(op, 0, cuts[1]);
     multiply(lane, &own);
     for (int i = 0; i < YK_CUDA_SIDES && cuts[i + 2] > cuts[i + 1]; i++) {
         (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(lane->stream, lane->joins[i], 0),

@@ -1,7 +1,7 @@
 /*
- * Tolerance: whether a number of a product is what the op makes of its operands, as far as its type
- * can show. fp16 ends at 65504, which training with a scaled loss reaches on purpose, and below
- * 6e-5 its numbers are multiples of 6e-8. For kernels and the host alike.
+ * Matmul tolerance: whether one element of a matmul output is correct within the precision of its
+ * type. fp16 overflows above 65504, which training with a scaled loss reaches on purpose. Below
+ * 6e-5 fp16 numbers are multiples of 6e-8. Kernels and host code may include this header.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_TOLERANCE_H
 #define YK_BACKEND_CUDA_MATMUL_TOLERANCE_H
@@ -19,25 +19,25 @@
 enum yk_matmul_verdict {
     YK_MATMUL_WITHIN_TOLERANCE,
     YK_MATMUL_BEYOND_TOLERANCE,
-    YK_MATMUL_TOLERANCE_UNKNOWN, /* a zero would not be noticed there, or no number of the type can
-                                    be right */
+    YK_MATMUL_TOLERANCE_UNKNOWN, /* zero would pass as well, or the value exceeds the type */
 };
 
-/* What a number should be. */
+/* The expected value of one element, computed in fp32. */
 struct yk_matmul_expected {
-    float product;  /* before anything is added to it; c may hold it meanwhile */
-    float before;   /* the epilogue */
-    float expected; /* in the end */
-    float amount;   /* of the product's terms: the root of the sum of their squares */
+    float product;  /* before bias and add; c may hold it in between, rounded */
+    float before;   /* the value before the epilogue */
+    float expected; /* the final value */
+    float amount;   /* root of the sum of squares of the terms of the product */
 };
 
-/* How far a number may be from its own value, and from what its terms amount to: other orders of
- * summing are well below, and a term too many above. */
+/* Allowed error, relative to |expected| + amount. Another order of summation causes a much smaller
+ * error; a missing or doubled term causes a larger one. */
 #define YK_TOLERANCE_RELATIVE 0.02F
 #define YK_TOLERANCE_FP16_MAX 65504.0F
-#define YK_TOLERANCE_FP16_MIN 1.2e-7F     /* two of its smallest steps, 2^-24 */
-#define YK_TOLERANCE_ROUNDING 0.00390625F /* 2^-8: twice what rounding to bf16 may change */
+#define YK_TOLERANCE_FP16_MIN 1.2e-7F     /* 2 · 2^-24: two steps of the smallest fp16 numbers */
+#define YK_TOLERANCE_ROUNDING 0.00390625F /* 2^-8: twice the rounding error of bf16 */
 
+/* The error that rounding of intermediate values may cause. */
 YK_TOLERANCE_FUNCTION float yk_matmul_tolerance_rounding(enum yk_precision type,
                                                          const struct yk_matmul_expected *number)
 {
