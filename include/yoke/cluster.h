@@ -1,6 +1,7 @@
 /*
- * Cluster: devices that need not match, and the links between them. It has been checked and filled
- * in from datasheets: every pair of devices has a link, no rate and no memory is 0.
+ * Cluster: a set of devices, which may differ, and the links between them. A cluster is validated
+ * and completed from datasheets: every pair of devices has a link, and no speed or memory size is
+ * 0.
  */
 #ifndef YOKE_CLUSTER_H
 #define YOKE_CLUSTER_H
@@ -16,26 +17,26 @@ extern "C" {
 typedef struct yoke_cluster yoke_cluster;
 
 struct yoke_cluster_info {
-    const char *source; /* the line, the file's name or "this machine" */
+    const char *source; /* the description, the path of the file, or "this machine" */
     int32_t device_count;
     int32_t node_count;
-    double host_memory_bytes; /* of the hosts together; 0 when nothing is said */
-    const char *assumption;   /* what was taken for granted about links, or NULL */
+    double host_memory_bytes; /* main memory of all hosts; 0 means: unknown */
+    const char *assumption;   /* what was assumed about the links, or NULL */
 };
 
 struct yoke_device {
     const char *name; /* "gpu0" */
-    const char *type; /* "rtx3090"; NULL when the file says it all */
-    int32_t node;     /* devices of one node share a host */
+    const char *type; /* "rtx3090"; NULL if the cluster file gives all numbers itself */
+    int32_t node;     /* devices with the same node share a host */
     bool is_cpu;
-    double part; /* of the whole device: 1, or less */
+    double part; /* the fraction of the physical device that is used, up to 1 */
     double memory_bytes;
     double memory_bytes_per_s;
-    double fp32_flops; /* of dense matrix products */
+    double fp32_flops; /* operations per second of dense matrix products */
     double tf32_flops;
     double fp16_flops;
     double bf16_flops;
-    double vector_flops; /* fp32, outside the tensor cores */
+    double vector_flops; /* fp32, without tensor cores */
 };
 
 struct yoke_link {
@@ -43,15 +44,15 @@ struct yoke_link {
     double bytes_per_s;
 };
 
-/* `word` as a cluster file when it ends in ".json" or such a file exists, else as a line:
- * "1xrtx6000ada + 2xrtx3090 @ 32GB/s". */
+/* Opens a cluster. `word` is a file if it ends in ".json" or if such a file exists, else a
+ * description: "1xrtx6000ada + 2xrtx3090 @ 32GB/s". */
 YOKE_API yoke_status yoke_cluster_open(const char *word, yoke_cluster **out) YOKE_MUST_USE;
 
-/* A cluster file's text; `source` is what messages and plans call it. */
+/* Reads the text of a cluster file. `source` is its name in messages and plans. */
 YOKE_API yoke_status yoke_cluster_read(const char *text, const char *source,
                                        yoke_cluster **out) YOKE_MUST_USE;
 
-/* This machine: its GPUs, or its cores where it has none. */
+/* Describes this machine: its GPUs, or its CPU cores if it has none. */
 YOKE_API yoke_status yoke_cluster_discover(yoke_cluster **out) YOKE_MUST_USE;
 
 YOKE_API void yoke_cluster_destroy(yoke_cluster *cluster);
@@ -59,15 +60,15 @@ YOKE_API void yoke_cluster_destroy(yoke_cluster *cluster);
 YOKE_API const struct yoke_cluster_info *yoke_cluster_info(const yoke_cluster *cluster);
 YOKE_API const struct yoke_device *yoke_cluster_device(const yoke_cluster *cluster, int32_t device);
 
-/* The link between two devices; NULL for a device and itself. */
+/* The link between two devices. Returns NULL if they are the same device. */
 YOKE_API const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a,
                                                    int32_t b);
 
-/* The cluster as a file that reads back as the same cluster. */
+/* Writes the cluster as a cluster file. Reading the file gives the same cluster. */
 YOKE_API yoke_status yoke_cluster_write(const yoke_cluster *cluster, char **out) YOKE_MUST_USE;
 
-/* The types of devices that a line may name: `*title` is what people call it, and may be NULL. NULL
- * past the last one. */
+/* The name of device type `number` for descriptions, or NULL after the last one. `*title` is its
+ * full name. `title` may be NULL. */
 YOKE_API const char *yoke_device_type(int32_t number, const char **title);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /*
- * Costs: how long a layer takes on a device and data on a link: measured here (a profile),
- * measured says the cluster file, or by datasheet with a stated efficiency, in this order.
+ * Costs: the time of a layer on a device, and of data on a link. The source of a time is the first
+ * of these that has one: measurements on this machine (a profile), measurements in the cluster
+ * file, the datasheet and a known efficiency.
  */
 #ifndef YOKE_COSTS_H
 #define YOKE_COSTS_H
@@ -23,34 +24,35 @@ enum yoke_pass {
 };
 
 enum yoke_collective {
-    YOKE_COLLECTIVE_ALL_GATHER,     /* every device gets all parts */
-    YOKE_COLLECTIVE_REDUCE_SCATTER, /* every device gets the sum of its part */
-    YOKE_COLLECTIVE_ALL_REDUCE,     /* every device gets the sum of everything */
+    YOKE_COLLECTIVE_ALL_GATHER,     /* every device gets the parts of all devices */
+    YOKE_COLLECTIVE_REDUCE_SCATTER, /* every device gets its part of the sum */
+    YOKE_COLLECTIVE_ALL_REDUCE,     /* every device gets the whole sum */
 };
 
-/* A place for the answer, given by the caller. */
+/* A result. The caller provides the struct. */
 struct yoke_cost {
     double seconds;
-    const char *origin; /* "measured", "interpolated", "table" or "datasheet"; constant */
-    double error;       /* nine tenths of such times are no further off than this part of them */
+    const char *origin; /* "measured", "interpolated", "table" or "datasheet"; a string constant */
+    double error; /* relative error: 90 % of such times deviate by no more than this fraction */
 };
 
-/* `profile` is the file of measurements, or NULL. */
+/* `profile` is the path of a profile file, or NULL. */
 YOKE_API yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile,
                                        yoke_costs **out) YOKE_MUST_USE;
 YOKE_API void yoke_costs_destroy(yoke_costs *costs);
 
-/* One pass of a layer over the model's batch; an update is that of the whole layer. */
+/* The time of one pass of a layer over the batch of the model. YOKE_PASS_UPDATE is the optimizer
+ * step for all parameters of the layer. */
 YOKE_API yoke_status yoke_costs_layer(yoke_costs *costs, const yoke_model *model, int32_t layer,
                                       int32_t device, enum yoke_pass pass,
                                       struct yoke_cost *out) YOKE_MUST_USE;
 
-/* A message from one device to another; nothing from a device to itself. */
+/* The time of a message between two devices; 0 if they are the same device. */
 YOKE_API yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double bytes,
                                      struct yoke_cost *out) YOKE_MUST_USE;
 
-/* A collective over `bytes` in all, of which the largest part of any device is
- * `largest_part_bytes`; 0: parts are equal. `devices` is the order of the ring. */
+/* The time of a collective over `bytes` bytes in total. `largest_part_bytes` is the largest part
+ * that a device holds; 0 means: all parts are equal. `devices` is in ring order. */
 YOKE_API yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collective,
                                            const int32_t *devices, int32_t count, double bytes,
                                            double largest_part_bytes,

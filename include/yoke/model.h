@@ -1,4 +1,4 @@
-/* Model: the layers of a transformer, and what each takes to train on a batch. */
+/* Model: the layers of a transformer, and the work and memory of each for one batch. */
 #ifndef YOKE_MODEL_H
 #define YOKE_MODEL_H
 
@@ -12,58 +12,61 @@ extern "C" {
 
 typedef struct yoke_model yoke_model;
 
-/* What is trained in one step. Filled by the caller. */
+/* The work of one training step. Filled by the caller. */
 struct yoke_workload {
-    int64_t batch;           /* samples; 0: 1 */
-    int64_t sequence;        /* tokens a sample; 0: 1024, or what the model can take if less */
-    int64_t target_sequence; /* of an encoder and decoder; 0: as many as the source's */
-    const char *precision;   /* "fp32", "tf32", "fp16" or "bf16"; NULL: "bf16" */
-    int64_t lora_rank;       /* 0: every parameter is trained; else only adapters of this rank */
-    bool nf4;                /* frozen weights are kept in four bits; asks for adapters */
-    bool recompute;          /* blocks save only their input and run forward again in backward */
+    int64_t batch;    /* samples; 0 means: 1 */
+    int64_t sequence; /* tokens per sample; 0 means: 1024, or the model's maximum if that is less */
+    int64_t target_sequence; /* tokens per target of an encoder-decoder; 0 means: as many as the
+                                source */
+    const char *precision;   /* "fp32", "tf32", "fp16" or "bf16"; NULL means: "bf16" */
+    int64_t lora_rank;       /* train LoRA adapters of this rank; 0 means: train all parameters */
+    bool nf4;                /* store frozen weights in 4 bits (NF4); requires adapters */
+    bool recompute; /* blocks store only their input and repeat their forward pass in the backward
+                       pass */
 };
 
 struct yoke_model_info {
-    const char *name;         /* "gpt2-xl", or the file's name */
+    const char *name;         /* "gpt2-xl", or the name of the file */
     const char *architecture; /* "gpt2", "llama", "bert", "transformer" */
     int32_t layer_count;
     int32_t edge_count;
     int64_t parameters;
     int64_t trainable;
-    int64_t tokens;                /* of a batch, that bear loss */
-    struct yoke_workload workload; /* with nothing left open but the target sequence */
+    int64_t tokens;                /* tokens of a batch that are part of the loss */
+    struct yoke_workload workload; /* with all defaults filled in, except target_sequence */
 };
 
 struct yoke_layer {
     const char *name; /* "embed", "layer 0", "head" */
     const char *kind; /* "gpt-block" */
-    int32_t shares;   /* the earlier layer whose weights it uses too, or -1 */
+    int32_t shares;   /* the earlier layer whose weights this layer shares, or -1 */
     int64_t parameters;
     int64_t trainable;
-    double forward_operations; /* of one batch; backward includes recomputation */
+    double forward_operations; /* for one batch; the backward pass includes recomputation */
     double backward_operations;
-    double weight_bytes; /* as they are kept and sent */
+    double weight_bytes; /* in the format in which they are stored and sent */
     double gradient_bytes;
     double optimizer_bytes;
-    int64_t saved_bytes;        /* held from its forward to its backward */
-    int64_t workspace_bytes;    /* held besides while it computes */
-    const char *const *modules; /* the Hugging Face modules it is made of */
+    int64_t saved_bytes;     /* activations that are stored from the forward to the backward pass */
+    int64_t workspace_bytes; /* additional memory during the computation */
+    const char *const *modules; /* (module_count) names of its Hugging Face modules */
     int32_t module_count;
 };
 
-/* Data that goes from one layer to another in forward; its gradient comes back, as many bytes. */
+/* Activations that one layer sends to another in the forward pass. Their gradient, of the same
+ * size, is sent back in the backward pass. */
 struct yoke_layer_edge {
     int32_t from;
     int32_t to;
     int64_t bytes;
 };
 
-/* `word` as a built-in model, or as a Hugging Face config.json when it holds a '/' or ends in
- * ".json". `workload` may be NULL. */
+/* Opens a model. `word` is a Hugging Face config.json if it contains '/' or ends in ".json", else
+ * the name of a built-in model. `workload` may be NULL. */
 YOKE_API yoke_status yoke_model_open(const char *word, const struct yoke_workload *workload,
                                      yoke_model **out) YOKE_MUST_USE;
 
-/* The text of a config.json; `source` is what messages and plans call it. */
+/* Reads the text of a config.json. `source` is its name in messages and plans. */
 YOKE_API yoke_status yoke_model_read(const char *text, const char *source,
                                      const struct yoke_workload *workload,
                                      yoke_model **out) YOKE_MUST_USE;
@@ -72,12 +75,12 @@ YOKE_API void yoke_model_destroy(yoke_model *model);
 
 YOKE_API const struct yoke_model_info *yoke_model_info(const yoke_model *model);
 
-/* Layers are in the order of the forward pass. */
+/* Layers are numbered in the order of the forward pass. */
 YOKE_API const struct yoke_layer *yoke_model_layer(const yoke_model *model, int32_t layer);
 YOKE_API const struct yoke_layer_edge *yoke_model_edge(const yoke_model *model, int32_t edge);
 
-/* The built-in models by name: `*summary` says what each is, and may be NULL. NULL past the last
- * one. */
+/* The name of built-in model `number`, or NULL after the last one. `*summary` describes it.
+ * `summary` may be NULL. */
 YOKE_API const char *yoke_model_builtin(int32_t number, const char **summary);
 
 #ifdef __cplusplus

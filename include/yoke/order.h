@@ -1,7 +1,7 @@
 /*
- * Order: when each gather and scatter of a sharded step travels, so that as much as possible hides
- * behind computation and memory suffices in every slot. By itself, without a model: a problem says
- * how long each slot computes and what has to travel.
+ * Order: schedules the all-gathers and reduce-scatters of a sharded training step such that
+ * computation hides as much communication as possible and memory suffices in every slot. It needs
+ * no model: a problem states the computation time of each slot and the data to transfer.
  */
 #ifndef YOKE_ORDER_H
 #define YOKE_ORDER_H
@@ -21,31 +21,32 @@ typedef struct yoke_order yoke_order;
 
 struct yoke_order_problem_info {
     int32_t layer_count; /* L */
-    int32_t slot_count;  /* 2L + 3, as yoke_transfer counts them */
-    bool barrier;        /* all ranks agree between scatters and the next gathers */
+    int32_t slot_count;  /* 2L + 3; struct yoke_transfer defines the slots */
+    bool barrier;        /* all ranks synchronize between the scatters and the next gathers */
 };
 
 struct yoke_order_info {
-    const char *method; /* that found it */
+    const char *method; /* the method that found the order: "greedy" or "milp" */
     double step_s;
-    double bound_s; /* no order takes less */
+    double bound_s; /* lower bound of the step time of any order */
     int32_t transfer_count;
 };
 
-/* A JSON object with layers, blocks, compute_s, activation_bytes, comm_s, full_bytes, static_bytes,
- * memory_bytes and barrier; docs/library.md says what they are. */
+/* Opens a file: a JSON object with layers, blocks, compute_s, activation_bytes, comm_s, full_bytes,
+ * static_bytes, memory_bytes and barrier. docs/library.md describes them. */
 YOKE_API yoke_status yoke_order_problem_open(const char *path,
                                              yoke_order_problem **out) YOKE_MUST_USE;
 
-/* The same from text; `source` is what messages call it. */
+/* Reads the text of such a file. `source` is its name in messages. */
 YOKE_API yoke_status yoke_order_problem_read(const char *text, const char *source,
                                              yoke_order_problem **out) YOKE_MUST_USE;
 YOKE_API void yoke_order_problem_destroy(yoke_order_problem *problem);
 YOKE_API const struct yoke_order_problem_info *
 yoke_order_problem_info(const yoke_order_problem *problem);
 
-/* By "greedy", least slack first, or by "milp", an integer program that is never worse. `search`
- * says how long the latter may take, and may be NULL. YOKE_ERROR_NO_FIT when no order is found. */
+/* Finds an order. `method` is "greedy" (least slack first) or "milp" (an integer program; its
+ * result is never worse). `search` limits the time of the latter and may be NULL. Fails with
+ * YOKE_ERROR_NO_FIT if there is no order. */
 YOKE_API yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
                                      const struct yoke_search *search,
                                      yoke_order **out) YOKE_MUST_USE;
@@ -53,11 +54,11 @@ YOKE_API void yoke_order_destroy(yoke_order *order);
 
 YOKE_API const struct yoke_order_info *yoke_order_info(const yoke_order *order);
 
-/* Whether the layer's parameters are kept from forward to backward. False when there is no such
- * layer. */
+/* Whether the parameters of a layer stay in memory from the forward to the backward pass. Returns
+ * false if `layer` is out of range. */
 YOKE_API bool yoke_order_keeps(const yoke_order *order, int32_t layer);
 
-/* By slot, in the order they are issued. */
+/* Transfers are sorted by slot, and within a slot by the order in which they start. */
 YOKE_API const struct yoke_transfer *yoke_order_transfer(const yoke_order *order, int32_t number);
 
 #ifdef __cplusplus

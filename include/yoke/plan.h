@@ -1,6 +1,6 @@
 /*
- * Plan: what was decided about one training step (who holds which layer, takes how many samples,
- * how each layer is sharded, when it travels), with the step that is predicted for it.
+ * Plan: the decisions about one training step (the devices of each layer, the samples of each
+ * device, how each layer is sharded, when data is sent), and the predicted step.
  */
 #ifndef YOKE_PLAN_H
 #define YOKE_PLAN_H
@@ -19,15 +19,16 @@ typedef struct yoke_plan yoke_plan;
 
 struct yoke_plan_info {
     double step_s;
-    double bound_s; /* no plan is faster */
+    double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
-    double mfu;             /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
-    double exact_mfu;       /* the same with causal attention by the pairs it looks at */
-    const char *summary;    /* the plan in a sentence */
-    const char *bottleneck; /* what takes the time, in words */
-    const char *source;     /* where times come from, in words */
-    bool fits;              /* always, unless it was read */
-    int32_t missing_rank;   /* when it does not fit: the one that lacks most, else -1 */
+    double mfu;          /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
+    double exact_mfu;    /* the same, but causal attention counts only the pairs of tokens that it
+                            computes */
+    const char *summary; /* one sentence about the plan */
+    const char *bottleneck; /* what limits the step, as text */
+    const char *source;     /* the sources of the times, as text */
+    bool fits;            /* in the memory of the devices; always true for a plan that was found */
+    int32_t missing_rank; /* if it does not fit: the rank that lacks most memory, else -1 */
     double missing_bytes;
     int32_t rank_count;
     int32_t layer_count;
@@ -36,54 +37,55 @@ struct yoke_plan_info {
     int32_t leave_one_out_count;
     int32_t micro_batches;
     const char *pipeline; /* "gpipe" or "1f1b" */
-    bool no_sync;         /* gradients are reduced once, after the last micro-batch */
+    bool no_sync;         /* reduce gradients once, after the last micro-batch */
     bool clip;
-    int32_t prefetch;    /* without transfers: how many gathers go ahead of their use */
-    double block_bytes;  /* gathers and scatters are cut to this size */
-    double bucket_bytes; /* reductions are fused up to this size */
-    double search_s;     /* that finding it took */
-    int64_t trials;      /* plans that were looked at */
-    double error;        /* nine tenths of such steps are no further off than this part of them */
-    bool cut_short;      /* the budget ended the search before it was complete */
+    int32_t prefetch;    /* without transfers: all-gathers start this many layers early */
+    double block_bytes;  /* size of the messages of gathers and scatters */
+    double bucket_bytes; /* all-reduces are combined up to this size */
+    double search_s;     /* duration of the search */
+    int64_t trials;      /* plans that the search evaluated */
+    double error;        /* 90 % of such predictions deviate by no more than this fraction */
+    bool cut_short;      /* the time budget ended before the search was complete */
 };
 
 enum yoke_memory_kind {
     YOKE_MEMORY_PARAMETERS,
-    YOKE_MEMORY_GATHERED, /* parameters of others, for the time of their use */
+    YOKE_MEMORY_GATHERED, /* parameters of other ranks, while they are in use */
     YOKE_MEMORY_GRADIENTS,
     YOKE_MEMORY_OPTIMIZER,
     YOKE_MEMORY_ACTIVATIONS,
     YOKE_MEMORY_BUFFERS,
-    YOKE_MEMORY_CONTEXT, /* driver and libraries */
+    YOKE_MEMORY_CONTEXT, /* of the driver and its libraries */
     YOKE_MEMORY_KIND_COUNT,
 };
 
-/* The process that drives one device. */
+/* A process that drives one device. */
 struct yoke_rank {
-    int32_t device; /* number in the cluster */
+    int32_t device; /* its number in the cluster */
     const char *device_name;
-    int64_t share;     /* samples of the batch, in the first group of layers it is in */
-    double part;       /* of sharded state, likewise */
-    double peak_bytes; /* that no way of running the plan exceeds */
+    int64_t share; /* samples of the batch, in the first group of layers that contains this rank */
+    double part;   /* fraction of the sharded state, in the same group */
+    double peak_bytes; /* upper bound for any execution of the plan */
     double limit_bytes;
-    double compute_s;           /* of the step */
+    double compute_s;           /* computing, in seconds of the step */
     double exposed_s;           /* waiting for data to or from this rank */
     double idle_s;              /* waiting for anything else */
-    const double *memory_bytes; /* (YOKE_MEMORY_KIND_COUNT) of the peak */
+    const double *memory_bytes; /* (YOKE_MEMORY_KIND_COUNT) peak_bytes by kind */
 };
 
 struct yoke_plan_layer {
     const char *name;
     const char *strategy; /* "replicated", "sharded-state", "kept", "fully-sharded" */
     bool recompute;
-    int32_t rank_count;    /* that hold it */
+    int32_t rank_count;    /* ranks that have this layer */
     const int32_t *ranks;  /* (rank_count) */
     const int64_t *shares; /* (rank_count) samples of the batch */
-    const double *parts;   /* (rank_count) of its state, if it is sharded */
+    const double *parts;   /* (rank_count) fraction of the sharded state */
 };
 
-/* Blocks of a layer that travel, not before a slot begins. Of L layers, forward of layer i is slot
- * i, a gap slot L, backward of layer i slot 2L - i, and two gaps end the step. */
+/* A transfer of blocks of a layer, which starts no earlier than its slot. For L layers, slot i is
+ * the forward pass of layer i, slot L is a gap, slot 2L - i is the backward pass of layer i, and
+ * the step ends with two gaps. */
 struct yoke_transfer {
     const char *kind; /* "all_gather", "reduce_scatter", "all_reduce" */
     int32_t layer;
@@ -92,40 +94,42 @@ struct yoke_transfer {
     int32_t slot;
 };
 
-/* What people do today, for comparison. */
+/* A plan that is common today, for comparison. */
 struct yoke_alternative {
     const char *name;   /* "even data-parallel" … */
     const char *remark; /* or NULL */
-    double step_s;      /* NAN when there is no such step */
+    double step_s;      /* NAN if there is no such plan */
     bool fits;
 };
 
-/* What the best plan takes without one of the devices. */
+/* The step time of the best plan without one device. */
 struct yoke_leave_one_out {
     int32_t device;
-    double step_s; /* NAN: nothing fits without it */
+    double step_s; /* NAN if nothing fits without the device */
 };
 
-/* How a plan file is taken. Filled by the caller. */
+/* How to read a plan file. Filled by the caller. */
 struct yoke_plan_reading {
-    yoke_model *model;     /* the one it is for, whatever its workload; NULL: as the file says */
-    yoke_cluster *cluster; /* likewise */
-    const char *profile;   /* likewise */
-    double slowdown;       /* as yoke_request_set_slowdown() */
-    bool compare;          /* find alternatives as well */
-    const struct yoke_search *search; /* for these; NULL: as usual */
+    yoke_model *model; /* replaces the model that the file names; its workload is ignored. NULL
+                          means: use the file's */
+    yoke_cluster
+        *cluster;        /* replaces the cluster that the file names. NULL means: use the file's */
+    const char *profile; /* replaces the profile that the file names. NULL means: use the file's */
+    double slowdown;     /* see yoke_request_set_slowdown() */
+    bool compare;        /* also evaluate alternatives */
+    const struct yoke_search *search; /* of the alternatives; NULL means: defaults */
 };
 
-/* Searches for the best plan. YOKE_ERROR_NO_FIT when nothing fits: the message names the device,
- * what it lacks and a remedy. */
+/* Searches for the best plan. Fails with YOKE_ERROR_NO_FIT if no plan fits; the message names the
+ * device, the missing memory and a remedy. */
 YOKE_API yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out) YOKE_MUST_USE;
 
-/* Opens a plan file and predicts its step; `reading` may be NULL. A plan that does not fit is
- * opened all the same. */
+/* Opens a plan file and predicts its step. `reading` may be NULL. Also opens a plan that does not
+ * fit. */
 YOKE_API yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *reading,
                                     yoke_plan **out) YOKE_MUST_USE;
 
-/* The same from text; `source` is what messages call it. */
+/* Reads the text of a plan file. `source` is its name in messages. */
 YOKE_API yoke_status yoke_plan_read(const char *text, const char *source,
                                     const struct yoke_plan_reading *reading,
                                     yoke_plan **out) YOKE_MUST_USE;
@@ -141,17 +145,17 @@ YOKE_API const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *p
 YOKE_API const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan,
                                                                   int32_t number);
 
-/* "parameters", "gathered" …; NULL when there is no such kind. */
+/* "parameters", "gathered" …, or NULL if `kind` is out of range. */
 YOKE_API const char *yoke_memory_kind_name(enum yoke_memory_kind kind);
 
-/* The plan file: JSON that a person can read and edit, and that reads back as the same plan. */
+/* Writes the plan file: JSON that people can read and edit. Reading it gives the same plan. */
 YOKE_API yoke_status yoke_plan_write(const yoke_plan *plan, char **out) YOKE_MUST_USE;
 
-/* The same into a file, which is replaced as a whole or not at all. */
+/* Writes the plan file to `path`. The file is replaced completely or not at all. */
 YOKE_API yoke_status yoke_plan_save(const yoke_plan *plan, const char *path) YOKE_MUST_USE;
 
-/* The program that the plan is compiled into, as a person reads it: every rank's ops in order, with
- * what each one waits for. */
+/* Writes the compiled program of the plan as text: the ops of every rank in order, with their
+ * dependencies. */
 YOKE_API yoke_status yoke_plan_program(const yoke_plan *plan, char **out) YOKE_MUST_USE;
 
 #ifdef __cplusplus

@@ -1,11 +1,12 @@
 /*
- * Profile: measures the layers of a model, and the links between ranks, on this machine's devices,
- * and keeps the times in a file that plans are made from.
+ * Profile: measures the layers of a model, and the links between ranks, on the devices of this
+ * machine. The times are stored in a file, from which plans are made.
  *
- * Real training steps run on random tokens, which takes about `seconds` for each device and
- * precision. Several ranks measure together when a launcher (mpirun, srun) started several
- * processes: all of them call it alike, and rank 0 writes the file. When one of them is lost,
- * communication is aborted, as yoke/train.h says of a training without the callback `leave`.
+ * The measurement runs real training steps on random tokens. It takes about `seconds` seconds for
+ * each device and precision. If a launcher (mpirun, srun) started several processes, they measure
+ * together: all of them call this function with the same request, and rank 0 writes the file. If a
+ * rank fails, the communication is aborted, as in a training without the callback `leave`
+ * (yoke/train.h).
  */
 #ifndef YOKE_PROFILE_H
 #define YOKE_PROFILE_H
@@ -21,24 +22,26 @@ extern "C" {
 
 /* Filled by the caller. */
 struct yoke_profile_request {
-    const char *model;       /* a name, a config.json, or a folder with one */
-    const char *profile;     /* the file; NULL: the usual one of the command line */
-    const char *device;      /* "cpu", "cuda", "cuda:1"; NULL: every device that is available */
-    const char *precision;   /* "fp32", "bf16" …, with commas; NULL: what suits each device */
-    int64_t batch;           /* the most samples at once: 1, 2, 4 … up to it; 0: 8 */
-    int64_t sequence;        /* tokens of a sample; 0: 1024, or what the model can take */
-    int64_t target_sequence; /* of what an encoder–decoder translates to; 0: that of the source */
-    int64_t lora_rank;       /* 0: no adapters */
-    bool nf4;                /* frozen weights in four bits */
-    bool again;              /* also what is known already */
-    double seconds;          /* 0: 20 */
-    yoke_progress progress;  /* NULL: no callback */
+    const char *model;     /* a name, a config.json, or a folder that contains one */
+    const char *profile;   /* the path of the file; NULL means: the default of the command line */
+    const char *device;    /* "cpu", "cuda", "cuda:1"; NULL means: all devices */
+    const char *precision; /* "fp32", "bf16" …, separated by commas; NULL means: those that suit
+                              each device */
+    int64_t batch;         /* measure 1, 2, 4 … samples up to this number; 0 means: 8 */
+    int64_t sequence; /* tokens per sample; 0 means: 1024, or the model's maximum if that is less */
+    int64_t target_sequence; /* tokens per target of an encoder-decoder; 0 means: as many as the
+                                source */
+    int64_t lora_rank;       /* 0 means: no adapters */
+    bool nf4;                /* store frozen weights in 4 bits (NF4) */
+    bool again;              /* also measure what the file already contains */
+    double seconds;          /* 0 means: 20 */
+    yoke_progress progress;  /* or NULL */
     void *progress_user;
-    const yoke_stop *stop; /* raised: it ends with what was measured by then */
+    const yoke_stop *stop; /* raise it to stop; the measurements so far are stored */
 };
 
-/* `out` is what was measured as JSON, as `yoke profile --json` prints it, for yoke_free(); NULL on
- * ranks other than 0. It may be NULL. */
+/* Measures and writes the file. `*out` is the result as JSON, as `yoke profile --json` prints it;
+ * free it with yoke_free(). It is NULL on ranks other than 0. `out` may be NULL. */
 YOKE_API yoke_status yoke_profile_measure(const struct yoke_profile_request *request,
                                           char **out) YOKE_MUST_USE;
 

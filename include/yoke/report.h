@@ -1,4 +1,4 @@
-/* Report: a plan for the eye, and for other tools. */
+/* Report: a plan as a page, as charts, and in the formats of other tools. */
 #ifndef YOKE_REPORT_H
 #define YOKE_REPORT_H
 
@@ -11,33 +11,34 @@
 extern "C" {
 #endif
 
-/* One HTML page that needs no network: lanes, memory, bottleneck, alternatives, cluster. With a
- * trade-off also its charts; `tradeoff` may be NULL. */
+/* Writes an HTML page that needs no network: lanes, memory, bottleneck, alternatives, cluster, and
+ * the charts of the trade-off. `tradeoff` may be NULL. */
 YOKE_API yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
                                     char **out) YOKE_MUST_USE;
 
 enum yoke_figure {
-    YOKE_FIGURE_LANES,   /* ops on every lane of every rank over time */
-    YOKE_FIGURE_MEMORY,  /* of one rank over time, by kind, with its limit */
-    YOKE_FIGURE_BARS,    /* compute, exposed and idle of every rank */
-    YOKE_FIGURE_CLUSTER, /* devices by node, with the speeds of links */
+    YOKE_FIGURE_LANES,   /* the ops on every lane of every rank over time */
+    YOKE_FIGURE_MEMORY,  /* the memory of one rank over time, by kind, with its limit */
+    YOKE_FIGURE_BARS,    /* compute, exposed and idle time of every rank */
+    YOKE_FIGURE_CLUSTER, /* the devices by node, with the bandwidth of the links */
 };
 
-/* A picture of the page as an SVG that stands alone; `rank` matters for memory only. */
+/* Writes one chart of the page as a self-contained SVG. `rank` applies to YOKE_FIGURE_MEMORY only.
+ */
 YOKE_API yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32_t rank,
                                     char **out) YOKE_MUST_USE;
 
-/* The predicted step as Chrome trace events, for Perfetto and chrome://tracing. */
+/* Writes the predicted step as Chrome trace events, for Perfetto and chrome://tracing. */
 YOKE_API yoke_status yoke_plan_trace(const yoke_plan *plan, char **out) YOKE_MUST_USE;
 
-/* The plan in another tool's words; `*notes` is what the tool cannot do of it, a sentence a line,
- * and may be empty. Both are given back by yoke_free(); `notes` may be NULL. A plan that the tool
- * could only get wrong is refused. */
+/* Writes the plan in the format of another tool. `*notes` lists what the tool does not support, one
+ * sentence per line; it may be empty. Free both with yoke_free(). `notes` may be NULL. Fails if the
+ * tool would execute the plan incorrectly. */
 YOKE_API yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char **out,
                                       char **notes) YOKE_MUST_USE;
 
-/* The exporters by name: `*summary` says what comes out, `*file` what it is usually called; both
- * may be NULL. NULL past the last one. */
+/* The name of exporter `number`, or NULL after the last one. `*summary` describes its output,
+ * `*file` is the usual name of the file. Both may be NULL. */
 YOKE_API const char *yoke_exporter(int32_t number, const char **summary, const char **file);
 
 #ifdef __cplusplus

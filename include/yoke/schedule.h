@@ -1,4 +1,4 @@
-/* Schedule: which device runs each task of a graph, and when. Times are in the graph's own unit. */
+/* Schedule: the device and the time of each task of a graph. Times are in the unit of the graph. */
 #ifndef YOKE_SCHEDULE_H
 #define YOKE_SCHEDULE_H
 
@@ -15,8 +15,8 @@ typedef struct yoke_schedule yoke_schedule;
 
 struct yoke_schedule_info {
     const char *algorithm;
-    double makespan; /* when the last task ends */
-    double bound;    /* no schedule of the graph is shorter */
+    double makespan; /* end of the last task */
+    double bound;    /* lower bound of the makespan of any schedule */
 };
 
 struct yoke_task {
@@ -26,14 +26,14 @@ struct yoke_task {
     double end;
 };
 
-/* Runs a scheduler: "heft", "best" … `search` may be NULL. YOKE_ERROR_NO_FIT when the schedule it
- * finds needs more memory than a device has. */
+/* Runs a scheduler: "heft", "best" … `search` may be NULL. Fails with YOKE_ERROR_NO_FIT if the
+ * schedule needs more memory than a device has. */
 YOKE_API yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm,
                                         const struct yoke_search *search,
                                         yoke_schedule **out) YOKE_MUST_USE;
 
-/* The schedule when it is settled who runs what: `map` is a JSON object of task or group names,
- * each with the name of a device. `source` is what messages call it. */
+/* Schedules tasks on given devices. `map` is a JSON object that maps the names of tasks or groups
+ * to names of devices. `source` is its name in messages. */
 YOKE_API yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char *source,
                                           yoke_schedule **out) YOKE_MUST_USE;
 
@@ -43,7 +43,7 @@ YOKE_API const struct yoke_schedule_info *yoke_schedule_info(const yoke_schedule
 YOKE_API const struct yoke_task *yoke_schedule_task(const yoke_schedule *schedule, int32_t task);
 
 enum yoke_schedule_form {
-    YOKE_SCHEDULE_SUMMARY, /* plain text: length, bound, a table of devices */
+    YOKE_SCHEDULE_SUMMARY, /* plain text: makespan, lower bound, a table of devices */
     YOKE_SCHEDULE_JSON,
     YOKE_SCHEDULE_SVG,   /* a Gantt chart */
     YOKE_SCHEDULE_HTML,  /* one page that needs no network */
@@ -53,7 +53,8 @@ enum yoke_schedule_form {
 YOKE_API yoke_status yoke_schedule_write(yoke_schedule *schedule, enum yoke_schedule_form form,
                                          char **out) YOKE_MUST_USE;
 
-/* The schedulers by name: `*summary` says what each is, and may be NULL. NULL past the last one. */
+/* The name of scheduler `number`, or NULL after the last one. `*summary` describes it. `summary`
+ * may be NULL. */
 YOKE_API const char *yoke_scheduler(int32_t number, const char **summary);
 
 #ifdef __cplusplus

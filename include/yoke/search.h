@@ -1,4 +1,4 @@
-/* Search: how long something may be looked for, who is told how far it is, and how to stop it. */
+/* Search: the time limit, the progress callback and the stop flag of a search. */
 #ifndef YOKE_SEARCH_H
 #define YOKE_SEARCH_H
 
@@ -9,31 +9,31 @@
 extern "C" {
 #endif
 
-/* A flag that ends searches early: they return the best they have. */
+/* A flag that stops a search early. The search then returns the best result so far. */
 typedef struct yoke_stop yoke_stop;
 
 YOKE_API yoke_status yoke_stop_create(yoke_stop **out) YOKE_MUST_USE;
 YOKE_API void yoke_stop_destroy(yoke_stop *stop);
 
-/* Raises the flag. Any thread may, and a signal handler. */
+/* Sets the flag. Any thread and any signal handler may call it. */
 YOKE_API void yoke_stop_raise(yoke_stop *stop);
 
-/* Takes it back, for the next search. */
+/* Clears the flag, so that it can be used again. */
 YOKE_API void yoke_stop_lower(yoke_stop *stop);
 
-/* Called now and then by the thread that searches, with what it does and the part that is done, 0
- * to 1. */
+/* A progress callback. The searching thread calls it from time to time with its current activity
+ * and the fraction that is done, 0 to 1. */
 typedef void (*yoke_progress)(void *user, const char *what, double done);
 
-/* Filled by the caller. The flag must outlive all searches that were given it. */
+/* Filled by the caller. The flag must outlive all searches that use it. */
 struct yoke_search {
-    double budget_s; /* wall clock; 0: what the command line takes */
-    int64_t moves;   /* look at so many plans, or anneal for so many moves, whatever the time: the
-                        result is the same everywhere; 0: by time */
-    uint64_t seed;   /* of random numbers; 0: 1 */
-    yoke_progress progress; /* NULL: nobody is told */
+    double budget_s; /* wall clock time; 0 means: the default of the command line */
+    int64_t moves;   /* stop after this many plans or annealing moves instead of after `budget_s`,
+                        which makes the result reproducible; 0 means: use the time limit */
+    uint64_t seed;   /* of random numbers; 0 means: 1 */
+    yoke_progress progress; /* or NULL */
     void *progress_user;
-    const yoke_stop *stop; /* NULL: it is not stopped */
+    const yoke_stop *stop; /* or NULL */
 };
 
 #ifdef __cplusplus

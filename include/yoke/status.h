@@ -1,6 +1,5 @@
-/*
- * Status: how every function that can fail reports it, and what the library as a whole offers.
- */
+/* Status: the return value of every function that can fail, its message, and the log of the
+ * library. */
 #ifndef YOKE_STATUS_H
 #define YOKE_STATUS_H
 
@@ -18,41 +17,41 @@ extern "C" {
 
 typedef enum yoke_status {
     YOKE_OK = 0,
-    YOKE_ERROR_SYSTEM = 1,  /* the machine refused memory, a file or a thread */
-    YOKE_ERROR_USAGE = 2,   /* the call makes no sense */
-    YOKE_ERROR_NO_FIT = 3,  /* nothing fits the devices' memory */
-    YOKE_ERROR_INPUT = 4,   /* a file or a value is wrong */
-    YOKE_ERROR_NUMBERS = 5, /* numbers went bad: infinity or not-a-number */
-    YOKE_ERROR_LOST = 6,    /* a device or a peer is gone */
+    YOKE_ERROR_SYSTEM = 1,  /* the operating system refused memory, a file or a thread */
+    YOKE_ERROR_USAGE = 2,   /* the call is invalid */
+    YOKE_ERROR_NO_FIT = 3,  /* no result fits in the memory of the devices */
+    YOKE_ERROR_INPUT = 4,   /* a file or a value is invalid */
+    YOKE_ERROR_NUMBERS = 5, /* a computed value is infinite or not a number */
+    YOKE_ERROR_LOST = 6,    /* a device or another rank has failed */
 } yoke_status;
 
 /*
- * The sentence of the calling thread's last failure: what is wrong, where, and what to do; ""
- * before the first one. It stays until that thread's next failure. Remedies are named as the
- * command line names them ("--lora 16" is a workload's lora_rank).
+ * The message of the calling thread's last failure: what is wrong, where, and what to do. It is ""
+ * before the first failure and is valid until the next failure of the same thread. Messages use the
+ * names of the command line ("--lora 16" is the member lora_rank of a workload).
  */
 YOKE_API const char *yoke_message(void);
 
-/* The library's version, "1.2.3". */
+/* The version of the library, "1.2.3". */
 YOKE_API const char *yoke_version(void);
 
-/* Gives back a text that the library handed over; NULL is nothing. */
+/* Frees a string that a function of the library returned. NULL is allowed. */
 YOKE_API void yoke_free(char *text);
 
 enum yoke_log_level {
-    YOKE_LOG_WARNING, /* the result stands, but a person should know this */
-    YOKE_LOG_NOTE,    /* what was chosen where the input left it open */
-    YOKE_LOG_DETAIL,  /* for someone who wonders what happens inside */
+    YOKE_LOG_WARNING, /* the result is valid, but the user should know this */
+    YOKE_LOG_NOTE,    /* a choice that was made because the input left it open */
+    YOKE_LOG_DETAIL,  /* for debugging */
 };
 
 typedef void (*yoke_log)(void *user, enum yoke_log_level level, const char *line);
 
 /*
- * Says where remarks go that are no failures, a line at a time: nowhere before this was called, and
- * with NULL nowhere again. For the whole process, at any time, from any thread. `log` is called by
- * whichever threads use the library, by several at once, always with the `user` that was set with
- * it. When this returns, no call of the log before it is under way, and what its `user` points to
- * may be freed; so `log` itself must not call it.
+ * Sets the log callback of the process, which receives warnings and notes, one line per call. NULL,
+ * the initial value, means: no log. Any thread may call this at any time. Several threads may call
+ * `log` at the same time, always with the `user` that was set with it. When yoke_set_log() returns,
+ * no call of the previous callback is running, and its `user` may be freed. Therefore `log` must
+ * not call yoke_set_log().
  */
 YOKE_API void yoke_set_log(yoke_log log, void *user);
 

@@ -1,7 +1,8 @@
 /*
- * Trade-off: keeping parameters and sending them ahead compete for the same memory. The predicted
- * step for every split of the free memory between the two, for every size of the devices' memory,
- * and for the plan in which both are decided together.
+ * Trade-off: memory can hold parameters from the forward to the backward pass, or parameters that
+ * are gathered ahead of their use. A trade-off predicts the step time for different splits of the
+ * free memory between the two, for different memory sizes of the devices, and for the plan that
+ * decides both together.
  */
 #ifndef YOKE_TRADEOFF_H
 #define YOKE_TRADEOFF_H
@@ -20,28 +21,32 @@ enum {
     YOKE_TRADEOFF_MAX_POINTS = 200
 };
 
-/* Arrays have `points` numbers; NAN: nothing fits there, or the budget of the request ended before.
- */
+/* Each array has `points` numbers. NAN means: nothing fits, or the time budget ended before. */
 struct yoke_tradeoff_info {
     int32_t points;
-    const char *definition; /* what the split is of, in words */
-    double min_bytes;       /* what one layer needs to compute */
+    const char *definition; /* what is split, as text */
+    double min_bytes;       /* the memory that one layer needs to compute */
     double free_bytes;
-    const double *part;    /* of the free memory, reserved for scheduling */
-    const double *split_s; /* the step, when strategies are chosen first in what is left */
-    const int32_t *kept;   /* layers that strategies keep */
-    double joint_s;        /* the step, when both are decided together; NAN: there was no time */
+    const double *part;    /* fraction of the free memory that is reserved for gathering ahead */
+    const double *split_s; /* step time if strategies are chosen first, in the rest */
+    const int32_t *kept;   /* layers whose parameters are kept */
+    double joint_s; /* step time if both are decided together; NAN means: the time budget ended
+                       before */
     int32_t joint_kept;
-    const double *memory_bytes; /* of every device, at most */
+    const double *memory_bytes; /* memory limit of every device */
     const double *joint_of_memory_s;
-    const double *ahead_of_memory_s; /* fully-sharded, gathers one ahead */
-    double bound_s;                  /* no plan is faster */
-    int32_t split_points;            /* that there was time for, the first ones; at least one */
-    int32_t memory_points;           /* likewise; maybe none */
+    const double *ahead_of_memory_s; /* step time if all layers are fully-sharded and all-gathers
+                                        start one layer ahead */
+    double bound_s;                  /* lower bound of the step time of any plan */
+    int32_t split_points; /* points of the split curve that were computed, at least one; the rest is
+                             NAN */
+    int32_t memory_points; /* points of the memory curves that were computed, may be 0; the rest is
+                              NAN */
 };
 
-/* Both curves with 2 to YOKE_TRADEOFF_MAX_POINTS points, for one micro-batch on all devices; 0
- * points: 21. YOKE_ERROR_NO_FIT when not even fully-sharded layers fit. */
+/* Computes both curves with 2 to YOKE_TRADEOFF_MAX_POINTS points, for one micro-batch on all
+ * devices; 0 points means: 21. Fails with YOKE_ERROR_NO_FIT if not even fully-sharded layers fit.
+ */
 YOKE_API yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points,
                                         yoke_tradeoff **out) YOKE_MUST_USE;
 YOKE_API void yoke_tradeoff_destroy(yoke_tradeoff *tradeoff);
@@ -49,11 +54,12 @@ YOKE_API void yoke_tradeoff_destroy(yoke_tradeoff *tradeoff);
 YOKE_API const struct yoke_tradeoff_info *yoke_tradeoff_info(const yoke_tradeoff *tradeoff);
 
 enum yoke_tradeoff_chart {
-    YOKE_TRADEOFF_SPLIT,  /* the step against the split of memory */
-    YOKE_TRADEOFF_MEMORY, /* the step against the devices' memory */
+    YOKE_TRADEOFF_SPLIT,  /* step time over the split of the memory */
+    YOKE_TRADEOFF_MEMORY, /* step time over the memory of the devices */
 };
 
-/* A chart as an SVG that stands alone. YOKE_ERROR_INPUT where it has no point. */
+/* Writes a chart as a self-contained SVG. Fails with YOKE_ERROR_INPUT if the chart has no points.
+ */
 YOKE_API yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff,
                                         enum yoke_tradeoff_chart chart, char **out) YOKE_MUST_USE;
 

@@ -1,35 +1,36 @@
 /*
- * yoke: train one model on processors that do not match. This is all of the library's interface:
- * devices, models and what they cost, measured or from datasheets, the plan of a training step, its
- * prediction, what can be said, drawn and exported of it, training by it, and trained models.
- * docs/library.md shows how it is used.
+ * yoke: train one model on processors that differ. This header is the complete interface of the
+ * library: devices, models, their costs (measured or from datasheets), the plan of a training step,
+ * its prediction, reports and exports, training, and trained models. docs/library.md shows how to
+ * use it.
  *
- * Handles. What is created (open, read, create, find) is destroyed by the function of its name;
- * destroying NULL does nothing. All other functions must be given a handle; those with a status
- * refuse NULL. A handle keeps what it needs of those it was made from, so that they may be
- * destroyed in any order.
+ * Handles. A handle that was created (open, read, create, find) is destroyed by the
+ * yoke_*_destroy() function of its type; destroying NULL does nothing. Other functions require a
+ * handle; those that return a status fail if it is NULL. A handle keeps what it needs from other
+ * handles alive, so that handles may be destroyed in any order.
  *
- * Records. A function that returns a `const struct yoke_… *` returns a record that belongs to the
- * handle and lives as long as it; strings in it likewise. Numbers that are out of range give NULL.
- * Later versions may add members at the end: read records where they are, do not copy arrays of
- * them. Records that the caller fills start as {0}, and what is left zero takes its usual value.
+ * Records. A function that returns a `const struct yoke_… *` returns a record that the handle owns.
+ * The record and its strings are valid as long as the handle. A number that is out of range gives
+ * NULL. Later versions may add members at the end of a record: do not copy arrays of records.
+ * Records that the caller fills must be initialized with {0}; a member that is 0 has its default
+ * value.
  *
- * Texts. A function with a `char **out` hands over a zero-terminated string in UTF-8 that the
- * caller gives back by yoke_free().
+ * Strings. A function with a `char **out` returns a zero-terminated UTF-8 string, which the caller
+ * frees with yoke_free().
  *
- * Failures. A function that can fail returns a yoke_status, writes its outputs only when it
- * succeeds, and leaves a sentence for yoke_message(). Nothing here prints, ends the process, or
- * changes its locale or signals.
+ * Failures. A function that can fail returns a yoke_status, writes its outputs only on success, and
+ * stores a message for yoke_message(). The library does not print, does not end the process, and
+ * does not change its locale or signal handlers.
  *
- * Processes. Two things start a child process, which the library waits for itself: a search that
- * solves an integer program forks one for the solver, and a training with the setting "counters"
- * runs dcgmi, where that is installed, to read the meters of NVIDIA GPUs. Nothing else does.
+ * Processes. The library starts a child process, and waits for it, in two cases: a search that
+ * solves an integer program forks a process for the solver; a training with the option "counters"
+ * runs dcgmi, if it is installed, to read the hardware counters of NVIDIA GPUs.
  *
- * Threads. Clusters, models, graphs and order problems never change: any number of threads may use
- * one. Any other handle belongs to one thread at a time; threads with handles of their own do not
- * disturb each other.
+ * Threads. Clusters, models, graphs and order problems are immutable: any number of threads may use
+ * one. One thread at a time may use any other handle. Different handles are independent.
  *
- * Times are in seconds, memory in bytes. Devices, layers and all else are numbered from 0.
+ * Times are in seconds, memory is in bytes. Devices, layers and everything else are numbered from
+ * 0.
  */
 #ifndef YOKE_YOKE_H
 #define YOKE_YOKE_H

@@ -18,15 +18,13 @@ struct block {
 };
 
 struct yk_arena {
-    struct block *blocks; /* the newest first: only it has room */
+    struct block *blocks; /* the newest first; only this one has free space */
 };
 
 yk_status yk_arena_create(struct yk_arena **out)
 {
     struct yk_arena *arena = calloc(1, sizeof *arena);
-    if (!arena) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(arena);
     *out = arena;
     return YK_OK;
 }
@@ -45,7 +43,8 @@ void yk_arena_destroy(struct yk_arena *arena)
     free(arena);
 }
 
-/* Blocks double up to a step, so that small arenas stay small and large ones take few calls. */
+/* The size of blocks doubles up to a limit: small arenas stay small, and large ones need few
+ * allocations. */
 static struct block *add_block(struct yk_arena *arena, size_t min_bytes)
 {
     size_t size = arena->blocks ? arena->blocks->size * 2 : FIRST_BLOCK_BYTES;

@@ -1,7 +1,7 @@
 /*
- * Arena: memory that is allocated bit by bit and freed all at once. Everything is zeroed and
- * aligned for any type. One arena serves one phase (reading a graph, one schedule) and one thread
- * at a time.
+ * Arena: an allocator whose memory is freed all at once. Allocations are zeroed and aligned for any
+ * type. An arena belongs to one phase of the work (reading a graph, one schedule). One thread at a
+ * time may use it.
  */
 #ifndef YK_BASE_ARENA_H
 #define YK_BASE_ARENA_H
@@ -15,16 +15,18 @@ struct yk_arena;
 yk_status yk_arena_create(struct yk_arena **out) YK_MUST_USE;
 void yk_arena_destroy(struct yk_arena *arena);
 
-/* `count` elements of `size` bytes, zeroed. NULL when count * size overflows or memory is out. */
+/* Allocates `count` zeroed elements of `size` bytes. Returns NULL if count * size overflows or if
+ * memory is exhausted. */
 void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size);
 
-/* A copy of the `length` bytes at `text`, with a terminating zero. NULL when memory is out. */
+/* Copies `length` bytes and adds a terminating zero. Returns NULL if memory is exhausted. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
 
-/* Copies `text`, which may be NULL, into the arena. */
+/* Copies a string into the arena. If `text` is NULL, `*out` is NULL. */
 yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
 
-/* Points `pointer` at `count` new zeroed elements, or leaves the calling function with an error. */
+/* Sets `pointer` to `count` new zeroed elements. Returns a failure from the calling function if
+ * memory is exhausted. */
 #define YK_TRY_NEW(arena, pointer, count)                                                          \
     do {                                                                                           \
         (pointer) = yk_arena_allocate((arena), (size_t)(count), sizeof *(pointer));                \
@@ -33,8 +35,8 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
         }                                                                                          \
     } while (0)
 
-/* Points `pointer` at a new zeroed struct in an arena of its own, its member `arena`, or leaves the
- * calling function with an error. */
+/* Sets `pointer` to a new zeroed struct that is allocated in its own new arena, `pointer->arena`.
+ * Returns a failure from the calling function if memory is exhausted. */
 #define YK_TRY_NEW_OWNER(pointer)                                                                  \
     do {                                                                                           \
         struct yk_arena *yk_arena_owned_ = NULL;                                                   \
@@ -47,8 +49,8 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
         (pointer)->arena = yk_arena_owned_;                                                        \
     } while (0)
 
-/* Evaluates `expression` with a new arena called `arena`, which ends with it; its error, or that
- * there is no arena, leaves the calling function. */
+/* Evaluates `expression` with a temporary arena, a new variable with the name `arena`, and then
+ * destroys the arena. Returns a failure from the calling function. */
 #define YK_TRY_IN_ARENA(arena, expression)                                                         \
     do {                                                                                           \
         struct yk_arena *(arena) = NULL;                                                           \

@@ -1,4 +1,4 @@
-/* Grow: room for one more element at the end of an array that is reallocated by doubling. */
+/* Array: growth of a dynamic array by doubling. */
 #ifndef YK_BASE_ARRAY_H
 #define YK_BASE_ARRAY_H
 
@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes `*array` hold at least `count` + 1 elements of `size` bytes; `*capacity` starts as 0. */
+/* Ensures capacity for at least `count` + 1 elements of `size` bytes. `*array` may move. An empty
+ * array is NULL with a `*capacity` of 0. */
 yk_status yk_array_grow(void **array, int32_t *capacity, int32_t count, size_t size) YK_MUST_USE;
 
 #endif

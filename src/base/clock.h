@@ -1,4 +1,4 @@
-/* Clock: seconds that only ever grow, for measuring how long something took. Any thread may ask. */
+/* Clock: monotonic time in seconds, for measuring durations. Any thread may call it. */
 #ifndef YK_BASE_CLOCK_H
 #define YK_BASE_CLOCK_H
 

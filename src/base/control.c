@@ -11,7 +11,7 @@ size_t yk_control_length(const char *bytes, size_t length)
     if (first < 0x20 || first == 0x7f) {
         return 1;
     }
-    /* 0xc2 begins a character wherever it stands: no other character continues with it. */
+    /* 0xc2 is always the first byte of a character. */
     return first == 0xc2 && length > 1 && ((unsigned char)bytes[1] & 0xe0) == 0x80 ? 2 : 0;
 }
 

@@ -1,17 +1,18 @@
 /*
- * Control characters, which move a terminal's cursor or change its state: C0, DEL, and C1 (U+0080
- * to U+009F, two bytes of UTF-8). Whatever comes from other people's files and is printed passes
- * through here. Any thread.
+ * Control characters: C0, DEL, and C1 (U+0080 to U+009F, two bytes in UTF-8). They can move the
+ * cursor of a terminal or change its state. Text from files passes through these functions before
+ * it is printed. Any thread may call them.
  */
 #ifndef YK_BASE_CONTROL_H
 #define YK_BASE_CONTROL_H
 
 #include <stddef.h>
 
-/* The bytes of the control character that `bytes` begins with; 0 when it begins with none. */
+/* The length in bytes of the control character at the beginning of `bytes`, or 0 if there is none.
+ */
 size_t yk_control_length(const char *bytes, size_t length);
 
-/* Replaces every byte of a control character by '?'. */
+/* Replaces every byte of a control character with '?'. */
 void yk_control_mask(char *bytes, size_t length);
 
 #endif

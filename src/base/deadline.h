@@ -1,7 +1,7 @@
 /*
- * Deadline: until when work may go on. Long loops ask it now and then, and end with
- * YK_ERROR_STOPPED once it has passed; who set it knows that this is no failure. Any thread may
- * ask.
+ * Deadline: the time at which work must end. Long loops call yk_deadline_check() regularly and
+ * return YK_ERROR_STOPPED once the deadline has passed. The caller that set the deadline does not
+ * treat that as an error. Any thread may call these functions.
  */
 #ifndef YK_BASE_DEADLINE_H
 #define YK_BASE_DEADLINE_H
@@ -10,23 +10,23 @@
 
 #include <stdbool.h>
 
-/* A clock other than yk_clock_now_s(), for tests: one that does not wait. */
+/* A replacement for yk_clock_now_s(), for tests that must not wait. */
 struct yk_deadline_clock {
-    double (*now_s)(void *user); /* NULL: yk_clock_now_s() */
+    double (*now_s)(void *user); /* NULL means: yk_clock_now_s() */
     void *user;
 };
 
 struct yk_deadline {
-    double at_s; /* of the clock; INFINITY: never */
+    double at_s; /* time of `clock`; INFINITY means: no deadline */
     struct yk_deadline_clock clock;
 };
 
 double yk_deadline_now_s(const struct yk_deadline_clock *clock);
 
-/* NULL is never. */
+/* Returns false if `deadline` is NULL. */
 bool yk_deadline_has_passed(const struct yk_deadline *deadline);
 
-/* YK_ERROR_STOPPED once it has passed. */
+/* Fails with YK_ERROR_STOPPED if the deadline has passed. */
 yk_status yk_deadline_check(const struct yk_deadline *deadline) YK_MUST_USE;
 
 #endif

@@ -15,13 +15,14 @@
 #include <unistd.h>
 
 enum {
-    MEMORY_PER_DATA = 8 /* bytes for each one that is read: of a character, a token takes four while
-                           it is made and two or four where it is kept */
+    MEMORY_PER_DATA = 8, /* bytes of memory for each byte of data: a token takes four bytes during
+                            encoding, and two or four afterwards */
+    MAX_CHUNK_BYTES = 1 << 30 /* of one system call */
 };
 
-/* A pipe without a name, whose other end is or was somebody's who started this process; opening one
- * with a name would wait until somebody writes to it. */
-static bool is_handed_pipe(int descriptor, const struct stat *info)
+/* Whether this is an anonymous pipe, which the process inherited. Opening a named pipe would block
+ * until another process writes to it. */
+static bool is_inherited_pipe(int descriptor, const struct stat *info)
 {
     struct statfs system;
     return S_ISFIFO(info->st_mode) && fstatfs(descriptor, &system) == 0 &&
@@ -38,7 +39,7 @@ static yk_status fail_irregular(const char *path)
     return yk_fail(YK_ERROR_INPUT, "%s is not a regular file", path);
 }
 
-/* Not even opened unless it may be read: opening a device may do something. */
+/* Called before the file is opened, because opening a device may have side effects. */
 static yk_status check_kind(const char *path)
 {
     struct stat info;
@@ -72,7 +73,7 @@ yk_status yk_file_open(const char *path, bool pipes, int *out)
         }
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(error));
     }
-    if (!S_ISREG(info.st_mode) && !(pipes && is_handed_pipe(descriptor, &info))) {
+    if (!S_ISREG(info.st_mode) && !(pipes && is_inherited_pipe(descriptor, &info))) {
         close(descriptor);
         return fail_irregular(path);
     }
@@ -82,7 +83,38 @@ yk_status yk_file_open(const char *path, bool pipes, int *out)
     return YK_OK;
 }
 
-/* How many bytes may be read, and the words about who may have no more, and why. */
+int64_t yk_file_read_at(int descriptor, uint64_t offset, void *to, uint64_t length)
+{
+    uint64_t done = 0;
+    while (done < length) {
+        const uint64_t left = length - done;
+        const size_t chunk = left < MAX_CHUNK_BYTES ? (size_t)left : MAX_CHUNK_BYTES;
+        const ssize_t used = pread(descriptor, (char *)to + done, chunk, (off_t)(offset + done));
+        if (used < 0 && errno != EINTR) {
+            return -1;
+        }
+        if (used == 0) {
+            break;
+        }
+        done += used > 0 ? (uint64_t)used : 0;
+    }
+    return (int64_t)done;
+}
+
+int yk_file_write_bytes(int descriptor, const void *bytes, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        const size_t chunk = length - done < MAX_CHUNK_BYTES ? length - done : MAX_CHUNK_BYTES;
+        const ssize_t written = write(descriptor, (const char *)bytes + done, chunk);
+        if (written == 0 || (written < 0 && errno != EINTR)) {
+            return written < 0 ? errno : ENOSPC;
+        }
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+/* The most bytes to read, and the parts of the error message: what has this limit, and why. */
 struct limit {
     uint64_t most;
     const char *who;
@@ -97,7 +129,7 @@ static yk_status fail_too_long(const char *path, const struct limit *limit)
                    limit->who, limit->why);
 }
 
-/* What is known to be too long is not read up to there. */
+/* Fails early if the size of the file exceeds the limit. */
 static yk_status check_length(int descriptor, const char *path, const struct limit *limit)
 {
     struct stat info;
@@ -194,15 +226,16 @@ static yk_status write_in_place(const char *path, const struct yk_text *text)
     return stream ? write_stream(stream, path, text) : fail_to_open(path);
 }
 
-/* mkstemp makes private files; the result gets the mode an ordinary new or existing file has. */
-static void give_mode(int descriptor, const struct stat *existing)
+/* mkstemp() creates private files: sets the mode of the existing file, or that of a new one. */
+static void set_mode(int descriptor, const struct stat *existing)
 {
     const mode_t mask = umask(0);
     umask(mask);
     (void)fchmod(descriptor, existing ? existing->st_mode & 0777 : 0666 & ~mask);
 }
 
-/* Writes the file beside `path` under the name that `aside` gets; a failure leaves none. */
+/* Writes a temporary file in the folder of `path` and stores its name in `aside`. Removes it on
+ * failure. */
 static yk_status stage(const char *path, const struct stat *existing, const struct yk_text *text,
                        struct yk_text *aside)
 {
@@ -212,7 +245,7 @@ static yk_status stage(const char *path, const struct stat *existing, const stru
     FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     yk_status status = YK_OK;
     if (stream) {
-        give_mode(descriptor, existing);
+        set_mode(descriptor, existing);
         status = write_stream(stream, path, text);
     } else {
         status = fail_to_open(path);
@@ -229,7 +262,7 @@ static yk_status stage(const char *path, const struct stat *existing, const stru
     return status;
 }
 
-/* Removes a staged file that did not get its name. */
+/* Removes a temporary file that was not renamed. */
 static void drop(struct yk_text *aside)
 {
     if (aside->length > 0) {
@@ -267,7 +300,7 @@ yk_status yk_file_write(const char *path, const struct yk_text *text)
     return write_aside(path, exists ? &existing : NULL, text);
 }
 
-/* All are staged, and what is written in place is written, before the first gets its name. */
+/* Writes all temporary files and all special files before it renames the first one. */
 static yk_status write_all(const char *const *paths, const struct yk_text *const *texts,
                            size_t count, struct yk_text *asides)
 {
@@ -296,9 +329,7 @@ yk_status yk_file_write_all(const char *const *paths, const struct yk_text *cons
                             size_t count)
 {
     struct yk_text *asides = calloc(count, sizeof *asides);
-    if (!asides) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(asides);
     const yk_status status = write_all(paths, texts, count, asides);
     for (size_t i = 0; i < count; i++) {
         drop(&asides[i]);

@@ -1,9 +1,10 @@
 /*
- * File: whole files in and out, and how a file that somebody named is opened.
+ * File: reads and writes whole files, and opens files safely.
  *
- * A name may come from a file that was received, so nothing is read without end and nothing waits:
- * what is read is a regular file, or a pipe that this process was handed. A file is written under
- * another name and renamed when complete, so that a failure leaves what was there before.
+ * A path may come from an untrusted file. Therefore reads are limited in size and never block on
+ * special files: only regular files, and pipes that this process inherited, are read. A file is
+ * written under a temporary name and renamed when it is complete, so that a failure leaves the old
+ * file unchanged.
  */
 #ifndef YK_BASE_FILE_H
 #define YK_BASE_FILE_H
@@ -14,47 +15,55 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The most bytes of a file that is read whole, by what it holds: a document (a plan, a cluster, a
- * model's configuration), a tokenizer, or a record (a trace, metrics), which grows with the run.
- * Parsed JSON takes up to about 20 times as much memory as its text. */
+/* The maximum size of files that are read as a whole: documents (a plan, a cluster, the
+ * configuration of a model), tokenizers, and traces and metrics, which grow with a run. Parsed JSON
+ * takes up to about 20 times the memory of its text. */
 #define YK_FILE_DOCUMENT_BYTES (UINT64_C(64) << 20)
 #define YK_FILE_TOKENIZER_BYTES (UINT64_C(256) << 20)
 #define YK_FILE_RECORD_BYTES (UINT64_C(2) << 30)
 
-/* Adds all of a document to `out`; the path "-" is standard input. */
+/* Appends the content of a document to `out`. The path "-" is standard input. Fails if the file is
+ * longer than YK_FILE_DOCUMENT_BYTES. */
 yk_status yk_file_read(const char *path, struct yk_text *out) YK_MUST_USE;
 
-/* The same for a file of at most `most` bytes. */
+/* The same with a limit of `most` bytes. */
 yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
 
-/* The same for data: `out` may become as long as an eighth of the memory that is free, because what
- * is made of it takes several times as much. */
+/* The same for training data. The limit is one eighth of the free memory, because the data needs
+ * several times its size after conversion. */
 yk_status yk_file_read_data(const char *path, struct yk_text *out) YK_MUST_USE;
 
-/* Opens a regular file for reading; with `pipes`, also a pipe that this process was handed. Never
- * waits. The caller closes the descriptor. */
+/* Opens a regular file for reading or, if `pipes`, also a pipe that this process inherited. Never
+ * blocks. The caller closes the descriptor. */
 yk_status yk_file_open(const char *path, bool pipes, int *out) YK_MUST_USE;
 
-/* For who opens a file by its name itself: fails, as above, where something else has that name.
- * What is not there is left to the opening. */
+/* Reads `length` bytes at `offset`. Returns how many were read, which is less at the end of the
+ * file, or -1 with errno. */
+int64_t yk_file_read_at(int descriptor, uint64_t offset, void *to, uint64_t length);
+
+/* Writes `length` bytes at the current position. Returns 0 or the value of errno. */
+int yk_file_write_bytes(int descriptor, const void *bytes, size_t length);
+
+/* Fails if `path` exists and is not a regular file. For callers that open the file themselves. */
 yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
 
 /*
- * For names within a folder of the program's own, where it makes no symbolic links and follows
- * none: opens the file for writing and creates it where it does not exist (`flags` of open(), in
- * addition to O_CREAT), or fails with the reason why `path` must not be written.
+ * For paths inside the program's own folders, which contain no symbolic links.
+ * yk_file_open_nofollow() opens a file for writing and creates it if it does not exist. `flags` are
+ * flags of open(); O_CREAT is added. Both functions fail if `path` is a symbolic link.
  */
 yk_status yk_file_open_nofollow(const char *path, int flags, int *out) YK_MUST_USE;
 yk_status yk_file_check_nofollow(const char *path) YK_MUST_USE;
 
-/* Replaces a regular file, as yk_file_write() does, and nothing else. */
+/* Like yk_file_write(), but fails if `path` exists and is not a regular file. */
 yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text) YK_MUST_USE;
 
-/* Replaces the file by `text`; a path that is no plain file (a pipe, a terminal) is written to. */
+/* Replaces the content of a file with `text`. If `path` is not a regular file (a pipe, a terminal),
+ * writes to it instead. */
 yk_status yk_file_write(const char *path, const struct yk_text *text) YK_MUST_USE;
 
-/* The same for files that are of use only together: every one is written before the first of them
- * is replaced, so that a full disk leaves all of them as they were. */
+/* Writes several files that belong together. All are written completely before the first one is
+ * renamed, so that a full disk leaves all old files unchanged. */
 yk_status yk_file_write_all(const char *const *paths, const struct yk_text *const *texts,
                             size_t count) YK_MUST_USE;
 

@@ -48,7 +48,7 @@ static yk_status make(const char *path)
     if (mkdir(path, 0777) == 0) {
         return YK_OK;
     }
-    const int reason = errno; /* asking whether it is there has a reason of its own */
+    const int reason = errno; /* yk_folder_exists() changes errno */
     return yk_folder_exists(path) ? YK_OK
                                   : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s",
                                             path, strerror(reason));

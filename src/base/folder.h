@@ -1,4 +1,4 @@
-/* Folder: folders that commands write into or look for. Any thread may call this. */
+/* Folder: helpers for folders and paths. Any thread may call them. */
 #ifndef YK_BASE_FOLDER_H
 #define YK_BASE_FOLDER_H
 
@@ -7,18 +7,18 @@
 
 #include <stdbool.h>
 
-/* Makes the folder and those it is in, where they are missing. */
+/* Creates a folder and its missing parents. Succeeds if it exists. */
 yk_status yk_folder_create(const char *path) YK_MUST_USE;
 
 bool yk_folder_exists(const char *path);
 
-/* Whether two paths lead to one folder or file. */
+/* Whether two paths refer to the same file or folder. */
 bool yk_folder_is_same(const char *a, const char *b);
 
-/* Whether there is a file or folder `name` in `folder`. */
+/* Whether `folder` contains a file or folder called `name`. */
 bool yk_folder_has(const char *folder, const char *name);
 
-/* "FOLDER/name" in the arena. */
+/* Allocates "FOLDER/name" in the arena. */
 yk_status yk_folder_path(const char *folder, const char *name, struct yk_arena *arena,
                          const char **out) YK_MUST_USE;
 

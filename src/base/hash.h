@@ -1,6 +1,6 @@
 /*
- * Hash: a number that shows whether bytes have changed (XXH3, 64 bits); not for secrets. One thread
- * at a time may use a struct yk_hash.
+ * Hash: a 64-bit hash that detects changed bytes (XXH3). It is not cryptographic. One thread at a
+ * time may use a struct yk_hash.
  */
 #ifndef YK_BASE_HASH_H
 #define YK_BASE_HASH_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct yk_hash; /* opaque: the state of a hash over bytes that come in several calls */
+struct yk_hash; /* opaque; the state of a hash that is computed in several calls */
 
 uint64_t yk_hash_bytes(const void *bytes, size_t length);
 

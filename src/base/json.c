@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* struct yk_json is never defined: a node is a json_t behind another name, so that no other file
- * depends on the JSON library. */
+/* struct yk_json is never defined: a node is a json_t, so that no other file depends on the JSON
+ * library. */
 static json_t *node_of(const struct yk_json *node)
 {
     return (json_t *)node;
@@ -22,8 +22,8 @@ static const struct yk_json *wrap(const json_t *node)
     return (const struct yk_json *)node;
 }
 
-/* What is wrong, without the library's own names and without what stands there: the file may be one
- * that somebody else's file named, and no message hands its content on. */
+/* The message without the library's terms and without a quotation of the text: the path may come
+ * from an untrusted file, and messages must not reveal the content of other files. */
 static const char *fault_of(json_error_t *error)
 {
     char *quotation = strstr(error->text, " near '");
@@ -48,7 +48,7 @@ yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out)
         *out = (struct yk_json *)root;
         return YK_OK;
     }
-    /* The library does not say when it runs out of memory, but then it has no line either. */
+    /* If the library runs out of memory, it may only set no line. */
     if (json_error_code(&error) == json_error_out_of_memory || error.line < 0) {
         return yk_fail_out_of_memory();
     }
@@ -258,7 +258,7 @@ yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enu
     const char *word = yk_json_string(node);
     if (word) {
         const yk_status status = yk_units_read(word, unit, out);
-        return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
+        return yk_status_prefix(status, key);
     }
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_kind(node));
 }
@@ -277,7 +277,7 @@ yk_status yk_json_get_text(const struct yk_json *object, const char *key, const 
     return YK_OK;
 }
 
-/* A bare number is written out, so that the sentence about its missing unit can show it. */
+/* A number without a unit is formatted, so that the message about the missing unit can show it. */
 static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, bool zero, double *out)
 {
     char digits[YK_NUMBER_SIZE];
@@ -304,8 +304,7 @@ static yk_status amount_of(const struct yk_json *object, const char *key, enum y
                            bool zero, double *out)
 {
     const struct yk_json *node = yk_json_get(object, key);
-    const yk_status status = node ? read_amount(node, unit, zero, out) : YK_OK;
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
+    return yk_status_prefix(node ? read_amount(node, unit, zero, out) : YK_OK, key);
 }
 
 yk_status yk_json_get_amount(const struct yk_json *object, const char *key, enum yk_unit unit,

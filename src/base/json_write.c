@@ -9,7 +9,7 @@ void yk_json_write_line(struct yk_json_writer *writer, int32_t indent)
     writer->indent = indent;
 }
 
-/* The new line that was asked for; false where none was. */
+/* Writes the pending newline. Returns false if there is none. */
 static bool add_line(struct yk_json_writer *writer)
 {
     if (!writer->breaks) {

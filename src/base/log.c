@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Held for reading while a sink is called, so that several threads may log at once and one that
- * sets another sink waits for them. */
+/* Locked for reading during a call of the sink: several threads can log at the same time, and
+ * setting another sink waits for them. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static yk_log_sink current_sink;
 static void *current_user;

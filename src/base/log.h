@@ -1,7 +1,7 @@
 /*
- * Log: messages for the user while work goes on. Nothing is printed here: each line is passed to
- * the sink that the program has set. Several threads may log at once. yk_log_set_sink() waits for
- * calls of the sink that are under way, so a sink must not call it.
+ * Log: messages to the user during the work. This module does not print: it passes each line to the
+ * callback (sink) that the program has set. Several threads may log at the same time.
+ * yk_log_set_sink() waits for running calls of the sink; therefore a sink must not call it.
  */
 #ifndef YK_BASE_LOG_H
 #define YK_BASE_LOG_H
@@ -10,7 +10,7 @@
 
 enum yk_log_level {
     YK_LOG_WARNING, /* the result is valid, but the user should know this */
-    YK_LOG_NOTE,    /* what was chosen where the input did not say */
+    YK_LOG_NOTE,    /* a choice that was made because the input left it open */
     YK_LOG_DETAIL,  /* for debugging */
 };
 

@@ -1,47 +1,52 @@
 #include "base/names.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    FIRST_CAPACITY = 64,
-    EMPTY = -1
+    FIRST_CAPACITY = 64
+};
+
+/* The tag, the upper half of the hash, excludes most other names without a comparison. */
+struct slot {
+    uint32_t tag;
+    int32_t number; /* number + 1; 0 means: empty */
 };
 
 struct yk_names {
     struct yk_arena *arena;
     const char **names; /* by number */
-    uint64_t *hashes;   /* by number */
-    int32_t *slots;     /* open addressing, twice as many as names have room */
+    size_t *lengths;    /* by number */
+    struct slot *slots; /* (2 capacity) open addressing */
     int32_t count;
     int32_t capacity;
 };
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++) {
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-    }
-    return hash;
-}
-
-static int32_t *slot_of(const struct yk_names *names, uint64_t hash, const char *name)
+/* The slot of a name, or the empty one where it belongs. */
+static struct slot *slot_of(const struct yk_names *names, uint64_t hash, const char *name,
+                            size_t length)
 {
     const uint64_t mask = (uint64_t)names->capacity * 2 - 1;
-    uint64_t position = (hash ^ (hash >> 32)) & mask;
-    while (names->slots[position] != EMPTY) {
-        const int32_t number = names->slots[position];
-        if (names->hashes[number] == hash && strcmp(names->names[number], name) == 0) {
+    uint64_t position = hash & mask;
+    while (names->slots[position].number > 0) {
+        const int32_t number = names->slots[position].number - 1;
+        if (names->slots[position].tag == (uint32_t)(hash >> 32) &&
+            names->lengths[number] == length && memcmp(names->names[number], name, length) == 0) {
             break;
         }
         position = (position + 1) & mask;
     }
     return &names->slots[position];
+}
+
+static void fill_slot(struct yk_names *names, uint64_t hash, int32_t number)
+{
+    *slot_of(names, hash, names->names[number], names->lengths[number]) =
+        (struct slot){.tag = (uint32_t)(hash >> 32), .number = number + 1};
 }
 
 static yk_status grow(struct yk_names *names)
@@ -51,24 +56,19 @@ static yk_status grow(struct yk_names *names)
     }
     const int32_t capacity = names->capacity ? names->capacity * 2 : FIRST_CAPACITY;
     const char **texts = realloc(names->names, (size_t)capacity * sizeof *texts);
-    if (texts) {
-        names->names = texts;
-    }
-    uint64_t *hashes = realloc(names->hashes, (size_t)capacity * sizeof *hashes);
-    if (hashes) {
-        names->hashes = hashes;
-    }
-    int32_t *slots = realloc(names->slots, (size_t)capacity * 2 * sizeof *slots);
-    if (slots) {
-        names->slots = slots;
-    }
-    if (!texts || !hashes || !slots) {
+    names->names = texts ? texts : names->names;
+    size_t *lengths = realloc(names->lengths, (size_t)capacity * sizeof *lengths);
+    names->lengths = lengths ? lengths : names->lengths;
+    struct slot *slots = calloc((size_t)capacity * 2, sizeof *slots);
+    if (!texts || !lengths || !slots) {
+        free(slots);
         return yk_fail_out_of_memory();
     }
+    free(names->slots);
+    names->slots = slots;
     names->capacity = capacity;
-    memset(slots, 0xff, (size_t)capacity * 2 * sizeof *slots);
     for (int32_t i = 0; i < names->count; i++) {
-        *slot_of(names, hashes[i], texts[i]) = i;
+        fill_slot(names, yk_hash_bytes(texts[i], lengths[i]), i);
     }
     return YK_OK;
 }
@@ -76,58 +76,58 @@ static yk_status grow(struct yk_names *names)
 yk_status yk_names_create(struct yk_names **out)
 {
     struct yk_names *names = calloc(1, sizeof *names);
-    if (!names) {
-        return yk_fail_out_of_memory();
-    }
-    yk_status status = YK_OK;
-    YK_TRY_GOTO(yk_arena_create(&names->arena), fail);
-    YK_TRY_GOTO(grow(names), fail);
+    yk_status status = names ? yk_arena_create(&names->arena) : yk_fail_out_of_memory();
+    YK_THEN(grow(names));
+    YK_TRY_OR(status, yk_names_destroy(names));
     *out = names;
     return YK_OK;
-fail:
-    yk_names_destroy(names);
-    return status;
 }
 
 void yk_names_destroy(struct yk_names *names)
 {
-    if (!names) {
-        return;
+    if (names) {
+        yk_arena_destroy(names->arena);
+        free(names->names);
+        free(names->lengths);
+        free(names->slots);
+        free(names);
     }
-    yk_arena_destroy(names->arena);
-    free(names->names);
-    free(names->hashes);
-    free(names->slots);
-    free(names);
 }
 
-yk_status yk_names_add(struct yk_names *names, const char *name, bool *added, int32_t *out)
+yk_status yk_names_add_bytes(struct yk_names *names, const char *bytes, size_t length, bool *added,
+                             int32_t *out)
 {
-    const uint64_t hash = hash_of(name);
-    const int32_t existing = *slot_of(names, hash, name);
-    *added = existing == EMPTY;
+    const uint64_t hash = yk_hash_bytes(bytes, length);
+    *out = slot_of(names, hash, bytes, length)->number - 1;
+    *added = *out < 0;
     if (!*added) {
-        *out = existing;
         return YK_OK;
     }
     if (names->count == names->capacity) {
         YK_TRY(grow(names));
     }
-    const char *copy = yk_arena_copy_text(names->arena, name, strlen(name));
-    if (!copy) {
-        return yk_fail_out_of_memory();
-    }
-    const int32_t number = names->count++;
-    names->names[number] = copy;
-    names->hashes[number] = hash;
-    *slot_of(names, hash, name) = number;
-    *out = number;
+    const char *copy = yk_arena_copy_text(names->arena, bytes, length);
+    YK_TRY_MEMORY(copy);
+    names->names[names->count] = copy;
+    names->lengths[names->count] = length;
+    fill_slot(names, hash, names->count);
+    *out = names->count++;
     return YK_OK;
+}
+
+yk_status yk_names_add(struct yk_names *names, const char *name, bool *added, int32_t *out)
+{
+    return yk_names_add_bytes(names, name, strlen(name), added, out);
+}
+
+int32_t yk_names_find_bytes(const struct yk_names *names, const char *bytes, size_t length)
+{
+    return slot_of(names, yk_hash_bytes(bytes, length), bytes, length)->number - 1;
 }
 
 int32_t yk_names_find(const struct yk_names *names, const char *name)
 {
-    return *slot_of(names, hash_of(name), name);
+    return yk_names_find_bytes(names, name, strlen(name));
 }
 
 const char *yk_names_nearest(const struct yk_names *names, const char *word)
@@ -143,4 +143,9 @@ int32_t yk_names_count(const struct yk_names *names)
 const char *yk_names_at(const struct yk_names *names, int32_t number)
 {
     return names->names[number];
+}
+
+size_t yk_names_length(const struct yk_names *names, int32_t number)
+{
+    return names->lengths[number];
 }

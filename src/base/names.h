@@ -1,7 +1,7 @@
 /*
- * Names: a set of distinct strings, each with the number of its arrival (0, 1, 2 …).
- *
- * Names are copied. One thread at a time while names are added; any number may look up afterwards.
+ * Name index: a set of distinct strings, numbered 0, 1, 2 … in the order in which they were added.
+ * It copies the strings. While names are added, one thread at a time may use it; afterwards any
+ * number of threads may read it.
  */
 #ifndef YK_BASE_NAMES_H
 #define YK_BASE_NAMES_H
@@ -9,6 +9,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct yk_names;
@@ -16,17 +17,25 @@ struct yk_names;
 yk_status yk_names_create(struct yk_names **out) YK_MUST_USE;
 void yk_names_destroy(struct yk_names *names);
 
-/* Adds `name` unless it is there already; `added` tells which. `out` is its number either way. */
+/* Adds `name` if it is new. `*added` says whether it was, and `*out` is its number in both cases.
+ */
 yk_status yk_names_add(struct yk_names *names, const char *name, bool *added,
                        int32_t *out) YK_MUST_USE;
 
-/* The number of `name`, or -1. */
-int32_t yk_names_find(const struct yk_names *names, const char *name);
+/* The same for a string of bytes, which may contain zeros. */
+yk_status yk_names_add_bytes(struct yk_names *names, const char *bytes, size_t length, bool *added,
+                             int32_t *out) YK_MUST_USE;
 
-/* The name that `word` was probably meant to be, or NULL. */
+/* The number of a name, or -1 if it is unknown. */
+int32_t yk_names_find(const struct yk_names *names, const char *name);
+int32_t yk_names_find_bytes(const struct yk_names *names, const char *bytes, size_t length);
+
+/* The known name that is most similar to the misspelled `word`, or NULL. */
 const char *yk_names_nearest(const struct yk_names *names, const char *word);
 
 int32_t yk_names_count(const struct yk_names *names);
+/* Name `number`, zero-terminated, and its length in bytes. Valid as long as the index. */
 const char *yk_names_at(const struct yk_names *names, int32_t number);
+size_t yk_names_length(const struct yk_names *names, int32_t number);
 
 #endif

@@ -11,7 +11,7 @@ static size_t best(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment distance: edits, counting a swap of two neighbours as one. */
+/* Optimal string alignment distance: the number of edits; a swap of two neighbours is one edit. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][LONGEST_NAME + 1];

@@ -1,12 +1,12 @@
-/* Nearest: the known name a mistyped one was probably meant to be. */
+/* Nearest name: a suggestion for a misspelled name ("did you mean …?"). */
 #ifndef YK_BASE_NEAREST_H
 #define YK_BASE_NEAREST_H
 
 #include <stddef.h>
 
 /*
- * The name of `names` that takes the fewest insertions, deletions, replacements and swaps of
- * neighbours to get from `word`; NULL when none is close enough to be worth suggesting.
+ * The name with the smallest edit distance from `word`, which counts insertions, deletions,
+ * replacements and swaps of neighbours. Returns NULL if no name is similar enough.
  */
 const char *yk_nearest(const char *word, const char *const *names, size_t count);
 

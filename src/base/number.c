@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* strtod takes hexadecimal, "inf" and leading spaces too: none of them is a number in our files. */
+/* strtod() also accepts hexadecimal numbers, "inf" and leading spaces, which are not numbers here.
+ */
 static bool is_decimal(const char *word, size_t length)
 {
     if (length == 0 || length >= 400) {

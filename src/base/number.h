@@ -1,7 +1,8 @@
 /*
- * Number: strict reading and exact writing of numbers, in the same form whatever the locale.
+ * Number: conversion between numbers and text, independent of the locale.
  *
- * Reading takes the whole word or fails; writing gives the shortest digits that read back the same.
+ * Parsing accepts only a complete number. Formatting writes the shortest digits that parse to the
+ * same value.
  */
 #ifndef YK_BASE_NUMBER_H
 #define YK_BASE_NUMBER_H
@@ -14,16 +15,17 @@ enum {
     YK_NUMBER_SIZE = 40
 };
 
-/* The whole of the `length` characters at `word` as a finite decimal number. */
+/* Parses `length` characters as a finite decimal number. Returns false if any character is not part
+ * of it. */
 bool yk_number_read(const char *word, size_t length, double *out);
 
-/* The whole of the `length` characters at `word` as an integer. */
+/* Parses `length` characters as an integer. Returns false if any character is not part of it. */
 bool yk_number_read_integer(const char *word, size_t length, int64_t *out);
 
-/* Writes `value` into `out`, zero-terminated. */
+/* Formats `value` into `out`, zero-terminated. */
 void yk_number_format(double value, char out[YK_NUMBER_SIZE]);
 
-/* The greatest common divisor; of 0 and another number, the other. */
+/* The greatest common divisor. That of 0 and n is n. */
 static inline int64_t yk_number_gcd(int64_t a, int64_t b)
 {
     while (b != 0) {

@@ -1,36 +1,38 @@
 /*
- * Option: one named member of a request, as a row of a table: its name, what it may be, and where
- * in the request's record its value goes.
+ * Option: a named parameter of a request, as a row of a table: its name, its type, and the member
+ * of the request that stores it.
  *
- * One table serves the command line with its help, files of options (base/option_sources.h), and
- * programs that set members by name. Sentences name an option as people type it: --name. Any
- * thread.
+ * The same table serves the command line, its help, files of options (option sources, below), and
+ * programs that set options by name. Messages write an option as users type it: --name. Any thread
+ * may call these functions.
  */
 #ifndef YK_BASE_OPTION_H
 #define YK_BASE_OPTION_H
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The kind of an option is also the type of its field. */
+/* The kind of an option determines the type of its field. */
 enum yk_option_kind {
-    YK_OPTION_FLAG,    /* bool; takes no value */
+    YK_OPTION_FLAG,    /* bool; the option takes no value */
     YK_OPTION_TEXT,    /* const char * */
     YK_OPTION_FILE,    /* const char *, a file to write */
     YK_OPTION_INPUT,   /* const char *, a file to read */
-    YK_OPTION_CHOICE,  /* const char *, one of the row's choices */
+    YK_OPTION_CHOICE,  /* const char *, one of `choices` */
     YK_OPTION_INTEGER, /* int64_t, from `min` to `max` */
-    YK_OPTION_UNIT,    /* double, an amount of the row's unit */
-    YK_OPTION_SECONDS, /* double, a time: seconds, or a number with its unit */
-    YK_OPTION_FACTOR,  /* double, a number of 1 or more */
-    YK_OPTION_NUMBER,  /* double, a number above 0; NAN where it is neither given nor preset */
-    YK_OPTION_PERCENT, /* double, the part of 1 that "40%" is; the same */
-    YK_OPTION_LIST,    /* struct yk_option_list, positive numbers with commas between them */
+    YK_OPTION_UNIT,    /* double, a quantity with the unit `unit` */
+    YK_OPTION_SECONDS, /* double, a duration: "2" (seconds), "500ms" */
+    YK_OPTION_FACTOR,  /* double, 1 or more */
+    YK_OPTION_NUMBER,  /* double, above 0; NAN if it is neither given nor has a default */
+    YK_OPTION_PERCENT, /* double, "40%" is stored as 0.4; NAN as for NUMBER */
+    YK_OPTION_LIST,    /* struct yk_option_list, positive numbers separated by commas */
 };
 
 struct yk_option_list {
@@ -40,58 +42,62 @@ struct yk_option_list {
 
 struct yk_choice {
     const char *name;
-    const char *summary; /* NULL when the name says it all */
+    const char *summary; /* NULL if the name is sufficient */
 };
 
-/* Gives the choice of that number; false past the last one. */
+/* Writes choice `number` to `out`. Returns false after the last choice. */
 typedef bool (*yk_choices)(size_t number, struct yk_choice *out);
 
-/* The same from a list. In a function of that type whose list is an array, YK_CHOICE_AT(array). */
+/* Implements a yk_choices function for an array of choices: return YK_CHOICE_AT(array). */
 bool yk_option_choice_at(const struct yk_choice *choices, size_t count, size_t number,
                          struct yk_choice *out);
 #define YK_CHOICE_AT(choices_)                                                                     \
     yk_option_choice_at((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
 
 struct yk_option {
-    const char *name;        /* without the dashes */
-    const char *placeholder; /* what the help calls the value; NULL for a flag */
-    const char *help;        /* a sentence without its full stop */
-    const char *group;       /* the heading it stands under; NULL: the one before */
-    const char *rival;       /* says the same in another way: the later source wins; or NULL */
-    const char *preset;      /* the value when it is not given, as a user would write it, or NULL */
+    const char *name;        /* without dashes */
+    const char *placeholder; /* the name of the value in the help; NULL for a flag */
+    const char *help;        /* one sentence without a full stop */
+    const char *group;       /* the heading in the help; NULL means: that of the row before */
+    const char *rival;  /* the name of an option that excludes this one: the one that is set later
+                           replaces the other; or NULL */
+    const char *preset; /* the default value as a user would type it, or NULL */
     enum yk_option_kind kind;
     enum yk_unit unit; /* of kind UNIT */
-    char letter;       /* after one dash, for the few that everybody abbreviates; or 0 */
-    bool zero;         /* of kinds UNIT, SECONDS, NUMBER and PERCENT: 0 is allowed, not only more */
-    bool below;        /* of kinds NUMBER and PERCENT: `ceiling` itself is not allowed */
-    bool momentary;    /* says how to run once: not among the options that are kept */
-    double ceiling;    /* of kinds NUMBER and PERCENT, of 1: the most there may be; 0: no end */
-    int64_t min;       /* of kind INTEGER */
-    int64_t max;       /* of kind INTEGER */
-    int64_t missing;   /* of kind INTEGER: the field where it is neither given nor preset */
-    yk_choices choices; /* of kind CHOICE */
-    size_t offset;      /* of the field in the command's arguments */
+    char letter;       /* the short form, after a single dash; 0 means: none */
+    bool zero;         /* kinds UNIT, SECONDS, NUMBER, PERCENT: 0 is allowed */
+    bool below;        /* kinds NUMBER, PERCENT: the value must be less than `ceiling`, not equal */
+    bool momentary;    /* applies to one execution only: not saved with the options of a run */
+    double ceiling;    /* kinds NUMBER, PERCENT: the maximum, as a fraction for PERCENT; 0 means: no
+                          maximum */
+    int64_t min;       /* kind INTEGER */
+    int64_t max;       /* kind INTEGER */
+    int64_t missing;   /* kind INTEGER: the field's value if the option is neither given nor has a
+                          default */
+    yk_choices choices; /* kind CHOICE */
+    size_t offset;      /* of the field in the struct of the request */
 };
 
-/* Words in the order they were given. */
+/* Strings in the order in which they were given. */
 struct yk_option_strings {
     const char **items;
     int32_t count;
 };
 
-/* The options of a request. */
+/* All options of a request. */
 struct yk_option_table {
     const struct yk_option *rows;
     size_t count;
 };
 
 /*
- * Parts of a row, which is one or two lines with them:
+ * The parts of a row. With them a row takes one or two lines:
  *
  *   {YK_ROW("batch", "N", GROUP, "Samples in a batch"), YK_INTEGER(1, MOST, "1"), TO(batch)},
  *
- * where the file has #define TO(member) YK_TO(struct request, member). A placeholder of NULL goes
- * with a flag, a group of NULL with the one before. NULL as a preset: none.
+ * where the file defines: #define TO(member) YK_TO(struct request, member).
+ * A placeholder of NULL means a flag, a group of NULL means that of the row before, a preset of
+ * NULL means no default.
  */
 #define YK_ROW(name_, placeholder_, group_, help_)                                                 \
     .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
@@ -110,31 +116,83 @@ struct yk_option_table {
 #define YK_BYTES .kind = YK_OPTION_UNIT, .unit = YK_UNIT_BYTES
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a member cannot stand in them */
 #define YK_TO(type_, member_) .offset = offsetof(type_, member_)
-/* What a table of rows is to a record with members `options` and `option_count`. */
+/* The members `options` and `option_count` of a struct, from an array of rows. */
 #define YK_OPTIONS(rows_) .options = (rows_), .option_count = sizeof(rows_) / sizeof((rows_)[0])
 
-/* The choice whose name is nearest to `word`, or the only one that begins with it; NULL: none. */
+/* The choice that begins with `word`, if there is exactly one, else the one with the nearest name;
+ * NULL if none is similar. */
 const char *yk_option_nearest_choice(const char *word, yk_choices choices);
 
-/* The same of any names. */
+/* The same for any list of names. */
 const char *yk_option_nearest(const char *word, const char *const *names, size_t count);
 
-/* The field as it is where the option is neither given nor preset. */
+/* Resets the field to its value for an option that is neither given nor has a default. */
 void yk_option_clear(const struct yk_option *option, void *arguments);
 
-/* Checks `word` and stores what it means; of a flag, it may be NULL. Texts are kept as they are. */
+/* Parses and checks `word` and stores the value. `word` may be NULL for a flag. Strings are not
+ * copied. */
 yk_status yk_option_store(const struct yk_option *option, const char *word, struct yk_arena *arena,
                           void *arguments) YK_MUST_USE;
 
-/* Refuses a word that is none of the choices, offering the nearest; `label` is what it is for. */
+/* Fails if `word` is not one of the choices. The message begins with `label` and suggests the
+ * nearest choice. */
 yk_status yk_option_check_choice(const char *label, const char *word,
                                  yk_choices choices) YK_MUST_USE;
 
-/* The row of that name, or NULL. */
+/* The row with that name, or NULL. */
 const struct yk_option *yk_option_find(const struct yk_option_table *table, const char *name);
 
-/* Stores what every row says where nothing is given: its preset, or the field's empty value. */
+/* Stores the default of every row, or resets its field if it has none. */
 yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk_arena *arena,
                                   void *arguments) YK_MUST_USE;
+
+/*
+ * Option sources: values of options from files.
+ *
+ * A source is a JSON object. Its members have the names of options, without dashes:
+ * {"batch": 16, "data-part": "40%", "nf4": true}. A value is a string as a user would type it, or a
+ * number; flags are true or false. A later source overrides an earlier one, and the command line
+ * overrides all sources. That also holds for two options that exclude each other: the later one
+ * replaces the earlier.
+ */
+enum {
+    YK_OPTION_SOURCES_MAX = 3
+};
+
+struct yk_option_source {
+    const char *name; /* of the file, for messages */
+    const char *json;
+};
+
+struct yk_option_sources {
+    struct yk_option_source items[YK_OPTION_SOURCES_MAX];
+    size_t count;
+};
+
+/* Stores the values of one source. An unknown name is an error; the message suggests the nearest
+ * one. */
+yk_status yk_option_source_apply(const struct yk_option_table *table,
+                                 const struct yk_option_source *source, struct yk_arena *arena,
+                                 void *arguments) YK_MUST_USE;
+
+/* Stores the default of every row, then the values of the sources. */
+yk_status yk_option_sources_apply(const struct yk_option_table *table,
+                                  const struct yk_option_sources *sources, struct yk_arena *arena,
+                                  void *arguments) YK_MUST_USE;
+
+/* Like yk_option_store(), after the sources. Also resets the option that this one excludes. */
+yk_status yk_option_sources_store(const struct yk_option_table *table,
+                                  const struct yk_option *option, const char *word,
+                                  struct yk_arena *arena, void *arguments) YK_MUST_USE;
+
+/* Writes the options as a source, one member per line, beginning with "yoke" and "kind": "run".
+ * Reading it restores the same values. Skips options that are not set and options that are not
+ * saved (momentary). */
+yk_status yk_option_source_write(const struct yk_option_table *table, const void *arguments,
+                                 struct yk_text *out) YK_MUST_USE;
+
+/* Appends a JSON value as a user would type it. Returns false if no option can have a value of this
+ * type. */
+bool yk_option_source_value(const struct yk_json *value, struct yk_text *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What brings the library that a plug-in cannot find. */
+/* The package that contains a library which a plug-in needs. */
 static const struct {
     const char *library;
     const char *words;

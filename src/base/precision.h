@@ -1,6 +1,6 @@
 /*
- * Precision: the number formats that weights are stored and work is done in, by one name each on
- * the command line, in files and in tables.
+ * Precision: the number formats of weights and computations, with the names that the command line,
+ * files and tables use.
  */
 #ifndef YK_BASE_PRECISION_H
 #define YK_BASE_PRECISION_H
@@ -11,7 +11,7 @@
 
 enum yk_precision {
     YK_PRECISION_FP32,
-    YK_PRECISION_TF32, /* products only: stored as fp32 */
+    YK_PRECISION_TF32, /* for matrix products only; stored as fp32 */
     YK_PRECISION_FP16,
     YK_PRECISION_BF16,
     YK_PRECISION_COUNT,
@@ -20,10 +20,10 @@ enum yk_precision {
 /* "fp32", "tf32", "fp16", "bf16". */
 const char *yk_precision_name(enum yk_precision precision);
 
-/* False when no precision has that name. */
+/* Finds a precision by its name. Returns false if there is none. */
 bool yk_precision_find(const char *name, enum yk_precision *out);
 
-/* The bytes of one stored number: 4 or 2. */
+/* Bytes of one stored number: 4 or 2. */
 int64_t yk_precision_bytes(enum yk_precision precision);
 
 #endif

@@ -41,7 +41,7 @@ uint64_t yk_random_next(struct yk_random *random)
 int64_t yk_random_below(struct yk_random *random, int64_t bound)
 {
     assert(bound > 0);
-    /* Values past the last whole multiple of `bound` would favour small results: draw again. */
+    /* Values after the last whole multiple of `bound` would favour small results: draw again. */
     const uint64_t range = (uint64_t)bound;
     const uint64_t rejected = (UINT64_MAX - range + 1) % range;
     uint64_t value = yk_random_next(random);
@@ -56,8 +56,8 @@ double yk_random_uniform(struct yk_random *random)
     return (double)(yk_random_next(random) >> 11) * 0x1.0p-53;
 }
 
-/* von Neumann, 1951: in a falling run of uniform numbers an odd length accepts the first one; every
- * run that is rejected adds 1. */
+/* von Neumann, 1951: count the length of a decreasing run of uniform numbers. If it is odd, accept
+ * the first one; each rejected run adds 1. */
 double yk_random_exponential(struct yk_random *random)
 {
     for (double whole = 0;; whole += 1) {

@@ -4,10 +4,10 @@
 
 enum {
     ROUNDS = 64,
-    LENGTH_AT = YK_SHA256_BLOCK - 8, /* where the last block has the length */
+    LENGTH_AT = YK_SHA256_BLOCK - 8, /* offset of the length in the last block */
 };
 
-/* The first 32 bits of the fractions of the cube roots of the first 64 primes. */
+/* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t constants[ROUNDS] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -37,7 +37,7 @@ static void spread(const unsigned char *block, uint32_t words[ROUNDS])
     }
 }
 
-/* FIPS 180-4, 6.2.2; its letters. */
+/* FIPS 180-4, 6.2.2, with the variable names of the standard. */
 static void hash_block(struct yk_sha256 *hash)
 {
     uint32_t words[ROUNDS];

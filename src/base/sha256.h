@@ -1,8 +1,6 @@
 /*
- * SHA-256: a hash that cannot be forged (FIPS 180-4), and a proof that one knows a key, made with
- * it (HMAC, RFC 2104).
- *
- * Both in the making are plain values owned by one thread at a time.
+ * SHA-256: the cryptographic hash (FIPS 180-4), and message authentication codes with it (HMAC, RFC
+ * 2104). Both states are plain structs. One thread at a time may use one.
  */
 #ifndef YK_BASE_SHA256_H
 #define YK_BASE_SHA256_H
@@ -18,7 +16,7 @@ enum {
 
 struct yk_sha256 {
     uint32_t state[8];
-    uint64_t length; /* in bytes, so far */
+    uint64_t length; /* bytes that were added so far */
     unsigned char block[YK_SHA256_BLOCK];
 };
 
@@ -35,7 +33,8 @@ void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t l
 void yk_sha256_hmac_add(struct yk_sha256_hmac *hmac, const void *bytes, size_t length);
 void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_SIZE]);
 
-/* Takes as long wherever they differ, so that nobody can guess a proof byte by byte. */
+/* Whether two digests are equal. Takes the same time wherever they differ, which prevents timing
+ * attacks. */
 bool yk_sha256_is_same(const unsigned char a[YK_SHA256_SIZE],
                        const unsigned char b[YK_SHA256_SIZE]);
 

@@ -14,21 +14,21 @@ static _Thread_local char last_message[MESSAGE_SIZE];
 
 yk_status(yk_fail)(yk_status status, const char *format, ...)
 {
-    /* An argument may be the current sentence itself, so the new one is made aside. */
+    /* An argument may point into last_message. */
     char message[MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    /* Names from files are part of it: none of them may move the cursor of a terminal. */
+    /* It may contain names from files, which must not control the terminal. */
     yk_control_mask(message, strlen(message));
     memcpy(last_message, message, sizeof last_message);
     return status;
 }
 
-yk_status yk_status_prefix(yk_status status, const char *prefix)
+yk_status(yk_status_prefix)(yk_status status, const char *prefix)
 {
-    return yk_fail(status, "%s: %s", prefix, last_message);
+    return status == YK_OK ? YK_OK : yk_fail(status, "%s: %s", prefix, last_message);
 }
 
 yk_status(yk_fail_out_of_memory)(void)

@@ -1,43 +1,46 @@
 /*
- * Status: how every function that can fail reports it. The value says what kind of failure it is,
- * and is also the exit code of the command line. Whoever first knows what is wrong writes one
- * sentence with yk_fail(): what, where, what to do. It belongs to the calling thread until its next
- * failure.
+ * Status: the return value of every function that can fail. It names the class of the failure, and
+ * is also the exit code of the command line. The function that detects a failure describes it in
+ * one sentence with yk_fail(): what is wrong, where, and what to do. Each thread has its own
+ * current sentence, which lasts until the next failure of that thread.
  *
- * The room: memory and errors: arena, array, priority_queue, status, plugin_file (plugin/status.c
- * is linked into plug-ins); text: text, table, utf8, control, number, units, nearest, names; files:
- * file, folder, hash, sha256, json (reading), json_write; requests: option, option_sources; the
- * machine: system, clock, deadline, log, random, precision.
+ * Files of this folder:
+ *   memory, errors   arena, array, priority_queue, status, plugin_file (with plugin/status.c)
+ *   text             text, table, utf8, control_character, number, units, nearest_name, name_index
+ *   files            file, folder, hash, sha256, json (reading), json_write
+ *   options          option
+ *   machine          system, clock, deadline, log, random, precision
  */
 #ifndef YK_BASE_STATUS_H
 #define YK_BASE_STATUS_H
 
 typedef enum yk_status {
     YK_OK = 0,
-    YK_ERROR_SYSTEM = 1,   /* the machine refused memory, a file or a thread */
-    YK_ERROR_USAGE = 2,    /* the command line makes no sense */
-    YK_ERROR_NO_FIT = 3,   /* nothing fits the devices */
-    YK_ERROR_INPUT = 4,    /* a file or a value is wrong */
-    YK_ERROR_NUMBERS = 5,  /* numbers went bad: infinity or not-a-number */
-    YK_ERROR_LOST = 6,     /* a device or a peer is gone */
-    YK_ERROR_STOPPED = 75, /* stopped by a signal, state saved */
+    YK_ERROR_SYSTEM = 1,   /* the operating system refused memory, a file or a thread */
+    YK_ERROR_USAGE = 2,    /* the command line or the call is invalid */
+    YK_ERROR_NO_FIT = 3,   /* no plan fits in the memory of the devices */
+    YK_ERROR_INPUT = 4,    /* a file or a value is invalid */
+    YK_ERROR_NUMBERS = 5,  /* a computed value is infinite or not a number */
+    YK_ERROR_LOST = 6,     /* a device or another rank has failed */
+    YK_ERROR_STOPPED = 75, /* stopped by a signal or a deadline; the state was saved */
 } yk_status;
 
 #define YK_MUST_USE __attribute__((warn_unused_result))
 #define YK_PRINTF(format_index, first_argument)                                                    \
     __attribute__((format(printf, format_index, first_argument)))
 
-/* Records the sentence and returns `status`, so that a failure is one line: return yk_fail(…). */
+/* Stores the sentence and returns `status`, so that a failure is one line: return yk_fail(…). */
 yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRINTF(2, 3);
 
-/* Puts "prefix: " in front of the current sentence: the place the caller knows and the callee did
- * not. Returns `status` unchanged. */
+/* Returns `status`. If it is a failure, inserts "prefix: " before the current sentence: a location
+ * that the caller knows and the callee does not. */
 yk_status yk_status_prefix(yk_status status, const char *prefix) YK_MUST_USE;
 
 yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
 
 #ifdef __clang_analyzer__
-/* clang's analyzer sees one source at a time and cannot know that a failure is never YK_OK. */
+/* clang's analyzer reads one source file at a time. This tells it that a failure is never YK_OK and
+ * that yk_status_prefix() returns its argument. */
 static inline yk_status yk_status_failed_(yk_status status)
 {
     if (status == YK_OK) {
@@ -45,13 +48,20 @@ static inline yk_status yk_status_failed_(yk_status status)
     }
     return status;
 }
+static inline yk_status yk_status_prefix_(yk_status status, const char *prefix)
+{
+    (void)(yk_status_prefix)(status, prefix);
+    return status;
+}
+#define yk_status_prefix(...) yk_status_prefix_(__VA_ARGS__)
 #define yk_fail(...) yk_status_failed_((yk_fail)(__VA_ARGS__))
 #define yk_fail_out_of_memory() yk_status_failed_((yk_fail_out_of_memory)())
 #endif
 
-/* The sentence of this thread's last failure; "" before the first one. */
+/* The sentence of the calling thread's last failure, or "" if there was none. */
 const char *yk_status_message(void);
 
+/* Returns from the calling function if `expression` is a failure. */
 #define YK_TRY(expression)                                                                         \
     do {                                                                                           \
         yk_status yk_try_status_ = (expression);                                                   \
@@ -60,7 +70,27 @@ const char *yk_status_message(void);
         }                                                                                          \
     } while (0)
 
-/* For functions with a `yk_status status`: the next step, unless one before has failed. */
+/* The same, after running `cleanup`. */
+#define YK_TRY_OR(expression, cleanup)                                                             \
+    do {                                                                                           \
+        yk_status yk_try_status_ = (expression);                                                   \
+        if (yk_try_status_ != YK_OK) {                                                             \
+            cleanup;                                                                               \
+            return yk_try_status_;                                                                 \
+        }                                                                                          \
+    } while (0)
+
+/* Returns an out-of-memory failure unless all new allocations are non-NULL:
+ * YK_TRY_MEMORY(first && second). */
+#define YK_TRY_MEMORY(allocated)                                                                   \
+    do {                                                                                           \
+        if (!(allocated)) {                                                                        \
+            return yk_fail_out_of_memory();                                                        \
+        }                                                                                          \
+    } while (0)
+
+/* For functions with a variable `yk_status status`: evaluates `expression` if no earlier step has
+ * failed. */
 #define YK_THEN(expression)                                                                        \
     do {                                                                                           \
         if (status == YK_OK) {                                                                     \
@@ -68,7 +98,7 @@ const char *yk_status_message(void);
         }                                                                                          \
     } while (0)
 
-/* For functions with a `yk_status status` and a label that undoes what was done so far. */
+/* For functions with a variable `yk_status status` and a label where they clean up. */
 #define YK_TRY_GOTO(expression, label)                                                             \
     do {                                                                                           \
         status = (expression);                                                                     \

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* The part numbers of Arm's MIDR_EL1 register (implementer 0x41) for cores found in servers and
- * boards; Linux gives no name on these machines. */
+/* Part numbers in Arm's MIDR_EL1 register (implementer 0x41) of cores in servers and boards. Linux
+ * reports no name for them. */
 static const struct {
     const char *part;
     const char *name;
@@ -94,6 +94,6 @@ bool yk_system_reset_peak_memory(void)
     if (!stream) {
         return false;
     }
-    const bool written = fputs("5", stream) >= 0; /* proc(5): the peak alone */
+    const bool written = fputs("5", stream) >= 0; /* proc(5): reset only the peak */
     return fclose(stream) == 0 && written;
 }

@@ -11,7 +11,7 @@
 struct yk_table {
     struct yk_table_column *columns;
     size_t column_count;
-    struct yk_text cells; /* every cell's characters, each ended by a zero */
+    struct yk_text cells; /* all cells, each zero-terminated */
     size_t cell_count;
 };
 
@@ -49,7 +49,7 @@ void yk_table_add(struct yk_table *table, const char *format, ...)
     va_start(arguments, format);
     yk_text_addv(&table->cells, format, arguments);
     va_end(arguments);
-    /* Names come from files: none of them may move the cursor or end the cell. */
+    /* Cells may contain names from files, which must not control the terminal or end the cell. */
     if (table->cells.length > begin) {
         yk_control_mask(table->cells.bytes + begin, table->cells.length - begin);
     }
@@ -90,7 +90,7 @@ static void write_rows(const struct yk_table *table, const size_t *widths, struc
         yk_text_add(out, "  ");
         yk_text_add_repeated(out, "-", widths[c]);
     }
-    yk_text_trim(out); /* columns without a title or a cell have no rule */
+    yk_text_trim(out); /* empty columns without a title have no rule */
     yk_text_add(out, "\n");
     const char *cell = yk_text_chars(&table->cells);
     const size_t complete = table->cell_count - table->cell_count % table->column_count;
@@ -105,9 +105,7 @@ yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
 {
     YK_TRY(yk_text_status(&table->cells));
     size_t *widths = calloc(table->column_count, sizeof *widths);
-    if (!widths) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(widths);
     for (size_t c = 0; c < table->column_count; c++) {
         widths[c] = yk_text_columns(table->columns[c].title);
     }

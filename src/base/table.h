@@ -1,8 +1,5 @@
-/*
- * Table: rows of words, written as columns that line up on a terminal.
- *
- * Cells are copied when they are added. One thread at a time.
- */
+/* Table: text in aligned columns for a terminal. Cells are copied. One thread at a time may use a
+ * table. */
 #ifndef YK_BASE_TABLE_H
 #define YK_BASE_TABLE_H
 
@@ -27,13 +24,13 @@ yk_status yk_table_create(const struct yk_table_column *columns, size_t count,
                           struct yk_table **out) YK_MUST_USE;
 void yk_table_destroy(struct yk_table *table);
 
-/* Fills the next cell, row by row; a row is complete when each of its columns has a cell. */
+/* Formats the next cell. Cells are added row by row. */
 void yk_table_add(struct yk_table *table, const char *format, ...) YK_PRINTF(2, 3);
 
-/* Writes the title row, a rule and the complete rows, each line indented by two spaces. */
+/* Writes the title row, a rule and the complete rows. Each line is indented by two spaces. */
 yk_status yk_table_write(const struct yk_table *table, struct yk_text *out) YK_MUST_USE;
 
-/* The same, and destroys the table. */
+/* The same, then destroys the table. */
 yk_status yk_table_finish(struct yk_table *table, struct yk_text *out) YK_MUST_USE;
 
 #endif

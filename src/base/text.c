@@ -3,6 +3,7 @@
 #include "base/control.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -38,7 +39,7 @@ yk_status yk_text_move(struct yk_text *text, struct yk_arena *arena, const char 
     return status;
 }
 
-/* Room for `more` characters and the terminating zero. */
+/* Ensures capacity for `more` characters and the terminating zero. */
 static bool reserve(struct yk_text *text, size_t more)
 {
     if (text->failed) {
@@ -124,10 +125,10 @@ void yk_text_add_number(struct yk_text *text, double value)
     yk_text_add(text, digits);
 }
 
-/* Adds `bytes` with every control character but those in `kept` escaped. */
+/* Adds `bytes` with all control characters escaped, except those in `kept`. */
 static void add_escaped(struct yk_text *text, const char *bytes, size_t length, const char *kept)
 {
-    size_t begin = 0; /* of what was not added yet */
+    size_t begin = 0; /* of the bytes that are not added yet */
     for (size_t i = 0; i < length; i++) {
         const size_t control = yk_control_length(bytes + i, length - i);
         if (control == 0 || (bytes[i] && strchr(kept, bytes[i]))) {
@@ -152,8 +153,7 @@ void yk_text_add_line(struct yk_text *text, const char *words)
     add_escaped(text, words, strlen(words), "");
 }
 
-/* Adds what needs no letter of its own behind the backslash; returns how many bytes more than one
- * it took. */
+/* Adds a character that has no short escape. Returns how many bytes more than one it consumed. */
 static size_t add_json_character(struct yk_text *text, const char *c)
 {
     const size_t control = yk_control_length(c, c[1] ? 2 : 1);
@@ -210,7 +210,7 @@ void yk_text_add_xml(struct yk_text *text, const char *words)
             yk_text_add(text, "&#39;");
             break;
         default:
-            /* XML 1.0 allows no control character but tab and newline, not even escaped. */
+            /* XML 1.0 forbids control characters other than tab and newline, even escaped. */
             if ((unsigned char)*c < 0x20 && *c != '\t' && *c != '\n') {
                 yk_text_add(text, "\xef\xbf\xbd");
             } else {
@@ -220,25 +220,15 @@ void yk_text_add_xml(struct yk_text *text, const char *words)
     }
 }
 
-/* Decodes one character of valid UTF-8 and returns how many bytes it takes. */
+/* Decodes one character and returns its length in bytes. A byte that is not UTF-8 counts as one
+ * character. */
 static size_t decode(const char *words, uint32_t *out)
 {
-    const unsigned char *b = (const unsigned char *)words;
-    if (b[0] >= 0xf0 && b[1] && b[2] && b[3]) {
-        *out = (uint32_t)(b[0] & 7) << 18 | (uint32_t)(b[1] & 63) << 12 |
-               (uint32_t)(b[2] & 63) << 6 | (uint32_t)(b[3] & 63);
-        return 4;
+    const size_t used = yk_utf8_decode(words, strnlen(words, YK_UTF8_MAX_BYTES), out);
+    if (used == 0) {
+        *out = (unsigned char)words[0];
     }
-    if (b[0] >= 0xe0 && b[1] && b[2]) {
-        *out = (uint32_t)(b[0] & 15) << 12 | (uint32_t)(b[1] & 63) << 6 | (uint32_t)(b[2] & 63);
-        return 3;
-    }
-    if (b[0] >= 0xc0 && b[1]) {
-        *out = (uint32_t)(b[0] & 31) << 6 | (uint32_t)(b[1] & 63);
-        return 2;
-    }
-    *out = b[0];
-    return 1;
+    return used > 0 ? used : 1;
 }
 
 static size_t columns_of(uint32_t character)
@@ -282,7 +272,7 @@ size_t yk_text_prefix(const char *words, size_t columns)
     return length;
 }
 
-/* From here on, digits behind the sixth tell nothing. */
+/* From here on, only the exponent and two decimals are shown. */
 #define HUGE_PERPLEXITY 1e6
 #define MAX_SECONDS 1e15
 
@@ -315,7 +305,7 @@ void yk_text_add_perplexity(double loss, int decimals, struct yk_text *out)
     } else if (isfinite(perplexity) || !isfinite(loss)) {
         yk_text_addf(out, "%.2e", perplexity);
     } else {
-        /* exp(loss) = 10^(loss / ln 10), beyond what a double holds. */
+        /* exp(loss) = 10^(loss / ln 10), which overflows a double. */
         const double digits = loss / log(10);
         yk_text_addf(out, "%.2fe+%.0f", pow(10, digits - floor(digits)), floor(digits));
     }

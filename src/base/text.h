@@ -1,7 +1,7 @@
 /*
- * Text: a string that grows. It starts as {0} and is freed by yk_text_free(). Running out of memory
- * is remembered in `failed` and reported once by yk_text_status(), so that writers need not check
- * every line. One thread at a time.
+ * Text: a growing string. It is initialized with {0} and freed by yk_text_free(). If memory is
+ * exhausted, `failed` is set and further additions do nothing; yk_text_status() reports it once at
+ * the end. One thread at a time may use a text.
  */
 #ifndef YK_BASE_TEXT_H
 #define YK_BASE_TEXT_H
@@ -15,19 +15,20 @@
 #include <stdint.h>
 
 struct yk_text {
-    char *bytes; /* zero-terminated once anything was added; NULL before */
+    char *bytes; /* zero-terminated; NULL if nothing was added */
     size_t length;
     size_t capacity;
     bool failed;
-    bool coloured; /* ready for a terminal: its writer escaped what others wrote, and coloured it */
+    bool coloured; /* formatted for a terminal: contains colours, and text from files is already
+                      escaped */
 };
 
 void yk_text_free(struct yk_text *text);
 
-/* YK_OK, or out of memory if any addition failed. */
+/* Fails if memory was exhausted in any addition. */
 yk_status yk_text_status(const struct yk_text *text) YK_MUST_USE;
 
-/* The characters so far; "" when nothing was added. */
+/* The characters, or "" if nothing was added. */
 const char *yk_text_chars(const struct yk_text *text);
 
 void yk_text_add(struct yk_text *text, const char *words);
@@ -37,41 +38,44 @@ void yk_text_addf(struct yk_text *text, const char *format, ...) YK_PRINTF(2, 3)
 
 void yk_text_addv(struct yk_text *text, const char *format, va_list arguments) YK_PRINTF(2, 0);
 
-/* Copies the text, unless it failed, into the arena, and frees it. */
+/* Moves the text into the arena: copies it and frees `text`. Fails if memory was exhausted. */
 yk_status yk_text_move(struct yk_text *text, struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* Removes spaces at the end. */
 void yk_text_trim(struct yk_text *text);
 
-/* The shortest decimal that reads back as the same double, without an exponent where it can be. */
+/* Appends the shortest decimal that parses to the same double, without an exponent if possible. */
 void yk_text_add_number(struct yk_text *text, double value);
 
-/* "…" with JSON escapes; also safe inside a <script> element: '<' is written as \u003c. */
+/* Appends a JSON string with quotes and escapes. '<' is written as \u003c, so that it is safe
+ * inside a <script> element. */
 void yk_text_add_json(struct yk_text *text, const char *words);
 
-/* Control characters, except newline and tab, as visible escapes: "\x1b", or "\u009b" for a
- * character of two bytes. Everything else is added as it is. */
+/* Appends bytes with control characters, except newline and tab, as visible escapes: "\x1b", or
+ * "\u009b" for a character of two bytes. */
 void yk_text_add_printable(struct yk_text *text, const char *bytes, size_t length);
 
-/* The same with newlines and tabs escaped too: what others wrote stays within its line. */
+/* The same, and escapes newlines and tabs too. */
 void yk_text_add_line(struct yk_text *text, const char *words);
 
-/* Escaped for XML and HTML, in content and in attributes. */
+/* Appends a string with escapes for XML and HTML, for content and attributes. */
 void yk_text_add_xml(struct yk_text *text, const char *words);
 
-/* How many columns a UTF-8 string takes on a terminal: wide East Asian characters take two. */
+/* The width of a UTF-8 string on a terminal, in columns. Wide East Asian characters take two. */
 size_t yk_text_columns(const char *words);
 
-/* The length in bytes of the longest prefix of whole characters that takes at most `columns`. */
+/* The length in bytes of the longest prefix of whole characters that takes at most `columns`
+ * columns. */
 size_t yk_text_prefix(const char *words, size_t columns);
 
-/* "s" behind what there are several of. */
+/* "s" unless `count` is 1, else "". */
 const char *yk_text_plural(int64_t count);
 
-/* "850ms", "42.1s", "3min 7s", "2h 15min". */
+/* Appends "850ms", "42.1s", "3min 7s" or "2h 15min". */
 void yk_text_add_duration(double seconds, struct yk_text *out);
 
-/* The perplexity of a loss, with so many decimals unless it is huge. */
+/* Appends the perplexity of a loss with `decimals` decimals, or in exponential notation if it is
+ * huge. */
 void yk_text_add_perplexity(double loss, int decimals, struct yk_text *out);
 
 #endif

@@ -15,8 +15,8 @@ struct suffix {
 struct family {
     const char *what;
     const char *example;
-    const struct suffix *read; /* every suffix understood, ended by a NULL name */
-    const struct suffix *show; /* the ones written, largest first, ended by a NULL name */
+    const struct suffix *read; /* all suffixes that are accepted, up to a NULL name */
+    const struct suffix *show; /* the suffixes for output, largest first, up to a NULL name */
 };
 
 #define KI 1024.0

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The smallest character that needs as many bytes: what could be shorter is refused. */
+/* The smallest character for each length in bytes: a longer encoding than necessary is invalid. */
 static const uint32_t min_character[YK_UTF8_MAX_BYTES + 1] = {0, 0, 0x80, 0x800, 0x10000};
 
 size_t yk_utf8_decode(const char *bytes, size_t length, uint32_t *out)

@@ -1,4 +1,5 @@
-/* UTF-8: characters in bytes, strictly (RFC 3629), and where in a text a byte is. Any thread. */
+/* UTF-8: strict encoding and decoding (RFC 3629), and positions in a text. Any thread may call
+ * this. */
 #ifndef YK_BASE_UTF8_H
 #define YK_BASE_UTF8_H
 
@@ -9,17 +10,17 @@
 
 enum {
     YK_UTF8_MAX_BYTES = 4,
-    YK_UTF8_CHARACTERS = 0x110000 /* code points are below */
+    YK_UTF8_CHARACTERS = 0x110000 /* code points are below this */
 };
 
-/* The character at the beginning of `bytes` and how many bytes it takes; 0 when they are no UTF-8:
- * cut off, longer than needed, a half of a surrogate pair or beyond U+10FFFF. */
+/* Decodes the first character of `bytes` and returns its length in bytes. Returns 0 if the bytes
+ * are not valid UTF-8: truncated, overlong, a surrogate, or above U+10FFFF. */
 size_t yk_utf8_decode(const char *bytes, size_t length, uint32_t *out);
 
-/* Writes a character, without a terminating zero, and returns how many bytes it takes. */
+/* Encodes a character, without a terminating zero, and returns its length in bytes. */
 size_t yk_utf8_encode(uint32_t character, char out[YK_UTF8_MAX_BYTES]);
 
-/* The longest beginning of `bytes` that is UTF-8 without zeros: `length` when all of it is. */
+/* The length of the longest prefix of `bytes` that is valid UTF-8 without zero bytes. */
 size_t yk_utf8_valid_length(const char *bytes, size_t length);
 
 struct yk_utf8_position {
@@ -27,10 +28,10 @@ struct yk_utf8_position {
     int64_t column; /* from 1, in characters */
 };
 
-/* Where byte `at` is; the bytes before it are UTF-8. */
+/* The position of byte `at`. The bytes before it must be valid UTF-8. */
 struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at);
 
-/* Refuses a text by the byte at `place` of `source`, which is 0 or no UTF-8. */
+/* Fails with a message about the invalid byte at `place`: it is 0 or not UTF-8. */
 yk_status yk_utf8_fail(const char *source, struct yk_utf8_position place, char byte) YK_MUST_USE;
 
 #endif

@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * The rules are regular expressions in sacreBLEU, over code points. Bytes do as well: what is
- * matched and moved is ASCII, and "anything but a digit" next to it may be the one byte of a longer
- * character that is next to it.
+ * sacreBLEU's rules are regular expressions over code points. Working on bytes gives the same
+ * result: the rules match and move only ASCII, and "not a digit" next to it is also true for one
+ * byte of a longer character.
  *
- * Each rule reads all of the text and writes it anew, at most GROWTH times as long.
+ * Each rule reads the whole text and writes a new one, which is at most GROWTH times as long.
  */
 enum {
-    GROWTH = 3 /* one character becomes itself between two spaces */
+    GROWTH = 3 /* one character becomes a space, itself and a space */
 };
 
 typedef size_t (*rule)(const char *in, size_t length, char *out);
@@ -41,15 +41,15 @@ static bool is_point(char c)
     return c == '.' || c == ',';
 }
 
-/* ASCII punctuation and the space, but for ' , - and the full stop: [\{-\~\[-\` -\&\(-\+\:-\@\/] */
+/* ASCII punctuation and the space, except ' , - and the full stop: [\{-\~\[-\` -\&\(-\+\:-\@\/] */
 static bool stands_alone(char c)
 {
     return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
            (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
 }
 
-/* How many bytes the white space at the beginning of `bytes` takes, of that which Python's
- * str.isspace() knows; 0: it is none. */
+/* The length in bytes of the white space character at the beginning of `bytes`, as Python's
+ * str.isspace() defines it; 0 if there is none. */
 static size_t space_length(const char *bytes, size_t length)
 {
     const unsigned char first = (unsigned char)bytes[0];
@@ -160,7 +160,8 @@ static size_t space_words(const char *in, size_t length, char *out)
     return written;
 }
 
-/* Makes the spare buffer hold what a rule makes of `length` bytes; false where memory runs out. */
+/* Ensures that the spare buffer can hold the output of a rule for `length` bytes. Returns false if
+ * memory is exhausted. */
 static bool reserve(struct yk_bleu_tokens *tokens, size_t length)
 {
     const size_t needed = GROWTH * length + 1;
@@ -178,7 +179,7 @@ static bool reserve(struct yk_bleu_tokens *tokens, size_t length)
     return true;
 }
 
-/* What was written into the spare buffer is the text from now on. */
+/* Makes the output of a rule, in the spare buffer, the current text. */
 static void swap_buffers(struct yk_bleu_tokens *tokens, size_t length)
 {
     char *const bytes = tokens->words;
@@ -191,8 +192,8 @@ static void swap_buffers(struct yk_bleu_tokens *tokens, size_t length)
     tokens->length = length;
 }
 
-/* Puts `with`, or nothing where it is zero, in place of `what` from left to right, as str.replace()
- * does. */
+/* Replaces `what` from left to right with the character `with`, or removes it if `with` is zero, as
+ * str.replace() does. */
 static void replace(struct yk_bleu_tokens *tokens, const char *what, char with)
 {
     const size_t what_length = strlen(what);
@@ -248,30 +249,31 @@ yk_status yk_bleu_tokens_split(const char *sentence, size_t length, struct yk_bl
     return YK_OK;
 }
 
-/* The sacreBLEU that tests/oracle/make_bleu_fixtures.py holds these numbers against. */
+/* The version of sacreBLEU that tests/oracle/make_bleu_fixtures.py compares with. */
 #define RULES_VERSION "2.6.0"
 
-/* A run of words of a reference. Words are spaced by one space and hold none, so the bytes from the
- * first word to the last tell its words and how many they are. */
-struct run {
-    const char *bytes; /* in the reference's tokens; NULL: the slot is empty */
+/* An n-gram of a reference. Words are separated by one space and contain none, so the bytes from
+ * the first to the last word identify the n-gram. */
+struct ngram {
+    const char *bytes; /* in the tokens of the reference; NULL means: the slot is empty */
     size_t length;
     uint64_t hash;
-    int64_t left; /* how many are not matched yet */
+    int64_t left; /* occurrences that are not matched yet */
 };
 
-/* The runs of one reference, in an open hash table that serves one sentence after another. */
-struct runs {
-    struct run *slots;
-    size_t capacity; /* that there is memory for */
-    size_t mask;     /* slots in use: a power of two − 1 */
+/* The n-grams of one reference, in a hash table with open addressing that is reused for every
+ * sentence. */
+struct ngram_table {
+    struct ngram *slots;
+    size_t capacity; /* allocated slots */
+    size_t mask;     /* number of used slots - 1; a power of two - 1 */
 };
 
 struct counting {
     struct yk_bleu_tokens hypothesis;
     struct yk_bleu_tokens reference;
     struct yk_text lowered;
-    struct runs runs;
+    struct ngram_table ngrams;
 };
 
 static int64_t count_words(const struct yk_bleu_tokens *tokens)
@@ -283,59 +285,57 @@ static int64_t count_words(const struct yk_bleu_tokens *tokens)
     return count;
 }
 
-/* Empties the table and makes it at least twice as large as `count` runs need. */
-static yk_status clear_runs(struct runs *runs, size_t count)
+/* Empties the table and makes it at least twice as large as `count` n-grams. */
+static yk_status clear_ngrams(struct ngram_table *ngrams, size_t count)
 {
     size_t needed = 16;
     while (needed / 2 < count) {
         needed *= 2;
     }
-    if (needed > runs->capacity) {
-        free(runs->slots);
-        runs->slots = NULL;
-        runs->capacity = 0;
-        runs->slots = malloc(needed * sizeof *runs->slots);
-        if (!runs->slots) {
-            return yk_fail_out_of_memory();
-        }
-        runs->capacity = needed;
+    if (needed > ngrams->capacity) {
+        free(ngrams->slots);
+        ngrams->slots = NULL;
+        ngrams->capacity = 0;
+        ngrams->slots = malloc(needed * sizeof *ngrams->slots);
+        YK_TRY_MEMORY(ngrams->slots);
+        ngrams->capacity = needed;
     }
-    memset(runs->slots, 0, needed * sizeof *runs->slots);
-    runs->mask = needed - 1;
+    memset(ngrams->slots, 0, needed * sizeof *ngrams->slots);
+    ngrams->mask = needed - 1;
     return YK_OK;
 }
 
-/* The slot of a run: the one that holds it, or the empty one where it belongs. */
-static struct run *find_run(const struct runs *runs, const char *bytes, size_t length,
-                            uint64_t hash)
+/* The slot of an n-gram, or the empty slot where it belongs. */
+static struct ngram *find_ngram(const struct ngram_table *ngrams, const char *bytes, size_t length,
+                                uint64_t hash)
 {
-    size_t at = (size_t)hash & runs->mask;
-    while (runs->slots[at].bytes &&
-           (runs->slots[at].hash != hash || runs->slots[at].length != length ||
-            memcmp(runs->slots[at].bytes, bytes, length) != 0)) {
-        at = (at + 1) & runs->mask;
+    size_t at = (size_t)hash & ngrams->mask;
+    while (ngrams->slots[at].bytes &&
+           (ngrams->slots[at].hash != hash || ngrams->slots[at].length != length ||
+            memcmp(ngrams->slots[at].bytes, bytes, length) != 0)) {
+        at = (at + 1) & ngrams->mask;
     }
-    return &runs->slots[at];
+    return &ngrams->slots[at];
 }
 
-static void add_run(const struct runs *runs, const char *bytes, size_t length)
+static void add_ngram(const struct ngram_table *ngrams, const char *bytes, size_t length)
 {
     const uint64_t hash = yk_hash_bytes(bytes, length);
-    struct run *run = find_run(runs, bytes, length, hash);
-    if (!run->bytes) {
-        *run = (struct run){.bytes = bytes, .length = length, .hash = hash};
+    struct ngram *ngram = find_ngram(ngrams, bytes, length, hash);
+    if (!ngram->bytes) {
+        *ngram = (struct ngram){.bytes = bytes, .length = length, .hash = hash};
     }
-    run->left++;
+    ngram->left++;
 }
 
-/* Takes one of such a run of the reference, so that none is matched twice. */
-static bool match_run(const struct runs *runs, const char *bytes, size_t length)
+/* Marks one occurrence in the reference as matched, so that it is not matched twice. */
+static bool match_ngram(const struct ngram_table *ngrams, const char *bytes, size_t length)
 {
-    struct run *run = find_run(runs, bytes, length, yk_hash_bytes(bytes, length));
-    if (!run->bytes || run->left == 0) {
+    struct ngram *ngram = find_ngram(ngrams, bytes, length, yk_hash_bytes(bytes, length));
+    if (!ngram->bytes || ngram->left == 0) {
         return false;
     }
-    run->left--;
+    ngram->left--;
     return true;
 }
 
@@ -345,10 +345,10 @@ static const char *end_of_word(const char *word, const char *end)
     return space ? space : end;
 }
 
-/* Every run of one to four words, from each word on: added to the table, or with `out` looked for
- * there and counted. */
-static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *runs,
-                      struct yk_bleu *out)
+/* Visits every n-gram of one to four words. Without `out` adds it to the table; with `out` matches
+ * it against the table and counts. */
+static void visit_ngrams(const struct yk_bleu_tokens *tokens, const struct ngram_table *ngrams,
+                         struct yk_bleu *out)
 {
     const char *const end = tokens->words + tokens->length;
     for (const char *word = tokens->words; word < end;) {
@@ -357,10 +357,10 @@ static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *ru
         for (int order = 0; order < YK_BLEU_ORDERS; order++) {
             const size_t length = (size_t)(stop - word);
             if (!out) {
-                add_run(runs, word, length);
+                add_ngram(ngrams, word, length);
             } else {
                 out->totals[order]++;
-                out->matches[order] += match_run(runs, word, length);
+                out->matches[order] += match_ngram(ngrams, word, length);
             }
             if (stop == end) {
                 break;
@@ -371,8 +371,8 @@ static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *ru
     }
 }
 
-static yk_status cut(const char *sentence, bool lowercase, struct yk_text *lowered,
-                     struct yk_bleu_tokens *out)
+static yk_status tokenize(const char *sentence, bool lowercase, struct yk_text *lowered,
+                          struct yk_bleu_tokens *out)
 {
     size_t length = strlen(sentence);
     if (lowercase) {
@@ -388,14 +388,14 @@ static yk_status cut(const char *sentence, bool lowercase, struct yk_text *lower
 static yk_status count_sentence(struct counting *counting, const char *hypothesis,
                                 const char *reference, bool lowercase, struct yk_bleu *out)
 {
-    YK_TRY(cut(hypothesis, lowercase, &counting->lowered, &counting->hypothesis));
-    YK_TRY(cut(reference, lowercase, &counting->lowered, &counting->reference));
+    YK_TRY(tokenize(hypothesis, lowercase, &counting->lowered, &counting->hypothesis));
+    YK_TRY(tokenize(reference, lowercase, &counting->lowered, &counting->reference));
     const int64_t words = count_words(&counting->reference);
     out->hypothesis_length += count_words(&counting->hypothesis);
     out->reference_length += words;
-    YK_TRY(clear_runs(&counting->runs, YK_BLEU_ORDERS * (size_t)words));
-    walk_runs(&counting->reference, &counting->runs, NULL);
-    walk_runs(&counting->hypothesis, &counting->runs, out);
+    YK_TRY(clear_ngrams(&counting->ngrams, YK_BLEU_ORDERS * (size_t)words));
+    visit_ngrams(&counting->reference, &counting->ngrams, NULL);
+    visit_ngrams(&counting->hypothesis, &counting->ngrams, out);
     return YK_OK;
 }
 
@@ -425,12 +425,13 @@ static void set_score(struct yk_bleu *bleu)
         bleu->brevity_penalty = hypothesis > 0 ? exp(1 - reference / hypothesis) : 0;
     }
     if (bleu->matches[0] == 0) {
-        return; /* nothing is right: no smoothing makes up for it */
+        return; /* no word matches: smoothing does not apply */
     }
     set_precisions(bleu);
     double sum = 0;
     for (int n = 0; n < YK_BLEU_ORDERS; n++) {
-        sum += log(bleu->precisions[n]); /* −∞ where there are no runs so long: the score is 0 */
+        sum += log(
+            bleu->precisions[n]); /* −∞ if there are no n-grams of this length: the score is 0 */
     }
     bleu->score = bleu->brevity_penalty * exp(sum / YK_BLEU_ORDERS);
 }
@@ -447,7 +448,7 @@ yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *refe
     yk_bleu_tokens_free(&counting.hypothesis);
     yk_bleu_tokens_free(&counting.reference);
     yk_text_free(&counting.lowered);
-    free(counting.runs.slots);
+    free(counting.ngrams.slots);
     if (status == YK_OK) {
         set_score(&bleu);
         *out = bleu;

@@ -18,20 +18,20 @@
 #include <sys/stat.h>
 
 enum {
-    CHUNK_TOKENS = 1 << 14 /* read at a time when all are looked at */
+    CHUNK_TOKENS = 1 << 14 /* tokens per read when all tokens are scanned */
 };
 
 struct shard {
     struct yk_token_shard *file;
-    int64_t first; /* token of the corpus */
+    int64_t first; /* index in the corpus of its first token */
 };
 
 struct yk_corpus {
     int64_t count;
 
-    /* Text: ids of two bytes where they are enough, else of four. */
+    /* For text: ids of two bytes if they suffice, else of four bytes. */
     const struct yk_tokenizer *tokenizer;
-    struct yk_tokenizer *own; /* NULL: it was given */
+    struct yk_tokenizer *own; /* the tokenizer, if the corpus owns it; else NULL */
     uint16_t *narrow;
     uint32_t *wide;
     int32_t file_count;
@@ -41,11 +41,11 @@ struct yk_corpus {
     int32_t shard_count;
 };
 
-/* Texts of several files, joined. */
+/* The concatenated texts of several files. */
 struct joined {
     struct yk_text text;
     const char **paths;
-    size_t *starts; /* of each file; the one behind the last is the end of the text */
+    size_t *starts; /* (count + 1) offset of each file; the last one is the end of the text */
     int32_t count;
 };
 
@@ -55,9 +55,9 @@ static bool is_shard(const char *path)
     return length > 4 && strcmp(path + length - 4, ".bin") == 0;
 }
 
-/* Adds a file to the text. What is no text is refused where it was asked for by name, and left out
- * where it only lies in the folder. */
-static yk_status join(const char *path, bool by_name, struct joined *out)
+/* Appends a file to the text. A file that is not text is an error if the user named it, and is
+ * skipped if it is in a folder. */
+static yk_status append_file(const char *path, bool by_name, struct joined *out)
 {
     struct yk_text *text = &out->text;
     const size_t start = text->length;
@@ -78,7 +78,7 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
     if (length == 0) {
         return YK_OK;
     }
-    /* Of a pipe, this is the first look at what it holds. */
+    /* This is the first look at the content of a pipe. */
     const size_t max = YK_INSTRUCTION_FILES_DETECT_BYTES;
     if (by_name && yk_instruction_files_detect(bytes, length < max ? length : max)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -92,8 +92,8 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
     return YK_OK;
 }
 
-/* Shortens the text to its first part, up to the end of a character. */
-static void cut(struct joined *joined, double part)
+/* Truncates the text to its first part, at the end of a character. */
+static void truncate_text(struct joined *joined, double part)
 {
     size_t length = joined->text.length;
     if (part < 1) {
@@ -110,8 +110,8 @@ static void cut(struct joined *joined, double part)
     joined->starts[joined->count] = length;
 }
 
-/* Keeps ids in two bytes where they are enough. */
-static yk_status keep(struct yk_corpus *corpus, const struct yk_token_ids *ids)
+/* Stores ids in two bytes if that is enough, else in four. */
+static yk_status store_ids(struct yk_corpus *corpus, const struct yk_token_ids *ids)
 {
     YK_TRY(yk_token_ids_status(ids));
     if (ids->count == 0) {
@@ -136,7 +136,7 @@ static yk_status keep(struct yk_corpus *corpus, const struct yk_token_ids *ids)
     return YK_OK;
 }
 
-/* The characters of the text, where no tokenizer was given. */
+/* Uses the tokenizer of the request, or makes one from the characters of the text. */
 static yk_status choose_tokenizer(struct yk_corpus *corpus, const struct yk_corpus_request *request,
                                   const struct joined *joined)
 {
@@ -169,7 +169,7 @@ static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_req
                                      joined->starts[i + 1] - joined->starts[i], joined->paths[i],
                                      YK_SPECIAL_TOKENS_NONE, &ids);
     }
-    YK_THEN(keep(corpus, &ids));
+    YK_THEN(store_ids(corpus, &ids));
     yk_tokenizer_encoder_destroy(encoder);
     yk_token_ids_free(&ids);
     corpus->file_count = joined->count;
@@ -185,9 +185,9 @@ static yk_status open_texts(struct yk_corpus *corpus, const struct yk_corpus_req
     YK_TRY_NEW(arena, joined.paths, files->count);
     YK_TRY_NEW(arena, joined.starts, (size_t)files->count + 1);
     for (int32_t i = 0; i < files->count; i++) {
-        YK_TRY_GOTO(join(files->paths[i], by_name, &joined), done);
+        YK_TRY_GOTO(append_file(files->paths[i], by_name, &joined), done);
     }
-    cut(&joined, request->part);
+    truncate_text(&joined, request->part);
     status = encode_all(corpus, request, &joined);
 done:
     yk_text_free(&joined.text);
@@ -199,9 +199,7 @@ static yk_status open_shards(struct yk_corpus *corpus, const struct yk_corpus_re
 {
     int64_t total = 0;
     corpus->shards = calloc((size_t)files->count, sizeof *corpus->shards);
-    if (!corpus->shards) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(corpus->shards);
     for (int32_t i = 0; i < files->count; i++) {
         struct shard *shard = &corpus->shards[i];
         YK_TRY(yk_token_shard_open(files->paths[i], &shard->file));
@@ -255,10 +253,7 @@ yk_status yk_corpus_open(const struct yk_corpus_request *request, struct yk_corp
     yk_status status = corpus ? yk_arena_create(&arena) : yk_fail_out_of_memory();
     YK_THEN(fill(corpus, request, arena));
     yk_arena_destroy(arena);
-    if (status != YK_OK) {
-        yk_corpus_close(corpus);
-        return status;
-    }
+    YK_TRY_OR(status, yk_corpus_close(corpus));
     *out = corpus;
     return YK_OK;
 }
@@ -307,7 +302,7 @@ yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
     return status;
 }
 
-/* The last shard that begins at or before a token. */
+/* The last shard that begins at or before `token`. */
 static int32_t shard_of(const struct yk_corpus *corpus, int64_t token)
 {
     int32_t low = 0;

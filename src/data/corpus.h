@@ -1,11 +1,11 @@
 /*
- * Corpus: a long row of tokens to train on. A path is
- *   a text file        UTF-8, cut into tokens by a tokenizer, or else into its characters,
- *   a folder           the text files in it and below, in the order of data/file_list.h,
- *   a .bin file        tokens that llm.c wrote (data/token_shard.h),
- *   a folder of these  one after the other.
- * Text is kept in memory as ids of two or four bytes; tokens of shards stay on the disk. A corpus
- * does not change once it is open: any number of threads may read from one.
+ * Corpus: a sequence of tokens to train on. A path is one of
+ *   a text file         UTF-8; a tokenizer converts it to tokens, or every character is a token
+ *   a folder            the text files in it and its subfolders, in the order of data/file_list.h
+ *   a .bin file         tokens in llm.c's format (data/token_shard.h)
+ *   a folder of .bin    all of them, in the same order
+ * Tokens of text are kept in memory, two or four bytes each. Tokens of shards are read from disk.
+ * An open corpus is immutable: any number of threads may read from one.
  */
 #ifndef YK_DATA_CORPUS_H
 #define YK_DATA_CORPUS_H
@@ -20,12 +20,13 @@ struct yk_corpus;
 
 struct yk_corpus_request {
     const char *path;
-    double part;                          /* of it, from the beginning: above 0, up to 1 */
-    const struct yk_tokenizer *tokenizer; /* of text; NULL: the characters that are in it. It must
-                                             outlive the corpus. */
+    double part; /* use this fraction of the data, from its beginning: above 0, up to 1 */
+    /* For text. NULL means: every different character of the text is a token. Not owned: it must
+     * outlive the corpus. */
+    const struct yk_tokenizer *tokenizer;
 };
 
-/* Tokens of a corpus from `first` on: what is trained on, or what is kept for evaluation. */
+/* `count` tokens of a corpus, beginning at token `first`: the training or the evaluation set. */
 struct yk_corpus_range {
     const struct yk_corpus *corpus;
     int64_t first;
@@ -36,25 +37,26 @@ yk_status yk_corpus_open(const struct yk_corpus_request *request,
                          struct yk_corpus **out) YK_MUST_USE;
 void yk_corpus_close(struct yk_corpus *corpus);
 
-/* The tokenizer of the text, given or the corpus's own; NULL for tokens of shards. */
+/* The tokenizer of the text: that of the request, or one that the corpus made and owns. NULL for
+ * token shards. */
 const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);
 
-/* The largest token there is: a model needs more rows than that. Reads all of a corpus of shards.
- */
+/* The largest token id; the embedding of a model needs at least one more row. Reads all tokens if
+ * the corpus consists of shards. */
 yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
 
-/* Tokens `first` to `first` + `count` - 1, which must be there. */
+/* Reads tokens `first` to `first` + `count` - 1. Fails if they are out of range. */
 yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count,
                          int32_t *out) YK_MUST_USE;
 
-/* "3 files, 1.2MB, 94 characters", "3 files, 1.2MB, 310000 tokens" or "2 shards, 200000 tokens".
- */
+/* Adds "3 files, 1.2MB, 94 characters", "3 files, 1.2MB, 310000 tokens" or
+ * "2 shards, 200000 tokens". */
 void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out);
 
-/* All of it. */
+/* The range of all tokens. */
 struct yk_corpus_range yk_corpus_all(const struct yk_corpus *corpus);
 
-/* The last `part` of it, from 0 to below 1, for evaluation, and what is before it for training. */
+/* Splits a corpus: its last `part`, from 0 to below 1, is for evaluation, the rest for training. */
 void yk_corpus_split(const struct yk_corpus *corpus, double part, struct yk_corpus_range *training,
                      struct yk_corpus_range *evaluation);
 

@@ -3,19 +3,18 @@
 #include "data/corpus.h"
 #include "data/instruction_sampler.h"
 #include "data/masked_sampler.h"
-#include "data/pair_sampler.h"
-#include "data/window_sampler.h"
+#include "data/pair_list.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 struct yk_dataset {
     struct yk_dataset_request request;
-    struct yk_corpus *corpus;          /* of windows and masked text */
-    struct yk_corpus_range training;   /* of it */
-    struct yk_corpus_range evaluation; /* of it */
-    struct yk_pair_list *pairs;        /* to train on */
-    struct yk_pair_list *other_pairs;  /* held out; NULL: none are */
+    struct yk_corpus *corpus;          /* for windows and masked text */
+    struct yk_corpus_range training;   /* range of the corpus */
+    struct yk_corpus_range evaluation; /* range of the corpus */
+    struct yk_pair_list *pairs;        /* for training */
+    struct yk_pair_list *other_pairs;  /* held out; NULL means: none */
     struct yk_instructions *instructions;
     struct yk_instructions *other_instructions;
     struct yk_masked_sampler_tokens masked;
@@ -57,7 +56,7 @@ static yk_status open_pairs(struct yk_dataset *dataset)
     inner.from = kept;
     inner.until = request->part;
     YK_TRY(yk_pair_list_open(&inner, &dataset->other_pairs));
-    if (yk_pair_list_count(dataset->other_pairs) == 0) {
+    if (dataset->other_pairs->count == 0) {
         yk_pair_list_close(dataset->other_pairs);
         dataset->other_pairs = NULL;
     }
@@ -82,7 +81,7 @@ static yk_status open_instructions(struct yk_dataset *dataset)
     inner.from = kept;
     inner.until = request->part;
     YK_TRY(yk_instructions_open(&inner, &dataset->other_instructions));
-    if (yk_instructions_count(dataset->other_instructions) == 0) {
+    if (dataset->other_instructions->count == 0) {
         yk_instructions_close(dataset->other_instructions);
         dataset->other_instructions = NULL;
     }
@@ -92,9 +91,7 @@ static yk_status open_instructions(struct yk_dataset *dataset)
 yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)
 {
     struct yk_dataset *dataset = calloc(1, sizeof *dataset);
-    if (!dataset) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(dataset);
     dataset->request = *request;
     yk_status status = YK_OK;
     switch (request->kind) {
@@ -111,10 +108,7 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_da
         status = open_corpus(dataset);
         break;
     }
-    if (status != YK_OK) {
-        yk_dataset_close(dataset);
-        return status;
-    }
+    YK_TRY_OR(status, yk_dataset_close(dataset));
     *out = dataset;
     return YK_OK;
 }
@@ -156,7 +150,8 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
     }
 }
 
-/* From what is trained on, or in order from what is held out or, with `all`, everything. */
+/* Creates a sampler over the training data or, if sequential, over the held-out data (with `all`,
+ * over all data). */
 static yk_status create_sampler(const struct yk_dataset *dataset,
                                 const struct yk_sampler_options *options, bool all,
                                 struct yk_sampler **out)
@@ -190,8 +185,7 @@ yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
 {
     struct yk_sampler_options training = *options;
     training.packed = dataset->request.packed;
-    const yk_status status = create_sampler(dataset, &training, false, out);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, dataset->request.path);
+    return yk_status_prefix(create_sampler(dataset, &training, false, out), dataset->request.path);
 }
 
 yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,

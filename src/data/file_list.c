@@ -19,7 +19,7 @@ struct paths {
 struct listing {
     struct yk_arena *arena;
     struct paths files;
-    struct paths folders; /* read one after the other; more come in at the end */
+    struct paths folders; /* a queue: reading a folder appends its subfolders */
 };
 
 static yk_status add(struct paths *paths, const char *path)
@@ -51,12 +51,8 @@ static yk_status add_entry(struct listing *listing, const char *folder, const ch
     const size_t length = strlen(folder);
     yk_text_addf(&joined, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/",
                  name);
-    const char *path =
-        joined.failed ? NULL : yk_arena_copy_text(listing->arena, joined.bytes, joined.length);
-    yk_text_free(&joined);
-    if (!path) {
-        return yk_fail_out_of_memory();
-    }
+    const char *path = NULL;
+    YK_TRY(yk_text_move(&joined, listing->arena, &path));
     if (lstat(path, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
     }

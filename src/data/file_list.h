@@ -1,7 +1,7 @@
 /*
- * File list: the files of a folder and of the folders in it. Left out are hidden names, folders
- * called build, node_modules or __pycache__, links to folders (they may lead in circles), and what
- * is no plain file. The order is that of the paths' bytes: the same on every machine.
+ * File list: the regular files of a folder and its subfolders, sorted by the bytes of their paths:
+ * the order is the same on every machine. Skips hidden names, folders called build, node_modules or
+ * __pycache__, and symbolic links to folders (they may form cycles).
  */
 #ifndef YK_DATA_FILE_LIST_H
 #define YK_DATA_FILE_LIST_H
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 struct yk_file_list {
-    const char *const *paths; /* each begins with the folder's */
+    const char *const *paths; /* (count) each begins with the path of the folder */
     int32_t count;
 };
 
-/* The list lives in the arena. */
+/* Allocates the list in the arena. */
 yk_status yk_file_list_read(const char *folder, struct yk_arena *arena,
                             struct yk_file_list *out) YK_MUST_USE;
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/utf8.h"
@@ -14,14 +15,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct collecting {
     const struct yk_gettext_pairs_request *request;
     struct yk_gettext_pairs *pairs;
     int32_t capacity; /* of pairs->items */
     struct yk_pair_sides sides;
-    struct yk_text small; /* a source in small letters */
+    struct yk_text lowercase; /* lower case of a source */
 };
 
 void yk_gettext_pairs_destroy(struct yk_gettext_pairs *pairs)
@@ -33,29 +33,29 @@ void yk_gettext_pairs_destroy(struct yk_gettext_pairs *pairs)
     }
 }
 
-/* The letters and digits of a sentence, in small letters, as a number: "Open file…" and "Open File"
- * have the same. */
-static uint64_t key_of(const struct yk_text *source, struct yk_text *small)
+/* A hash of the letters and digits of a sentence, in lower case: "Open file…" and "Open File" have
+ * the same. */
+static uint64_t key_of(const struct yk_text *source, struct yk_text *lowercase)
 {
     size_t kept = 0;
-    small->length = 0;
-    yk_unicode_lowercase(yk_text_chars(source), source->length, small);
-    for (size_t at = 0; at < small->length;) {
+    lowercase->length = 0;
+    yk_unicode_lowercase(yk_text_chars(source), source->length, lowercase);
+    for (size_t at = 0; at < lowercase->length;) {
         uint32_t c = 0;
-        const size_t used = yk_utf8_decode(small->bytes + at, small->length - at, &c);
+        const size_t used = yk_utf8_decode(lowercase->bytes + at, lowercase->length - at, &c);
         const bool letter =
             c < 0x80 ? isalnum((int)c) != 0
                      : !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
         if (letter) {
-            memmove(small->bytes + kept, small->bytes + at, used);
+            memmove(lowercase->bytes + kept, lowercase->bytes + at, used);
             kept += used;
         }
         at += used ? used : 1;
     }
-    return yk_hash_bytes(yk_text_chars(small), kept);
+    return yk_hash_bytes(yk_text_chars(lowercase), kept);
 }
 
-static yk_status keep(struct collecting *collecting)
+static yk_status store_pair(struct collecting *collecting)
 {
     struct yk_gettext_pairs *pairs = collecting->pairs;
     const struct yk_text *source = &collecting->sides.source_out;
@@ -66,17 +66,17 @@ static yk_status keep(struct collecting *collecting)
         .source = yk_arena_copy_text(pairs->arena, yk_text_chars(source), source->length),
         .translation =
             yk_arena_copy_text(pairs->arena, yk_text_chars(translation), translation->length),
-        .key = key_of(source, &collecting->small),
+        .key = key_of(source, &collecting->lowercase),
     };
-    if (!pair.source || !pair.translation || collecting->small.failed) {
+    if (!pair.source || !pair.translation || collecting->lowercase.failed) {
         return yk_fail_out_of_memory();
     }
     pairs->items[pairs->count++] = pair;
     return YK_OK;
 }
 
-static yk_status add(struct collecting *collecting, struct yk_mo_text source,
-                     struct yk_mo_text translation)
+static yk_status add_pair(struct collecting *collecting, struct yk_mo_text source,
+                          struct yk_mo_text translation)
 {
     enum yk_pair_fault fault = YK_PAIR_GOOD;
     struct yk_pair_sides *sides = &collecting->sides;
@@ -90,13 +90,13 @@ static yk_status add(struct collecting *collecting, struct yk_mo_text source,
         collecting->pairs->left_out[fault]++;
         return YK_OK;
     }
-    return keep(collecting);
+    return store_pair(collecting);
 }
 
 static yk_status add_entry(struct collecting *collecting, const struct yk_mo_entry *entry)
 {
     if (!entry->plural.bytes) {
-        return add(collecting, entry->source, yk_mo_catalogue_form(entry, 0));
+        return add_pair(collecting, entry->source, yk_mo_catalogue_form(entry, 0));
     }
     if (entry->form_count > 2) {
         collecting->pairs->entries++;
@@ -104,9 +104,9 @@ static yk_status add_entry(struct collecting *collecting, const struct yk_mo_ent
         return YK_OK;
     }
     if (entry->form_count == 2) {
-        YK_TRY(add(collecting, entry->source, yk_mo_catalogue_form(entry, 0)));
+        YK_TRY(add_pair(collecting, entry->source, yk_mo_catalogue_form(entry, 0)));
     }
-    return add(collecting, entry->plural, yk_mo_catalogue_form(entry, entry->form_count - 1));
+    return add_pair(collecting, entry->plural, yk_mo_catalogue_form(entry, entry->form_count - 1));
 }
 
 static yk_status add_catalogue(struct collecting *collecting, const struct yk_text *bytes,
@@ -171,17 +171,13 @@ static yk_status add_folders(struct collecting *collecting)
 {
     const struct yk_gettext_pairs_request *request = collecting->request;
     for (int32_t i = 0; i < request->folder_count; i++) {
-        struct stat info;
         struct yk_text path = {0};
+        const char *folder = NULL;
         yk_text_addf(&path, "%s/%s/LC_MESSAGES", request->folders[i], request->language);
-        yk_status status = yk_text_status(&path);
-        if (status == YK_OK && stat(path.bytes, &info) == 0 && S_ISDIR(info.st_mode)) {
-            const char *kept =
-                yk_arena_copy_text(collecting->pairs->arena, path.bytes, path.length);
-            status = kept ? add_folder(collecting, kept) : yk_fail_out_of_memory();
+        YK_TRY(yk_text_move(&path, collecting->pairs->arena, &folder));
+        if (yk_folder_exists(folder)) {
+            YK_TRY(add_folder(collecting, folder));
         }
-        yk_text_free(&path);
-        YK_TRY(status);
     }
     return collecting->pairs->catalogues + collecting->pairs->broken > 0
                ? YK_OK
@@ -277,20 +273,15 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *reques
     struct collecting collecting = {.request = request};
     YK_TRY(yk_gettext_pairs_check_language(request->language));
     struct yk_gettext_pairs *pairs = calloc(1, sizeof *pairs);
-    if (!pairs) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(pairs);
     collecting.pairs = pairs;
     yk_status status = yk_arena_create(&pairs->arena);
     YK_THEN(add_folders(&collecting));
     YK_THEN(finish(pairs, request));
     yk_text_free(&collecting.sides.source_out);
     yk_text_free(&collecting.sides.translation_out);
-    yk_text_free(&collecting.small);
-    if (status != YK_OK) {
-        yk_gettext_pairs_destroy(pairs);
-        return status;
-    }
+    yk_text_free(&collecting.lowercase);
+    YK_TRY_OR(status, yk_gettext_pairs_destroy(pairs));
     *out = pairs;
     return YK_OK;
 }

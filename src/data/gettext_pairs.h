@@ -1,13 +1,13 @@
 /*
- * Gettext pairs: pairs of English and translated sentences from the catalogues of messages that
+ * Gettext pairs: pairs of English and translated sentences from the message catalogues that
  * programs install (data/mo_catalogue.h), cleaned (data/pair_cleaning.h). The catalogues of a
  * language are FOLDER/LANGUAGE/LC_MESSAGES/….mo.
  *
- * Of messages with plurals, languages of two forms give two pairs and languages of one form give
- * the plural; of more forms, which one belongs to English's is a formula of the language, and they
- * are left out. Pairs are in the order of their sources' bytes, then of their translations', none
- * twice: the same catalogues give the same pairs on every machine. They belong to the caller; any
- * number of threads may read them.
+ * A message with plural forms yields two pairs if the language has two forms, and the plural if it
+ * has one. With more forms it is skipped: the mapping to the English forms is a formula of the
+ * language. Pairs are sorted by the bytes of the source, then of the translation, without
+ * duplicates: the same catalogues yield the same pairs on every machine. The caller owns the pairs.
+ * Any number of threads may read them.
  */
 #ifndef YK_DATA_GETTEXT_PAIRS_H
 #define YK_DATA_GETTEXT_PAIRS_H
@@ -20,38 +20,38 @@
 #include <stdint.h>
 
 struct yk_gettext_pairs_request {
-    const char *const *folders; /* one that is missing is passed over */
+    const char *const *folders; /* (folder_count) missing ones are skipped */
     int32_t folder_count;
-    const char *language; /* as folders are called: de, pt_BR, sr@latin */
-    int64_t longest;      /* characters of a side */
-    int64_t held_out;     /* pairs to keep apart */
+    const char *language; /* the name of its folder: de, pt_BR, sr@latin */
+    int64_t longest;      /* the most characters of a source or a translation */
+    int64_t held_out;     /* number of pairs to mark for testing */
 };
 
 struct yk_gettext_pair {
     const char *source;
     const char *translation;
-    uint64_t key; /* the same for sources of the same letters and digits, whatever their case */
+    uint64_t key; /* hash of the letters and digits of the source, ignoring case */
     bool held_out;
 };
 
 struct yk_gettext_pairs {
     struct yk_gettext_pair *items;
     int32_t count;
-    int32_t held_out;   /* of them */
-    int32_t catalogues; /* that were read */
-    int32_t broken;     /* catalogues that are none, or not UTF-8 */
-    int64_t entries;    /* messages in them, plural forms by themselves */
-    int64_t left_out[YK_PAIR_FAULTS];
-    struct yk_arena *arena;
+    int32_t held_out;                 /* pairs with held_out set */
+    int32_t catalogues;               /* files that were read */
+    int32_t broken;                   /* files that are not catalogues or not in UTF-8 */
+    int64_t entries;                  /* messages of all catalogues; each plural form counts */
+    int64_t left_out[YK_PAIR_FAULTS]; /* pairs that were rejected, by reason */
+    struct yk_arena *arena;           /* owns the strings */
 };
 
-/* Refuses what can be no folder of a language. */
+/* Fails if `language` cannot be the name of a folder. */
 yk_status yk_gettext_pairs_check_language(const char *language) YK_MUST_USE;
 
 /*
- * Those of all catalogues of the language. Exactly `held_out` of them are marked, chosen by a hash
- * of their source's letters and digits, so that no sentence is both among them and among the
- * others; a set that is too small for that is refused, as is a language without catalogues.
+ * Collects the pairs of all catalogues of the language. Marks exactly `held_out` of them as held
+ * out. Pairs with the same key are marked together, so that no sentence is in both sets. Fails if
+ * that is not possible, or if there are no catalogues of the language.
  */
 yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *request,
                                    struct yk_gettext_pairs **out) YK_MUST_USE;

@@ -15,11 +15,11 @@
 enum content {
     CONTENT_NO_TEXT,
     CONTENT_TEXT,
-    CONTENT_JSON, /* by its name, and no instructions as far as can be seen */
+    CONTENT_JSON, /* by its name; it contains no instructions within the examined bytes */
     CONTENT_INSTRUCTIONS,
 };
 
-static bool is_called_so(const char *path)
+static bool has_json_name(const char *path)
 {
     static const char *const endings[] = {".jsonl", ".ndjson", ".json"};
     const size_t length = strlen(path);
@@ -40,38 +40,30 @@ bool yk_instruction_files_detect(const char *bytes, size_t length)
            yk_instruction_line_has_form(object, size);
 }
 
-/* The beginning of a regular file, in `bytes` of YK_INSTRUCTION_FILES_DETECT_BYTES. */
+/* Reads the beginning of a regular file into a buffer of YK_INSTRUCTION_FILES_DETECT_BYTES. */
 static yk_status read_beginning(const char *path, char *bytes, size_t *out)
 {
     int file = -1;
-    size_t length = 0;
-    ssize_t count = 1;
     YK_TRY(yk_file_open(path, false, &file));
-    while (count > 0 && length < YK_INSTRUCTION_FILES_DETECT_BYTES) {
-        count = read(file, bytes + length, YK_INSTRUCTION_FILES_DETECT_BYTES - length);
-        length += count > 0 ? (size_t)count : 0;
-        if (count < 0 && errno == EINTR) {
-            count = 1;
-        }
-    }
+    const int64_t length = yk_file_read_at(file, 0, bytes, YK_INSTRUCTION_FILES_DETECT_BYTES);
     const int fault = errno;
     close(file);
-    *out = length;
-    return count >= 0 ? YK_OK
-                      : yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", path, strerror(fault));
+    *out = length > 0 ? (size_t)length : 0;
+    return length >= 0 ? YK_OK
+                       : yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", path, strerror(fault));
 }
 
-/* `bytes` have room for the beginning of a file. */
-static yk_status look(const char *path, char *bytes, enum content *out)
+/* Classifies a file by its beginning, for which `bytes` is a buffer. */
+static yk_status classify(const char *path, char *bytes, enum content *out)
 {
     size_t length = 0;
     YK_TRY(read_beginning(path, bytes, &length));
     const size_t valid = yk_utf8_valid_length(bytes, length);
-    /* The last character may be cut off. */
+    /* The last character may be truncated. */
     const size_t spare = length == YK_INSTRUCTION_FILES_DETECT_BYTES ? YK_UTF8_MAX_BYTES - 1 : 0;
     if (yk_instruction_files_detect(bytes, valid)) {
         *out = CONTENT_INSTRUCTIONS;
-    } else if (is_called_so(path)) {
+    } else if (has_json_name(path)) {
         *out = CONTENT_JSON;
     } else {
         *out = length == 0 || valid + spare < length ? CONTENT_NO_TEXT : CONTENT_TEXT;
@@ -87,8 +79,8 @@ static yk_status fail_mixed(const char *instructions, const char *text)
                    instructions, text);
 }
 
-static yk_status sort_out(const struct yk_file_list *files, char *bytes, struct yk_arena *arena,
-                          struct yk_file_list *out)
+static yk_status select_instructions(const struct yk_file_list *files, char *bytes,
+                                     struct yk_arena *arena, struct yk_file_list *out)
 {
     const char **found = NULL;
     const char *text = NULL;
@@ -97,7 +89,7 @@ static yk_status sort_out(const struct yk_file_list *files, char *bytes, struct 
     YK_TRY_NEW(arena, found, files->count);
     for (int32_t i = 0; i < files->count; i++) {
         enum content content = CONTENT_NO_TEXT;
-        YK_TRY(look(files->paths[i], bytes, &content));
+        YK_TRY(classify(files->paths[i], bytes, &content));
         if (content == CONTENT_INSTRUCTIONS || content == CONTENT_JSON) {
             found[count++] = files->paths[i];
         }
@@ -131,7 +123,7 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
     const bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode)) {
         YK_TRY(yk_file_list_read(path, arena, &files));
-    } else if (is_called_so(path)) { /* broken ones are refused where they are read */
+    } else if (has_json_name(path)) { /* reading it later reports a broken file */
         int file = -1;
         YK_TRY(yk_file_open(path, false, &file));
         close(file);
@@ -141,7 +133,8 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
         files = (struct yk_file_list){.paths = named, .count = 1};
     }
     char *bytes = malloc(YK_INSTRUCTION_FILES_DETECT_BYTES);
-    const yk_status status = bytes ? sort_out(&files, bytes, arena, out) : yk_fail_out_of_memory();
+    const yk_status status =
+        bytes ? select_instructions(&files, bytes, arena, out) : yk_fail_out_of_memory();
     free(bytes);
     return status;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether texts are framed with the begin token is seen from an empty one. */
+/* Whether the tokenizer adds a begin token is visible in the tokens of an empty text. */
 static yk_status find_ends(struct yk_instruction_line *line)
 {
     const int32_t begin_id = yk_tokenizer_role(line->tokenizer, YK_TOKEN_BEGIN);
@@ -25,11 +25,7 @@ yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
 {
     struct yk_instruction_line line = {.tokenizer = tokenizer};
     YK_TRY(yk_tokenizer_encoder_create(tokenizer, &line.encoder));
-    const yk_status status = find_ends(&line);
-    if (status != YK_OK) {
-        yk_instruction_line_close(&line);
-        return status;
-    }
+    YK_TRY_OR(find_ends(&line), yk_instruction_line_close(&line));
     *out = line;
     return YK_OK;
 }
@@ -55,7 +51,7 @@ static yk_status get_string(const struct yk_json *object, const char *key, const
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
 }
 
-static void bear(struct yk_token_ids *ids, int64_t first)
+static void mark_loss(struct yk_token_ids *ids, int64_t first)
 {
     for (int64_t i = first; i < ids->count; i++) {
         ids->items[i] = ~ids->items[i];
@@ -85,7 +81,7 @@ static yk_status add_completion(struct yk_instruction_line *line, const char *pr
     }
     yk_token_ids_add(out, line->end_id);
     YK_TRY(yk_token_ids_status(out));
-    bear(out, first > before ? first : before + 1);
+    mark_loss(out, first > before ? first : before + 1);
     return YK_OK;
 }
 
@@ -126,7 +122,7 @@ static yk_status add_alpaca(struct yk_instruction_line *line, const struct yk_js
     return add_completion(line, yk_text_chars(text), output, out);
 }
 
-/* The words that a chat is written with: what OpenAI's files call it, and ShareGPT's. */
+/* The JSON keys and role names of a chat: OpenAI's, and ShareGPT's. */
 struct dialect {
     const char *messages;
     const char *role;
@@ -170,7 +166,7 @@ static yk_status add_message(struct yk_instruction_line *line, const struct dial
         (void)yk_chat_trim(content, &length);
         *empty = *empty || length == 0;
         *answered = true;
-        bear(out, first);
+        mark_loss(out, first);
     }
     return YK_OK;
 }
@@ -245,9 +241,9 @@ static size_t count_space(const char *bytes, size_t length)
     return count;
 }
 
-/* The fault of a parser, "line 2, column 3: …", without its line, which the caller counts from
- * elsewhere. */
-static yk_status place_fault(struct yk_instruction_line *line, yk_status broken)
+/* Removes the line from a parser's message, "line 2, column 3: …", and stores it in `line->fault`:
+ * the caller counts lines in the file. */
+static yk_status split_location(struct yk_instruction_line *line, yk_status broken)
 {
     static const char start[] = "line ";
     const char *message = yk_status_message();
@@ -276,7 +272,7 @@ yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *
     struct yk_json *root = NULL;
     const yk_status broken = yk_json_parse(bytes, length, &root);
     if (broken != YK_OK) {
-        return place_fault(line, broken);
+        return split_location(line, broken);
     }
     const yk_status status = add_form(line, root, out);
     yk_json_destroy(root);

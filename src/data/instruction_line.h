@@ -1,6 +1,7 @@
 /*
- * Instruction line: the tokens of one instruction (data/instructions.h says its forms), and which
- * of them bear loss. One thread at a time. The tokenizer must outlive it.
+ * Instruction encoder: converts one instruction, in any of the formats of data/instructions.h, to
+ * tokens and marks the tokens that are part of the loss. One thread at a time may use it. The
+ * tokenizer must outlive it.
  */
 #ifndef YK_DATA_INSTRUCTION_LINE_H
 #define YK_DATA_INSTRUCTION_LINE_H
@@ -15,33 +16,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an instruction has: for messages. */
+/* The members of the supported formats, for error messages. */
 #define YK_INSTRUCTION_FORMS                                                                       \
     "\"prompt\" and \"completion\", \"messages\", \"conversations\", or \"instruction\" and "      \
     "\"output\""
 
-/* Whether these bytes are an object with the members of one of the forms, whatever they hold. */
+/* Whether `bytes` are a JSON object with the members of a supported format. Does not check their
+ * values. */
 bool yk_instruction_line_has_form(const char *bytes, size_t length);
 
 struct yk_instruction_line {
     const struct yk_tokenizer *tokenizer;
     struct yk_tokenizer_encoder *encoder;
-    struct yk_chat chat; /* without an encoder until the first messages come */
-    struct yk_text text;
-    int32_t begin_id; /* of a prompt; -1: none */
-    int32_t end_id;   /* of a completion; -1: none */
-    int64_t fault;    /* after a failure: on which of its lines it is, from 0 */
+    struct yk_chat chat; /* opened when the first chat messages are read */
+    struct yk_text text; /* buffer for a prompt */
+    int32_t begin_id;    /* token before a prompt; -1 means: none */
+    int32_t end_id;      /* token after a completion; -1 means: none */
+    int64_t fault;       /* after a failure: the line of the JSON text that has the fault, from 0 */
 };
 
 yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
                                    struct yk_instruction_line *out) YK_MUST_USE;
-/* Also of one that is {0}. */
+/* Accepts a struct that is {0}. */
 void yk_instruction_line_close(struct yk_instruction_line *line);
 
 /*
- * Adds the tokens of one, those that bear loss as their complement, ~id, below 0; the first
- * never does. Adds none where there is no answer to learn, or an empty one. Messages do not say
- * where it is.
+ * Adds the tokens of one instruction to `out`. A token that is part of the loss is added as ~id,
+ * which is negative; the first token never is. Adds nothing if the instruction has no answer or an
+ * empty one. Error messages do not contain the location of the instruction.
  */
 yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *bytes,
                                   size_t length, struct yk_token_ids *out) YK_MUST_USE;

@@ -1,21 +1,19 @@
 #include "data/instruction_sampler.h"
 
-#include "data/sampler.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is made on the way. */
+/* Intermediate data of a packing. */
 struct packing_work {
     const int64_t *lengths;
     int64_t count;
-    int64_t *order;   /* (count) longest first */
-    int64_t *windows; /* (count) of each item */
-    int64_t *free;    /* (2 leaves) a tree over the windows: leaf `leaves` + w is the space left in
-                         window w, node n the most of 2n and 2n + 1, the root 1 */
-    int64_t leaves;   /* a power of two, at least as many as there are items */
+    int64_t *order;   /* (count) items, longest first */
+    int64_t *windows; /* (count) window of each item */
+    int64_t *free;  /* (2 leaves) binary tree: leaf `leaves` + w is the free space of window w, node
+                       n is the maximum of nodes 2n and 2n + 1, the root is node 1 */
+    int64_t leaves; /* a power of two, at least the number of items */
 };
 
 void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
@@ -25,13 +23,11 @@ void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
     *packing = (struct yk_instruction_packing){0};
 }
 
-/* Counts the items of each length and gives each length its places. */
+/* Counting sort of the items by length, longest first. */
 static yk_status sort(struct packing_work *work, int64_t capacity)
 {
     int64_t *next = calloc((size_t)capacity + 2, sizeof *next);
-    if (!next) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(next);
     for (int64_t i = 0; i < work->count; i++) {
         assert(work->lengths[i] > 0 && work->lengths[i] <= capacity);
         next[capacity - work->lengths[i] + 1]++;
@@ -46,7 +42,7 @@ static yk_status sort(struct packing_work *work, int64_t capacity)
     return YK_OK;
 }
 
-/* Puts an item into the first window with space for it, and returns the window. */
+/* Places an item in the first window with enough space. Returns the window. */
 static int64_t place(struct packing_work *work, int64_t length)
 {
     int64_t *capacity = work->free;
@@ -68,10 +64,8 @@ static yk_status list_windows(const struct packing_work *work, struct yk_instruc
 {
     out->items = calloc((size_t)work->count, sizeof *out->items);
     out->starts = calloc((size_t)out->windows + 2, sizeof *out->starts);
-    if (!out->items || !out->starts) {
-        return yk_fail_out_of_memory();
-    }
-    /* One place further on, so that filling in moves each start to where it belongs. */
+    YK_TRY_MEMORY(out->items && out->starts);
+    /* Shifted by one: filling in the items moves each start to its final value. */
     int64_t *next = out->starts + 1;
     for (int64_t i = 0; i < work->count; i++) {
         if (work->windows[i] + 1 < out->windows) {
@@ -98,9 +92,7 @@ static yk_status pack(struct packing_work *work, int64_t capacity,
     work->order = calloc((size_t)work->count, sizeof *work->order);
     work->windows = calloc((size_t)work->count, sizeof *work->windows);
     work->free = calloc(2 * (size_t)work->leaves, sizeof *work->free);
-    if (!work->order || !work->windows || !work->free) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(work->order && work->windows && work->free);
     YK_TRY(sort(work, capacity));
     for (int64_t node = 1; node < 2 * work->leaves; node++) {
         work->free[node] = capacity;
@@ -124,10 +116,7 @@ yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int
     free(work.order);
     free(work.windows);
     free(work.free);
-    if (status != YK_OK) {
-        yk_instruction_sampler_packing_free(&packing);
-        return status;
-    }
+    YK_TRY_OR(status, yk_instruction_sampler_packing_free(&packing));
     *out = packing;
     return YK_OK;
 }
@@ -135,7 +124,7 @@ yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int
 struct instruction_sampler {
     struct yk_sampler base;
     const struct yk_instructions *instructions;
-    struct yk_instruction_packing packing; /* {0}: a window for each instruction */
+    struct yk_instruction_packing packing; /* {0} means: one window per instruction */
     uint64_t seed;
     bool sequential;
 };
@@ -157,8 +146,8 @@ static int64_t window_of(const struct instruction_sampler *sampler, int64_t numb
     return yk_sampler_permute(key, windows, number % windows);
 }
 
-/* An instruction, at the beginning of what is left of a window. Its last token has no target: what
- * may follow is the first token of another, which bears no loss. */
+/* Writes an instruction into a window. Its last token has no target: the next token, if any, begins
+ * another instruction and is not part of the loss. */
 static void write(const struct yk_instruction *instruction, int32_t *tokens, int32_t *targets)
 {
     const int64_t count = instruction->count;
@@ -178,7 +167,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const struct yk_instruction_packing *packing = &sampler->packing;
     const int64_t first = packing->items ? packing->starts[window] : window;
     const int64_t end = packing->items ? packing->starts[window + 1] : window + 1;
-    const int32_t padding = yk_instructions_padding_id(sampler->instructions);
+    const int32_t padding = sampler->instructions->padding_id;
     int64_t there = 0;
     for (int64_t i = first; i < end; i++) {
         const int64_t item = packing->items ? packing->items[i] : i;
@@ -199,11 +188,9 @@ static const struct yk_sampler_kind instructions_kind = {.destroy = destroy,
 
 static yk_status pack_instructions(struct instruction_sampler *sampler)
 {
-    const int64_t count = yk_instructions_count(sampler->instructions);
+    const int64_t count = sampler->instructions->count;
     int64_t *lengths = calloc((size_t)count, sizeof *lengths);
-    if (!lengths) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(lengths);
     for (int64_t i = 0; i < count; i++) {
         lengths[i] = yk_instructions_at(sampler->instructions, i).count;
     }
@@ -225,23 +212,17 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
                        options->sequence, longest);
     }
     struct instruction_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->base = (struct yk_sampler){
         .kind = &instructions_kind,
-        .epoch_units = yk_instructions_count(instructions),
+        .epoch_units = instructions->count,
         .sequence = options->sequence,
     };
     sampler->instructions = instructions;
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;
     if (options->packed) {
-        const yk_status status = pack_instructions(sampler);
-        if (status != YK_OK) {
-            destroy(&sampler->base);
-            return status;
-        }
+        YK_TRY_OR(pack_instructions(sampler), destroy(&sampler->base));
         sampler->base.epoch_units = sampler->packing.windows;
     }
     *out = &sampler->base;

@@ -12,30 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct yk_instructions {
-    struct yk_token_ids ids;
-    bool *bears;     /* (ids) */
-    int64_t *starts; /* (count + 1) in `ids` */
-    int64_t *lines;  /* (count) */
-    int64_t count;
-    int64_t skipped;
-    int64_t cut;
-    int32_t padding;
-};
-
 /* A file of instructions. */
 struct source {
     const char *path;
     struct yk_records records;
 };
 
-/* Where instructions come from. While they are read, tokens that bear loss are kept as their
- * complement, as data/instruction_line.h gives them. */
+/* The state of reading. Until finish(), a token that is part of the loss is stored as its
+ * complement, as data/instruction_encoder.h defines it. */
 struct reader {
     const struct yk_instructions_request *request;
-    const struct source *sources; /* (count) one after the other */
+    const struct source *sources; /* (count) read one after the other */
     int32_t count;
-    int32_t at; /* the one that is being read */
+    int32_t at; /* index of the current source */
     struct yk_instruction_line line;
 };
 
@@ -50,8 +39,9 @@ void yk_instructions_close(struct yk_instructions *instructions)
     }
 }
 
-/* Cuts the tokens from `start` on to those that are allowed; whether any of them bears loss. */
-static bool cut(struct yk_instructions *instructions, int64_t start, int64_t longest)
+/* Truncates the tokens from `start` on to `longest`. Returns false if none of them is part of the
+ * loss. */
+static bool truncate_tokens(struct yk_instructions *instructions, int64_t start, int64_t longest)
 {
     struct yk_token_ids *ids = &instructions->ids;
     for (int64_t i = start; i < start + longest; i++) {
@@ -73,9 +63,9 @@ static yk_status fail_long(int64_t count, const struct yk_instructions_request *
                    request->cut_long ? ", and no answer is within them" : "");
 }
 
-/* Keeps what was read of a line, or says what is faulty. */
-static yk_status keep(struct yk_instructions *instructions, int64_t number,
-                      const struct yk_instructions_request *request)
+/* Accepts the tokens of a line, or fails if the instruction is faulty. */
+static yk_status accept_tokens(struct yk_instructions *instructions, int64_t number,
+                               const struct yk_instructions_request *request)
 {
     const int64_t start = instructions->starts[instructions->count];
     const int64_t count = instructions->ids.count - start;
@@ -85,7 +75,7 @@ static yk_status keep(struct yk_instructions *instructions, int64_t number,
                        "lines out by --faulty skip");
     }
     if (count > request->longest &&
-        !(request->cut_long && cut(instructions, start, request->longest))) {
+        !(request->cut_long && truncate_tokens(instructions, start, request->longest))) {
         return fail_long(count, request);
     }
     instructions->lines[instructions->count++] = number + 1;
@@ -111,7 +101,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     const char *bytes = records->items[number];
     size_t length = records->lengths[number];
     struct yk_text place = {0};
-    if (number == 0) { /* a mark is not part of the first line */
+    if (number == 0) { /* a byte order mark is not part of the first line */
         const size_t mark = yk_records_byte_order_mark(bytes, length);
         bytes += mark;
         length -= mark;
@@ -121,7 +111,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     }
     yk_status status = yk_instruction_line_add(&reader->line, bytes, length, &instructions->ids);
     if (status == YK_OK) {
-        status = keep(instructions, number, request);
+        status = accept_tokens(instructions, number, request);
         if (status != YK_OK && request->skip_faulty) {
             instructions->ids.count = instructions->starts[instructions->count];
             instructions->skipped++;
@@ -136,7 +126,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     return status;
 }
 
-/* The mask instead of complements. */
+/* Converts the complements to the array `bears`. */
 static yk_status finish(struct yk_instructions *instructions, const char *path)
 {
     struct yk_token_ids *ids = &instructions->ids;
@@ -147,9 +137,7 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
                        instructions->skipped);
     }
     instructions->bears = calloc((size_t)ids->count, sizeof *instructions->bears);
-    if (!instructions->bears) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(instructions->bears);
     for (int64_t i = 0; i < ids->count; i++) {
         instructions->bears[i] = ids->items[i] < 0;
         ids->items[i] = instructions->bears[i] ? ~ids->items[i] : ids->items[i];
@@ -157,7 +145,7 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
     return YK_OK;
 }
 
-/* The lines of all files count as one row, of which the request takes a part. */
+/* Adds lines `from` to `until`, counted through all files. */
 static yk_status add_part(struct yk_instructions *instructions, struct reader *reader, int64_t from,
                           int64_t until)
 {
@@ -181,9 +169,7 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     }
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
-    if (!instructions->starts || !instructions->lines) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(instructions->starts && instructions->lines);
     YK_TRY(yk_instruction_line_open(reader->request->tokenizer, &reader->line));
     const struct yk_instructions_request *request = reader->request;
     const int64_t first = yk_lines_boundary(count, request->from);
@@ -197,22 +183,17 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     const struct yk_instructions_request *request = reader->request;
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
-    if (!instructions) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(instructions);
     const int32_t padding = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
-    instructions->padding = padding >= 0 ? padding : 0;
+    instructions->padding_id = padding >= 0 ? padding : 0;
     const yk_status status = fill(instructions, reader);
     yk_instruction_line_close(&reader->line);
-    if (status != YK_OK) {
-        yk_instructions_close(instructions);
-        return status;
-    }
+    YK_TRY_OR(status, yk_instructions_close(instructions));
     *out = instructions;
     return YK_OK;
 }
 
-/* Whether all of it is one object over several lines, none of which is an instruction. */
+/* Whether the file is one object that spans several lines. */
 static bool is_one_object(const char *bytes, size_t length)
 {
     const size_t mark = yk_records_byte_order_mark(bytes, length);
@@ -229,9 +210,9 @@ static bool is_one_object(const char *bytes, size_t length)
     return is_object;
 }
 
-/* Says of a file that was read as lines, and is one object, what there must be instead; `said` is
- * what its first line was refused for. */
-static yk_status explain(const char *bytes, size_t length, const char *path, const char *said)
+/* Fails with a better message if a file that was read as lines is one object; `message` is the
+ * message about its first line. */
+static yk_status explain(const char *bytes, size_t length, const char *path, const char *message)
 {
     return is_one_object(bytes, length)
                ? yk_fail(YK_ERROR_INPUT,
@@ -239,7 +220,7 @@ static yk_status explain(const char *bytes, size_t length, const char *path, con
                          "a list of objects, or one object a line, each with " YK_INSTRUCTION_FORMS
                          "; plain text has another name, such as .txt",
                          path)
-               : yk_fail(YK_ERROR_INPUT, "%s", said);
+               : yk_fail(YK_ERROR_INPUT, "%s", message);
 }
 
 yk_status yk_instructions_read(const char *bytes, size_t length,
@@ -248,19 +229,19 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
 {
     struct source source = {.path = request->path};
     struct reader reader = {.request = request, .sources = &source, .count = 1};
-    struct yk_text said = {0};
+    struct yk_text message = {0};
     YK_TRY(yk_records_split(bytes, length, request->path, &source.records));
     yk_status status = create(&reader, out);
     if (status == YK_ERROR_INPUT && source.records.lines) {
-        yk_text_add(&said, yk_status_message());
-        status = explain(bytes, length, request->path, yk_text_chars(&said));
+        yk_text_add(&message, yk_status_message());
+        status = explain(bytes, length, request->path, yk_text_chars(&message));
     }
-    yk_text_free(&said);
+    yk_text_free(&message);
     yk_records_free(&source.records);
     return status;
 }
 
-/* base/file.h takes "-" for standard input. */
+/* yk_file_read_data() reads standard input for "-". */
 static yk_status read_bytes(const char *path, struct yk_text *out)
 {
     return yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, out);
@@ -272,21 +253,21 @@ static yk_status open_source(const char *path, struct source *out)
     out->path = path;
     yk_status status = read_bytes(path, &text);
     YK_THEN(yk_records_split(yk_text_chars(&text), text.length, path, &out->records));
-    yk_text_free(&text); /* the records have their own */
+    yk_text_free(&text); /* the records own a copy */
     return status;
 }
 
-/* What was refused in a file whose records are free by now. */
+/* Reads the file again to explain a failure, because its records are already freed. */
 static yk_status explain_file(yk_status status, const char *path)
 {
     struct yk_text text = {0};
-    struct yk_text said = {0};
-    yk_text_add(&said, yk_status_message());
+    struct yk_text message = {0};
+    yk_text_add(&message, yk_status_message());
     if (read_bytes(path, &text) == YK_OK) {
-        status = explain(yk_text_chars(&text), text.length, path, yk_text_chars(&said));
+        status = explain(yk_text_chars(&text), text.length, path, yk_text_chars(&message));
     }
     yk_text_free(&text);
-    yk_text_free(&said);
+    yk_text_free(&message);
     return status;
 }
 
@@ -328,11 +309,6 @@ yk_status yk_instructions_open(const struct yk_instructions_request *request,
     return status;
 }
 
-int64_t yk_instructions_count(const struct yk_instructions *instructions)
-{
-    return instructions->count;
-}
-
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index)
 {
     assert(index >= 0 && index < instructions->count);
@@ -343,11 +319,6 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
         .count = instructions->starts[index + 1] - start,
         .line = instructions->lines[index],
     };
-}
-
-int32_t yk_instructions_padding_id(const struct yk_instructions *instructions)
-{
-    return instructions->padding;
 }
 
 struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions)

@@ -1,29 +1,29 @@
 /*
- * Instructions: prompts and completions, as tokens, from a file of one JSON object a line, or of
- * one list of objects; or from a folder of such files (data/instruction_files.h), which gives the
- * same as one file of all their lines. Other members are ignored, blank lines are left out, as is a
- * byte order mark. Each object is of one of four forms:
+ * Instructions: prompts and completions as tokens. The source is a file with one JSON object per
+ * line or with one list of objects, or a folder of such files (data/instruction_files.h), which are
+ * read as one. Unknown members, blank lines and a byte order mark are ignored. An object has one of
+ * four formats:
  *
  *   {"prompt": "…", "completion": "…"}
- *       Both encoded by themselves, with the tokenizer's begin token in front, where it has one,
- * and its end token behind. Loss is on the completion and the end.
+ *       Prompt and completion are encoded separately, between the begin and the end token of the
+ *       tokenizer, if it has them. The completion and the end token are part of the loss.
  *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
- *       A chat of Llama 3's form (tokenizer/chat.h). Loss is on the content of each of the
- *       assistant's messages and the <|eot_id|> behind it.
+ *       A chat in Llama 3's format (tokenizer/chat_template.h). The content of the assistant's
+ * messages and the <|eot_id|> after each are part of the loss.
  *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
- *       The same as ShareGPT writes it.
+ *       The same in ShareGPT's format.
  *   {"instruction": "…", "input": "…", "output": "…"}
- *       Alpaca's (Taori et al., 2023), with its own text around; "input" may be empty, null or
- *       missing. A prompt and a completion from there on.
+ *       Alpaca's format (Taori et al., 2023): a template turns it into a prompt and a completion.
+ *       "input" may be empty, null or missing.
  *
- * The first token bears no loss. Faulty are lines (or elements of a list) with an empty completion
- * or no message of the assistant, and lines longer than allowed: the first is refused by its line,
- * or all are left out and counted. Long ones may be truncated instead, unless no token that bears
- * loss would be left. Broken JSON, members that are missing or of another type, unknown roles, text
- * that is not UTF-8 or cannot be encoded are always refused.
+ * The first token is never part of the loss. An instruction is faulty if its completion is empty,
+ * if a chat has no message of the assistant, or if it is longer than allowed. The first faulty one
+ * is an error that names its line, or all are skipped and counted. Long ones may be truncated
+ * instead, if a token that is part of the loss remains. Invalid JSON, missing members, members of
+ * another type, unknown roles, and text that is not UTF-8 or cannot be encoded are always errors.
  *
- * All tokens are in memory, five bytes each. Instructions do not change once they are read: any
- * number of threads may use them. They keep nothing of the request.
+ * All tokens are kept in memory, five bytes each. Instructions are immutable: any number of threads
+ * may use them. They do not refer to the request.
  */
 #ifndef YK_DATA_INSTRUCTIONS_H
 #define YK_DATA_INSTRUCTIONS_H
@@ -36,54 +36,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct yk_instructions;
+/* Callers only read it. */
+struct yk_instructions {
+    int64_t count;
+    int32_t padding_id; /* the padding token of the tokenizer, or 0 if it has none */
+
+    struct yk_token_ids ids;
+    bool *bears;     /* (ids) whether the token is part of the loss */
+    int64_t *starts; /* (count + 1) index in `ids` of the first token of each instruction */
+    int64_t *lines;  /* (count) */
+    int64_t skipped;
+    int64_t cut; /* instructions that were truncated */
+};
 
 struct yk_instructions_request {
     const char *path;
     const struct yk_tokenizer *tokenizer;
-    int64_t longest; /* tokens of one, of all its parts */
-    bool skip_faulty;
-    bool cut_long;
-    double from;  /* which lines: those from this part of them on, */
-    double until; /* up to this part of them; 0: to the end. There may be none from a part on. */
+    int64_t longest;  /* the most tokens of an instruction */
+    bool skip_faulty; /* skip faulty instructions; else the first one is an error */
+    bool cut_long;    /* truncate long instructions */
+    double from;      /* read the lines from this fraction of all lines … */
+    double until; /* … up to this fraction; 0 means: to the end. If `from` is above 0, the result
+                     may be empty. */
 };
 
 struct yk_instruction {
     const int32_t *tokens; /* (count) */
-    const bool *bears;     /* (count) whether the token bears loss */
+    const bool *bears;     /* (count) whether the token is part of the loss */
     int64_t count;
-    int64_t line; /* of the file, or the element of its list, from 1 */
+    int64_t line; /* in the file, or number of the element of a list; from 1 */
 };
 
-/* Of all instructions together. */
 struct yk_instructions_totals {
     int64_t instructions;
     int64_t skipped;
     int64_t cut;
     int64_t tokens;
-    int64_t bearing; /* of them, those that bear loss */
-    int64_t longest; /* of one */
+    int64_t bearing; /* tokens that are part of the loss */
+    int64_t longest; /* tokens of the longest instruction */
 };
 
 yk_status yk_instructions_open(const struct yk_instructions_request *request,
                                struct yk_instructions **out) YK_MUST_USE;
 
-/* Of bytes instead of a file; messages call them by the request's path. */
+/* Reads `bytes` instead of a file. Error messages use the path of the request. */
 yk_status yk_instructions_read(const char *bytes, size_t length,
                                const struct yk_instructions_request *request,
                                struct yk_instructions **out) YK_MUST_USE;
 void yk_instructions_close(struct yk_instructions *instructions);
 
-int64_t yk_instructions_count(const struct yk_instructions *instructions);
 struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions);
 
-/* 0 <= index < count, in the order of the lines. The tokens belong to the instructions. */
+/* Instruction `index`, in the order of the lines. The tokens belong to `instructions`. */
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);
 
-/* What samples are padded with: the tokenizer's padding, or 0 where it has none. */
-int32_t yk_instructions_padding_id(const struct yk_instructions *instructions);
-
-/* "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */
+/* Adds "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */
 void yk_instructions_describe(const struct yk_instructions *instructions, struct yk_text *out);
 
 #endif

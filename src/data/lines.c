@@ -33,8 +33,8 @@ static int64_t count_lines(const char *bytes, size_t length)
     return count + (length > 0 && bytes[length - 1] != '\n');
 }
 
-/* Ends every line of `lines->bytes` with a zero and notes where it begins. */
-static void cut(struct yk_lines *lines, size_t length)
+/* Terminates every line of `lines->bytes` with a zero and stores where it begins. */
+static void terminate_lines(struct yk_lines *lines, size_t length)
 {
     char *at = lines->bytes;
     char *const end = lines->bytes + length;
@@ -57,9 +57,7 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
 {
     YK_TRY(check_text(bytes, length, source));
     struct yk_lines *lines = calloc(1, sizeof *lines);
-    if (!lines) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(lines);
     lines->count = count_lines(bytes, length);
     lines->bytes = malloc(length + 1);
     lines->items = calloc((size_t)lines->count + 1, sizeof *lines->items);
@@ -72,7 +70,7 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
         memcpy(lines->bytes, bytes, length);
     }
     lines->bytes[length] = '\0';
-    cut(lines, length);
+    terminate_lines(lines, length);
     *out = lines;
     return YK_OK;
 }
@@ -80,14 +78,14 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
 yk_status yk_lines_read(const char *path, struct yk_lines **out)
 {
     struct yk_text text = {0};
-    /* base/file.h takes "-" for standard input. */
+    /* yk_file_read_data() reads standard input for "-". */
     yk_status status = yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, &text);
     YK_THEN(yk_lines_split(yk_text_chars(&text), text.length, path, out));
     yk_text_free(&text);
     return status;
 }
 
-/* A part that is as good as whole lines is not rounded up beyond them. */
+/* Rounds up, except for rounding errors of the product. */
 int64_t yk_lines_boundary(int64_t count, double part)
 {
     const int64_t line = (int64_t)ceil((double)count * part - 1e-9 * (double)count);

@@ -1,7 +1,5 @@
 #include "data/masked_sampler.h"
 
-#include "data/sampler.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,9 +9,10 @@ enum {
     FRAME = 2 /* [CLS] and [SEP] */
 };
 
-/* Of all tokens that are not special: those that are chosen become [MASK], any token, or stay. */
+/* A token that is not special has a random number in [0, 1). Below masked_part it becomes [MASK],
+ * below random_part a random token, below chosen_part it is chosen but stays. */
 static const double masked_part = 0.15 * 0.8;
-static const double random_part = 0.15 * 0.9; /* up to here */
+static const double random_part = 0.15 * 0.9;
 static const double chosen_part = 0.15;
 
 static const uint64_t evaluation_seed = 0x6d61736b; /* any fixed number */
@@ -21,14 +20,9 @@ static const uint64_t evaluation_seed = 0x6d61736b; /* any fixed number */
 struct masked_sampler {
     struct yk_sampler base;
     struct yk_masked_sampler_request request;
-    struct yk_sampler_windows windows; /* without what frames them */
-    uint64_t seed;                     /* of masks */
+    struct yk_sampler_windows windows; /* without [CLS] and [SEP] */
+    uint64_t seed;                     /* of the masks */
 };
-
-static void destroy(struct yk_sampler *sampler)
-{
-    free(sampler);
-}
 
 static bool is_special(const struct yk_masked_sampler_tokens *tokens, int32_t id)
 {
@@ -45,13 +39,14 @@ static double unit_of(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* 0 … count - 1; so few of 2^32 that the bias cannot be seen. */
+/* A number in [0, count). The bias is negligible because count is much smaller than 2^32. */
 static int64_t below(uint64_t bits, int64_t count)
 {
     return (int64_t)(((bits >> 32) * (uint64_t)count) >> 32);
 }
 
-/* Any token that is not special: counted without them, and moved up behind each that is below. */
+/* A random token that is not special: draws a number among the ordinary tokens and skips the
+ * special ids below it. */
 static int32_t any_token(const struct yk_masked_sampler_tokens *tokens, uint64_t bits)
 {
     int32_t id = (int32_t)below(bits, tokens->count - tokens->special_count);
@@ -61,7 +56,7 @@ static int32_t any_token(const struct yk_masked_sampler_tokens *tokens, uint64_t
     return id;
 }
 
-/* Puts another token in the place of one, or none, by a number below `chosen_part`. */
+/* Replaces a chosen token according to its random number, which is below `chosen_part`. */
 static void replace(const struct yk_masked_sampler_tokens *tokens, double number, uint64_t bits,
                     int32_t *token)
 {
@@ -72,8 +67,8 @@ static void replace(const struct yk_masked_sampler_tokens *tokens, double number
     }
 }
 
-/* Masks `count` tokens of the corpus. Two random numbers belong to each place: which fate it has,
- * and which token may come there. */
+/* Masks `count` tokens of the corpus. Each position has two random numbers: whether it is chosen,
+ * and the token that may replace it. */
 static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, int64_t count,
                  int32_t *row, int32_t *targets)
 {
@@ -95,7 +90,7 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
     if (chosen || ordinary == 0) {
         return;
     }
-    /* None was: nothing has changed yet, and any of them is as likely as the others. */
+    /* No token was chosen: choose one of the ordinary tokens at random. */
     const uint64_t behind = 2 * (uint64_t)count;
     int64_t left = below(yk_sampler_mix(key, behind), ordinary);
     for (int64_t i = 0; i < count; i++) {
@@ -108,7 +103,7 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
     }
 }
 
-/* [CLS] and [SEP] are among the tokens that are there. */
+/* [CLS] and [SEP] count as tokens of the sample. */
 static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *row,
                               int32_t *targets, int64_t *out)
 {
@@ -136,8 +131,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     return YK_OK;
 }
 
-static const struct yk_sampler_kind masked_kind = {.destroy = destroy,
-                                                   .fetch_sample = fetch_sample};
+static const struct yk_sampler_kind masked_kind = {.fetch_sample = fetch_sample};
 
 static yk_status check(const struct yk_masked_sampler_request *request)
 {
@@ -170,9 +164,7 @@ yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *reque
     const struct yk_sampler_options *options = &request->options;
     YK_TRY(check(request));
     struct masked_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->request = *request;
     sampler->seed = options->sequential ? evaluation_seed : options->seed;
     sampler->windows =
@@ -186,7 +178,7 @@ yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *reque
     return YK_OK;
 }
 
-/* Puts an id in its place among rising ones, unless it is there. */
+/* Inserts an id into the sorted list of special ids, unless it is there. */
 static void add_special(struct yk_masked_sampler_tokens *tokens, int32_t id)
 {
     int32_t place = tokens->special_count;

@@ -12,7 +12,7 @@ enum {
     AT_COUNT = 8,
     AT_SOURCES = 12,
     AT_TRANSLATIONS = 16,
-    ROW_BYTES = 8, /* of a table: the length and the offset of a string */
+    ROW_BYTES = 8, /* of a table row: the length and the offset of a string */
     END_OF_CONTEXT = 4
 };
 
@@ -24,7 +24,7 @@ static uint32_t number_at(const struct yk_mo_catalogue *catalogue, size_t at)
                : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-/* Every string of the table lies in the file and ends with a zero. */
+/* Checks that every string of the table is inside the file and ends with a zero. */
 static yk_status check_table(const struct yk_mo_catalogue *catalogue, uint32_t table,
                              const char *source)
 {
@@ -87,7 +87,8 @@ static struct yk_mo_text text_at(const struct yk_mo_catalogue *catalogue, uint32
     };
 }
 
-/* Takes what is before the first `mark` off the front of `text`; false where there is none. */
+/* Splits `text` at the first `mark`: `front` is the part before it, `text` the part after it.
+ * Returns false if there is no mark. */
 static bool split(struct yk_mo_text *text, char mark, struct yk_mo_text *front)
 {
     const char *found = memchr(text->bytes, mark, text->length);
@@ -134,7 +135,7 @@ struct yk_mo_text yk_mo_catalogue_form(const struct yk_mo_entry *entry, int32_t 
     return form;
 }
 
-/* What follows `key` in `text`, whatever its case; NULL where it is not. */
+/* The text after `key`, ignoring case, or NULL if `text` does not contain it. */
 static const char *find_key(struct yk_mo_text text, const char *key)
 {
     const size_t length = strlen(key);

@@ -1,8 +1,8 @@
 /*
- * MO catalogue: the messages of a program and their translations, as GNU gettext's msgfmt compiles
- * them (GNU gettext manual, "The Format of GNU MO Files"). Both byte orders, revisions 0.x and 1.x;
- * of the latter, messages with system-dependent segments are left out. A catalogue is a view of
- * bytes that the caller keeps; any number of threads may read one.
+ * MO catalogue: a parser for the messages of a program and their translations, as GNU gettext's
+ * msgfmt compiles them (GNU gettext manual, "The Format of GNU MO Files"). Supports both byte
+ * orders and revisions 0.x and 1.x; messages with system-dependent segments of revision 1.x are
+ * skipped. A catalogue is a view of bytes that the caller owns. Any number of threads may read one.
  */
 #ifndef YK_DATA_MO_CATALOGUE_H
 #define YK_DATA_MO_CATALOGUE_H
@@ -14,32 +14,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the catalogue, with a zero behind them; NULL where there is none. */
+/* A string in the catalogue, followed by a zero. `bytes` is NULL if there is none. */
 struct yk_mo_text {
     const char *bytes;
     size_t length;
 };
 
 struct yk_mo_entry {
-    struct yk_mo_text context; /* distinguishes messages of the same text (msgctxt) */
-    struct yk_mo_text source;  /* msgid; empty of the entry that is about the catalogue itself */
+    struct yk_mo_text context; /* msgctxt: distinguishes messages with the same source */
+    struct yk_mo_text source;  /* msgid; empty in the entry with the catalogue's metadata */
     struct yk_mo_text plural;  /* msgid_plural */
-    struct yk_mo_text forms;   /* of the translation, with zeros between them */
-    int32_t form_count;        /* 1 or more; of a message without a plural the first is all */
+    struct yk_mo_text forms;   /* of the translation, separated by zeros */
+    int32_t form_count;        /* at least 1; a message without a plural uses the first form */
 };
 
-/* Fields are for this file's functions; all offsets were checked. */
+/* Only the functions of this file use the members. All offsets are valid. */
 struct yk_mo_catalogue {
     const unsigned char *bytes;
     size_t length;
-    uint32_t sources;      /* where the table of messages begins */
-    uint32_t translations; /* where that of translations begins */
-    uint32_t count;
-    bool big; /* the most significant byte comes first */
+    uint32_t sources;      /* offset of the table of messages */
+    uint32_t translations; /* offset of the table of translations */
+    uint32_t count;        /* of messages */
+    bool big;              /* big-endian */
 };
 
-/* Refuses bytes that are no catalogue, or have a string that is not in them or ends with no zero.
- */
+/* Fails if `bytes` are not a catalogue, or if a string is out of bounds or not zero-terminated. */
 yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *source,
                                struct yk_mo_catalogue *out) YK_MUST_USE;
 
@@ -49,12 +48,10 @@ struct yk_mo_entry yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, u
 /* Form `index` of `form_count`. */
 struct yk_mo_text yk_mo_catalogue_form(const struct yk_mo_entry *entry, int32_t index);
 
-/* The charset that the catalogue says its text is in; NULL and 0 where it says none. Not followed
- * by a zero. */
+/* The charset that the catalogue declares, or {0} if it declares none. Not zero-terminated. */
 struct yk_mo_text yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue);
 
-/* Refuses a catalogue that does not say its text is UTF-8 or ASCII. What it holds may still be
- * none. */
+/* Fails unless the catalogue declares its charset as UTF-8 or ASCII. Does not check the strings. */
 yk_status yk_mo_catalogue_check_utf8(const struct yk_mo_catalogue *catalogue,
                                      const char *source) YK_MUST_USE;
 

@@ -10,17 +10,17 @@
 #include <string.h>
 
 enum {
-    COLUMN_SPACES = 3, /* so many in a row are no gap between words but between columns */
-    /* A side may have RATIO times as many characters as the other and SLACK more: Chinese needs a
-     * third of what English does. */
+    COLUMN_SPACES = 3, /* this many spaces in a row separate columns, not words */
+    /* A side may have RATIO times as many characters as the other, plus SLACK: Chinese needs a
+     * third of the characters of English. */
     RATIO = 4,
     SLACK = 16,
-    SYMBOLS_BEGIN = 0x2000, /* punctuation, arrows, boxes, pictures; no letters */
+    SYMBOLS_BEGIN = 0x2000, /* punctuation, arrows, boxes, pictograms; not letters */
     SYMBOLS_END = 0x2c00
 };
 
-/* Bytes `begin` to `end` − 1 are removed from a text; none where both are the same. */
-struct cut {
+/* A range of bytes to remove from a text: `begin` to `end` - 1. Empty if both are equal. */
+struct range {
     size_t begin;
     size_t end;
 };
@@ -30,7 +30,7 @@ static bool is_key(char c)
     return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
-/* "&amp;" and the like. */
+/* Whether "&" + `after` begins with an entity, such as "&amp;". */
 static bool is_entity(const char *after)
 {
     size_t length = 0;
@@ -40,7 +40,7 @@ static bool is_entity(const char *after)
     return length > 0 && after[length] == ';';
 }
 
-static bool is_of_word(uint32_t c, char mark)
+static bool is_word_character(uint32_t c, char mark)
 {
     if (c < 0x80) {
         return isalnum((int)c) || c == (uint32_t)(unsigned char)mark;
@@ -48,15 +48,15 @@ static bool is_of_word(uint32_t c, char mark)
     return !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
 }
 
-/* The word that byte `at` is in. */
-static struct cut word_around(const struct yk_text *text, size_t at)
+/* The word that contains byte `at`. */
+static struct range word_around(const struct yk_text *text, size_t at)
 {
     const char mark = text->bytes[at];
-    struct cut word = {0};
+    struct range word = {0};
     for (size_t i = 0; i < text->length;) {
         uint32_t c = 0;
         const size_t used = yk_utf8_decode(text->bytes + i, text->length - i, &c);
-        if (used == 0 || !is_of_word(c, mark)) {
+        if (used == 0 || !is_word_character(c, mark)) {
             if (i > at) {
                 word.end = i;
                 return word;
@@ -69,9 +69,9 @@ static struct cut word_around(const struct yk_text *text, size_t at)
     return word;
 }
 
-static struct cut find_mark(const struct yk_text *text, char mark, const struct yk_text *other)
+static struct range find_mark(const struct yk_text *text, char mark, const struct yk_text *other)
 {
-    const struct cut none = {0};
+    const struct range none = {0};
     const char *const found = memchr(yk_text_chars(text), mark, text->length);
     if (!found || strchr(found + 1, mark) || !is_key(found[1]) ||
         (mark == '&' && is_entity(found + 1))) {
@@ -80,17 +80,17 @@ static struct cut find_mark(const struct yk_text *text, char mark, const struct 
     const size_t at = (size_t)(found - text->bytes);
     if (at > 0 && found[-1] == '(' && isalnum((unsigned char)found[1]) && found[2] == ')') {
         const size_t begin = at > 1 && found[-2] == ' ' ? at - 2 : at - 1;
-        return (struct cut){begin, at + 3};
+        return (struct range){begin, at + 3};
     }
-    const struct cut word = word_around(text, at);
+    const struct range word = word_around(text, at);
     if (word.begin == at || !memmem(yk_text_chars(other), other->length, text->bytes + word.begin,
                                     word.end - word.begin)) {
-        return (struct cut){at, at + 1};
+        return (struct range){at, at + 1};
     }
     return none;
 }
 
-static void remove_bytes(struct yk_text *text, struct cut cut)
+static void remove_range(struct yk_text *text, struct range cut)
 {
     if (cut.end > cut.begin) {
         memmove(text->bytes + cut.begin, text->bytes + cut.end, text->length - cut.end + 1);
@@ -106,14 +106,14 @@ static void strip_mnemonics(struct yk_text *source, struct yk_text *translation)
 {
     static const char marks[] = {'_', '&'};
     for (size_t i = 0; i < sizeof marks; i++) {
-        const struct cut of_source = find_mark(source, marks[i], translation);
-        const struct cut of_translation = find_mark(translation, marks[i], source);
-        remove_bytes(source, of_source);
-        remove_bytes(translation, of_translation);
+        const struct range of_source = find_mark(source, marks[i], translation);
+        const struct range of_translation = find_mark(translation, marks[i], source);
+        remove_range(source, of_source);
+        remove_range(translation, of_translation);
     }
 }
 
-/* The text from `at` to `end`, without a byte copied. */
+/* A position in a text that ends at `end`. */
 struct cursor {
     const char *at;
     const char *end;
@@ -143,7 +143,7 @@ static uint64_t hash_of(const char *begin, const char *end, char kind)
     return hash * 31 + (uint64_t)(unsigned char)kind;
 }
 
-/* %(name)s: the name and the conversion count. */
+/* %(name)s: name and conversion are part of the hash. */
 static uint64_t hash_named(struct cursor *cursor)
 {
     const char *const begin = cursor->at;
@@ -155,7 +155,7 @@ static uint64_t hash_named(struct cursor *cursor)
     return hash_of(begin, cursor->at, '(');
 }
 
-/* What follows a %: 0 and nothing taken where it is no directive. */
+/* Hashes the directive after a %. Returns 0, and does not advance, if there is none. */
 static uint64_t hash_directive(struct cursor *cursor)
 {
     static const char digits[] = "0123456789";
@@ -170,7 +170,7 @@ static uint64_t hash_directive(struct cursor *cursor)
     if (next(&here) == '$') {
         here.at++;
     }
-    /* The space is a flag, too, but in texts it follows a sign of percent. */
+    /* A space is a flag of printf, too, but in texts it follows a percent sign. */
     skip(&here, "-+#'I0123456789*.$");
     const char *const type = here.at;
     skip(&here, "hlLqjzt");
@@ -187,7 +187,7 @@ static uint64_t hash_directive(struct cursor *cursor)
     return hash;
 }
 
-/* What follows a {: a name up to }. */
+/* Hashes {name}, after the {. Returns 0 if there is no }. */
 static uint64_t hash_brace(struct cursor *cursor)
 {
     struct cursor here = *cursor;
@@ -200,7 +200,7 @@ static uint64_t hash_brace(struct cursor *cursor)
     return hash;
 }
 
-/* A number that is the same for texts of the same placeholders, whatever their order, positions,
+/* A hash that is equal for texts with the same placeholders, regardless of their order, positions,
  * flags and widths: directives of printf (%s, %1$d, %(name)s, %1), names in braces ({name}), and
  * the sign @ of addresses. */
 static uint64_t hash_placeholders(const char *text, size_t length)
@@ -238,16 +238,16 @@ const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault)
     return names[fault];
 }
 
-/* ASCII first: nearly all characters are. */
+/* ASCII first, because it is the most frequent. */
 static bool is_space(uint32_t c)
 {
     return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : yk_unicode_is_space(c);
 }
 
-/* Notes how white space is used inside a text, from one character to the next. */
+/* The white space since the last other character. */
 struct gaps {
-    size_t run;      /* of spaces up to here */
-    bool line_ended; /* and with a line's end among them */
+    size_t run;      /* number of characters */
+    bool line_ended; /* it contains the end of a line */
     bool layout;
 };
 
@@ -259,7 +259,7 @@ static void note_space(struct gaps *gaps, uint32_t c)
     gaps->run++;
 }
 
-/* Adds a text with single spaces for white space and none at the ends. */
+/* Copies a text, with single spaces for white space and none at the ends. */
 static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_text *out)
 {
     struct gaps gaps = {0};
@@ -274,7 +274,7 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
             note_space(&gaps, c);
         } else {
             const bool list = gaps.line_ended && (c == '-' || c == '*');
-            /* White space at the beginning of all says nothing. */
+            /* White space at the beginning of the text does not matter. */
             layout =
                 layout || (out->length > 0 && (gaps.layout || gaps.run >= COLUMN_SPACES || list));
             if (gaps.run > 0 && out->length > 0) {
@@ -288,15 +288,15 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
     return layout ? YK_PAIR_LAYOUT : YK_PAIR_GOOD;
 }
 
-struct count {
+struct statistics {
     int64_t characters;
-    bool latin; /* one of A to Z, a to z */
+    bool latin; /* contains A to Z or a to z */
     bool letter;
 };
 
-static struct count count(const struct yk_text *text)
+static struct statistics count_characters(const struct yk_text *text)
 {
-    struct count result = {0};
+    struct statistics result = {0};
     for (size_t at = 0; at < text->length;) {
         uint32_t c = 0;
         const size_t used = yk_utf8_decode(text->bytes + at, text->length - at, &c);
@@ -311,12 +311,12 @@ static struct count count(const struct yk_text *text)
     return result;
 }
 
-/* Of sides that are collapsed and have no mnemonics. */
-static enum yk_pair_fault judge(const struct yk_text *source, const struct yk_text *translation,
-                                int64_t longest)
+/* Checks two sides after collapse() and strip_mnemonics(). */
+static enum yk_pair_fault check_sides(const struct yk_text *source,
+                                      const struct yk_text *translation, int64_t longest)
 {
-    const struct count a = count(source);
-    const struct count b = count(translation);
+    const struct statistics a = count_characters(source);
+    const struct statistics b = count_characters(translation);
     const int64_t more = a.characters > b.characters ? a.characters : b.characters;
     const int64_t less = a.characters > b.characters ? b.characters : a.characters;
     if (!a.latin || !b.letter) {
@@ -362,7 +362,7 @@ yk_status yk_pair_clean(struct yk_pair_sides *sides, int64_t longest, enum yk_pa
     }
     if (*out == YK_PAIR_GOOD) {
         strip_mnemonics(source, translation);
-        *out = judge(source, translation, longest);
+        *out = check_sides(source, translation, longest);
     }
     return YK_OK;
 }

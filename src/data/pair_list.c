@@ -8,18 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct yk_pair_list {
-    struct yk_token_ids ids;
-    int64_t *starts; /* (2 count + 1) in `ids`: source, target, source, target … and the end */
-    int64_t *lines;  /* (count) */
-    int64_t count;
-    int64_t skipped;
-    int32_t start_id;
-    int32_t source_padding;
-    int32_t target_padding;
-};
-
-/* One of the two files while it is read. */
+/* One of the two input files. */
 struct side {
     const char *path;
     struct yk_lines *lines;
@@ -63,7 +52,7 @@ static bool is_blank(const char *line)
     return line[strspn(line, " \t\r\f\v")] == '\0';
 }
 
-/* Adds the tokens of a line and an end. */
+/* Adds the tokens of a line and an end token. */
 static yk_status encode(struct side *side, int64_t number, struct yk_token_ids *out)
 {
     const char *line = side->lines->items[number];
@@ -102,7 +91,7 @@ static yk_status check_count(const struct side *side, int64_t number, int64_t co
     return YK_OK;
 }
 
-/* Adds pair `number`, or leaves it out. */
+/* Adds pair `number`, or skips it if it is faulty. */
 static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_list_request *request,
                           struct side *source, struct side *target, int64_t number)
 {
@@ -126,7 +115,7 @@ static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_list_r
     return YK_OK;
 }
 
-/* None of lines `first` to `end` is of use. */
+/* Fails because lines `first` to `end` contain no usable pair. */
 static yk_status fail_empty(const struct yk_pair_list *list, const struct side *source,
                             const struct side *target, int64_t first, int64_t end)
 {
@@ -156,9 +145,7 @@ static yk_status fill(struct yk_pair_list *list, const struct yk_pair_list_reque
     }
     list->starts = calloc(2 * (size_t)count + 1, sizeof *list->starts);
     list->lines = calloc((size_t)count + 1, sizeof *list->lines);
-    if (!list->starts || !list->lines) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(list->starts && list->lines);
     const int64_t first = yk_lines_boundary(count, request->from);
     const int64_t end = request->until > 0 ? yk_lines_boundary(count, request->until) : count;
     for (int64_t i = first; i < end; i++) {
@@ -185,25 +172,17 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct y
     yk_status status = list ? YK_OK : yk_fail_out_of_memory();
     if (status == YK_OK) {
         list->start_id = request->start_id;
-        list->source_padding = padding(request->source_tokenizer);
-        list->target_padding = padding(request->target_tokenizer);
+        list->source_padding_id = padding(request->source_tokenizer);
+        list->target_padding_id = padding(request->target_tokenizer);
         status = open_side(request->source_path, request->source_tokenizer, &source);
     }
     YK_THEN(open_side(request->target_path, request->target_tokenizer, &target));
     YK_THEN(fill(list, request, &source, &target));
     close_side(&source);
     close_side(&target);
-    if (status != YK_OK) {
-        yk_pair_list_close(list);
-        return status;
-    }
+    YK_TRY_OR(status, yk_pair_list_close(list));
     *out = list;
     return YK_OK;
-}
-
-int64_t yk_pair_list_count(const struct yk_pair_list *list)
-{
-    return list->count;
 }
 
 struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index)
@@ -235,21 +214,6 @@ struct yk_pair_totals yk_pair_list_totals(const struct yk_pair_list *list)
     }
     totals.mean_longer_side = (double)longer_sides / (double)list->count;
     return totals;
-}
-
-int32_t yk_pair_list_start_id(const struct yk_pair_list *list)
-{
-    return list->start_id;
-}
-
-int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list)
-{
-    return list->source_padding;
-}
-
-int32_t yk_pair_list_target_padding_id(const struct yk_pair_list *list)
-{
-    return list->target_padding;
 }
 
 void yk_pair_list_describe(const struct yk_pair_list *list, struct yk_text *out)

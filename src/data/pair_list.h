@@ -1,13 +1,13 @@
 /*
- * Pair list: sentences and their translations, from two files of one sentence a line
- * (data/lines.h), as tokens. Line n of one file translates line n of the other. A source is the
- * tokens of its line and an end token, and so is a target, as in Marian (Junczys-Dowmunt et al.,
- * 2018). A decoder reads a start token and all of the target but its end.
+ * Sentence pairs: sentences and their translations as tokens, from two files with one sentence per
+ * line (data/lines.h). Line n of one file is the translation of line n of the other. Both source
+ * and target end with an end token, as in Marian (Junczys-Dowmunt et al., 2018). The decoder reads
+ * a start token and the target without its end token.
  *
- * Faulty are pairs with a side that is empty or too long: the first is refused by its line, or all
- * are left out and counted. Text that is not UTF-8 and files of different numbers of lines are
- * always refused. All tokens are in memory, four bytes each. A list does not change once it is
- * open: any number of threads may use one. It keeps nothing of the request.
+ * A pair is faulty if a side is empty or too long. The first faulty pair is an error that names its
+ * line, or all are skipped and counted. Text that is not UTF-8, and files with different numbers of
+ * lines, are always errors. All tokens are kept in memory, four bytes each. An open list of pairs
+ * is immutable: any number of threads may use one. It does not refer to the request.
  */
 #ifndef YK_DATA_PAIR_LIST_H
 #define YK_DATA_PAIR_LIST_H
@@ -19,56 +19,60 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_pair_list;
+/* Callers only read it. */
+struct yk_pair_list {
+    int64_t count;             /* of pairs */
+    int32_t start_id;          /* the first token that a decoder reads */
+    int32_t source_padding_id; /* the padding token of the tokenizer, or 0 if it has none */
+    int32_t target_padding_id;
+
+    struct yk_token_ids ids;
+    int64_t *starts; /* (2 count + 1) index in `ids`: source, target, source … and the end */
+    int64_t *lines;  /* (count) */
+    int64_t skipped; /* faulty pairs */
+};
 
 struct yk_pair_list_request {
     const char *source_path;
     const char *target_path;
     const struct yk_tokenizer *source_tokenizer;
-    const struct yk_tokenizer *target_tokenizer; /* often the same */
-    int64_t longest;                             /* tokens of a side, its end token included */
-    int32_t start_id;                            /* what a decoder reads first */
-    bool skip_faulty;
-    double from;  /* which lines: those from this part of them on, */
-    double until; /* up to this part of them; 0: to the end. There may be none from a part on. */
+    const struct yk_tokenizer *target_tokenizer; /* may be the same */
+    int64_t longest;  /* the most tokens of a side, including its end token */
+    int32_t start_id; /* the first token that a decoder reads */
+    bool skip_faulty; /* skip faulty pairs; else the first one is an error */
+    double from;      /* read the lines from this fraction of all lines … */
+    double until; /* … up to this fraction; 0 means: to the end. If `from` is above 0, the result
+                     may be empty. */
 };
 
 struct yk_pair {
-    const int32_t *source; /* with the end token, as all counts here */
+    const int32_t *source; /* (source_count) including the end token */
     int64_t source_count;
-    const int32_t *target;
+    const int32_t *target; /* (target_count) including the end token */
     int64_t target_count;
-    int64_t line; /* of the files, from 1 */
+    int64_t line; /* in both files, from 1 */
 };
 
-/* Of all pairs together. */
 struct yk_pair_totals {
     int64_t pairs;
     int64_t skipped;
     int64_t source_tokens;
     int64_t target_tokens;
-    int64_t longest_source; /* of one */
+    int64_t longest_source; /* tokens of the longest source */
     int64_t longest_target;
-    double mean_longer_side; /* tokens of a pair's longer side: what it is padded to */
+    double mean_longer_side; /* mean tokens of the longer side of a pair */
 };
 
 yk_status yk_pair_list_open(const struct yk_pair_list_request *request,
                             struct yk_pair_list **out) YK_MUST_USE;
 void yk_pair_list_close(struct yk_pair_list *list);
 
-int64_t yk_pair_list_count(const struct yk_pair_list *list);
 struct yk_pair_totals yk_pair_list_totals(const struct yk_pair_list *list);
 
-/* 0 <= index < count, in the order of the lines. The tokens belong to the list. */
+/* Pair `index`, in the order of the lines. The tokens belong to the list. */
 struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index);
 
-/* What a decoder reads first, and what either side is padded with: the tokenizer's padding, or 0
- * where it has none. */
-int32_t yk_pair_list_start_id(const struct yk_pair_list *list);
-int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list);
-int32_t yk_pair_list_target_padding_id(const struct yk_pair_list *list);
-
-/* "29000 pairs, 412034 + 430123 tokens, 0 left out". */
+/* Adds "29000 pairs, 412034 + 430123 tokens, 0 left out". */
 void yk_pair_list_describe(const struct yk_pair_list *list, struct yk_text *out);
 
 #endif

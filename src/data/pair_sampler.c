@@ -1,6 +1,6 @@
-#include "data/pair_sampler.h"
-
 #include "data/sampler.h"
+
+#include "data/pair_list.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -15,13 +15,13 @@ enum {
     BUCKET_PART = 16
 };
 
-/* Places are the numbers of pairs in the order of their buckets. */
+/* A position is the index of a pair in the order of the buckets. */
 struct pair_sampler {
     struct yk_sampler base;
     const struct yk_pair_list *list;
     int64_t *order;   /* (pairs) by length, then by number */
-    int64_t *buckets; /* (bucket_count + 1) the first place of each; the last is the end */
-    int64_t *slices;  /* (epoch_units + 1) likewise */
+    int64_t *buckets; /* (bucket_count + 1) first position of each; the last one is the end */
+    int64_t *slices;  /* (epoch_units + 1) first position of each; the last one is the end */
     int64_t bucket_count;
     uint64_t seed;
     bool sequential;
@@ -47,7 +47,7 @@ static int64_t length_at(const struct pair_sampler *sampler, int64_t place)
     return longer_side(&pair);
 }
 
-/* What an epoch is: which of the slices and pairs come where. */
+/* An epoch; its key determines the order of slices and pairs. */
 struct epoch {
     uint64_t key;
     int64_t number;
@@ -66,7 +66,7 @@ static int64_t slice_of(const struct pair_sampler *sampler, struct epoch epoch, 
                                : yk_sampler_permute(epoch.key, slices, unit % slices);
 }
 
-/* The last bucket that begins at or before a place. */
+/* The last bucket that begins at or before a position. */
 static int64_t bucket_of(const struct pair_sampler *sampler, int64_t place)
 {
     int64_t low = 0;
@@ -94,13 +94,13 @@ static struct yk_pair pair_at(const struct pair_sampler *sampler, struct epoch e
     return yk_pair_list_at(sampler->list, sampler->order[place]);
 }
 
-/* Sets T, S and how many tokens are there. */
+/* Sets the sizes of the slice, T and S, and the number of tokens. */
 static void measure(const struct pair_sampler *sampler, struct epoch epoch, int64_t slice,
                     struct yk_slice *out)
 {
     const int64_t first = sampler->slices[slice];
     out->samples = sampler->slices[slice + 1] - first;
-    out->first_sample = epoch.number * yk_pair_list_count(sampler->list) + first;
+    out->first_sample = epoch.number * sampler->list->count + first;
     out->sequence = 0;
     out->target_sequence = 0;
     out->present = 0;
@@ -132,12 +132,12 @@ static void write_pair(const struct yk_pair_list *list, const struct yk_pair *pa
     int32_t *target_tokens = out->target_tokens + sample * S;
     int32_t *targets = out->targets + sample * S;
     memcpy(tokens, pair->source, (size_t)pair->source_count * sizeof *tokens);
-    fill_up(tokens, pair->source_count, T, yk_pair_list_source_padding_id(list));
+    fill_up(tokens, pair->source_count, T, list->source_padding_id);
     out->lengths[sample] = (int32_t)pair->source_count;
-    target_tokens[0] = yk_pair_list_start_id(list);
+    target_tokens[0] = list->start_id;
     memcpy(target_tokens + 1, pair->target,
            (size_t)(pair->target_count - 1) * sizeof *target_tokens);
-    fill_up(target_tokens, pair->target_count, S, yk_pair_list_target_padding_id(list));
+    fill_up(target_tokens, pair->target_count, S, list->target_padding_id);
     memcpy(targets, pair->target, (size_t)pair->target_count * sizeof *targets);
     fill_up(targets, pair->target_count, S, YK_SAMPLER_NO_TARGET);
 }
@@ -157,11 +157,10 @@ static yk_status fetch_slice(const struct yk_sampler *base, int64_t number, stru
 
 static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .fetch_slice = fetch_slice};
 
-/* Orders the pairs by length, keeping the order of those of one length: counts those of each, and
- * gives each length its places. */
+/* Sorts the pairs by length with a stable counting sort. */
 static yk_status sort(struct pair_sampler *sampler, int64_t longest)
 {
-    const int64_t count = yk_pair_list_count(sampler->list);
+    const int64_t count = sampler->list->count;
     int64_t *next = calloc((size_t)longest + 2, sizeof *next);
     sampler->order = calloc((size_t)count, sizeof *sampler->order);
     if (!next || !sampler->order) {
@@ -183,15 +182,13 @@ static yk_status sort(struct pair_sampler *sampler, int64_t longest)
     return YK_OK;
 }
 
-/* Buckets of training; in evaluation every place keeps its pair. */
+/* Only for training: in evaluation the pairs are not shuffled. */
 static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
 {
-    const int64_t count = yk_pair_list_count(sampler->list);
+    const int64_t count = sampler->list->count;
     sampler->buckets =
         calloc((size_t)(longest < count ? longest : count) + 1, sizeof *sampler->buckets);
-    if (!sampler->buckets) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler->buckets);
     for (int64_t place = 0; place < count;) {
         const int64_t shortest = length_at(sampler, place);
         const int64_t max = shortest + shortest / BUCKET_PART;
@@ -204,7 +201,7 @@ static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
     return YK_OK;
 }
 
-/* The most tokens that the pair at a place may have on either side, in any epoch. */
+/* The most tokens of the pair at a position on either side, in any epoch. */
 static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
 {
     if (sampler->sequential) {
@@ -213,15 +210,13 @@ static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
     return length_at(sampler, sampler->buckets[bucket_of(sampler, place) + 1] - 1);
 }
 
-/* Bounds never fall from place to place, so that of a slice is that of its last place. */
+/* The bounds increase with the position, so the bound of a slice is that of its last position. */
 static yk_status cut_slices(struct pair_sampler *sampler)
 {
-    const int64_t count = yk_pair_list_count(sampler->list);
+    const int64_t count = sampler->list->count;
     const int64_t rows = sampler->base.slice_rows;
     sampler->slices = calloc((size_t)count + 1, sizeof *sampler->slices);
-    if (!sampler->slices) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler->slices);
     int64_t slices = 1;
     for (int64_t place = 1; place < count; place++) {
         const int64_t pairs = place - sampler->slices[slices - 1] + 1;
@@ -261,18 +256,12 @@ yk_status yk_pair_sampler_create(const struct yk_pair_list *list,
                                  const struct yk_sampler_options *options, struct yk_sampler **out)
 {
     struct pair_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->base.slice_rows = options->slice_rows;
     sampler->list = list;
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;
-    const yk_status status = fill(sampler);
-    if (status != YK_OK) {
-        destroy(&sampler->base);
-        return status;
-    }
+    YK_TRY_OR(fill(sampler), destroy(&sampler->base));
     *out = &sampler->base;
     return YK_OK;
 }

@@ -9,9 +9,9 @@
 
 struct element {
     size_t begin;
-    size_t end;  /* behind its last character */
-    size_t next; /* behind what stops it */
-    char stop;   /* a comma or a bracket; 0: the text ended */
+    size_t end;  /* after its last character */
+    size_t next; /* after the character that ends it */
+    char stop;   /* a comma or a bracket; 0 means: the end of the text */
 };
 
 size_t yk_records_byte_order_mark(const char *bytes, size_t length)
@@ -21,7 +21,7 @@ size_t yk_records_byte_order_mark(const char *bytes, size_t length)
     return length >= size && memcmp(bytes, mark, size) == 0 ? size : 0;
 }
 
-/* As RFC 8259 has it. */
+/* White space of RFC 8259. */
 static bool is_space(char letter)
 {
     return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
@@ -35,7 +35,8 @@ static size_t skip_space(const char *bytes, size_t length, size_t at)
     return at;
 }
 
-/* The element that begins at `at`, up to the comma or bracket that is within nothing else. */
+/* The element that begins at `at`. It ends at the next comma or closing bracket that is not nested.
+ */
 static struct element scan(const char *bytes, size_t length, size_t at)
 {
     struct element element = {.begin = skip_space(bytes, length, at)};
@@ -92,10 +93,10 @@ bool yk_records_first_object(const char *bytes, size_t length, const char **obje
     return false;
 }
 
-/* How many elements the list has whose first may begin at `at`; -1: it is broken. `items` and
- * `lengths` are filled where they are given. */
-static int64_t walk(const char *bytes, size_t length, size_t at, const char **items,
-                    size_t *lengths)
+/* Counts the elements of a list after its opening bracket, which ends before `at`. Returns -1 if
+ * the list is malformed. Fills `items` and `lengths` if they are not NULL. */
+static int64_t list_elements(const char *bytes, size_t length, size_t at, const char **items,
+                             size_t *lengths)
 {
     int64_t count = 0;
     at = skip_space(bytes, length, at);
@@ -117,7 +118,7 @@ static int64_t walk(const char *bytes, size_t length, size_t at, const char **it
     return skip_space(bytes, length, at) == length ? count : -1;
 }
 
-/* What a parser says of all of it. */
+/* Fails with the message of the JSON parser for the whole text. */
 static yk_status fail_broken(const char *bytes, size_t length, const char *source)
 {
     struct yk_json *root = NULL;
@@ -130,12 +131,12 @@ static yk_status fail_broken(const char *bytes, size_t length, const char *sourc
                            : yk_status_prefix(status, source);
 }
 
-/* The list whose bracket is in front of `first`. */
-static yk_status cut_list(const char *bytes, size_t length, size_t first, const char *source,
-                          struct yk_records *out)
+/* Splits the list whose opening bracket is before `first`. */
+static yk_status split_list(const char *bytes, size_t length, size_t first, const char *source,
+                            struct yk_records *out)
 {
     const size_t mark = yk_records_byte_order_mark(bytes, length);
-    const int64_t count = walk(bytes, length, first, NULL, NULL);
+    const int64_t count = list_elements(bytes, length, first, NULL, NULL);
     if (count < 0) {
         return fail_broken(bytes + mark, length - mark, source);
     }
@@ -151,7 +152,7 @@ static yk_status cut_list(const char *bytes, size_t length, size_t first, const 
     }
     memcpy(list.bytes, bytes, length);
     list.bytes[length] = '\0';
-    (void)walk(list.bytes, length, first, list.items, list.lengths);
+    (void)list_elements(list.bytes, length, first, list.items, list.lengths);
     *out = list;
     return YK_OK;
 }
@@ -162,7 +163,7 @@ yk_status yk_records_split(const char *bytes, size_t length, const char *source,
     const size_t first = skip_space(bytes, length, yk_records_byte_order_mark(bytes, length));
     struct yk_lines *lines = NULL;
     if (first < length && bytes[first] == '[') {
-        return cut_list(bytes, length, first + 1, source, out);
+        return split_list(bytes, length, first + 1, source, out);
     }
     YK_TRY(yk_lines_split(bytes, length, source, &lines));
     *out = (struct yk_records){

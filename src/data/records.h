@@ -1,8 +1,8 @@
 /*
- * Records: the JSON values of a file, as bytes that are still to be parsed: one a line, or the
- * elements of one list. A file whose first character is "[" is a list; a byte order mark may be in
- * front. Only the borders of elements are looked for, so a list takes no more memory than lines do.
- * Records do not change once they are split: any number of threads may use them.
+ * JSON records: the JSON values of a file as unparsed bytes: one value per line, or the elements of
+ * one list. A file whose first character is "[" is a list; a byte order mark may precede it. Only
+ * the boundaries of the elements are located, so a list takes no more memory than lines do. Records
+ * are immutable: any number of threads may use them.
  */
 #ifndef YK_DATA_RECORDS_H
 #define YK_DATA_RECORDS_H
@@ -16,31 +16,31 @@
 #include <stdint.h>
 
 struct yk_records {
-    struct yk_lines *lines; /* where each is a line; else NULL */
-    char *bytes;            /* where they are elements of a list: the text */
+    struct yk_lines *lines; /* if each record is a line; else NULL */
+    char *bytes;            /* the text of a list; NULL if each record is a line */
     const char **items;     /* (count) */
     size_t *lengths;        /* (count) in bytes */
     int64_t count;
 };
 
-/* Of a copy of `length` bytes; `source` is what messages call them. A list that does not end, or
- * has something behind it or nothing between two commas, is refused. */
+/* Splits a copy of `length` bytes. Error messages call it `source`. Fails if a list is not closed,
+ * has an empty element, or is followed by other text. */
 yk_status yk_records_split(const char *bytes, size_t length, const char *source,
                            struct yk_records *out) YK_MUST_USE;
 
-/* Also of one that is {0}. */
+/* Accepts a struct that is {0}. */
 void yk_records_free(struct yk_records *records);
 
-/* Adds where the line of a record is that is so many below its first: "a.jsonl:3", or
+/* Adds the location of line `line` (from 0) of record `index`: "a.jsonl:3", or
  * "a.json:17: element 3". */
 void yk_records_describe_location(const struct yk_records *records, int64_t index, int64_t line,
                                   const char *source, struct yk_text *out);
 
-/* The first record of a file of which `bytes` are the beginning, where it is an object that ends
- * within them. Its members are not parsed. */
+/* Finds the first record in the first `length` bytes of a file. Returns false unless it is an
+ * object that ends within these bytes. Does not parse its members. */
 bool yk_records_first_object(const char *bytes, size_t length, const char **object, size_t *size);
 
-/* How long a byte order mark at the very beginning is: 0 where there is none. */
+/* The length of a byte order mark at the beginning of `bytes`; 0 if there is none. */
 size_t yk_records_byte_order_mark(const char *bytes, size_t length);
 
 #endif

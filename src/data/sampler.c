@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum {
     ROUNDS = 6
@@ -37,9 +38,9 @@ static uint64_t encrypt(uint64_t key, unsigned bits, uint64_t number)
     return left << bits | right;
 }
 
-/* Numbers that fall outside are encrypted again until they fall inside: the walk along a cycle of
- * the larger permutation comes back at the latest to where it started (Black and Rogaway, 2002).
- * The larger one is less than four times as large, so it takes few steps. */
+/* Cycle walking (Black and Rogaway, 2002): numbers outside the range are encrypted again until they
+ * are inside. The walk along a cycle of the larger permutation returns at the latest to its start.
+ * That permutation is less than four times as large, so it takes few steps. */
 int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index)
 {
     assert(index >= 0 && index < count);
@@ -62,8 +63,10 @@ int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index)
 
 void yk_sampler_destroy(struct yk_sampler *sampler)
 {
-    if (sampler) {
+    if (sampler && sampler->kind->destroy) {
         sampler->kind->destroy(sampler);
+    } else {
+        free(sampler);
     }
 }
 
@@ -134,7 +137,7 @@ int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64
     }
     const uint64_t epoch = (uint64_t)(number / windows->count);
     const uint64_t key = yk_sampler_mix(windows->seed, epoch);
-    /* So few phases of 2^64 that the remainder's bias cannot be seen. */
+    /* The bias of the remainder is negligible, because there are far fewer phases than 2^64. */
     const int64_t phase = (int64_t)(yk_sampler_mix(key, 0) % (uint64_t)windows->phases);
     return phase + yk_sampler_permute(key, windows->count, window) * windows->length;
 }

@@ -1,12 +1,14 @@
 /*
- * Sampler: which samples come at place n, for n = 0, 1, 2 … through a whole run. No state is kept:
- * n alone says which they are, so a run that is resumed or shared among other ranks sees the same
- * samples in the same order. A sampler does not change once it is made: any number of threads may
- * use one. It does not own the data.
+ * Sampler: maps a position n = 0, 1, 2 … of a run to the samples of that position.
  *
- * Places are counted in units. A unit is a sample; where samples of like length are put together
- * (pairs), a unit is a micro-batch slice. Each kind is a table of functions: data/window_sampler.h,
- * data/masked_sampler.h, data/pair_sampler.h, data/instruction_sampler.h.
+ * A sampler is stateless: the samples depend on n alone. A run that is resumed, or that uses other
+ * ranks, reads the same samples in the same order. A sampler is immutable: any number of threads
+ * may use one. It does not own the data, which must outlive it.
+ *
+ * Positions count units. For most kinds, a unit is one sample. The sampler of sentence pairs puts
+ * pairs of similar length together; its unit is a whole micro-batch slice.
+ * Each kind implements struct yk_sampler_kind: window_sampler.c and sentence_pair_sampler.c
+ * (declared at the end of this file), masked_sampler.h, instruction_sampler.h.
  */
 #ifndef YK_DATA_SAMPLER_H
 #define YK_DATA_SAMPLER_H
@@ -17,92 +19,128 @@
 #include <stdint.h>
 
 enum {
-    YK_SAMPLER_NO_TARGET = -1 /* a place that bears no loss */
+    YK_SAMPLER_NO_TARGET = -1 /* the target of a position that is not part of the loss */
 };
 
-/* The samples of one micro-batch slice on the host, padded to the longest of them. The caller of
- * yk_sampler_fetch() allocates as much as the sampler says. */
+/* The samples of one micro-batch slice in host memory, padded to the longest of them. The caller of
+ * yk_sampler_fetch() allocates the arrays, large enough for any slice of the sampler. */
 struct yk_slice {
     int64_t samples;         /* B */
     int64_t sequence;        /* T */
-    int64_t target_sequence; /* S of what a decoder reads; 0: there is none */
-    int64_t first_sample;    /* its number in the run, each sample's being another */
-    int64_t counted;         /* targets that bear loss */
-    int64_t present;         /* tokens that are no padding */
+    int64_t target_sequence; /* S, the tokens that a decoder reads; 0 means: no decoder */
+    int64_t first_sample;    /* number of the first sample, unique in the run */
+    int64_t counted;         /* targets that are part of the loss */
+    int64_t present;         /* tokens that are not padding */
     int32_t *tokens;         /* (B, T) */
-    int32_t *lengths;        /* (B): how many of a sample's tokens are no padding, at least 1 */
-    int32_t *target_tokens;  /* (B, S); NULL without */
-    int32_t *targets;        /* (B, T), or (B, S) where there is a decoder; negative: no loss */
+    int32_t *lengths;        /* (B) tokens of each sample without padding, at least 1 */
+    int32_t *target_tokens;  /* (B, S); NULL without a decoder */
+    int32_t *targets;        /* (B, S) with a decoder, else (B, T); negative: not in the loss */
 };
 
 struct yk_sampler;
 
+/* The functions of one kind of sampler. A kind has either fetch_sample or fetch_slice. */
 struct yk_sampler_kind {
-    void (*destroy)(struct yk_sampler *sampler);
-    /* One of the two. Where a unit is a sample: its tokens (T) and targets (T), padded, and how
-     * many tokens are there. */
+    void (*destroy)(struct yk_sampler *sampler); /* NULL means: free() is enough */
+
+    /* If a unit is a sample: writes T tokens and T targets, padded, and to `*present` how many of
+     * the tokens are not padding. */
     yk_status (*fetch_sample)(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
-                              int32_t *targets, int64_t *there);
-    /* Where a unit is a slice: all of it but `counted`. */
+                              int32_t *targets, int64_t *present);
+
+    /* If a unit is a slice: writes all of the slice except `counted`. */
     yk_status (*fetch_slice)(const struct yk_sampler *sampler, int64_t number,
                              struct yk_slice *out);
 };
 
-/* What every kind has in front of its own. */
+/* The first member of the struct of every kind. */
 struct yk_sampler {
     const struct yk_sampler_kind *kind;
-    int64_t epoch_units;     /* of one epoch: the same for each */
-    int64_t sequence;        /* the most tokens of a sample */
-    int64_t target_sequence; /* the same of what a decoder reads; 0: there is none */
-    int64_t slice_rows; /* a unit is a slice of at most so many tokens on either side; 0: a unit
-                           is a sample of `sequence` tokens */
-    bool even; /* every place of every sample bears loss: nobody needs to look to count them */
+    int64_t epoch_units;     /* units of one epoch; the same for all epochs */
+    int64_t sequence;        /* the longest sample, in tokens */
+    int64_t target_sequence; /* the longest input of the decoder, in tokens; 0 means: no decoder */
+    int64_t slice_rows; /* a unit is a slice with at most this many tokens on each side; 0 means:
+                           a unit is a sample of `sequence` tokens */
+    bool even;          /* every token of every sample has a target: no need to count them */
 };
 
-/* What a sampler is created with; each kind reads what concerns it. */
 struct yk_sampler_options {
-    int64_t sequence;   /* T of samples that are all as long */
-    int64_t slice_rows; /* of pairs: the most tokens of a side in a slice, padding included */
-    uint64_t seed;      /* of training */
-    bool packed;        /* instructions share samples */
-    bool sequential;    /* in order, for evaluation */
+    int64_t sequence;   /* T, for kinds whose samples all have the same length */
+    int64_t slice_rows; /* for pairs: the most tokens of one side in a slice, padding included */
+    uint64_t seed;      /* of the order of training samples */
+    bool packed;        /* for instructions: put several into one sample */
+    bool sequential;    /* in data order, for evaluation */
 };
 
 void yk_sampler_destroy(struct yk_sampler *sampler);
 
-/* Fetches `count` units from number `first` on; where a unit is a slice, one. */
+/* Fetches the `count` units that begin at number `first`. If a unit is a slice, fetches one. */
 yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
                            struct yk_slice *out) YK_MUST_USE;
 
-/* The tokens of either side that fit in a slice of `units`. */
+/* The most tokens of one side in a slice of `units` units. */
 int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units);
 
 /*
- * Where samples of equal length begin in a text of so many tokens. In order they lie side by side
- * from the first token on, the last one perhaps beyond the end. Shuffled, each epoch has an order
- * of its own, and lays them side by side from a phase of its own on.
+ * The positions of equally long windows in a text. Sequential windows are adjacent and begin at the
+ * first token; the last one may extend beyond the end. Shuffled windows are adjacent too, but every
+ * epoch has its own order and its own position of the first window (its phase).
  */
 struct yk_sampler_windows {
-    int64_t count; /* of an epoch */
+    int64_t count; /* windows of one epoch */
     int64_t length;
-    int64_t phases; /* the first window begins at a token below; 1 when in order */
+    int64_t phases; /* the phase of an epoch is below this; 1 if sequential */
     uint64_t seed;
     bool sequential;
 };
 
-/* Shuffled: as many as fit from the last phase on, so that all epochs have as many; a text too
- * short for that has one, and the phases that leave space for it. It has `length` tokens at least.
- * In order: so many that every token is in one; there is one token at least. */
+/* Arranges windows of `length` tokens in a text of `tokens` tokens.
+ * Sequential: every token is in one window; the text has at least one token.
+ * Shuffled: the windows that fit at every phase, so that all epochs have the same number. A text
+ * that is too short for all phases gets one window and fewer phases; it has at least `length`
+ * tokens. */
 struct yk_sampler_windows yk_sampler_windows_lay(int64_t tokens, int64_t length,
                                                  const struct yk_sampler_options *options);
 
-/* The first token of the window at place `number`, counted through all epochs. */
+/* The first token of window `number`, which counts through all epochs. */
 int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number);
 
-/* 64 bits that look random, from two numbers. The same on every machine. */
+/* A 64-bit hash of two numbers, the same on every machine. */
 uint64_t yk_sampler_mix(uint64_t seed, uint64_t number);
 
-/* The number at place `index` of the order of `key`; 0 <= index < count. */
+/* Element `index` of a pseudo-random permutation of 0 … `count` - 1 that `key` selects. */
 int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index);
+
+struct yk_corpus_range;
+struct yk_pair_list;
+
+/*
+ * Window sampler: a sample is a window of T tokens of a corpus; the target of each token is the
+ * next token. Training uses shuffled windows, each exactly once per epoch. Fails if the range has
+ * fewer than T + 1 tokens. Sequential: each token except the first is a target exactly once. The
+ * last window is padded with token 0 and YK_SAMPLER_NO_TARGET. Fails if the range has fewer than 2
+ * tokens.
+ */
+yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
+                                   const struct yk_sampler_options *options,
+                                   struct yk_sampler **out) YK_MUST_USE;
+
+/*
+ * Sentence pair sampler: a unit is a micro-batch slice of sentence pairs of similar length.
+ *
+ * Pairs are sorted by the length of their longer side into buckets. The longest pair of a bucket is
+ * at most 1/16 longer than its shortest. The buckets follow each other from short to long and are
+ * cut into slices, each with as many pairs as fit: B T <= slice_rows and B S <= slice_rows.
+ * In training, seed and epoch determine the order of the slices and of the pairs in each bucket.
+ * Every pair occurs exactly once per epoch. The number of slices, and of pairs in each slice, is
+ * the same in all epochs. Sequential: the pairs are ordered by the length of their longer side,
+ * then by number. Both sides of a slice are padded to their own longest sentence, T and S.
+ * `present` counts the tokens of both sides.
+ *
+ * Fails if a pair is longer than the options' `slice_rows`.
+ */
+yk_status yk_pair_sampler_create(const struct yk_pair_list *list,
+                                 const struct yk_sampler_options *options,
+                                 struct yk_sampler **out) YK_MUST_USE;
 
 #endif

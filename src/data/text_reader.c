@@ -13,19 +13,19 @@
 #include <unistd.h>
 
 enum {
-    BLOCK_BYTES = 1 << 18, /* asked for at a time */
-    WAIT_MS = 100,         /* between looks whether to stop */
+    BLOCK_BYTES = 1 << 18, /* bytes per read */
+    WAIT_MS = 100,         /* interval of checks of the stop flag */
 };
 
 struct yk_text_reader {
     struct yk_chunk_boundary cut;
     struct yk_text path;
-    struct yk_text held; /* bytes that were read: first the chunk that was returned */
-    size_t given;
-    size_t checked; /* of the bytes held: they are UTF-8 */
+    struct yk_text held; /* bytes that were read; the chunk that was returned is at the beginning */
+    size_t returned;     /* bytes of the chunk that was returned */
+    size_t checked;      /* bytes of `held` that are known to be UTF-8 */
     size_t chunk;
-    const atomic_bool *stop;       /* NULL: none */
-    struct yk_utf8_position place; /* of the first byte held */
+    const atomic_bool *stop;       /* or NULL */
+    struct yk_utf8_position place; /* position in the file of the first byte of `held` */
     int descriptor;
     bool ended;
 };
@@ -34,9 +34,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *
                               struct yk_text_reader **out)
 {
     struct yk_text_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(reader);
     const bool standard = strcmp(path, "-") == 0;
     reader->cut = *cut;
     reader->chunk = chunk;
@@ -47,10 +45,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *
     if (status == YK_OK && !standard) {
         status = yk_file_open(path, true, &reader->descriptor);
     }
-    if (status != YK_OK) {
-        yk_text_reader_close(reader);
-        return status;
-    }
+    YK_TRY_OR(status, yk_text_reader_close(reader));
     *out = reader;
     return YK_OK;
 }
@@ -73,7 +68,7 @@ void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *s
     reader->stop = stop;
 }
 
-/* Waits until there is something to read, or until the reader is to stop. */
+/* Waits until data is available or the stop flag is set. */
 static yk_status wait_for_bytes(const struct yk_text_reader *reader)
 {
     struct pollfd ready = {.fd = reader->descriptor, .events = POLLIN};
@@ -112,7 +107,7 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
     return YK_OK;
 }
 
-/* Where byte `at` of what is held is in the file. */
+/* The position in the file of byte `at` of `held`. */
 static struct yk_utf8_position place_of(const struct yk_text_reader *reader, size_t at)
 {
     struct yk_utf8_position place = yk_utf8_locate(yk_text_chars(&reader->held), at);
@@ -128,20 +123,20 @@ static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
     return yk_utf8_fail(yk_text_chars(&reader->path), place_of(reader, at), reader->held.bytes[at]);
 }
 
-/* Drops the chunk that was returned. */
-static void drop_given(struct yk_text_reader *reader)
+/* Removes the chunk that was returned. */
+static void drop_returned(struct yk_text_reader *reader)
 {
     struct yk_text *held = &reader->held;
-    if (reader->given > 0) {
-        reader->place = place_of(reader, reader->given);
-        memmove(held->bytes, held->bytes + reader->given, held->length - reader->given);
-        held->length -= reader->given;
-        reader->checked -= reader->given;
-        reader->given = 0;
+    if (reader->returned > 0) {
+        reader->place = place_of(reader, reader->returned);
+        memmove(held->bytes, held->bytes + reader->returned, held->length - reader->returned);
+        held->length -= reader->returned;
+        reader->checked -= reader->returned;
+        reader->returned = 0;
     }
 }
 
-/* How many bytes at the end may be the beginning of a character that continues behind. */
+/* The bytes at the end that may be the beginning of an incomplete character. */
 static size_t unfinished(const char *bytes, size_t length)
 {
     for (size_t back = 1; back <= 3 && back <= length; back++) {
@@ -153,7 +148,7 @@ static size_t unfinished(const char *bytes, size_t length)
     return 0;
 }
 
-/* What is no text is refused as soon as it is read, not when a chunk ends. */
+/* Reports text that is not UTF-8 as soon as it is read. */
 static yk_status check_held(struct yk_text_reader *reader)
 {
     const char *bytes = yk_text_chars(&reader->held);
@@ -166,7 +161,7 @@ static yk_status check_held(struct yk_text_reader *reader)
     return reader->checked < whole ? fail_at(reader, reader->checked) : YK_OK;
 }
 
-static size_t max_of(const struct yk_text_reader *reader)
+static size_t max_chunk_bytes(const struct yk_text_reader *reader)
 {
     return reader->chunk * YK_TEXT_READER_MAX_CHUNKS;
 }
@@ -175,7 +170,7 @@ static yk_status fail_too_long(const struct yk_text_reader *reader)
 {
     char limit[YK_UNITS_SIZE];
     const char *path = yk_text_chars(&reader->path);
-    yk_units_format((double)max_of(reader), YK_UNIT_BYTES, limit);
+    yk_units_format((double)max_chunk_bytes(reader), YK_UNIT_BYTES, limit);
     if (!reader->cut.possible) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s is longer than %s, and it is not known where text can be cut for this "
@@ -190,13 +185,13 @@ static yk_status fail_too_long(const struct yk_text_reader *reader)
 
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
 {
-    drop_given(reader);
-    const size_t max = max_of(reader);
+    drop_returned(reader);
+    const size_t max = max_chunk_bytes(reader);
     size_t wanted = reader->chunk;
     size_t end = 0;
     for (;; wanted *= 2) {
         wanted = wanted < max ? wanted : max;
-        YK_TRY(fill(reader, wanted + 1)); /* one more says whether the file ends */
+        YK_TRY(fill(reader, wanted + 1)); /* one more byte shows whether the file ends */
         YK_TRY(check_held(reader));
         const size_t held = reader->held.length;
         if (held <= wanted && reader->ended) {
@@ -214,7 +209,7 @@ yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, 
     }
     *text = yk_text_chars(&reader->held);
     *length = end;
-    reader->given = end;
+    reader->returned = end;
     return YK_OK;
 }
 

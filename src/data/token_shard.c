@@ -39,7 +39,7 @@ static int32_t number_at(const unsigned char *bytes, size_t index)
                      (uint32_t)b[3] << 24);
 }
 
-/* The form of a file that begins with `bytes`. */
+/* The format of a file that begins with `bytes`. */
 static yk_status read_form(const unsigned char *bytes, const char *source,
                            const struct yk_token_shard_form **out)
 {
@@ -97,24 +97,15 @@ yk_status yk_token_shard_parse(const unsigned char *bytes, size_t length, uint64
 static yk_status read_bytes(const struct yk_token_shard *shard, int64_t offset, size_t bytes,
                             unsigned char *to)
 {
-    while (bytes > 0) {
-        const ssize_t used = pread(shard->descriptor, to, bytes, (off_t)offset);
-        if (used < 0 && errno == EINTR) {
-            continue;
-        }
-        if (used < 0) {
-            return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", shard->path, strerror(errno));
-        }
-        if (used == 0) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%s: the file ends too early; it was cut off while it was read",
-                           shard->path);
-        }
-        to += used;
-        offset += used;
-        bytes -= (size_t)used;
+    const int64_t used = yk_file_read_at(shard->descriptor, (uint64_t)offset, to, bytes);
+    if (used < 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", shard->path, strerror(errno));
     }
-    return YK_OK;
+    return (size_t)used == bytes
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s: the file ends too early; it was cut off while it was read",
+                         shard->path);
 }
 
 static yk_status open_file(struct yk_token_shard *shard, const char *path)
@@ -122,9 +113,7 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
     struct stat info;
     unsigned char header[YK_TOKEN_SHARD_HEADER_BYTES] = {0};
     shard->path = strdup(path);
-    if (!shard->path) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(shard->path);
     YK_TRY(yk_file_open(path, false, &shard->descriptor));
     if (fstat(shard->descriptor, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
@@ -138,15 +127,9 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
 yk_status yk_token_shard_open(const char *path, struct yk_token_shard **out)
 {
     struct yk_token_shard *shard = calloc(1, sizeof *shard);
-    if (!shard) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(shard);
     shard->descriptor = -1;
-    const yk_status status = open_file(shard, path);
-    if (status != YK_OK) {
-        yk_token_shard_close(shard);
-        return status;
-    }
+    YK_TRY_OR(open_file(shard, path), yk_token_shard_close(shard));
     *out = shard;
     return YK_OK;
 }
@@ -168,8 +151,8 @@ int64_t yk_token_shard_count(const struct yk_token_shard *shard)
     return shard->header.count;
 }
 
-/* Two bytes become four in place: they stand in the second half of `out`, and token i is written
- * where no token behind it still waits. */
+/* Converts two-byte tokens to int32 in place. They are in the second half of `out`, so that writing
+ * token i does not overwrite a token that is still to be read. */
 static void widen(int32_t *out, int64_t count)
 {
     const unsigned char *bytes = (const unsigned char *)out + 2 * count;
@@ -214,16 +197,17 @@ enum {
 
 struct yk_token_shard_writer {
     const struct yk_token_shard_form *form;
-    struct yk_text path; /* of the file, or of the series up to its number */
-    struct yk_text name; /* of the file that is written, or was last asked for */
+    struct yk_text path; /* of the file, or the prefix of a series */
+    struct yk_text name; /* buffer for the name of a file */
     bool series;
     int32_t vocabulary;
-    int64_t max;   /* tokens in a file */
-    int64_t count; /* in the file that is written */
+    int64_t max;   /* the most tokens of a file */
+    int64_t count; /* tokens of the current file */
     int64_t total;
     int64_t bytes;
-    int32_t files;  /* begun */
-    bool *in_place; /* (files) what stands at the name is written to, not replaced */
+    int32_t files;  /* files that were begun */
+    bool *in_place; /* (files) the destination exists and is not a regular file: it is written to,
+                       not replaced */
     int32_t in_place_capacity;
     int descriptor;
     size_t buffered;
@@ -234,9 +218,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
                                        struct yk_token_shard_writer **out)
 {
     struct yk_token_shard_writer *writer = calloc(1, sizeof *writer);
-    if (!writer) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(writer);
     writer->form =
         request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_narrow : &yk_token_shard_wide;
     writer->vocabulary = request->vocabulary;
@@ -249,17 +231,13 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
         length -= 4;
     }
     yk_text_add_bytes(&writer->path, request->path, length);
-    const yk_status status = yk_text_status(&writer->path);
-    if (status != YK_OK) {
-        yk_token_shard_writer_destroy(writer);
-        return status;
-    }
+    YK_TRY_OR(yk_text_status(&writer->path), yk_token_shard_writer_destroy(writer));
     *out = writer;
     return YK_OK;
 }
 
-/* The name of file `number`, while it is written or afterwards. */
-static const char *name_of(struct yk_token_shard_writer *writer, int32_t number, bool partial)
+/* The name of file `number`, final or temporary. */
+static const char *file_name(struct yk_token_shard_writer *writer, int32_t number, bool partial)
 {
     writer->name.length = 0;
     yk_text_add_bytes(&writer->name, yk_text_chars(&writer->path), writer->path.length);
@@ -270,9 +248,9 @@ static const char *name_of(struct yk_token_shard_writer *writer, int32_t number,
     return yk_text_chars(&writer->name);
 }
 
-/* Closes and removes all that has not got its name yet: files `from` and later. What is written in
- * place has no other name. */
-static void abandon(struct yk_token_shard_writer *writer, int32_t from)
+/* Closes the current file and removes the temporary files from number `from` on. A file that is
+ * written in place has no temporary name. */
+static void remove_partial(struct yk_token_shard_writer *writer, int32_t from)
 {
     if (writer->descriptor >= 0) {
         close(writer->descriptor);
@@ -282,7 +260,7 @@ static void abandon(struct yk_token_shard_writer *writer, int32_t from)
         if (writer->in_place[i]) {
             continue;
         }
-        const char *name = name_of(writer, i, true);
+        const char *name = file_name(writer, i, true);
         if (!writer->name.failed) {
             unlink(name);
         }
@@ -293,7 +271,7 @@ static void abandon(struct yk_token_shard_writer *writer, int32_t from)
 void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer)
 {
     if (writer) {
-        abandon(writer, 0);
+        remove_partial(writer, 0);
         yk_text_free(&writer->name);
         yk_text_free(&writer->path);
         free(writer->in_place);
@@ -303,37 +281,20 @@ void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer)
 
 static yk_status fail_to_write(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
-    return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", name_of(writer, number, false),
+    return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", file_name(writer, number, false),
                    strerror(error));
 }
 
-/* Returns 0, or what went wrong. */
-static int write_all(int descriptor, const unsigned char *bytes, size_t length)
-{
-    while (length > 0) {
-        const ssize_t written = write(descriptor, bytes, length);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return written < 0 ? errno : ENOSPC;
-        }
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return 0;
-}
-
-static yk_status fail_to_keep(struct yk_token_shard_writer *writer, int32_t number, int error)
+static yk_status fail_temporary(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
     return yk_fail(YK_ERROR_SYSTEM, "cannot keep what goes to %s in a temporary file: %s",
-                   name_of(writer, number, false), strerror(error));
+                   file_name(writer, number, false), strerror(error));
 }
 
-/* A fault while file `number` is written aside. */
-static yk_status fail_aside(struct yk_token_shard_writer *writer, int32_t number, int error)
+/* Reports an error of writing temporary file `number`. */
+static yk_status fail_partial(struct yk_token_shard_writer *writer, int32_t number, int error)
 {
-    return writer->in_place[number] ? fail_to_keep(writer, number, error)
+    return writer->in_place[number] ? fail_temporary(writer, number, error)
                                     : fail_to_write(writer, number, error);
 }
 
@@ -341,8 +302,8 @@ static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigne
                              size_t length)
 {
     writer->bytes += (int64_t)length;
-    const int error = write_all(writer->descriptor, bytes, length);
-    return error == 0 ? YK_OK : fail_aside(writer, writer->files - 1, error);
+    const int error = yk_file_write_bytes(writer->descriptor, bytes, length);
+    return error == 0 ? YK_OK : fail_partial(writer, writer->files - 1, error);
 }
 
 static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
@@ -352,8 +313,8 @@ static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
     }
 }
 
-/* A file without a name, gone when it is closed; −1 where there can be none. */
-static int open_nameless(void)
+/* Opens an anonymous temporary file. Returns -1 with errno on failure. */
+static int open_temporary(void)
 {
     FILE *stream = tmpfile();
     if (!stream) {
@@ -366,12 +327,12 @@ static int open_nameless(void)
     return descriptor;
 }
 
-/* Whether something stands at the name of file `number` that must not be replaced: a device, a
- * pipe, a link. */
-static yk_status look_at_place(struct yk_token_shard_writer *writer, int32_t number)
+/* Checks whether the destination of file `number` is a device, a pipe or a link, which must not be
+ * replaced. */
+static yk_status check_destination(struct yk_token_shard_writer *writer, int32_t number)
 {
     struct stat found;
-    const char *name = name_of(writer, number, false);
+    const char *name = file_name(writer, number, false);
     YK_TRY(yk_text_status(&writer->name));
     YK_TRY(yk_array_grow((void **)&writer->in_place, &writer->in_place_capacity, number,
                          sizeof *writer->in_place));
@@ -388,27 +349,27 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
             YK_ERROR_INPUT, "more tokens than %s hold; put %s in each of a series of files",
             writer->series ? "a million files" : "one file can", writer->series ? "more" : "some");
     }
-    YK_TRY(look_at_place(writer, writer->files));
-    const char *name = name_of(writer, writer->files, true);
+    YK_TRY(check_destination(writer, writer->files));
+    const char *name = file_name(writer, writer->files, true);
     YK_TRY(yk_text_status(&writer->name));
     YK_TRY(yk_file_check_nofollow(name));
     writer->descriptor =
-        writer->in_place[writer->files] ? open_nameless() : open(name, flags, 0666);
+        writer->in_place[writer->files] ? open_temporary() : open(name, flags, 0666);
     if (writer->descriptor < 0) {
-        return fail_aside(writer, writer->files, errno);
+        return fail_partial(writer, writer->files, errno);
     }
     writer->files++;
     writer->count = 0;
     return write_bytes(writer, header, sizeof header);
 }
 
-/* Copies all of the nameless file to what stands at the name of file `number`. */
+/* Copies the anonymous file to the destination of file `number`. */
 static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t number, int from)
 {
     if (lseek(from, 0, SEEK_SET) != 0) {
-        return fail_to_keep(writer, number, errno);
+        return fail_temporary(writer, number, errno);
     }
-    const char *name = name_of(writer, number, false);
+    const char *name = file_name(writer, number, false);
     const int to = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (to < 0) {
         return fail_to_write(writer, number, errno);
@@ -417,7 +378,7 @@ static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t num
     ssize_t length = 0;
     while (error == 0 && (length = read(from, writer->buffer, sizeof writer->buffer)) != 0) {
         if (length > 0) {
-            error = write_all(to, writer->buffer, (size_t)length);
+            error = yk_file_write_bytes(to, writer->buffer, (size_t)length);
         } else if (errno != EINTR) {
             error = errno;
         }
@@ -428,7 +389,7 @@ static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t num
     return error == 0 ? YK_OK : fail_to_write(writer, number, error);
 }
 
-/* Writes what is left, and the header now that the count is known. */
+/* Writes the rest of the buffer and the header, which contains the number of tokens. */
 static yk_status end_file(struct yk_token_shard_writer *writer)
 {
     const int32_t number = writer->files - 1;
@@ -448,19 +409,19 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
     const yk_status copied =
         in_place && written ? copy_in_place(writer, number, descriptor) : YK_OK;
     if (close(descriptor) != 0 || !written) {
-        return fail_aside(writer, number, written ? errno : error);
+        return fail_partial(writer, number, written ? errno : error);
     }
     return copied;
 }
 
-/* Puts tokens in the buffer until it or the file is full; returns how many. */
+/* Adds tokens to the buffer until the buffer or the file is full. Returns how many were added. */
 static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t *tokens,
                             int64_t count)
 {
     const int32_t width = writer->form->token_bytes;
-    const int64_t room = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
+    const int64_t space = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
     const int64_t left = writer->max - writer->count;
-    int64_t used = count < room ? count : room;
+    int64_t used = count < space ? count : space;
     used = used < left ? used : left;
     for (int64_t i = 0; i < used; i++) {
         write_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
@@ -510,15 +471,15 @@ yk_status yk_token_shard_writer_finish(struct yk_token_shard_writer *writer,
     const int32_t files = writer->files;
     for (int32_t i = 0; status == YK_OK && i < files; i++) {
         final.length = 0;
-        yk_text_add(&final, name_of(writer, i, false));
-        const char *partial = name_of(writer, i, true);
+        yk_text_add(&final, file_name(writer, i, false));
+        const char *partial = file_name(writer, i, true);
         if (final.failed || writer->name.failed) {
             status = yk_fail_out_of_memory();
         } else if (!writer->in_place[i] && rename(partial, final.bytes) != 0) {
             status = fail_to_write(writer, i, errno);
         }
         if (status != YK_OK) {
-            abandon(writer, i);
+            remove_partial(writer, i);
         }
     }
     yk_text_free(&final);

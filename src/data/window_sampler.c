@@ -1,4 +1,6 @@
-#include "data/window_sampler.h"
+#include "data/sampler.h"
+
+#include "data/corpus.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -8,13 +10,8 @@
 struct window_sampler {
     struct yk_sampler base;
     struct yk_corpus_range range;
-    struct yk_sampler_windows windows; /* each has one more token, the last target */
+    struct yk_sampler_windows windows; /* each window has one more token: the last target */
 };
-
-static void destroy(struct yk_sampler *sampler)
-{
-    free(sampler);
-}
 
 static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
                               int32_t *targets, int64_t *out)
@@ -37,8 +34,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     return YK_OK;
 }
 
-static const struct yk_sampler_kind windows_kind = {.destroy = destroy,
-                                                    .fetch_sample = fetch_sample};
+static const struct yk_sampler_kind windows_kind = {.fetch_sample = fetch_sample};
 
 static yk_status check(const struct yk_corpus_range *range,
                        const struct yk_sampler_options *options)
@@ -69,9 +65,7 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
 {
     YK_TRY(check(range, options));
     struct window_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sampler);
     sampler->range = *range;
     sampler->windows = yk_sampler_windows_lay(range->count - 1, options->sequence, options);
     sampler->base = (struct yk_sampler){

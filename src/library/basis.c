@@ -1,26 +1,26 @@
 #include "library/library.h"
 
-yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_library_basis *out)
+yk_status yk_library_basis_open_costs(const struct yk_cluster *cluster, const char *profile,
+                                      const char *model, struct yk_library_basis *out)
 {
-    const struct yk_cluster *cluster = request->cluster->cluster;
     struct yk_library_basis basis = {0};
     struct yk_device_facts *facts = NULL;
     YK_TRY(yk_arena_create(&basis.arena));
-    yk_status status = request->profile ? yk_profile_open(request->profile, &basis.profile) : YK_OK;
-    YK_THEN(yk_device_facts_find(basis.profile, request->model->config->name, cluster, basis.arena,
-                                 &facts));
-    if (status != YK_OK) {
-        yk_library_basis_close(&basis);
-        return status;
-    }
-    /* Only the count of its holders changes. */
-    basis.request = yk_library_retain_request((struct yoke_request *)request);
-    basis.book = (struct yk_cost_book){
-        .cluster = cluster,
-        .profile = basis.profile,
-        .facts = facts,
-    };
+    yk_status status = profile ? yk_profile_open(profile, &basis.profile) : YK_OK;
+    YK_THEN(yk_device_facts_find(basis.profile, model, cluster, basis.arena, &facts));
+    YK_TRY_OR(status, yk_library_basis_close(&basis));
+    basis.book =
+        (struct yk_cost_book){.cluster = cluster, .profile = basis.profile, .facts = facts};
     *out = basis;
+    return YK_OK;
+}
+
+yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_library_basis *out)
+{
+    YK_TRY(yk_library_basis_open_costs(request->cluster->cluster, request->profile,
+                                       request->model->config->name, out));
+    /* Only the reference count changes. */
+    out->request = YK_LIBRARY_RETAIN((struct yoke_request *)request);
     return YK_OK;
 }
 

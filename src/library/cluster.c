@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's library is asked by one thread at a time. */
+/* Only one thread at a time may use the driver library. */
 static pthread_mutex_t discovering = PTHREAD_MUTEX_INITIALIZER;
 
 static struct yoke_device device_record(const struct yk_device *device)
@@ -56,21 +56,11 @@ yk_status yk_library_wrap_cluster(struct yk_cluster *cluster, struct yoke_cluste
         yk_cluster_destroy(cluster);
         return yk_fail_out_of_memory();
     }
-    atomic_init(&handle->holders, 1);
+    atomic_init(&handle->references, 1);
     handle->cluster = cluster;
-    const yk_status status = fill(handle);
-    if (status != YK_OK) {
-        yoke_cluster_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(fill(handle), yoke_cluster_destroy(handle));
     *out = handle;
     return YK_OK;
-}
-
-struct yoke_cluster *yk_library_retain_cluster(struct yoke_cluster *cluster)
-{
-    atomic_fetch_add(&cluster->holders, 1);
-    return cluster;
 }
 
 yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
@@ -95,9 +85,7 @@ yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster
 static yk_status discover(struct yk_cluster **out)
 {
     struct yk_machine *machine = calloc(1, sizeof *machine);
-    if (!machine) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(machine);
     pthread_mutex_lock(&discovering);
     yk_status status = yk_discover(NULL, machine);
     pthread_mutex_unlock(&discovering);
@@ -116,7 +104,7 @@ yoke_status yoke_cluster_discover(yoke_cluster **out)
 
 void yoke_cluster_destroy(yoke_cluster *cluster)
 {
-    if (cluster && yk_library_release(&cluster->holders)) {
+    if (cluster && yk_library_release(&cluster->references)) {
         yk_cluster_destroy(cluster->cluster);
         free(cluster);
     }

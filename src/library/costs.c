@@ -14,29 +14,9 @@ _Static_assert((int)YOKE_COLLECTIVE_ALL_GATHER == (int)YK_COLLECTIVE_ALL_GATHER 
                "yoke_collective is yk_collective");
 
 struct yoke_costs {
-    struct yoke_cluster *cluster; /* held */
-    struct yk_profile *profile;
-    struct yk_arena *arena; /* owns what the book says about devices */
-    struct yk_cost_book book;
+    struct yoke_cluster *cluster; /* retained */
+    struct yk_library_basis basis;
 };
-
-/* `profile` may be NULL. Times do not depend on the model that a context was measured with. */
-static yk_status open_book(struct yoke_costs *costs, const char *profile)
-{
-    struct yk_device_facts *facts = NULL;
-    YK_TRY(yk_arena_create(&costs->arena));
-    if (profile) {
-        YK_TRY(yk_profile_open(profile, &costs->profile));
-    }
-    YK_TRY(
-        yk_device_facts_find(costs->profile, NULL, costs->cluster->cluster, costs->arena, &facts));
-    costs->book = (struct yk_cost_book){
-        .cluster = costs->cluster->cluster,
-        .profile = costs->profile,
-        .facts = facts,
-    };
-    return YK_OK;
-}
 
 yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
 {
@@ -46,8 +26,10 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
     if (!costs) {
         return yk_library_status(yk_fail_out_of_memory());
     }
-    costs->cluster = yk_library_retain_cluster(cluster);
-    const yk_status status = open_book(costs, profile);
+    costs->cluster = YK_LIBRARY_RETAIN(cluster);
+    /* Times do not depend on the model, whose memory context is the only other fact. */
+    const yk_status status =
+        yk_library_basis_open_costs(cluster->cluster, profile, NULL, &costs->basis);
     if (status != YK_OK) {
         yoke_costs_destroy(costs);
         return yk_library_status(status);
@@ -59,8 +41,7 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
 void yoke_costs_destroy(yoke_costs *costs)
 {
     if (costs) {
-        yk_arena_destroy(costs->arena);
-        yk_profile_close(costs->profile);
+        yk_library_basis_close(&costs->basis);
         yoke_cluster_destroy(costs->cluster);
         free(costs);
     }
@@ -76,7 +57,7 @@ static yoke_status answer(yk_status status, const struct yk_cost_time *time, str
 
 static yk_status check_device(const struct yoke_costs *costs, int32_t device)
 {
-    const int32_t count = costs->book.cluster->device_count;
+    const int32_t count = costs->basis.book.cluster->device_count;
     if (device < 0 || device >= count) {
         return yk_fail(YK_ERROR_USAGE, "there is no device %d; the cluster has %d, from 0 on",
                        device, count);
@@ -104,7 +85,7 @@ static yk_status find_layer(const struct yoke_costs *costs, const struct yoke_mo
     if ((int)pass < YOKE_PASS_FORWARD || (int)pass > YOKE_PASS_UPDATE) {
         return yk_fail(YK_ERROR_USAGE, "there is no pass %d", (int)pass);
     }
-    return yk_cost_layer(&costs->book, device, model->model, &model->model->layers[layer],
+    return yk_cost_layer(&costs->basis.book, device, model->model, &model->model->layers[layer],
                          (enum yk_cost_pass)pass, out);
 }
 
@@ -124,7 +105,7 @@ static yk_status find_send(const struct yoke_costs *costs, int32_t from, int32_t
     YK_TRY(check_device(costs, from));
     YK_TRY(check_device(costs, to));
     YK_TRY(check_amount(bytes));
-    return yk_communication_send_time(&costs->book, from, to, bytes, out);
+    return yk_communication_send_time(&costs->basis.book, from, to, bytes, out);
 }
 
 yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double bytes,
@@ -152,8 +133,8 @@ static yk_status find_collective(const struct yoke_costs *costs, enum yoke_colle
     }
     YK_TRY(check_amount(bytes));
     YK_TRY(check_amount(largest_part_bytes));
-    return yk_communication_collective_time(&costs->book, (enum yk_collective)collective, ranks,
-                                            bytes, largest_part_bytes, out);
+    return yk_communication_collective_time(&costs->basis.book, (enum yk_collective)collective,
+                                            ranks, bytes, largest_part_bytes, out);
 }
 
 yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collective,

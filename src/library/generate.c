@@ -77,12 +77,12 @@ yoke_status yoke_evaluate(const struct yoke_evaluation_request *request,
     return yk_library_status(evaluate(request, out));
 }
 
-/* A text while it is generated. */
+/* A text that is being generated. */
 struct writing {
     const struct yoke_generation_request *request;
     struct yk_text text;
     struct yk_job job;
-    atomic_bool ended; /* by the caller's callback */
+    atomic_bool ended; /* by the callback or the stop flag of the caller */
 };
 
 static yk_status pass_text(void *user, const char *bytes, size_t length)

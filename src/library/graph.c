@@ -32,7 +32,7 @@ static yk_status read_text(const char *text, size_t length, const char *source,
         free(name);
         return status;
     }
-    atomic_init(&handle->holders, 1);
+    atomic_init(&handle->references, 1);
     handle->source = name;
     handle->info = (struct yoke_graph_info){
         .task_count = handle->graph->task_count,
@@ -64,15 +64,9 @@ yoke_status yoke_graph_read(const char *text, const char *source,
     return yk_library_status(read_text(text, strlen(text), source, options, out));
 }
 
-struct yoke_graph *yk_library_retain_graph(struct yoke_graph *graph)
-{
-    atomic_fetch_add(&graph->holders, 1);
-    return graph;
-}
-
 void yoke_graph_destroy(yoke_graph *graph)
 {
-    if (graph && yk_library_release(&graph->holders)) {
+    if (graph && yk_library_release(&graph->references)) {
         yk_graph_destroy(graph->graph);
         free(graph->source);
         free(graph);

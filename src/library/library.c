@@ -20,7 +20,7 @@ _Static_assert((int)YOKE_LOG_WARNING == (int)YK_LOG_WARNING &&
                    (int)YOKE_LOG_DETAIL == (int)YK_LOG_DETAIL,
                "yoke_log_level is yk_log_level");
 
-/* The one log of the process; locked as in base/log.c. */
+/* The log callback of the process. A callback runs under the read lock. */
 static pthread_rwlock_t log_lock = PTHREAD_RWLOCK_INITIALIZER;
 static yoke_log current_log;
 static void *current_user;
@@ -40,7 +40,7 @@ void yoke_free(char *text)
     free(text);
 }
 
-static void pass_on(void *user, enum yk_log_level level, const char *line)
+static void forward_log(void *user, enum yk_log_level level, const char *line)
 {
     (void)user;
     (void)pthread_rwlock_rdlock(&log_lock);
@@ -56,13 +56,13 @@ void yoke_set_log(yoke_log log, void *user)
     current_log = log;
     current_user = user;
     (void)pthread_rwlock_unlock(&log_lock);
-    yk_log_set_sink(pass_on, NULL);
+    yk_log_set_sink(forward_log, NULL);
 }
 
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out)
 {
     if (status == YK_OK) {
-        yk_text_add(text, ""); /* an empty text is a string, too */
+        yk_text_add(text, ""); /* allocates an empty string */
         status = yk_text_status(text);
     }
     if (status != YK_OK) {

@@ -1,7 +1,11 @@
 /*
- * Library: what the opaque types of include/yoke/ are, and what their functions share; for this
- * room alone. Handles that others are made from are counted: whoever keeps one retains it, and
- * destroying it releases it. A file for each public header; basis is what results rest on.
+ * Library: the definitions of the opaque types of include/yoke/, and the helpers of their
+ * functions. Only this folder includes it. The handles that other handles refer to are
+ * reference-counted: YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() drops one.
+ *
+ * Files of this folder: one .c file for each public header, with the same name (search.h and
+ * status.h are in library.c), and basis.c, the request and the costs that a result was computed
+ * from.
  */
 #ifndef YK_LIBRARY_LIBRARY_H
 #define YK_LIBRARY_LIBRARY_H
@@ -29,7 +33,7 @@ struct yoke_stop {
 };
 
 struct yoke_cluster {
-    atomic_int holders;
+    atomic_int references;
     struct yk_cluster *cluster;
     struct yoke_cluster_info info;
     struct yoke_device *devices;
@@ -37,12 +41,12 @@ struct yoke_cluster {
 };
 
 struct yoke_model {
-    atomic_int holders;
-    struct yoke_model *origin; /* owns the config when it was made from another model, or NULL */
+    atomic_int references;
+    struct yoke_model *origin; /* the model that owns `config`; NULL means: this one does */
     struct yk_arena *arena;
-    const char *word; /* that plans name the model by */
+    const char *word; /* the name or path of the model, as plan files store it */
     const struct yk_model_config *config;
-    const struct yk_model *model; /* under the workload */
+    const struct yk_model *model; /* the layers for `workload` */
     struct yk_workload workload;
     struct yoke_model_info info;
     struct yoke_layer *layers;
@@ -50,15 +54,15 @@ struct yoke_model {
 };
 
 struct yoke_graph {
-    atomic_int holders;
+    atomic_int references;
     struct yk_graph *graph;
     char *source;
     struct yoke_graph_info info;
 };
 
-/* Texts and maps that were set stay in the arena until the end: results may point to them. */
+/* The arena keeps every string and map that was ever set, because results may point to them. */
 struct yoke_request {
-    atomic_int holders;
+    atomic_int references;
     struct yk_arena *arena;
     struct yoke_model *model;
     struct yoke_cluster *cluster;
@@ -75,85 +79,92 @@ struct yoke_request {
     struct yoke_search search;
 };
 
-/* What a result rests on: the request, held, and where its costs are looked up. */
+/* The request and the costs that a result was computed from. */
 struct yk_library_basis {
-    struct yoke_request *request;
-    struct yk_profile *profile;
-    struct yk_arena *arena; /* owns what the book says about devices */
+    struct yoke_request *request; /* retained; NULL: costs only */
+    struct yk_profile *profile;   /* or NULL */
+    struct yk_arena *arena;       /* owns book.facts */
     struct yk_cost_book book;
 };
-
-/* Fails the calling function, whose name begins the message, when the pointer is NULL. */
-#define YK_LIBRARY_REQUIRE(pointer)                                                                \
-    do {                                                                                           \
-        if (!(pointer)) {                                                                          \
-            return yk_library_status(                                                              \
-                yk_fail(YK_ERROR_USAGE, "%s: %s must not be NULL", __func__, #pointer));           \
-        }                                                                                          \
-    } while (0)
 
 static inline yoke_status yk_library_status(yk_status status)
 {
     return (yoke_status)status;
 }
 
-/* Hands the text over if all went well so far, and frees it if not. */
+/* Stores a sentence and evaluates to YOKE_ERROR_USAGE. */
+#define YK_LIBRARY_FAIL(...) yk_library_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
+
+/* Returns a failure from the calling function if `pointer` is NULL. */
+#define YK_LIBRARY_REQUIRE(pointer)                                                                \
+    do {                                                                                           \
+        if (!(pointer)) {                                                                          \
+            return YK_LIBRARY_FAIL("%s: %s must not be NULL", __func__, #pointer);                 \
+        }                                                                                          \
+    } while (0)
+
+/* If `status` is YK_OK, moves the text to `*out`; else frees it. Returns the status. */
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
 
-/* Names of a kind, by number; NULL past the last one. */
+/* Returns name `number` of a list, or NULL after the last one. */
 typedef const char *(*yk_library_name)(int32_t number);
 
-/* The number of the name that is `word`; one that is none fails, offering the nearest. */
+/* Finds the number of the name that equals `word`. Fails if there is none; the message suggests the
+ * nearest name and calls the list `what`. */
 yk_status yk_library_choose(const char *what, const char *word, yk_library_name name_of,
                             int32_t *out) YK_MUST_USE;
 
-/* The record `number` of `count`, or NULL. */
+/* A pointer to records[number], or NULL if `number` is out of range. */
 #define YK_LIBRARY_AT(records, count, number)                                                      \
     ((number) >= 0 && (number) < (count) ? &(records)[number] : NULL)
 
-/* What a search that may be NULL means where `usual_s` is the usual budget. */
+/* Converts search options. `search` may be NULL; `usual_s` is the default budget in seconds. */
 yk_status yk_library_search_options(const struct yoke_search *search, double usual_s,
                                     struct yk_scheduler_options *out) YK_MUST_USE;
 
 yk_status yk_library_check_request_slowdown(double slowdown) YK_MUST_USE;
 
-struct yoke_cluster *yk_library_retain_cluster(struct yoke_cluster *cluster);
-struct yoke_model *yk_library_retain_model(struct yoke_model *model);
-struct yoke_graph *yk_library_retain_graph(struct yoke_graph *graph);
-struct yoke_request *yk_library_retain_request(struct yoke_request *request);
+/* Adds a reference to a handle and evaluates to the handle. */
+#define YK_LIBRARY_RETAIN(handle) (atomic_fetch_add(&(handle)->references, 1), (handle))
 
-/* True when nobody holds it any more. */
-static inline bool yk_library_release(atomic_int *holders)
+/* Drops a reference. Returns true if it was the last one: the caller frees the handle. */
+static inline bool yk_library_release(atomic_int *references)
 {
-    return atomic_fetch_sub(holders, 1) == 1;
+    return atomic_fetch_sub(references, 1) == 1;
 }
 
-/* Takes the cluster over, whether it succeeds or not. */
+/* Creates a handle that owns `cluster`. Destroys the cluster if it fails. */
 yk_status yk_library_wrap_cluster(struct yk_cluster *cluster,
                                   struct yoke_cluster **out) YK_MUST_USE;
 
-/* A model without its description, and what describes it. */
+/* Opens a model without its layers: yk_library_describe_model() adds them for a workload. */
 yk_status yk_library_open_model(const char *word, struct yoke_model **out) YK_MUST_USE;
+/* Creates a model, without layers, that shares the config of `origin`. */
 yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out) YK_MUST_USE;
 yk_status yk_library_describe_model(struct yoke_model *handle,
                                     const struct yk_workload *workload) YK_MUST_USE;
 
-/* A schedule in one of the forms. */
+/* Adds a schedule in the requested format to `out`. */
 yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
                                     enum yoke_schedule_form form, struct yk_text *out) YK_MUST_USE;
 
+/* Opens the costs of a cluster. `profile` is a file or NULL. `model` selects the measured memory of
+ * device contexts and may be NULL. */
+yk_status yk_library_basis_open_costs(const struct yk_cluster *cluster, const char *profile,
+                                      const char *model, struct yk_library_basis *out) YK_MUST_USE;
+/* Opens the costs of a request and retains the request. */
 yk_status yk_library_basis_open(const struct yoke_request *request,
                                 struct yk_library_basis *out) YK_MUST_USE;
 void yk_library_basis_close(struct yk_library_basis *basis);
 
-/* What the basis asks of the planner, with `usual_s` as the usual budget. */
+/* Converts the request for the planner. `usual_s` is the default search budget in seconds. */
 yk_status yk_library_basis_plan_request(const struct yk_library_basis *basis, double usual_s,
                                         struct yk_plan_request *out) YK_MUST_USE;
 
 struct yoke_plan {
     struct yk_library_basis basis;
     struct yk_planner_outcome *planned;
-    struct yk_arena *arena; /* owns the records */
+    struct yk_arena *arena; /* owns the arrays below */
     struct yoke_plan_info info;
     struct yoke_rank *ranks;
     struct yoke_plan_layer *layers;
@@ -162,7 +173,7 @@ struct yoke_plan {
     struct yoke_leave_one_out *leave_one_out;
 };
 
-/* Copies of transfers, in the arena. */
+/* Converts transfers to public records, in the arena. */
 yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
                                          struct yk_arena *arena,
                                          struct yoke_transfer **out) YK_MUST_USE;
@@ -177,7 +188,7 @@ struct yoke_tradeoff {
     struct yk_tradeoff *found;
     struct yk_plan_curve curves[YK_LIBRARY_CURVES];
     struct yk_plan_tradeoff charts[YK_LIBRARY_CHARTS]; /* in the order of yoke_tradeoff_chart */
-    int32_t chart_count;                               /* of these, that have points */
+    int32_t chart_count;                               /* charts that have points */
     struct yoke_tradeoff_info info;
 };
 

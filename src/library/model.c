@@ -84,27 +84,19 @@ yk_status yk_library_describe_model(struct yoke_model *handle, const struct yk_w
 static yk_status create(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = calloc(1, sizeof *handle);
-    if (!handle) {
-        return yk_fail_out_of_memory();
-    }
-    atomic_init(&handle->holders, 1);
+    YK_TRY_MEMORY(handle);
+    atomic_init(&handle->references, 1);
     yk_status status = yk_arena_create(&handle->arena);
     YK_THEN(yk_arena_strdup(handle->arena, word, &handle->word));
-    if (status != YK_OK) {
-        yoke_model_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }
 
-/* Gives the handle out if all went well, and destroys it if not. */
+/* If `status` is YK_OK, stores the handle in `*out`; else destroys it. */
 static yk_status finish(yk_status status, struct yoke_model *handle, struct yoke_model **out)
 {
-    if (status != YK_OK) {
-        yoke_model_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -120,13 +112,13 @@ yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model *
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(origin->word, &handle));
-    handle->origin = yk_library_retain_model(origin);
+    handle->origin = YK_LIBRARY_RETAIN(origin);
     handle->config = origin->config;
     *out = handle;
     return YK_OK;
 }
 
-/* The workload with what is left open filled in. */
+/* Converts a workload and fills in the defaults. */
 static yk_status read_workload(const struct yoke_workload *given,
                                const struct yk_model_config *config, struct yk_workload *out)
 {
@@ -187,15 +179,9 @@ yoke_status yoke_model_read(const char *text, const char *source,
         status == YK_OK ? finish(read(text, source, workload, handle), handle, out) : status);
 }
 
-struct yoke_model *yk_library_retain_model(struct yoke_model *model)
-{
-    atomic_fetch_add(&model->holders, 1);
-    return model;
-}
-
 void yoke_model_destroy(yoke_model *model)
 {
-    if (model && yk_library_release(&model->holders)) {
+    if (model && yk_library_release(&model->references)) {
         yoke_model *origin = model->origin;
         yk_arena_destroy(model->arena);
         free(model);

@@ -9,14 +9,14 @@
 static const double usual_budget_s = 5;
 
 struct yoke_order_problem {
-    atomic_int holders;
+    atomic_int references;
     struct yk_arena *arena;
     struct yk_order_problem *problem;
     struct yoke_order_problem_info info;
 };
 
 struct yoke_order {
-    struct yoke_order_problem *problem; /* held */
+    struct yoke_order_problem *problem; /* retained */
     struct yk_arena *arena;
     struct yk_order *order;
     struct yoke_order_info info;
@@ -40,15 +40,9 @@ static yk_status read_text(const char *text, size_t length, const char *source,
                            struct yoke_order_problem **out)
 {
     struct yoke_order_problem *handle = calloc(1, sizeof *handle);
-    if (!handle) {
-        return yk_fail_out_of_memory();
-    }
-    atomic_init(&handle->holders, 1);
-    const yk_status status = read_problem(text, length, source, handle);
-    if (status != YK_OK) {
-        yoke_order_problem_destroy(handle);
-        return status;
-    }
+    YK_TRY_MEMORY(handle);
+    atomic_init(&handle->references, 1);
+    YK_TRY_OR(read_problem(text, length, source, handle), yoke_order_problem_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -74,7 +68,7 @@ yoke_status yoke_order_problem_read(const char *text, const char *source, yoke_o
 
 void yoke_order_problem_destroy(yoke_order_problem *problem)
 {
-    if (problem && yk_library_release(&problem->holders)) {
+    if (problem && yk_library_release(&problem->references)) {
         yk_arena_destroy(problem->arena);
         free(problem);
     }
@@ -141,8 +135,7 @@ yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
     if (!handle) {
         return yk_library_status(yk_fail_out_of_memory());
     }
-    atomic_fetch_add(&problem->holders, 1);
-    handle->problem = problem;
+    handle->problem = YK_LIBRARY_RETAIN(problem);
     const yk_status status = find(handle, method, search);
     if (status != YK_OK) {
         yoke_order_destroy(handle);

@@ -127,7 +127,7 @@ int32_t yoke_placements_device(const yoke_placements *placements, int32_t number
     return placement->devices[micro_batch * step->layer_count + layer];
 }
 
-/* The placement of that number, which must have a schedule. */
+/* Finds placement `number`. Fails if it has no schedule. */
 static yk_status get(const yoke_placements *placements, int32_t number,
                      const struct yk_placement **out)
 {

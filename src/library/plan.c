@@ -206,29 +206,23 @@ const char *yoke_memory_kind_name(enum yoke_memory_kind kind)
 static const double usual_budget_s = 8;
 static const double usual_compare_s = 10;
 
-/* A plan of which nothing is known yet but the request. */
+/* Creates a plan that has only its request. */
 static yk_status create(const struct yoke_request *request, struct yoke_plan **out)
 {
     struct yoke_plan *plan = calloc(1, sizeof *plan);
     yk_status status =
         plan ? yk_library_basis_open(request, &plan->basis) : yk_fail_out_of_memory();
     YK_THEN(yk_arena_create(&plan->arena));
-    if (status != YK_OK) {
-        yoke_plan_destroy(plan);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
 
-/* Tells of it and gives it out if all went well, and destroys it if not. */
+/* If `status` is YK_OK, fills the records and stores the plan in `*out`; else destroys it. */
 static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_plan **out)
 {
     YK_THEN(fill_plan(plan));
-    if (status != YK_OK) {
-        yoke_plan_destroy(plan);
-        return status;
-    }
+    YK_TRY_OR(status, yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -250,13 +244,13 @@ yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out)
     return yk_library_status(status == YK_OK ? finish(search(plan), plan, out) : status);
 }
 
-/* What a plan file is read with: made here, and held by the plan in the end. */
+/* The inputs of reading a plan file. The resulting plan retains the model and the cluster. */
 struct reading {
     const char *text;
     size_t length;
     const char *source;
     struct yoke_plan_reading given;
-    struct yk_arena *arena; /* of the plan as it was read */
+    struct yk_arena *arena; /* owns `plan` */
     struct yoke_model *model;
     struct yoke_cluster *cluster;
     const struct yk_plan *plan;
@@ -269,7 +263,7 @@ static yk_status open_cluster(const char *word, struct yoke_cluster **out)
     return yk_library_wrap_cluster(cluster, out);
 }
 
-/* Opens what the file names, unless it is given. */
+/* Opens the model and the cluster that the file names, unless the caller provides them. */
 static yk_status open_sources(struct reading *reading)
 {
     struct yoke_plan_reading *given = &reading->given;
@@ -279,7 +273,7 @@ static yk_status open_sources(struct reading *reading)
     YK_TRY(given->model ? yk_library_derive_model(given->model, &reading->model)
                         : yk_library_open_model(sources.model, &reading->model));
     if (given->cluster) {
-        reading->cluster = yk_library_retain_cluster(given->cluster);
+        reading->cluster = YK_LIBRARY_RETAIN(given->cluster);
     } else {
         YK_TRY(open_cluster(sources.cluster, &reading->cluster));
     }
@@ -304,18 +298,14 @@ static yk_status read_file(struct reading *reading)
     return status;
 }
 
-/* The request that the plan could be the answer to. */
+/* Creates the request that corresponds to the plan. */
 static yk_status make_request(const struct reading *reading, struct yoke_request **out)
 {
     struct yoke_request *request = NULL;
     YK_TRY(yk_library_check_request_slowdown(reading->given.slowdown));
     YK_TRY((yk_status)yoke_request_create(reading->model, reading->cluster, &request));
-    const yk_status status =
-        yk_arena_strdup(request->arena, reading->given.profile, &request->profile);
-    if (status != YK_OK) {
-        yoke_request_destroy(request);
-        return status;
-    }
+    YK_TRY_OR(yk_arena_strdup(request->arena, reading->given.profile, &request->profile),
+              yoke_request_destroy(request));
     request->clip = reading->plan->clip;
     request->slowdown = reading->given.slowdown;
     request->search = reading->given.search ? *reading->given.search : (struct yoke_search){0};
@@ -326,7 +316,8 @@ static yk_status make_request(const struct reading *reading, struct yoke_request
 static yk_status examine(const struct reading *reading, struct yoke_plan *plan)
 {
     struct yk_plan_request request;
-    struct yk_plan *kept = NULL; /* the request points into it */
+    struct yk_plan *kept =
+        NULL; /* a copy that lives as long as the request, which points into it */
     YK_TRY(yk_plan_copy(reading->plan, plan->arena, &kept));
     YK_TRY(yk_library_basis_plan_request(&plan->basis, usual_compare_s, &request));
     yk_study_request_restore(kept, &request);
@@ -345,7 +336,7 @@ static yk_status make(struct reading *reading, struct yoke_plan **out)
     YK_TRY(yk_library_describe_model(reading->model, &reading->plan->workload));
     YK_TRY(make_request(reading, &request));
     const yk_status status = create(request, &plan);
-    yoke_request_destroy(request); /* the plan holds it */
+    yoke_request_destroy(request); /* the plan retains it */
     return status == YK_OK ? finish(examine(reading, plan), plan, out) : status;
 }
 
@@ -395,7 +386,7 @@ void yoke_plan_destroy(yoke_plan *plan)
     }
 }
 
-/* `path` is where it is to be kept, or NULL. */
+/* `path` is the destination of the file, or NULL. */
 static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_text *out)
 {
     const struct yk_plan_context context = {

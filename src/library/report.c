@@ -3,7 +3,7 @@
 #include "library/library.h"
 #include "trace/trace.h"
 
-/* The record that pages and pictures are drawn from. */
+/* The predicted step of a plan, from which pages and charts are made. */
 struct reporting {
     struct yk_arena *arena;
     struct yk_trace *trace;
@@ -42,21 +42,21 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
 static yk_status draw(const struct yk_plan_result *result, enum yoke_figure figure, int32_t rank,
                       struct yk_text *out)
 {
-    switch (figure) {
-    case YOKE_FIGURE_LANES:
-        return yk_plan_page_pictures(result, "lanes", yk_chart_open_text, out);
-    case YOKE_FIGURE_MEMORY:
-        if (rank < 0 || rank >= result->plan->rank_count) {
-            return yk_fail(YK_ERROR_USAGE, "there is no rank %d; the plan has %d, from 0 on", rank,
-                           result->plan->rank_count);
-        }
-        return yk_plan_memory_write(result, rank, out);
-    case YOKE_FIGURE_BARS:
-        return yk_plan_page_pictures(result, "bars", yk_chart_open_text, out);
-    case YOKE_FIGURE_CLUSTER:
-        return yk_plan_page_pictures(result, "cluster", yk_chart_open_text, out);
+    static const char *const charts[] = {[YOKE_FIGURE_LANES] = "lanes",
+                                         [YOKE_FIGURE_MEMORY] = "memory",
+                                         [YOKE_FIGURE_BARS] = "bars",
+                                         [YOKE_FIGURE_CLUSTER] = "cluster"};
+    if ((int)figure < 0 || (size_t)figure >= sizeof charts / sizeof charts[0]) {
+        return yk_fail(YK_ERROR_USAGE, "a plan has no figure %d", (int)figure);
     }
-    return yk_fail(YK_ERROR_USAGE, "a plan has no figure %d", (int)figure);
+    if (figure != YOKE_FIGURE_MEMORY) {
+        return yk_plan_page_pictures(result, charts[figure], yk_chart_open_text, out);
+    }
+    if (rank < 0 || rank >= result->plan->rank_count) {
+        return yk_fail(YK_ERROR_USAGE, "there is no rank %d; the plan has %d, from 0 on", rank,
+                       result->plan->rank_count);
+    }
+    return yk_plan_memory_write(result, rank, out);
 }
 
 yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32_t rank, char **out)

@@ -30,9 +30,9 @@ yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_r
         free(request);
         return yk_library_status(status);
     }
-    atomic_init(&request->holders, 1);
-    request->model = yk_library_retain_model(model);
-    request->cluster = yk_library_retain_cluster(cluster);
+    atomic_init(&request->references, 1);
+    request->model = YK_LIBRARY_RETAIN(model);
+    request->cluster = YK_LIBRARY_RETAIN(cluster);
     request->decisions = YOKE_DECIDE_ALL;
     request->strategy = YK_STRATEGY_COUNT;
     *out = request;
@@ -41,18 +41,12 @@ yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_r
 
 void yoke_request_destroy(yoke_request *request)
 {
-    if (request && yk_library_release(&request->holders)) {
+    if (request && yk_library_release(&request->references)) {
         yoke_cluster_destroy(request->cluster);
         yoke_model_destroy(request->model);
         yk_arena_destroy(request->arena);
         free(request);
     }
-}
-
-struct yoke_request *yk_library_retain_request(struct yoke_request *request)
-{
-    atomic_fetch_add(&request->holders, 1);
-    return request;
 }
 
 yoke_status yoke_request_set_profile(yoke_request *request, const char *path)
@@ -66,15 +60,13 @@ yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_
     YK_LIBRARY_REQUIRE(request);
     const int64_t batch = request->model->info.workload.batch;
     if (micro_batches < 0 || micro_batches > MAX_MICRO_BATCHES) {
-        return yk_library_status(yk_fail(YK_ERROR_USAGE,
-                                         "there are 1 to %d micro-batches, or 0 for the search to "
-                                         "choose, not %d",
-                                         MAX_MICRO_BATCHES, micro_batches));
+        return YK_LIBRARY_FAIL("there are 1 to %d micro-batches, or 0 for the search to "
+                               "choose, not %d",
+                               MAX_MICRO_BATCHES, micro_batches);
     }
     if (micro_batches > batch) {
-        return yk_library_status(yk_fail(YK_ERROR_USAGE,
-                                         "%lld samples cannot be split into %d micro-batches",
-                                         (long long)batch, micro_batches));
+        return YK_LIBRARY_FAIL("%lld samples cannot be split into %d micro-batches",
+                               (long long)batch, micro_batches);
     }
     request->micro_batches = micro_batches;
     return YOKE_OK;
@@ -95,8 +87,7 @@ yoke_status yoke_request_set_memory(yoke_request *request, double memory_bytes)
 {
     YK_LIBRARY_REQUIRE(request);
     if (!isfinite(memory_bytes) || memory_bytes < 0) {
-        return yk_library_status(
-            yk_fail(YK_ERROR_USAGE, "memory is 0 bytes or more, not %g", memory_bytes));
+        return YK_LIBRARY_FAIL("memory is 0 bytes or more, not %g", memory_bytes);
     }
     request->memory_bytes = memory_bytes;
     return YOKE_OK;
@@ -132,14 +123,13 @@ yoke_status yoke_request_set_decisions(yoke_request *request, uint32_t decisions
 {
     YK_LIBRARY_REQUIRE(request);
     if ((decisions & ~(uint32_t)YOKE_DECIDE_ALL) != 0) {
-        return yk_library_status(
-            yk_fail(YK_ERROR_USAGE, "there are no decisions 0x%x", (unsigned)decisions));
+        return YK_LIBRARY_FAIL("there are no decisions 0x%x", (unsigned)decisions);
     }
     request->decisions = decisions;
     return YOKE_OK;
 }
 
-/* The strategies, and after them "random". */
+/* The names of the strategies, then "random". */
 static const char *strategy_name(int32_t number)
 {
     if (number < YK_STRATEGY_COUNT) {

@@ -9,14 +9,14 @@
 static const double usual_budget_s = 1;
 
 struct yoke_schedule {
-    struct yoke_graph *graph; /* held */
+    struct yoke_graph *graph; /* retained */
     struct yk_schedule *schedule;
     int64_t bound; /* ticks */
     struct yoke_schedule_info info;
     struct yoke_task *tasks;
 };
 
-/* Tasks, and the bound, which is the better of the graph's and the scheduler's own. */
+/* Fills the tasks and the lower bound: the larger of the graph's bound and the scheduler's own. */
 static yk_status fill(struct yoke_schedule *handle, const char *algorithm)
 {
     const struct yk_schedule *schedule = handle->schedule;
@@ -42,7 +42,8 @@ static yk_status fill(struct yoke_schedule *handle, const char *algorithm)
     return YK_OK;
 }
 
-/* Takes the schedule over, whether it succeeds or not; `algorithm` is constant. */
+/* Creates a handle that owns `schedule`. Destroys the schedule if it fails. `algorithm` is a string
+ * constant. */
 static yk_status wrap(struct yoke_graph *graph, struct yk_schedule *schedule, const char *algorithm,
                       struct yoke_schedule **out)
 {
@@ -51,13 +52,9 @@ static yk_status wrap(struct yoke_graph *graph, struct yk_schedule *schedule, co
         yk_schedule_destroy(schedule);
         return yk_fail_out_of_memory();
     }
-    handle->graph = yk_library_retain_graph(graph);
+    handle->graph = YK_LIBRARY_RETAIN(graph);
     handle->schedule = schedule;
-    const yk_status status = fill(handle, algorithm);
-    if (status != YK_OK) {
-        yoke_schedule_destroy(handle);
-        return status;
-    }
+    YK_TRY_OR(fill(handle, algorithm), yoke_schedule_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -105,10 +102,7 @@ static yk_status follow(struct yoke_graph *graph, const char *map, const char *s
     const yk_status status =
         devices ? run_map(graph->graph, map, source, devices, schedule) : yk_fail_out_of_memory();
     free(devices);
-    if (status != YK_OK) {
-        yk_schedule_destroy(schedule);
-        return status;
-    }
+    YK_TRY_OR(status, yk_schedule_destroy(schedule));
     return wrap(graph, schedule, "map", out);
 }
 

@@ -41,7 +41,7 @@ static yk_status find(struct yoke_tradeoff *handle, int32_t points)
         .milp_s = request.search.budget_s,
     };
     const yk_status status = yk_tradeoff_find(&request, &options, &handle->found);
-    if (status == YK_ERROR_STOPPED) { /* by the budget of the request */
+    if (status == YK_ERROR_STOPPED) { /* the budget of the request ended */
         return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
     }
     YK_TRY(status);
@@ -54,8 +54,8 @@ yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke
     YK_LIBRARY_REQUIRE(request);
     YK_LIBRARY_REQUIRE(out);
     if (points != 0 && (points < 2 || points > YOKE_TRADEOFF_MAX_POINTS)) {
-        return yk_library_status(yk_fail(YK_ERROR_USAGE, "a curve has 2 to %d points, not %d",
-                                         YOKE_TRADEOFF_MAX_POINTS, points));
+        return YK_LIBRARY_FAIL("a curve has 2 to %d points, not %d", YOKE_TRADEOFF_MAX_POINTS,
+                               points);
     }
     yoke_tradeoff *handle = calloc(1, sizeof *handle);
     yk_status status =

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 struct yoke_training {
-    struct yk_arena *arena; /* of names and values */
+    struct yk_arena *arena; /* owns the names and values of `options` */
     struct yk_train_option *options;
     int32_t count;
     int32_t capacity;
-    struct yk_train_result outcome; /* owns what the result points to */
+    struct yk_train_result outcome; /* owns the strings of `result` */
     struct yoke_training_result result;
     bool has_result;
 };
@@ -18,7 +18,7 @@ struct yoke_training {
 struct call {
     const struct yoke_training_callbacks *callbacks;
     struct yk_arena *arena;
-    const char *failure; /* that all ranks have come to; NULL: none */
+    const char *failure; /* the message of a failure of all ranks; NULL means: none */
 };
 
 yoke_status yoke_training_create(yoke_training **out)
@@ -46,13 +46,13 @@ void yoke_training_destroy(yoke_training *training)
 
 static yk_status set(yoke_training *training, const char *name, const char *value)
 {
-    struct yk_train_option setting = {0};
+    struct yk_train_option option = {0};
     YK_TRY(yk_train_request_check_option(&(struct yk_train_option){name, value}));
-    YK_TRY(yk_arena_strdup(training->arena, name, &setting.name));
-    YK_TRY(yk_arena_strdup(training->arena, value, &setting.value));
+    YK_TRY(yk_arena_strdup(training->arena, name, &option.name));
+    YK_TRY(yk_arena_strdup(training->arena, value, &option.value));
     YK_TRY(yk_array_grow((void **)&training->options, &training->capacity, training->count,
                          sizeof *training->options));
-    training->options[training->count++] = setting;
+    training->options[training->count++] = option;
     return YK_OK;
 }
 
@@ -82,7 +82,7 @@ static void report_leave(void *user, yk_status status)
     callbacks->leave(callbacks->user, yk_library_status(status));
 }
 
-/* The sentence of a failure is asked for when the call has returned. */
+/* Keeps the message until the call returns. */
 static void keep_failure(void *user, const char *sentence)
 {
     struct call *call = user;
@@ -140,7 +140,7 @@ static void fill_result(yoke_training *training)
     };
 }
 
-/* In the arena of the call are the request's texts, and of a failure the sentence. */
+/* The arena of the call owns the strings of the request and the message of a failure. */
 static yk_status run(yoke_training *training, struct call *call)
 {
     const struct yoke_training_callbacks *callbacks = call->callbacks;

@@ -23,7 +23,7 @@
  * without holes or overlap; the header may name them in any order.
  */
 enum {
-    SHOWN_COLUMNS = 80 /* of a name */
+    SHOWN_COLUMNS = 80 /* the longest name that a message shows in full */
 };
 
 yk_status yk_safetensors_header_length(const unsigned char *bytes, size_t length,
@@ -55,7 +55,7 @@ yk_status yk_safetensors_header_length(const unsigned char *bytes, size_t length
     return YK_OK;
 }
 
-/* A whole number that a double holds exactly, which is more than any disk does. */
+/* Reads a non-negative integer below 2^53, which a double represents exactly. */
 static bool read_size(const struct yk_json *node, uint64_t *out)
 {
     double number = 0;
@@ -103,7 +103,7 @@ static yk_status read_type(const struct yk_json *node, struct yk_tensor_entry *o
     return YK_OK;
 }
 
-/* `data` is where the bytes of tensors begin in the file. */
+/* `data` is the offset of the first tensor's bytes in the file. */
 static yk_status read_entry(const struct yk_json *node, uint64_t data, struct yk_tensor_entry *out)
 {
     if (!yk_json_is_object(node)) {
@@ -141,8 +141,8 @@ static yk_status fail_in_tensor(yk_status status, const char *name)
     return status;
 }
 
-/* Empty tensors come before the one whose bytes begin at the same place. */
-static int compare_places(const void *left, const void *right)
+/* By offset. Empty tensors come before the tensor that begins at the same offset. */
+static int compare_offsets(const void *left, const void *right)
 {
     const struct yk_tensor_entry *a = left;
     const struct yk_tensor_entry *b = right;
@@ -155,9 +155,9 @@ static int compare_places(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-/* The tensors, sorted, fill the file from `data` to its end. */
-static yk_status check_places(const struct yk_tensor_entry *entries, int32_t count, uint64_t data,
-                              uint64_t file_size)
+/* Checks that the tensors, sorted by offset, fill the file from `data` to its end. */
+static yk_status check_offsets(const struct yk_tensor_entry *entries, int32_t count, uint64_t data,
+                               uint64_t file_size)
 {
     uint64_t end = data;
     for (int32_t i = 0; i < count; i++) {
@@ -190,12 +190,12 @@ static yk_status check_places(const struct yk_tensor_entry *entries, int32_t cou
 
 static const char metadata_key[] = "__metadata__";
 
-static yk_status read_notes(const struct yk_json *root, struct yk_arena *arena,
-                            struct yk_safetensors_header *out)
+static yk_status read_metadata(const struct yk_json *root, struct yk_arena *arena,
+                               struct yk_safetensors_header *out)
 {
     const struct yk_json *node = yk_json_get(root, metadata_key);
     struct yk_json_member member = {0};
-    struct yk_safetensors_metadata_entry *notes = NULL;
+    struct yk_safetensors_metadata_entry *entries = NULL;
     if (!node) {
         return YK_OK;
     }
@@ -203,7 +203,7 @@ static yk_status read_notes(const struct yk_json *root, struct yk_arena *arena,
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be an object, not %s", metadata_key,
                        yk_json_kind(node));
     }
-    YK_TRY_NEW(arena, notes, yk_json_member_count(node));
+    YK_TRY_NEW(arena, entries, yk_json_member_count(node));
     while (yk_json_next_member(node, &member)) {
         const char *value = yk_json_string(member.value);
         if (!value) {
@@ -211,11 +211,11 @@ static yk_status read_notes(const struct yk_json *root, struct yk_arena *arena,
                            (int)yk_text_prefix(member.name, SHOWN_COLUMNS), member.name,
                            metadata_key, yk_json_kind(member.value));
         }
-        struct yk_safetensors_metadata_entry *note = &notes[out->note_count++];
-        YK_TRY(yk_arena_strdup(arena, member.name, &note->key));
-        YK_TRY(yk_arena_strdup(arena, value, &note->value));
+        struct yk_safetensors_metadata_entry *entry = &entries[out->metadata_count++];
+        YK_TRY(yk_arena_strdup(arena, member.name, &entry->key));
+        YK_TRY(yk_arena_strdup(arena, value, &entry->value));
     }
-    out->notes = notes;
+    out->metadata = entries;
     return YK_OK;
 }
 
@@ -225,7 +225,7 @@ static yk_status read_root(size_t length, uint64_t file_size, const struct yk_js
     const uint64_t data = YK_SAFETENSORS_PREFIX_BYTES + (uint64_t)length;
     struct yk_json_member member = {0};
     struct yk_tensor_entry *entries = NULL;
-    YK_TRY(read_notes(root, arena, out));
+    YK_TRY(read_metadata(root, arena, out));
     YK_TRY_NEW(arena, entries, yk_json_member_count(root));
     while (yk_json_next_member(root, &member)) {
         if (strcmp(member.name, metadata_key) == 0) {
@@ -238,9 +238,9 @@ static yk_status read_root(size_t length, uint64_t file_size, const struct yk_js
             return fail_in_tensor(status, entry->name);
         }
     }
-    qsort(entries, (size_t)out->count, sizeof *entries, compare_places);
+    qsort(entries, (size_t)out->count, sizeof *entries, compare_offsets);
     out->entries = entries;
-    return check_places(entries, out->count, data, file_size);
+    return check_offsets(entries, out->count, data, file_size);
 }
 
 yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t file_size,
@@ -261,42 +261,22 @@ yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t
     *out = header;
 done:
     yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
+    return yk_status_prefix(status, source);
 }
-
-struct yk_safetensors {
-    struct yk_arena *arena;
-    struct yk_names *names; /* numbered as the header's entries are */
-    const struct yk_safetensors_header *header;
-    const char *path;
-    uint64_t size;
-    int descriptor;
-};
 
 static yk_status read_bytes(const struct yk_safetensors *file, uint64_t offset, uint64_t bytes,
                             void *to)
 {
-    unsigned char *at = to;
-    while (bytes > 0) {
-        const size_t chunk = bytes < (1u << 30) ? (size_t)bytes : 1u << 30;
-        const ssize_t used = pread(file->descriptor, at, chunk, (off_t)offset);
-        if (used < 0 && errno == EINTR) {
-            continue;
-        }
-        if (used < 0) {
-            return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", file->path, strerror(errno));
-        }
-        if (used == 0) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%s: the file ends %" PRIu64 " bytes too early; it was cut off while "
-                           "it was read",
-                           file->path, bytes);
-        }
-        at += used;
-        offset += (uint64_t)used;
-        bytes -= (uint64_t)used;
+    const int64_t used = yk_file_read_at(file->descriptor, offset, to, bytes);
+    if (used < 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", file->path, strerror(errno));
     }
-    return YK_OK;
+    return (uint64_t)used == bytes
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s: the file ends %" PRIu64 " bytes too early; it was cut off while "
+                         "it was read",
+                         file->path, bytes - (uint64_t)used);
 }
 
 static yk_status open_descriptor(struct yk_safetensors *file)
@@ -318,9 +298,7 @@ static yk_status read_header(struct yk_safetensors *file)
     YK_TRY(read_bytes(file, 0, there, prefix));
     YK_TRY(yk_safetensors_header_length(prefix, there, file->size, file->path, &length));
     char *bytes = malloc((size_t)length + 1);
-    if (!bytes) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(bytes);
     yk_status status = read_bytes(file, YK_SAFETENSORS_PREFIX_BYTES, length, bytes);
     YK_THEN(yk_safetensors_header_parse(bytes, (size_t)length, file->size, file->path, file->arena,
                                         &file->header));
@@ -343,16 +321,10 @@ yk_status yk_safetensors_open(const char *path, struct yk_safetensors **out)
 {
     struct yk_safetensors *file = calloc(1, sizeof *file);
     yk_status status = YK_OK;
-    if (!file) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(file);
     file->descriptor = -1;
     YK_TRY_GOTO(yk_arena_create(&file->arena), fail);
-    file->path = yk_arena_copy_text(file->arena, path, strlen(path));
-    if (!file->path) {
-        status = yk_fail_out_of_memory();
-        goto fail;
-    }
+    YK_TRY_GOTO(yk_arena_strdup(file->arena, path, &file->path), fail);
     YK_TRY_GOTO(open_descriptor(file), fail);
     YK_TRY_GOTO(read_header(file), fail);
     YK_TRY_GOTO(index_names(file), fail);
@@ -376,42 +348,11 @@ void yk_safetensors_close(struct yk_safetensors *file)
     free(file);
 }
 
-const char *yk_safetensors_path(const struct yk_safetensors *file)
-{
-    return file->path;
-}
-
-uint64_t yk_safetensors_size(const struct yk_safetensors *file)
-{
-    return file->size;
-}
-
-int32_t yk_safetensors_count(const struct yk_safetensors *file)
-{
-    return file->header->count;
-}
-
-const struct yk_tensor_entry *yk_safetensors_at(const struct yk_safetensors *file, int32_t number)
-{
-    return &file->header->entries[number];
-}
-
 const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,
                                                   const char *name)
 {
     const int32_t number = yk_names_find(file->names, name);
     return number < 0 ? NULL : &file->header->entries[number];
-}
-
-int32_t yk_safetensors_metadata_count(const struct yk_safetensors *file)
-{
-    return file->header->note_count;
-}
-
-const struct yk_safetensors_metadata_entry *
-yk_safetensors_metadata_at(const struct yk_safetensors *file, int32_t number)
-{
-    return &file->header->notes[number];
 }
 
 yk_status yk_safetensors_read(const struct yk_safetensors *file,

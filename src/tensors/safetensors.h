@@ -1,14 +1,22 @@
 /*
- * Safetensors: reads files of named tensors in Hugging Face's form: eight bytes with the length of
- * a JSON header (little-endian), the header, and the bytes of the tensors one after the other. The
- * header is checked when the file is opened; tensors are read on demand with pread: a file that is
- * truncated while it is used gives an error, where a mapped one would kill the process. A file owns
- * its entries and their names. Any number of threads may read from one.
+ * Safetensors: a reader for files of named tensors in Hugging Face's format: eight bytes with the
+ * length of a JSON header (little-endian), the header, then the bytes of all tensors.
+ *
+ * Opening a file reads and validates the header. Tensor bytes are read on demand with pread(), not
+ * mapped: if the file is truncated while it is in use, a read returns an error.
+ * A file owns its entries and their names. Any number of threads may read from one file.
+ *
+ * Files of this folder:
+ *   tensor              data types, shapes and the entry of one tensor
+ *   safetensors         the reader
+ *   safetensors_writer  the writer
+ *   tensor_set          the weights of a model, in one file or several
  */
 #ifndef YK_TENSORS_SAFETENSORS_H
 #define YK_TENSORS_SAFETENSORS_H
 
 #include "base/arena.h"
+#include "base/names.h"
 #include "base/status.h"
 #include "tensors/tensor.h"
 
@@ -17,56 +25,56 @@
 #include <stdint.h>
 
 enum {
-    YK_SAFETENSORS_PREFIX_BYTES = 8,            /* before the header: its length */
-    YK_SAFETENSORS_MAX_HEADER_BYTES = 100000000 /* of the form itself */
+    YK_SAFETENSORS_PREFIX_BYTES = 8,            /* the length of the header, at offset 0 */
+    YK_SAFETENSORS_MAX_HEADER_BYTES = 100000000 /* the limit of the format */
 };
 
-/* What a file says about itself: `__metadata__`. */
+/* A key and its value in the `__metadata__` object of a header. */
 struct yk_safetensors_metadata_entry {
     const char *key;
     const char *value;
 };
 
 struct yk_safetensors_header {
-    const struct yk_tensor_entry *entries; /* by where their bytes begin */
+    const struct yk_tensor_entry *entries; /* (count) sorted by offset */
     int32_t count;
-    const struct yk_safetensors_metadata_entry *notes; /* as in the file */
-    int32_t note_count;
+    const struct yk_safetensors_metadata_entry *metadata; /* (metadata_count) in file order */
+    int32_t metadata_count;
 };
 
-/* The length of the header, from the first bytes of a file: fewer than 8 are refused. */
+/* Reads the length of the header from the first `length` bytes of a file. Fails if `length` is
+ * below YK_SAFETENSORS_PREFIX_BYTES. Error messages call the file `source`. */
 yk_status yk_safetensors_header_length(const unsigned char *bytes, size_t length,
                                        uint64_t file_size, const char *source,
                                        uint64_t *out) YK_MUST_USE;
 
 /*
- * The header, `length` bytes of JSON, of a file of `file_size` bytes in all. `source` is what
- * messages call the file. What is returned lives in the arena.
+ * Parses the header, `length` bytes of JSON, of a file of `file_size` bytes in total. Allocates the
+ * result in the arena. Error messages call the file `source`.
  */
 yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t file_size,
                                       const char *source, struct yk_arena *arena,
                                       const struct yk_safetensors_header **out) YK_MUST_USE;
 
-struct yk_safetensors;
+/* An open file. Callers only read it. */
+struct yk_safetensors {
+    const char *path;
+    uint64_t size; /* bytes of the file */
+    const struct yk_safetensors_header *header;
+
+    struct yk_arena *arena; /* owns the path and the header */
+    struct yk_names *names; /* tensor names; the number of a name is its index in header->entries */
+    int descriptor;
+};
 
 yk_status yk_safetensors_open(const char *path, struct yk_safetensors **out) YK_MUST_USE;
 void yk_safetensors_close(struct yk_safetensors *file);
 
-const char *yk_safetensors_path(const struct yk_safetensors *file);
-uint64_t yk_safetensors_size(const struct yk_safetensors *file);
-
-/* Tensors by where their bytes begin. */
-int32_t yk_safetensors_count(const struct yk_safetensors *file);
-const struct yk_tensor_entry *yk_safetensors_at(const struct yk_safetensors *file, int32_t number);
-/* NULL when the file has no such tensor. */
+/* The entry of the tensor called `name`, or NULL. */
 const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,
                                                   const char *name);
 
-int32_t yk_safetensors_metadata_count(const struct yk_safetensors *file);
-const struct yk_safetensors_metadata_entry *
-yk_safetensors_metadata_at(const struct yk_safetensors *file, int32_t number);
-
-/* `bytes` bytes of the tensor, from its byte `first_byte` on. */
+/* Reads `bytes` bytes of a tensor, beginning at byte `first_byte` of the tensor. */
 yk_status yk_safetensors_read(const struct yk_safetensors *file,
                               const struct yk_tensor_entry *entry, uint64_t first_byte,
                               uint64_t bytes, void *to) YK_MUST_USE;

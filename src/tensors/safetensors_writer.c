@@ -19,7 +19,7 @@
 
 enum {
     HEADER_ALIGNMENT = 8,
-    BUFFER_BYTES = 1 << 16 /* so that many small chunks need few calls */
+    BUFFER_BYTES = 1 << 16 /* collects small chunks, to make fewer system calls */
 };
 
 struct yk_safetensors_writer {
@@ -33,18 +33,16 @@ struct yk_safetensors_writer {
     unsigned char *buffer;
     size_t buffered;
     uint64_t declared; /* bytes of all tensors */
-    uint64_t added;    /* of these, by now */
+    uint64_t added;    /* bytes of tensors that were added so far */
     uint64_t header_bytes;
-    int descriptor; /* -1 before it begins and after it is finished */
+    int descriptor; /* of the partial file; -1 while it is not open */
 };
 
 yk_status yk_safetensors_writer_create(const char *path, struct yk_safetensors_writer **out)
 {
     struct yk_safetensors_writer *writer = calloc(1, sizeof *writer);
     yk_status status = YK_OK;
-    if (!writer) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(writer);
     writer->descriptor = -1;
     YK_TRY_GOTO(yk_file_check_regular(path), fail); /* a device would be replaced */
     yk_text_add(&writer->path, path);
@@ -66,7 +64,7 @@ fail:
     return status;
 }
 
-/* Removes what is not finished; nothing can be added to it any more. */
+/* Closes and removes the partial file. */
 static void abandon(struct yk_safetensors_writer *writer)
 {
     if (writer->descriptor >= 0) {
@@ -102,9 +100,9 @@ static yk_status check_text(const struct yk_safetensors_writer *writer, const ch
     return YK_OK;
 }
 
-/* Adds a name to one of the two sets, once. */
-static yk_status claim(const struct yk_safetensors_writer *writer, struct yk_names *names,
-                       const char *kind, const char *name)
+/* Adds a name to `names`, or fails if it was added before. */
+static yk_status add_name(const struct yk_safetensors_writer *writer, struct yk_names *names,
+                          const char *kind, const char *name)
 {
     bool added = false;
     int32_t number = 0;
@@ -132,7 +130,7 @@ yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, co
         return yk_fail(YK_ERROR_INPUT, "%s: no tensor can be called \"%s\"",
                        yk_text_chars(&writer->path), name);
     }
-    YK_TRY(claim(writer, writer->names, "tensor", name));
+    YK_TRY(add_name(writer, writer->names, "tensor", name));
     if (rank < 0 || rank > YK_TENSOR_MAX_RANK || !yk_tensor_bytes(type, rank, shape, &bytes) ||
         __builtin_add_overflow(writer->declared, bytes, &end)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -157,7 +155,7 @@ yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, co
 yk_status yk_safetensors_writer_metadata(struct yk_safetensors_writer *writer, const char *key,
                                          const char *value)
 {
-    YK_TRY(claim(writer, writer->keys, "metadata", key));
+    YK_TRY(add_name(writer, writer->keys, "metadata", key));
     YK_TRY(check_text(writer, value));
     struct yk_json_writer json = {.text = &writer->metadata,
                                   .follows = writer->metadata.length > 0};
@@ -172,23 +170,10 @@ static yk_status fail_to_write(struct yk_safetensors_writer *writer, int error)
                    strerror(error));
 }
 
-/* A short write is no error yet: the next one reports why. */
-static yk_status write_out(struct yk_safetensors_writer *writer, const unsigned char *bytes,
-                           size_t length)
+static yk_status write_out(struct yk_safetensors_writer *writer, const void *bytes, size_t length)
 {
-    while (length > 0) {
-        const size_t chunk = length < (1u << 30) ? length : 1u << 30;
-        const ssize_t written = write(writer->descriptor, bytes, chunk);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return fail_to_write(writer, written < 0 ? errno : ENOSPC);
-        }
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return YK_OK;
+    const int error = yk_file_write_bytes(writer->descriptor, bytes, length);
+    return error == 0 ? YK_OK : fail_to_write(writer, error);
 }
 
 static yk_status flush(struct yk_safetensors_writer *writer)
@@ -289,7 +274,7 @@ yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const 
     return write_bytes(writer, bytes, length);
 }
 
-/* A rename is on the disk once the folder is. Some file systems cannot be asked for that. */
+/* Makes the rename durable. Some file systems do not support fsync() on a folder. */
 static yk_status sync_folder(struct yk_safetensors_writer *writer)
 {
     struct yk_text path = {0};

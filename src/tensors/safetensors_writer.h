@@ -1,10 +1,12 @@
 /*
- * Safetensors writer: a file of named tensors, written from front to back. First all tensors are
- * declared, then yk_safetensors_writer_begin() writes the header, then come their bytes in the
- * order of declaration, in chunks of any size. The file grows as PATH.partial and is renamed by
- * yk_safetensors_writer_finish() once all of it is on the disk: a failure, or destroying an
- * unfinished writer, leaves what was at the path before. One thread at a time. After a failure a
- * writer can only be destroyed.
+ * Safetensors writer: writes a file of named tensors sequentially.
+ *   1. yk_safetensors_writer_declare() for every tensor, and yk_safetensors_writer_metadata()
+ *   2. yk_safetensors_writer_begin() opens the file and writes the header
+ *   3. yk_safetensors_writer_add() with the bytes of the tensors, in the order of declaration
+ *   4. yk_safetensors_writer_finish()
+ * The data goes to PATH.partial. finish() renames that file once all of it is on the disk. A
+ * failure, or destroying an unfinished writer, leaves the old file at PATH unchanged. After a
+ * failure, a writer can only be destroyed. One thread at a time may use a writer.
  */
 #ifndef YK_TENSORS_SAFETENSORS_WRITER_H
 #define YK_TENSORS_SAFETENSORS_WRITER_H
@@ -17,31 +19,32 @@
 
 struct yk_safetensors_writer;
 
-/* What was written, to be noted elsewhere and compared before the file is trusted. */
+/* The size and the hash of a finished file, with which a reader can verify it. */
 struct yk_safetensors_written {
-    uint64_t bytes; /* of the file */
-    uint64_t hash;  /* base/hash.h, of the whole file */
+    uint64_t bytes; /* of the whole file */
+    uint64_t hash;  /* of the whole file, as yk_hash_result() returns it */
 };
 
 yk_status yk_safetensors_writer_create(const char *path,
                                        struct yk_safetensors_writer **out) YK_MUST_USE;
 void yk_safetensors_writer_destroy(struct yk_safetensors_writer *writer);
 
-/* `shape` has `rank` dimensions; it is copied, as is the name. */
+/* Declares a tensor. `shape` has `rank` dimensions. Copies the name and the shape. */
 yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, const char *name,
                                         enum yk_tensor_dtype type, int32_t rank,
                                         const int64_t *shape) YK_MUST_USE;
+/* Adds an entry to the `__metadata__` of the header. Copies both strings. */
 yk_status yk_safetensors_writer_metadata(struct yk_safetensors_writer *writer, const char *key,
                                          const char *value) YK_MUST_USE;
 
-/* Opens the file and writes the header; nothing can be declared afterwards. */
+/* Opens the file and writes the header. No tensor or metadata can be declared afterwards. */
 yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer) YK_MUST_USE;
 
-/* The next bytes; a chunk may end in the middle of a tensor or reach into the next. */
+/* Appends bytes of the tensors. A chunk may end inside a tensor, or span several tensors. */
 yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const void *bytes,
                                     size_t length) YK_MUST_USE;
 
-/* Fails when bytes of declared tensors are missing. `out` may be NULL. */
+/* Fails if bytes of declared tensors are missing. `out` may be NULL. */
 yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
                                        struct yk_safetensors_written *out) YK_MUST_USE;
 

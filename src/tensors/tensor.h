@@ -1,12 +1,6 @@
 /*
- * Tensor: what files of tensors say about one: its name, type, shape and place. The rest of the
- * room:
- *
- *   safetensors         reads a file in Hugging Face's form
- *   safetensors_writer  writes one, from front to back
- *   tensor_set          the weights of a model, in one file or several
- *
- * Any thread.
+ * Tensor: the data types of tensors in files, and the entry that describes one tensor: its name,
+ * type, shape and position in the file. All functions are safe to call from any thread.
  */
 #ifndef YK_TENSORS_TENSOR_H
 #define YK_TENSORS_TENSOR_H
@@ -18,7 +12,7 @@ enum {
     YK_TENSOR_MAX_RANK = 8
 };
 
-/* Names in files are those behind YK_TENSOR_: "F32", "BF16". */
+/* The name in a file is the constant without YK_TENSOR_: "F32", "BF16". */
 enum yk_tensor_dtype {
     YK_TENSOR_F64,
     YK_TENSOR_F32,
@@ -36,25 +30,27 @@ enum yk_tensor_dtype {
     YK_TENSOR_F8_E4M3,
     YK_TENSOR_F8_E5M2,
     YK_TENSOR_F8_E8M0,
-    YK_TENSOR_C64, /* two F32: real and imaginary part */
+    YK_TENSOR_C64, /* two F32 numbers: real and imaginary part */
     YK_TENSOR_DTYPES,
 };
 
+/* "F32", "BF16" … */
 const char *yk_tensor_dtype_name(enum yk_tensor_dtype type);
+/* Bytes of one number. */
 uint64_t yk_tensor_dtype_bytes(enum yk_tensor_dtype type);
-/* False when no type has that name. */
+/* Finds a data type by its name in files. Returns false if there is none. */
 bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out);
 
-/* The bytes of a tensor of this type and shape; false when dimensions are negative or the product
- * is more than 64 bits hold. Rank 0 is one number. */
+/* Computes the size in bytes of a tensor. A tensor of rank 0 is one number. Returns false if a
+ * dimension is negative or if the size overflows 64 bits. */
 bool yk_tensor_bytes(enum yk_tensor_dtype type, int32_t rank, const int64_t *shape, uint64_t *out);
 
 struct yk_tensor_entry {
     const char *name;
     enum yk_tensor_dtype type;
-    int32_t rank; /* 0: one number */
+    int32_t rank; /* number of dimensions; 0 means: one number */
     int64_t shape[YK_TENSOR_MAX_RANK];
-    uint64_t offset; /* in the file */
+    uint64_t offset; /* of the first byte, from the beginning of the file */
     uint64_t bytes;
 };
 

@@ -14,17 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct yk_tensor_set {
-    struct yk_arena *arena;
-    const char *path;
-    struct yk_safetensors **files;
-    int32_t file_count;
-    int32_t file_capacity;
-    struct yk_names *names; /* numbered as places are */
-    struct yk_tensor_location *places;
-    int32_t count;
-    int32_t capacity;
-};
+/* The path of a file in the folder of the set, in its arena. */
+static yk_status join(const struct yk_tensor_set *set, const char *name, const char **out)
+{
+    struct yk_text path = {0};
+    yk_text_addf(&path, "%s/%s", set->path, name);
+    return yk_text_move(&path, set->arena, out);
+}
 
 static yk_status add_file(struct yk_tensor_set *set, const char *path)
 {
@@ -42,11 +38,12 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetenso
     int32_t number = 0;
     YK_TRY(yk_names_add(set->names, entry->name, &added, &number));
     if (!added) {
-        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", yk_safetensors_path(file),
-                       entry->name, yk_safetensors_path(set->places[number].file));
+        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", file->path, entry->name,
+                       set->locations[number].file->path);
     }
-    YK_TRY(yk_array_grow((void **)&set->places, &set->capacity, set->count, sizeof *set->places));
-    set->places[set->count++] = (struct yk_tensor_location){.file = file, .entry = entry};
+    YK_TRY(yk_array_grow((void **)&set->locations, &set->capacity, set->count,
+                         sizeof *set->locations));
+    set->locations[set->count++] = (struct yk_tensor_location){.file = file, .entry = entry};
     return YK_OK;
 }
 
@@ -54,13 +51,14 @@ static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
 {
     YK_TRY(add_file(set, path));
     const struct yk_safetensors *file = set->files[set->file_count - 1];
-    for (int32_t i = 0; i < yk_safetensors_count(file); i++) {
-        YK_TRY(add_tensor(set, file, yk_safetensors_at(file, i)));
+    for (int32_t i = 0; i < file->header->count; i++) {
+        YK_TRY(add_tensor(set, file, &file->header->entries[i]));
     }
     return YK_OK;
 }
 
-/* The file that the index says a tensor is in: a plain name, of a file next to the index. */
+/* The name of the file that contains `tensor`, from the weight_map of an index. It must be a plain
+ * file name, without a folder. */
 static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, const char **out)
 {
     const struct yk_json *node = yk_json_get(map, tensor);
@@ -79,7 +77,8 @@ static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, c
     return YK_OK;
 }
 
-/* Opens a file of the index when it is first named; `files` numbers them as the set does. */
+/* Returns the file called `name`, which it opens on first use. The number of a name in `files` is
+ * the index of the file in the set. */
 static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, const char *name,
                             const struct yk_safetensors **out)
 {
@@ -87,12 +86,9 @@ static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, c
     int32_t number = 0;
     YK_TRY(yk_names_add(files, name, &added, &number));
     if (added) {
-        struct yk_text path = {0};
-        yk_text_addf(&path, "%s/%s", set->path, name);
-        yk_status status = yk_text_status(&path);
-        YK_THEN(add_file(set, path.bytes));
-        yk_text_free(&path);
-        YK_TRY(status);
+        const char *path = NULL;
+        YK_TRY(join(set, name, &path));
+        YK_TRY(add_file(set, path));
     }
     *out = set->files[number];
     return YK_OK;
@@ -115,7 +111,7 @@ static yk_status add_mapped(struct yk_tensor_set *set, const struct yk_json *roo
         const struct yk_tensor_entry *entry = yk_safetensors_find(file, member.name);
         if (!entry) {
             return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" is not in %s", member.name,
-                           yk_safetensors_path(file));
+                           file->path);
         }
         YK_TRY(add_tensor(set, file, entry));
     }
@@ -128,10 +124,7 @@ static yk_status add_index(struct yk_tensor_set *set, const char *path)
     struct yk_json *root = NULL;
     struct yk_names *files = NULL;
     yk_status status = yk_file_read(path, &index);
-    if (status != YK_OK) {
-        yk_text_free(&index);
-        return status;
-    }
+    YK_TRY_OR(status, yk_text_free(&index));
     YK_TRY_GOTO(yk_json_parse(yk_text_chars(&index), index.length, &root), done);
     YK_TRY_GOTO(yk_names_create(&files), done);
     YK_TRY_GOTO(add_mapped(set, root, files), done);
@@ -139,7 +132,7 @@ done:
     yk_names_destroy(files);
     yk_json_destroy(root);
     yk_text_free(&index);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
+    return yk_status_prefix(status, path);
 }
 
 static yk_status add_folder(struct yk_tensor_set *set)
@@ -153,16 +146,10 @@ static yk_status add_folder(struct yk_tensor_set *set)
         {"adapter_model.safetensors", add_whole_file},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct yk_text path = {0};
-        yk_text_addf(&path, "%s/%s", set->path, known[i].name);
-        yk_status status = yk_text_status(&path);
-        const bool there = status == YK_OK && access(path.bytes, F_OK) == 0;
-        if (there) {
-            status = known[i].add(set, path.bytes);
-        }
-        yk_text_free(&path);
-        if (there || status != YK_OK) {
-            return status;
+        const char *path = NULL;
+        YK_TRY(join(set, known[i].name, &path));
+        if (access(path, F_OK) == 0) {
+            return known[i].add(set, path);
         }
     }
     return yk_fail(YK_ERROR_INPUT, "%s holds no weights: neither %s nor %s nor %s is there",
@@ -180,39 +167,29 @@ static yk_status fill(struct yk_tensor_set *set)
 
 static yk_status fill_from(struct yk_tensor_set *set, const char *const *names, int32_t count)
 {
-    struct yk_text path = {0};
-    yk_status status = YK_OK;
-    for (int32_t i = 0; status == YK_OK && i < count; i++) {
-        path.length = 0;
-        yk_text_addf(&path, "%s/%s", set->path, names[i]);
-        status = yk_text_status(&path);
-        YK_THEN(add_whole_file(set, path.bytes));
+    for (int32_t i = 0; i < count; i++) {
+        const char *path = NULL;
+        YK_TRY(join(set, names[i], &path));
+        YK_TRY(add_whole_file(set, path));
     }
-    yk_text_free(&path);
-    return status;
+    return YK_OK;
 }
 
 static yk_status start(const char *path, struct yk_tensor_set *set)
 {
     YK_TRY(yk_arena_create(&set->arena));
     YK_TRY(yk_names_create(&set->names));
-    set->path = yk_arena_copy_text(set->arena, path, strlen(path));
-    return set->path ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(set->arena, path, &set->path);
 }
 
 yk_status yk_tensor_set_open_files(const char *folder, const char *const *names, int32_t count,
                                    struct yk_tensor_set **out)
 {
     struct yk_tensor_set *set = calloc(1, sizeof *set);
-    if (!set) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(set);
     yk_status status = start(folder, set);
     YK_THEN(names ? fill_from(set, names, count) : fill(set));
-    if (status != YK_OK) {
-        yk_tensor_set_close(set);
-        return status;
-    }
+    YK_TRY_OR(status, yk_tensor_set_close(set));
     *out = set;
     return YK_OK;
 }
@@ -231,32 +208,17 @@ void yk_tensor_set_close(struct yk_tensor_set *set)
         yk_safetensors_close(set->files[i]);
     }
     free(set->files);
-    free(set->places);
+    free(set->locations);
     yk_names_destroy(set->names);
     yk_arena_destroy(set->arena);
     free(set);
-}
-
-const char *yk_tensor_set_path(const struct yk_tensor_set *set)
-{
-    return set->path;
-}
-
-int32_t yk_tensor_set_count(const struct yk_tensor_set *set)
-{
-    return set->count;
-}
-
-const struct yk_tensor_location *yk_tensor_set_at(const struct yk_tensor_set *set, int32_t number)
-{
-    return &set->places[number];
 }
 
 const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
                                                     const char *name)
 {
     const int32_t number = yk_names_find(set->names, name);
-    return number < 0 ? NULL : &set->places[number];
+    return number < 0 ? NULL : &set->locations[number];
 }
 
 yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *name,
@@ -269,14 +231,4 @@ yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *nam
     const char *nearest = yk_names_nearest(set->names, name);
     return yk_fail(YK_ERROR_INPUT, "%s has no tensor \"%s\"%s%s%s", set->path, name,
                    nearest ? "; is it \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
-}
-
-int32_t yk_tensor_set_file_count(const struct yk_tensor_set *set)
-{
-    return set->file_count;
-}
-
-const struct yk_safetensors *yk_tensor_set_file_at(const struct yk_tensor_set *set, int32_t number)
-{
-    return set->files[number];
 }

@@ -1,49 +1,55 @@
 /*
  * Tensor set: the weights of a model, in one file or several. A path is one .safetensors file, or a
- * folder with (the first that is there)
- *   model.safetensors              all weights,
- *   model.safetensors.index.json   whose weight_map says which tensor is in which file,
- *   adapter_model.safetensors      a LoRA adapter.
- * With an index, the tensors of the set are those it names. A set owns its files. Any number of
- * threads may read from one.
+ * folder that contains one of these (the first that exists is used):
+ *   model.safetensors              all weights
+ *   model.safetensors.index.json   its weight_map names the file of each tensor
+ *   adapter_model.safetensors      a LoRA adapter
+ * If there is an index, the set consists of the tensors that the index names. A set owns its files.
+ * Any number of threads may read from one set.
  */
 #ifndef YK_TENSORS_TENSOR_SET_H
 #define YK_TENSORS_TENSOR_SET_H
 
+#include "base/arena.h"
+#include "base/names.h"
 #include "base/status.h"
 #include "tensors/safetensors.h"
 
 #include <stdint.h>
 
-struct yk_tensor_set;
-
-/* Where a tensor is: read it with yk_safetensors_read(place->file, place->entry, …). */
+/* The file and the entry of a tensor: yk_safetensors_read(location->file, location->entry, …). */
 struct yk_tensor_location {
     const struct yk_safetensors *file;
     const struct yk_tensor_entry *entry;
 };
 
+/* Callers only read it. */
+struct yk_tensor_set {
+    const char *path; /* that the set was opened with */
+    struct yk_safetensors **files;
+    int32_t file_count;
+    struct yk_tensor_location *locations; /* (count) one for each tensor */
+    int32_t count;
+
+    struct yk_arena *arena; /* owns the paths */
+    struct yk_names *names; /* tensor names; the number of a name is its index in `locations` */
+    int32_t file_capacity;
+    int32_t capacity; /* of `locations` */
+};
+
 yk_status yk_tensor_set_open(const char *path, struct yk_tensor_set **out) YK_MUST_USE;
-/* All tensors of `count` files of a folder; none may be in two of them. */
+/* Opens `count` files of a folder as one set. Fails if two files contain the same tensor. */
 yk_status yk_tensor_set_open_files(const char *folder, const char *const *names, int32_t count,
                                    struct yk_tensor_set **out) YK_MUST_USE;
 void yk_tensor_set_close(struct yk_tensor_set *set);
 
-/* The path it was opened with. */
-const char *yk_tensor_set_path(const struct yk_tensor_set *set);
-
-int32_t yk_tensor_set_count(const struct yk_tensor_set *set);
-const struct yk_tensor_location *yk_tensor_set_at(const struct yk_tensor_set *set, int32_t number);
-
-/* NULL when there is no such tensor. */
+/* The location of the tensor called `name`, or NULL. */
 const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
                                                     const char *name);
 
-/* The same, where it has to be there: a refusal offers the nearest name. */
+/* Like yk_tensor_set_find(), but a missing tensor is an error. The message suggests the nearest
+ * name. */
 yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *name,
                                 const struct yk_tensor_location **out) YK_MUST_USE;
-
-int32_t yk_tensor_set_file_count(const struct yk_tensor_set *set);
-const struct yk_safetensors *yk_tensor_set_file_at(const struct yk_tensor_set *set, int32_t number);
 
 #endif

@@ -12,30 +12,30 @@
 #include <string.h>
 
 enum {
-    SHOWN_BYTES = 60 /* of a name in messages */
+    SHOWN_BYTES = 60 /* the longest part of a name in messages */
 };
 
 struct added {
     int32_t id;
     const char *name;
-    const char *form; /* what is looked for: the name, normalized where it is to be */
+    const char *form; /* the string to search for: the name, normalized if `normalized` is set */
     size_t form_length;
     bool special;
     bool normalized;
-    bool strip_left;  /* the white space before it belongs to it */
-    bool strip_right; /* … behind it */
-    bool single_word; /* no letter or digit stands next to it */
+    bool strip_left;  /* white space before the token belongs to it */
+    bool strip_right; /* white space after the token belongs to it */
+    bool single_word; /* recognized only if no letter or digit is next to it */
 };
 
 struct yk_added_tokens {
-    struct yk_arena *arena; /* names and forms */
+    struct yk_arena *arena; /* owns names and forms */
     struct added *items;
     int32_t count;
     int32_t new_count;
     struct yk_token_map *names;
-    int32_t *by_id;            /* items, up to the largest id; −1: none */
-    struct yk_token_set *raw;  /* looked for in the text as it was given */
-    struct yk_token_set *done; /* … in the normalized one */
+    int32_t *by_id;            /* index in `items`, up to the largest id; -1 means: none */
+    struct yk_token_set *raw;  /* tokens to search for in the original text */
+    struct yk_token_set *done; /* tokens to search for in the normalized text */
     struct yk_regex *letter;
 };
 
@@ -62,17 +62,13 @@ static yk_status make_form(const struct yk_normalizer *normalizer, struct yk_are
         return YK_OK;
     }
     struct yk_text form = {0};
-    yk_status status = yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form);
-    if (status == YK_OK) {
-        out->form = yk_arena_copy_text(arena, yk_text_chars(&form), form.length);
-        out->form_length = form.length;
-        status = out->form ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&form);
-    return status;
+    YK_TRY_OR(yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form),
+              yk_text_free(&form));
+    out->form_length = form.length;
+    return yk_text_move(&form, arena, &out->form);
 }
 
-/* The id that Hugging Face's tokenizers give it, whatever the file says. */
+/* Checks that the id in the file, `said`, is the id that Hugging Face's tokenizers assign. */
 static yk_status check_id(const struct yk_token_map *map, int64_t said, struct added *added,
                           struct yk_added_tokens *tokens)
 {
@@ -126,9 +122,7 @@ static yk_status index_ids(struct yk_added_tokens *tokens)
 {
     const int32_t limit = yk_token_map_limit(tokens->names);
     tokens->by_id = malloc(((size_t)limit + 1) * sizeof *tokens->by_id);
-    if (!tokens->by_id) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokens->by_id);
     memset(tokens->by_id, 0xff, (size_t)limit * sizeof *tokens->by_id);
     for (int32_t i = 0; i < tokens->count; i++) {
         tokens->by_id[tokens->items[i].id] = i;
@@ -141,9 +135,7 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
 {
     struct yk_token_name *names = malloc(((size_t)tokens->count + 1) * sizeof *names);
     int32_t count = 0;
-    if (!names) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(names);
     for (int32_t i = 0; i < tokens->count; i++) {
         const struct added *added = &tokens->items[i];
         if (added->normalized == normalized) {
@@ -159,7 +151,7 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
 static yk_status fill(const struct yk_json *node, const struct yk_token_map *map,
                       const struct yk_normalizer *normalizer, struct yk_added_tokens *tokens)
 {
-    /* What Rust's expressions call a word's character. */
+    /* A word character in Rust's regular expressions. */
     static const char letter[] = "[\\w\\x{200c}\\x{200d}]";
     const size_t count = yk_json_count(node);
     if (node && !yk_json_is_null(node) && !yk_json_is_array(node)) {
@@ -170,9 +162,7 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
                        YK_TOKEN_MAP_MAX_TOKENS);
     }
     tokens->items = malloc((count + 1) * sizeof *tokens->items);
-    if (!tokens->items) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokens->items);
     YK_TRY(yk_arena_create(&tokens->arena));
     YK_TRY(yk_token_map_create(&tokens->names));
     for (size_t i = 0; i < count; i++) {
@@ -188,9 +178,7 @@ yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token
                                const struct yk_normalizer *normalizer, struct yk_added_tokens **out)
 {
     struct yk_added_tokens *tokens = calloc(1, sizeof *tokens);
-    if (!tokens) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokens);
     const yk_status status = fill(node, map, normalizer, tokens);
     if (status != YK_OK) {
         yk_added_tokens_destroy(tokens);
@@ -258,7 +246,7 @@ static yk_status is_letter(const struct yk_added_tokens *tokens,
     return yk_regex_find(tokens->letter, workspace, text, used, 0, out, &begin, &end);
 }
 
-/* Whether no word continues around the text from `begin` to `end`. */
+/* Whether the text from `begin` to `end` is not part of a longer word. */
 static yk_status stands_alone(const struct yk_added_tokens *tokens,
                               struct yk_regex_workspace *workspace,
                               const struct yk_added_tokens_search *search, size_t begin, size_t end,
@@ -277,7 +265,7 @@ static yk_status stands_alone(const struct yk_added_tokens *tokens,
     return YK_OK;
 }
 
-/* White space that the token before took stays with it. */
+/* White space that belongs to the previous token is not skipped. */
 static size_t skip_spaces_left(const struct yk_added_tokens_search *search, size_t at)
 {
     while (at > search->done) {
@@ -329,7 +317,7 @@ yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
         if (added->strip_right) {
             end = skip_spaces_right(search, end);
         }
-        /* A token of white space may begin within what the one before took. */
+        /* A token of white space may begin inside the white space of the previous token. */
         search->begin = search->done < begin ? search->done : begin;
         search->end = begin;
         search->id = added->id;

@@ -3,10 +3,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe_merge.h"
 #include "tokenizer/byte_level.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,17 +13,18 @@
 enum {
     SLOTS = 1 << 16, /* a power of two */
     MAX_WORDS = SLOTS / 2,
-    INLINE_IDS = 3, /* most words have no more */
+    INLINE_IDS = 3, /* most words have no more tokens */
     MAX_IDS = MAX_WORDS * 4
 };
 
-/* 64 bytes, a line of most caches: a word of a few tokens is found by one look. */
+/* 64 bytes, the size of a cache line: finding a word of a few tokens takes one memory access. */
 struct slot {
     uint32_t tag;
     uint8_t length; /* of the word */
-    uint8_t count;  /* of ids; 0: a free slot */
+    uint8_t count;  /* of ids; 0 means: an empty slot */
     char word[YK_BPE_CACHE_MAX_BYTES];
-    int32_t ids[INLINE_IDS]; /* or in the first of them where in `ids` they begin */
+    int32_t ids[INLINE_IDS]; /* the ids, or if there are more than INLINE_IDS: ids[0] is their index
+                                in yk_bpe_cache.ids */
 };
 
 struct yk_bpe_cache {
@@ -33,15 +32,13 @@ struct yk_bpe_cache {
     int32_t words;
     int32_t *ids; /* of words with more than INLINE_IDS */
     int32_t id_count;
-    uint64_t asked; /* hash of the word that was looked for last */
+    uint64_t asked; /* hash of the last word that was searched for */
 };
 
 yk_status yk_bpe_cache_create(struct yk_bpe_cache **out)
 {
     struct yk_bpe_cache *cache = calloc(1, sizeof *cache);
-    if (!cache) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(cache);
     cache->slots = calloc(SLOTS, sizeof *cache->slots);
     cache->ids = malloc(MAX_IDS * sizeof *cache->ids);
     if (!cache->slots || !cache->ids) {
@@ -61,7 +58,7 @@ void yk_bpe_cache_destroy(struct yk_bpe_cache *cache)
     }
 }
 
-/* The slot of a word, or the free one where it belongs. */
+/* The slot of a word, or the empty slot where it belongs. */
 static struct slot *seek(const struct yk_bpe_cache *cache, const char *word, size_t length)
 {
     const uint32_t tag = (uint32_t)(cache->asked >> 32);
@@ -119,14 +116,14 @@ void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t len
 
 enum {
     BYTES = 256,
-    SHOWN_BYTES = 60 /* of a token in messages */
+    SHOWN_BYTES = 60 /* the longest part of a token in messages */
 };
 
 struct yk_bpe {
-    int32_t letters[BYTES]; /* the tokens of single bytes; −1: none, it is left out */
+    int32_t letters[BYTES]; /* tokens of single bytes; -1 means: none, the byte is skipped */
     struct yk_bpe_merges *merges;
-    struct yk_token_map *whole; /* words that are tokens as they are, by bytes; NULL: merges alone
-                                   make tokens */
+    struct yk_token_map *whole; /* tokens that a whole word may become without merges, as bytes;
+                                   NULL means: all tokens are made by merges */
 };
 
 struct yk_bpe_workspace {
@@ -143,7 +140,7 @@ void yk_bpe_destroy(struct yk_bpe *bpe)
     }
 }
 
-/* A member that must be null, false, 0 or "" where it is there at all. */
+/* Fails unless the member is missing, null, false, 0 or "". */
 static yk_status refuse(const struct yk_json *model, const char *key)
 {
     const struct yk_json *node = yk_json_get(model, key);
@@ -157,7 +154,7 @@ static yk_status refuse(const struct yk_json *model, const char *key)
     return yk_fail(YK_ERROR_INPUT, "\"%s\" of a BPE model is not supported", key);
 }
 
-/* What is done with bytes that no token stands for matters only where there are such. */
+/* The options for bytes without a token matter only if there are such bytes. */
 static yk_status read_letters(const struct yk_json *model, const struct yk_token_map *map,
                               struct yk_bpe *bpe)
 {
@@ -199,7 +196,7 @@ static yk_status find_token(const struct yk_token_map *map, const char *token, s
     return YK_OK;
 }
 
-/* Both sides of a rule: "a b", or ["a", "b"], whose tokens may hold spaces. */
+/* Reads a rule: "a b", or ["a", "b"], whose tokens may contain spaces. */
 static yk_status read_pair(const struct yk_json *node, const char **left, size_t *left_length,
                            const char **right, size_t *right_length)
 {
@@ -238,7 +235,7 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
     YK_TRY(read_pair(node, &left, &left_length, &right, &right_length));
     YK_TRY(find_token(map, left, left_length, &left_id));
     YK_TRY(find_token(map, right, right_length, &right_id));
-    /* A token without letters would let the same two be joined for ever. */
+    /* With an empty token, the same pair could be merged forever. */
     if (left_length == 0 || right_length == 0) {
         return yk_fail(YK_ERROR_INPUT, "one of the two tokens is empty");
     }
@@ -249,15 +246,6 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
     YK_TRY(find_token(map, joined->bytes, joined->length, &merge.id));
     yk_bpe_merges_add(merges, left_id, right_id, merge);
     return YK_OK;
-}
-
-static yk_status fail_in_merge(yk_status status, int32_t index)
-{
-    struct yk_text place = {0};
-    yk_text_addf(&place, "merges[%" PRId32 "]", index);
-    status = yk_status_prefix(status, yk_text_chars(&place));
-    yk_text_free(&place);
-    return status;
 }
 
 static yk_status read_merges(const struct yk_json *model, const struct yk_token_map *map,
@@ -278,20 +266,18 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
     for (size_t i = 0; i < count && status == YK_OK; i++) {
         const struct yk_json *node = yk_json_at(list, i);
         const char *line = yk_json_string(node);
-        /* The first line of a merges.txt that came along. */
+        /* The first line of a merges.txt file. */
         if (line && strncmp(line, "#version", strlen("#version")) == 0) {
             continue;
         }
-        status = read_merge(node, map, rank++, &joined, bpe->merges);
-        if (status != YK_OK) {
-            status = fail_in_merge(status, (int32_t)i);
-        }
+        status = yk_json_add_location(read_merge(node, map, rank++, &joined, bpe->merges), "merges",
+                                      i, NULL);
     }
     yk_text_free(&joined);
     return status;
 }
 
-/* The tokens that a word may be as a whole. */
+/* Collects the tokens that a whole word may become. */
 static yk_status read_whole(const struct yk_json *model, const struct yk_token_map *map,
                             struct yk_bpe *bpe)
 {
@@ -323,9 +309,7 @@ yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *ma
     YK_TRY(refuse(model, "end_of_word_suffix"));
     struct yk_bpe *bpe = calloc(1, sizeof *bpe);
     yk_status status = YK_OK;
-    if (!bpe) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(bpe);
     YK_TRY_GOTO(read_letters(model, map, bpe), fail);
     YK_TRY_GOTO(read_merges(model, map, bpe), fail);
     YK_TRY_GOTO(read_whole(model, map, bpe), fail);
@@ -339,14 +323,8 @@ fail:
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)
 {
     struct yk_bpe_workspace *workspace = calloc(1, sizeof *workspace);
-    if (!workspace) {
-        return yk_fail_out_of_memory();
-    }
-    const yk_status status = yk_bpe_cache_create(&workspace->cache);
-    if (status != YK_OK) {
-        free(workspace);
-        return status;
-    }
+    YK_TRY_MEMORY(workspace);
+    YK_TRY_OR(yk_bpe_cache_create(&workspace->cache), free(workspace));
     *out = workspace;
     return YK_OK;
 }

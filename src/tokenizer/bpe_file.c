@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* GPT-2's words: letters, digits and others, each with a space before, and contractions. */
+/* GPT-2's pre-tokenizer: letters, digits and other characters, each with a preceding space, and
+ * contractions. */
 static const char gpt2_pre_tokenizer[] =
     "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
     "\"use_regex\": true}";
 
-/* Llama 3's: at most three digits, any sign before letters, line ends with signs before them. */
+/* Llama 3's pre-tokenizer: at most three digits, any character before letters, line ends with
+ * preceding punctuation. */
 static const char llama3_pre_tokenizer[] =
     "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": "
     "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}|"
@@ -26,12 +28,12 @@ static const char *const llama3_specials[] = {
 };
 static const char *const bert_specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
-/* A name, what it is, special tokens, how words are cut, and what frames a text. */
-#define STYLE(name_, summary_, specials_, pre_tokenizer_, before_, behind_)                        \
+/* Name, summary, special tokens, pre-tokenizer, and the tokens around a text. */
+#define STYLE(name_, summary_, specials_, pre_tokenizer_, prefix_, suffix_)                        \
     {                                                                                              \
         .name = (name_), .summary = (summary_), .specials = (specials_),                           \
         .special_count = sizeof(specials_) / sizeof(specials_)[0],                                 \
-        .pre_tokenizer = (pre_tokenizer_), .before = (before_), .behind = (behind_),               \
+        .pre_tokenizer = (pre_tokenizer_), .prefix_token = (prefix_), .suffix_token = (suffix_),   \
     }
 
 static const struct yk_bpe_file_style styles[] = {
@@ -59,7 +61,7 @@ const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name)
     return NULL;
 }
 
-/* "…": tokens are shown as they are where yk_text_add_json() would hide '<' and '>'. */
+/* Adds a JSON string in which '<' and '>' are not escaped, unlike yk_text_add_json(). */
 static void add_quoted(struct yk_text *out, const char *text)
 {
     yk_text_add(out, "\"");
@@ -90,14 +92,14 @@ static void write_token(struct yk_json_writer *json, const char *key, const char
     add_quoted(json->text, token);
 }
 
-/* A member that is called as the token is; the caller adds its value. */
+/* Begins a member whose key is a token. The caller adds its value. */
 static void write_token_key(struct yk_json_writer *json, const char *token)
 {
     write_token(json, NULL, token);
     yk_text_add(json->text, ": ");
 }
 
-/* Bytes as letters, in one line; the next member is on its own again. */
+/* Writes a ByteLevel component on one line. */
 static void write_byte_level(struct yk_json_writer *json, const char *key, bool trims)
 {
     yk_json_write_begin_object(json, key);
@@ -132,7 +134,7 @@ static void write_specials(const struct yk_bpe_file_style *style, struct yk_json
     json->lines = 2;
 }
 
-/* A place of a template: a special token or a text, and of which of two texts it is a part. */
+/* An element of a template: a special token or a text, and the number of the text it belongs to. */
 static void write_place(const char *special, const char *text, int part,
                         struct yk_json_writer *json)
 {
@@ -147,16 +149,16 @@ static void write_place(const char *special, const char *text, int part,
 static void write_part(const struct yk_bpe_file_style *style, const char *text, int part,
                        bool first, struct yk_json_writer *json)
 {
-    if (style->before && first) {
-        write_place(style->before, NULL, part, json);
+    if (style->prefix_token && first) {
+        write_place(style->prefix_token, NULL, part, json);
     }
     write_place(NULL, text, part, json);
-    if (style->behind) {
-        write_place(style->behind, NULL, part, json);
+    if (style->suffix_token) {
+        write_place(style->suffix_token, NULL, part, json);
     }
 }
 
-/* What a template says of a special token that stands in it; nothing where it has none. */
+/* The entry of a special token that the template uses; nothing if `name` is NULL. */
 static void write_framed(const char *name, const struct yk_bpe_learned *learned,
                          struct yk_json_writer *json)
 {
@@ -177,7 +179,7 @@ static void write_framed(const char *name, const struct yk_bpe_learned *learned,
     yk_json_write_end_object(&value);
 }
 
-/* Of one text, of two, and of the tokens that stand in either. */
+/* The templates for one text and for two, and the special tokens that they use. */
 static void write_template(const struct yk_bpe_learned *learned,
                            const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
@@ -190,13 +192,13 @@ static void write_template(const struct yk_bpe_learned *learned,
     yk_json_write_line(json, 6);
     yk_json_write_begin_array(json, "pair");
     write_part(style, "A", 0, true, json);
-    /* A separator divides two texts; a begin without an end comes before both. */
-    write_part(style, "B", 1, !style->behind, json);
+    /* A separator divides two texts. A begin token without an end token is added before both. */
+    write_part(style, "B", 1, !style->suffix_token, json);
     yk_json_write_end_array(json);
     yk_json_write_line(json, 6);
     yk_json_write_begin_object(json, "special_tokens");
-    write_framed(style->before, learned, json);
-    write_framed(style->behind, learned, json);
+    write_framed(style->prefix_token, learned, json);
+    write_framed(style->suffix_token, learned, json);
     yk_json_write_line(json, 6);
     yk_json_write_end_object(json);
     yk_json_write_end_object(json);
@@ -205,7 +207,7 @@ static void write_template(const struct yk_bpe_learned *learned,
 static void write_post_processor(const struct yk_bpe_learned *learned,
                                  const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
-    if (!style->before && !style->behind) {
+    if (!style->prefix_token && !style->suffix_token) {
         write_byte_level(json, "post_processor", false);
         return;
     }

@@ -1,7 +1,7 @@
 /*
- * BPE file: writes a learned byte-level encoding as a tokenizer.json that Hugging Face's tokenizers
- * read, in one of a few styles: which special tokens there are, how a text is cut into words, and
- * what is put around it. Styles are constant. Any thread.
+ * BPE file: writes a trained byte-level BPE as a tokenizer.json for Hugging Face's tokenizers. A
+ * style selects the special tokens, the pre-tokenizer, and the tokens around a text. Styles are
+ * constant. Any thread may call this.
  */
 #ifndef YK_TOKENIZER_BPE_FILE_H
 #define YK_TOKENIZER_BPE_FILE_H
@@ -18,17 +18,18 @@ struct yk_bpe_file_style {
     const char *summary;
     const char *const *specials;
     int32_t special_count;
-    const char *pre_tokenizer; /* JSON */
-    const char *before;        /* the special token put before a text, or NULL */
-    const char *behind;        /* the one put behind it, or NULL */
+    const char *pre_tokenizer; /* as JSON */
+    const char *prefix_token;  /* the special token before a text, or NULL */
+    const char *suffix_token;  /* the special token after a text, or NULL */
 };
 
-/* The style of that number; NULL past the last one. The first has GPT-2's words. */
+/* Style `number`, or NULL after the last one. The first one splits words as GPT-2 does. */
 const struct yk_bpe_file_style *yk_bpe_file_style_at(size_t number);
-/* The style of that name, or NULL. */
+/* The style with that name, or NULL. */
 const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name);
 
-/* Adds the file to `out`. The encoding was learned with the style's special tokens. */
+/* Appends the file to `out`. The BPE must have been trained with the special tokens of the style.
+ */
 void yk_bpe_file_write(const struct yk_bpe_learned *learned, const struct yk_bpe_file_style *style,
                        struct yk_text *out);
 

@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe_pair_queue.h"
 #include "tokenizer/byte_level.h"
 
 #include <inttypes.h>
@@ -16,7 +15,7 @@ enum {
     STEPS_BETWEEN_LOOKS = 1 << 14
 };
 
-/* A word on its way from bytes to tokens: a row in the learner's `ids`. */
+/* A word, as a range of the learner's `ids`. */
 struct word {
     size_t start;
     size_t length;
@@ -28,15 +27,15 @@ struct learner {
     struct yk_token_map *tokens;
     struct word *words;
     int32_t *ids;
-    int32_t of_byte[BYTES]; /* the token of a byte's letter */
-    struct yk_bpe_rule *rules;
+    int32_t of_byte[BYTES]; /* the token of a byte */
+    struct yk_token_pair *rules;
     int32_t rule_count;
     int32_t rule_capacity;
-    const atomic_bool *stop; /* NULL: none */
-    uint32_t steps;          /* between looks at it */
+    const atomic_bool *stop; /* or NULL */
+    uint32_t steps;          /* since the last check of `stop` */
 };
 
-/* For every token that is looked at. */
+/* Called for every token that is visited. */
 static inline yk_status check_stop(struct learner *learner)
 {
     const bool look = ++learner->steps % STEPS_BETWEEN_LOOKS == 0 && learner->stop;
@@ -45,10 +44,10 @@ static inline yk_status check_stop(struct learner *learner)
                : YK_OK;
 }
 
-static yk_status add_specials(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+static yk_status add_specials(struct learner *learner, const struct yk_bpe_learn_options *options)
 {
-    for (int32_t i = 0; i < lesson->special_count; i++) {
-        const char *name = lesson->specials[i];
+    for (int32_t i = 0; i < options->special_count; i++) {
+        const char *name = options->specials[i];
         if (name[0] == '\0') {
             return yk_fail(YK_ERROR_INPUT, "a special token without a name");
         }
@@ -67,7 +66,8 @@ static int compare_letters(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The letters of all bytes, in the order of their code points; one may be a special token. */
+/* Adds the 256 byte characters in the order of their code points. One may already be a special
+ * token. */
 static yk_status add_letters(struct learner *learner)
 {
     uint32_t letters[BYTES];
@@ -97,9 +97,7 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
     }
     learner->words = calloc((size_t)count + 1, sizeof *learner->words);
     learner->ids = calloc(bytes + 1, sizeof *learner->ids);
-    if (!learner->words || !learner->ids) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(learner->words && learner->ids);
     size_t start = 0;
     for (int32_t i = 0; i < count; i++) {
         const struct yk_word_count word = yk_word_counts_at(words, i);
@@ -119,7 +117,7 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
     return yk_bpe_pair_queue_flush(learner->queue);
 }
 
-/* The token that a pair becomes; another pair may have become the same. */
+/* Adds the token that a pair is merged into, unless another pair was merged into the same token. */
 static yk_status join_tokens(struct yk_token_map *tokens, struct yk_token_pair pair, int32_t *out)
 {
     struct yk_text joined = {0};
@@ -188,22 +186,21 @@ static yk_status apply(struct learner *learner, const struct yk_bpe_pair_top *to
     YK_TRY(join_tokens(learner->tokens, top->pair, &joined));
     YK_TRY(yk_array_grow((void **)&learner->rules, &learner->rule_capacity, learner->rule_count,
                          sizeof *learner->rules));
-    learner->rules[learner->rule_count++] =
-        (struct yk_bpe_rule){.left = top->pair.left, .right = top->pair.right};
+    learner->rules[learner->rule_count++] = top->pair;
     for (int32_t i = 0; i < top->word_count; i++) {
         YK_TRY(join_in_word(learner, top->pair, joined, top->words[i]));
     }
     return yk_bpe_pair_queue_flush(learner->queue);
 }
 
-static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_options *options)
 {
-    while (yk_token_map_count(learner->tokens) < lesson->token_count) {
+    while (yk_token_map_count(learner->tokens) < options->token_count) {
         struct yk_bpe_pair_top top = {0};
         if (!yk_bpe_pair_queue_pop(learner->queue, &top)) {
             break;
         }
-        const bool enough = top.times >= 1 && top.times >= lesson->min_times;
+        const bool enough = top.times >= 1 && top.times >= options->min_times;
         const yk_status status = enough ? apply(learner, &top) : YK_OK;
         free(top.words);
         YK_TRY(status);
@@ -215,11 +212,11 @@ static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_
 }
 
 struct numbered {
-    struct yk_bpe_rule rule;
+    struct yk_token_pair rule;
     int32_t rank;
 };
 
-/* By pair, the last of equal ones first. */
+/* By pair; of equal pairs the last one first. */
 static int compare_pairs(const void *a, const void *b)
 {
     const struct numbered *left = a;
@@ -233,15 +230,13 @@ static int compare_pairs(const void *a, const void *b)
     return left->rank < right->rank ? 1 : -1;
 }
 
-/* A pair may have been joined twice, when one of its tokens came about in another way in between;
- * the last time counts. */
+/* A pair may be merged twice if one of its tokens was made by another merge in between. The last
+ * rule is kept. */
 static yk_status drop_repeated(struct learner *learner)
 {
     const size_t count = (size_t)learner->rule_count;
     struct numbered *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(sorted);
     for (size_t i = 0; i < count; i++) {
         sorted[i] = (struct numbered){.rule = learner->rules[i], .rank = (int32_t)i};
     }
@@ -263,29 +258,29 @@ static yk_status drop_repeated(struct learner *learner)
     return YK_OK;
 }
 
-static yk_status learn(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+static yk_status learn(struct learner *learner, const struct yk_bpe_learn_options *options)
 {
-    if (lesson->token_count < lesson->special_count + BYTES ||
-        lesson->token_count > YK_TOKEN_MAP_MAX_TOKENS) {
+    if (options->token_count < options->special_count + BYTES ||
+        options->token_count > YK_TOKEN_MAP_MAX_TOKENS) {
         return yk_fail(YK_ERROR_INPUT,
                        "%" PRId32 " tokens; there must be %" PRId32 " to %d: one for each of the "
                        "256 bytes, %" PRId32 " special ones, and what is learned",
-                       lesson->token_count, lesson->special_count + BYTES, YK_TOKEN_MAP_MAX_TOKENS,
-                       lesson->special_count);
+                       options->token_count, options->special_count + BYTES,
+                       YK_TOKEN_MAP_MAX_TOKENS, options->special_count);
     }
     YK_TRY(yk_token_map_create(&learner->tokens));
     YK_TRY(yk_bpe_pair_queue_create(&learner->queue));
-    YK_TRY(add_specials(learner, lesson));
+    YK_TRY(add_specials(learner, options));
     YK_TRY(add_letters(learner));
-    YK_TRY(add_words(learner, lesson->words));
-    YK_TRY(learn_rules(learner, lesson));
+    YK_TRY(add_words(learner, options->words));
+    YK_TRY(learn_rules(learner, options));
     return drop_repeated(learner);
 }
 
-yk_status yk_bpe_learn(const struct yk_bpe_learn_options *lesson, struct yk_bpe_learned *out)
+yk_status yk_bpe_learn(const struct yk_bpe_learn_options *options, struct yk_bpe_learned *out)
 {
-    struct learner learner = {.stop = lesson->stop};
-    const yk_status status = learn(&learner, lesson);
+    struct learner learner = {.stop = options->stop};
+    const yk_status status = learn(&learner, options);
     yk_bpe_pair_queue_destroy(learner.queue);
     free(learner.words);
     free(learner.ids);

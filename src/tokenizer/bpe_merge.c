@@ -1,4 +1,4 @@
-#include "tokenizer/bpe_merge.h"
+#include "tokenizer/bpe.h"
 
 #include "base/array.h"
 
@@ -8,7 +8,7 @@
 
 /* Open addressing, at most half full. */
 struct slot {
-    uint64_t pair; /* the left id above, the right one below */
+    uint64_t pair; /* left id in the upper half, right id in the lower half */
     struct yk_bpe_merge merge;
 };
 
@@ -16,7 +16,7 @@ struct slot {
 
 struct yk_bpe_merges {
     struct slot *slots;
-    int shift; /* 64 less the logarithm of the number of slots */
+    int shift; /* 64 - log2(number of slots) */
     uint64_t mask;
 };
 
@@ -27,9 +27,7 @@ yk_status yk_bpe_merges_create(int32_t count, struct yk_bpe_merges **out)
         logarithm++;
     }
     struct yk_bpe_merges *merges = calloc(1, sizeof *merges);
-    if (!merges) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(merges);
     const size_t slots = (size_t)1 << logarithm;
     merges->slots = malloc(slots * sizeof *merges->slots);
     if (!merges->slots) {
@@ -72,7 +70,7 @@ void yk_bpe_merges_add(struct yk_bpe_merges *merges, int32_t left, int32_t right
         (struct slot){.pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right, .merge = merge};
 }
 
-/* What the pair becomes; NULL where it stays two. */
+/* The merge of a pair, or NULL if there is no rule for it. */
 static const struct yk_bpe_merge *find(const struct yk_bpe_merges *merges, int32_t left,
                                        int32_t right)
 {
@@ -81,20 +79,20 @@ static const struct yk_bpe_merge *find(const struct yk_bpe_merges *merges, int32
 }
 
 enum {
-    SHORT = 32, /* tokens; up to here looking through all pairs is quicker than keeping a heap */
+    SHORT = 32, /* up to this many tokens, scanning all pairs is faster than a heap */
     STEPS_BETWEEN_CHECKS = 1 << 14
 };
 
 struct yk_bpe_symbol {
-    int32_t id; /* −1: it was joined to the one before */
+    int32_t id; /* -1 means: merged into the previous symbol */
     int32_t before;
-    int32_t after; /* −1: none, as above */
+    int32_t after; /* -1 means: none */
 };
 
 struct yk_bpe_candidate {
     int32_t rank;
-    int32_t place; /* of the left one of the two */
-    int32_t id;    /* that they become */
+    int32_t place; /* of the left token */
+    int32_t id;    /* of the merged token */
 };
 
 void yk_bpe_merge_word_free(struct yk_bpe_word *word)
@@ -119,9 +117,7 @@ yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
     if ((int32_t)count > word->capacity) {
         const size_t capacity = count < SHORT ? SHORT : count;
         int32_t *ids = realloc(word->ids, capacity * sizeof *ids);
-        if (!ids) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(ids);
         word->ids = ids;
         word->capacity = (int32_t)capacity;
     }
@@ -131,7 +127,7 @@ yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
 
 static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merges *merges)
 {
-    struct yk_bpe_merge next[SHORT]; /* of each token with the one behind it */
+    struct yk_bpe_merge next[SHORT]; /* of each token with the next one */
     static const struct yk_bpe_merge none = {.rank = INT32_MAX, .id = -1};
     int32_t *ids = word->ids;
     int32_t count = word->count;
@@ -211,7 +207,7 @@ static struct yk_bpe_candidate pop(struct yk_bpe_word *word)
     return first;
 }
 
-/* The rule for the token at `place` and the one behind it, if there is one. */
+/* The rule for the token at `place` and the next one, or NULL. */
 static const struct yk_bpe_merge *rule_at(const struct yk_bpe_word *word,
                                           const struct yk_bpe_merges *merges, int32_t place)
 {
@@ -238,9 +234,7 @@ static yk_status link_symbols(struct yk_bpe_word *word)
     if (word->count > word->symbol_capacity) {
         struct yk_bpe_symbol *symbols =
             realloc(word->symbols, (size_t)word->count * sizeof *symbols);
-        if (!symbols) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(symbols);
         word->symbols = symbols;
         word->symbol_capacity = word->count;
     }
@@ -251,8 +245,8 @@ static yk_status link_symbols(struct yk_bpe_word *word)
     return YK_OK;
 }
 
-/* Of a pair that was a step when it was pushed and has changed since, nothing is done: its tokens
- * became longer, so no rule gives what the step would have given. */
+/* Whether the pair of a candidate has changed since it was pushed. Its tokens are longer then, so
+ * no rule gives the same token. */
 static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merges *merges,
                      const struct yk_bpe_candidate *step)
 {
@@ -260,7 +254,7 @@ static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merges 
     return !merge || merge->id != step->id;
 }
 
-/* Looked at every now and then. */
+/* Checks the flag every STEPS_BETWEEN_CHECKS steps. */
 static yk_status check_stop(const struct yk_bpe_word *word, int64_t step)
 {
     const bool stopped = step % STEPS_BETWEEN_CHECKS == 0 && word->stop && atomic_load(word->stop);

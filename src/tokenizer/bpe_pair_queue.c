@@ -1,4 +1,4 @@
-#include "tokenizer/bpe_pair_queue.h"
+#include "tokenizer/bpe_learn.h"
 
 #include "base/array.h"
 
@@ -8,7 +8,7 @@ enum {
     FIRST_SLOTS = 1 << 12 /* a power of two */
 };
 
-/* A pair as one number, in the order of pairs. */
+/* Pairs are stored as one number, which sorts like the pair. */
 static const uint64_t no_pair = UINT64_MAX;
 
 struct words {
@@ -20,7 +20,7 @@ struct words {
 struct slot {
     uint64_t pair;
     int64_t times;
-    struct words noted; /* since the last time the queue was settled */
+    struct words noted; /* words that were recorded since the last flush */
 };
 
 struct entry {
@@ -30,11 +30,11 @@ struct entry {
 };
 
 struct yk_bpe_pair_queue {
-    struct slot *slots; /* at most half of them are taken */
+    struct slot *slots; /* at most half of them are used */
     uint64_t slot_count;
     uint64_t used;
 
-    uint64_t *noted; /* pairs with words noted */
+    uint64_t *noted; /* pairs with recorded words */
     int32_t noted_count;
     int32_t noted_capacity;
 
@@ -55,9 +55,7 @@ static struct slot *create_slots(uint64_t count)
 yk_status yk_bpe_pair_queue_create(struct yk_bpe_pair_queue **out)
 {
     struct yk_bpe_pair_queue *queue = calloc(1, sizeof *queue);
-    if (!queue) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(queue);
     queue->slots = create_slots(FIRST_SLOTS);
     if (!queue->slots) {
         free(queue);
@@ -100,9 +98,7 @@ static yk_status double_slots(struct yk_bpe_pair_queue *queue)
 {
     const uint64_t count = queue->slot_count * 2;
     struct slot *slots = create_slots(count);
-    if (!slots) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(slots);
     for (uint64_t i = 0; i < queue->slot_count; i++) {
         if (queue->slots[i].pair != no_pair) {
             *find(slots, count, queue->slots[i].pair) = queue->slots[i];
@@ -152,7 +148,7 @@ static bool is_before(const struct entry *a, const struct entry *b)
     return a->times != b->times ? a->times > b->times : a->pair < b->pair;
 }
 
-/* Puts `entry` at a place of the heap or above. */
+/* Inserts `entry` at index `at` of the heap or above. */
 static void rise(struct entry *heap, int32_t at, struct entry entry)
 {
     while (at > 0 && is_before(&entry, &heap[(at - 1) / 2])) {
@@ -162,11 +158,11 @@ static void rise(struct entry *heap, int32_t at, struct entry entry)
     heap[at] = entry;
 }
 
-/* Puts `entry` at the top of the heap or below. */
+/* Inserts `entry` at the top of the heap or below. */
 static void sink(struct entry *heap, int32_t count, struct entry entry)
 {
     int32_t at = 0;
-    /* Half of a heap has children: the index of the left one does not overflow. */
+    /* Only the first half of a heap has children: the index of the left child does not overflow. */
     while (at < count / 2) {
         int32_t child = 2 * at + 1;
         if (child + 1 < count && is_before(&heap[child + 1], &heap[child])) {

@@ -6,7 +6,7 @@ enum {
     FIRST_OTHER = 0x100,
     OTHERS = 68, /* 0x00 to 0x20, 0x7f to 0xa0 and 0xad */
     SOFT_HYPHEN = 0xad,
-    CHUNK = 64 /* bytes that are added at once; most tokens have fewer */
+    CHUNK = 64 /* bytes that are added at once */
 };
 
 uint32_t yk_byte_level_character(unsigned char byte)

@@ -1,6 +1,7 @@
 #include "tokenizer/chat.h"
 
 #include "base/utf8.h"
+#include "tokenizer/unicode.h"
 
 #include <string.h>
 
@@ -26,14 +27,10 @@ bool yk_chat_role_find(const char *name, enum yk_chat_role *out)
     return false;
 }
 
-/* Characters that Python's str.isspace() holds for white space: those that Unicode says separate
- * words, lines or paragraphs, and the separators of ASCII. */
+/* Whether Python's str.isspace() is true: Unicode white space, and the separators of ASCII. */
 static bool is_space(uint32_t character)
 {
-    return (character >= 0x09 && character <= 0x0d) || (character >= 0x1c && character <= 0x20) ||
-           character == 0x85 || character == 0xa0 || character == 0x1680 ||
-           (character >= 0x2000 && character <= 0x200a) || character == 0x2028 ||
-           character == 0x2029 || character == 0x202f || character == 0x205f || character == 0x3000;
+    return yk_unicode_is_space(character) || (character >= 0x1c && character <= 0x1f);
 }
 
 const char *yk_chat_trim(const char *text, size_t *length)
@@ -55,7 +52,7 @@ const char *yk_chat_trim(const char *text, size_t *length)
     return text + (end > first ? first : whole);
 }
 
-/* The token must be there, and be found where it stands in a text. */
+/* Checks that the token exists and that the encoder recognizes it in a text. */
 static yk_status check_token(const struct yk_tokenizer *tokenizer,
                              struct yk_tokenizer_encoder *encoder, const char *name)
 {
@@ -102,11 +99,7 @@ yk_status yk_chat_open(const struct yk_tokenizer *tokenizer, struct yk_tokenizer
                        struct yk_chat *out)
 {
     struct yk_chat chat = {.encoder = encoder, .begin_id = yk_tokenizer_id(tokenizer, begin_name)};
-    const yk_status status = fill(&chat, tokenizer);
-    if (status != YK_OK) {
-        yk_chat_close(&chat);
-        return status;
-    }
+    YK_TRY_OR(fill(&chat, tokenizer), yk_chat_close(&chat));
     *out = chat;
     return YK_OK;
 }
@@ -144,8 +137,9 @@ yk_status yk_chat_add_message(struct yk_chat *chat, enum yk_chat_role role, cons
     yk_text_add_bytes(text, trimmed, length);
     yk_text_add(text, turn_end_name);
     YK_TRY(yk_text_status(text));
-    /* The special tokens at both ends keep a message's tokens apart from those of its neighbours;
-     * its content is encoded with what is before it, as a tokenizer might join the two. */
+    /* The special tokens at both ends separate the tokens of a message from those of its
+     * neighbours. The content is encoded together with the header, because a tokenizer may merge
+     * across their boundary. */
     YK_TRY(yk_tokenizer_encode(chat->encoder, yk_text_chars(text), text->length, source,
                                YK_SPECIAL_TOKENS_NONE, out));
     int64_t same = 0;

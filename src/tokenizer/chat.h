@@ -1,5 +1,6 @@
 /*
- * Chat: messages of a conversation as tokens, as Llama 3 was taught (Dubey et al., 2024):
+ * Chat template: encodes the messages of a conversation as Llama 3 was trained (Dubey et al.,
+ * 2024):
  *
  *   <|begin_of_text|><|start_header_id|>system<|end_header_id|>
  *
@@ -7,12 +8,12 @@
  *
  *   Hello<|eot_id|>…
  *
- * The tokens are those of Llama 3's own template in Hugging Face's apply_chat_template(): white
- * space around a message is taken off, and special tokens that stand in a message are found there.
- * (The template of Llama 3.1 also writes dates into the first message; this one does not.)
+ * The tokens equal those of Llama 3's own template in Hugging Face's apply_chat_template(): white
+ * space around a message is removed, and special tokens inside a message are recognized. (The
+ * template of Llama 3.1 also adds dates to the first message; this one does not.)
  *
- * A chat uses an encoder: one thread at a time. It owns nothing of others; tokenizer and encoder
- * must outlive it.
+ * A template uses an encoder, therefore one thread at a time may use it. The tokenizer and the
+ * encoder must outlive it.
  */
 #ifndef YK_TOKENIZER_CHAT_H
 #define YK_TOKENIZER_CHAT_H
@@ -32,36 +33,37 @@ enum yk_chat_role {
     YK_CHAT_ROLES
 };
 
-/* Names as files write them; false for others. */
+/* Finds a role by its name in files. Returns false if there is none. */
 bool yk_chat_role_find(const char *name, enum yk_chat_role *out);
 
 struct yk_chat {
     struct yk_tokenizer_encoder *encoder;
-    struct yk_token_ids headers[YK_CHAT_ROLES]; /* tokens up to where the content begins */
-    struct yk_text text;                        /* a message while it is encoded */
+    struct yk_token_ids headers[YK_CHAT_ROLES]; /* the tokens before the content of a message */
+    struct yk_text text;                        /* buffer for a message */
     int32_t begin_id;
 };
 
-/* Refuses a tokenizer that lacks one of the special tokens, by its name. */
+/* Fails if the tokenizer lacks one of the special tokens. The message names the token. */
 yk_status yk_chat_open(const struct yk_tokenizer *tokenizer, struct yk_tokenizer_encoder *encoder,
                        struct yk_chat *out) YK_MUST_USE;
-/* Also of one that is {0}. */
+/* Accepts a struct that is {0}. */
 void yk_chat_close(struct yk_chat *chat);
 
-/* Adds the token that begins a conversation. */
+/* Appends the token that begins a conversation. */
 void yk_chat_add_begin(const struct yk_chat *chat, struct yk_token_ids *out);
 
-/* Adds the tokens before an answer, for whoever has it written. */
+/* Appends the tokens before the content of a message, so that a model can generate the content. */
 void yk_chat_add_header(const struct yk_chat *chat, enum yk_chat_role role,
                         struct yk_token_ids *out);
 
-/* Adds a message; `*first` is the place in `out` of the content's first token, or, without content,
- * of the end of the message. `source` begins messages about what cannot be encoded. */
+/* Appends a message. `*first` is the index in `out` of the first token of the content, or of the
+ * end token if the content is empty. `source` is the prefix of error messages. */
 yk_status yk_chat_add_message(struct yk_chat *chat, enum yk_chat_role role, const char *content,
                               const char *source, struct yk_token_ids *out,
                               int64_t *first) YK_MUST_USE;
 
-/* The part of a text without white space around it, as Python's strip() has it; may be empty. */
+/* A text without the white space around it, as Python's strip() defines it. The result may be
+ * empty. */
 const char *yk_chat_trim(const char *text, size_t *length);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of Split before ByteLevel: Llama 3's, which is also that of GPT-4, and Qwen 2's. */
+/* Patterns of Split before ByteLevel: Llama 3's (the same as GPT-4's), and Qwen 2's. */
 static const char *const known_patterns[] = {
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
     " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
@@ -49,8 +49,8 @@ static bool are_known_words(const struct yk_json *node)
     if (has_type(node, "BertPreTokenizer")) {
         return true;
     }
-    /* A space added before a text is none where it begins with one, as all chunks but the first do.
-     */
+    /* add_prefix_space adds no space to a text that begins with one, as all chunks except the first
+     * do. */
     if (has_type(node, "ByteLevel")) {
         return has_flag(node, "use_regex", true);
     }
@@ -84,14 +84,14 @@ static bool has_space(const char *words)
     return false;
 }
 
-/* Whether a normalizer leaves the character that begins or ends with this byte as it is. */
+/* Whether a normalizer does not change the character that begins or ends with this byte. */
 static bool is_fixed(char byte)
 {
     return byte > ' ' && byte < 0x7f && !(byte >= 'A' && byte <= 'Z') &&
            !(byte >= 'a' && byte <= 'z');
 }
 
-/* Notes what an added token keeps from being cut; false where that is unknown. */
+/* Stores where an added token prevents cuts. Returns false if that is unknown. */
 static bool add_token(const struct yk_json *token, bool normalized, struct yk_chunk_boundary *out)
 {
     const char *content = yk_json_string(yk_json_get(token, "content"));
@@ -141,8 +141,8 @@ yk_status yk_chunk_boundary_of(const struct yk_tokenizer *tokenizer, struct yk_c
     return status;
 }
 
-/* Whether what begins at `text` is no white space, whoever one asks: of some characters it has
- * changed between versions of Unicode, or differs between libraries. */
+/* Whether the first character is definitely not white space. For some characters that differs
+ * between versions of Unicode and between libraries. */
 static bool begins_word(const char *text, size_t length)
 {
     const unsigned char first = (unsigned char)text[0];
@@ -155,7 +155,7 @@ static bool begins_word(const char *text, size_t length)
            !yk_unicode_is(character, YK_UNICODE_DROPPED);
 }
 
-/* Whether a line ends before `at`, alone between what begins words. */
+/* Whether a newline ends before `at`, between two characters that are not white space. */
 static bool is_behind_line(const struct yk_chunk_boundary *cut, const char *text, size_t length,
                            size_t at)
 {
@@ -184,7 +184,7 @@ size_t yk_chunk_boundary_find(const struct yk_chunk_boundary *cut, const char *t
             !begins_word(text + at + 1, length - at - 1)) {
             continue;
         }
-        /* Where white space may have been taken, it must begin with this space. */
+        /* If a token may have stripped white space, the white space must begin with this space. */
         if (cut->strips_right && (before <= ' ' || before >= 0x7f || cut->ends_token[before])) {
             continue;
         }

@@ -1,23 +1,24 @@
 /*
- * Chunk boundary: where a long text can be cut so that the tokens of its chunks, one after the
- * other, are those of the whole text. Such places are known for the pre-tokenizers of GPT-2,
- * Llama 3, Qwen 2 and BERT: before a space that is followed by something other than white space,
- * and after a newline between two characters that are not white space.
+ * Chunk boundary: finds places where a long text can be cut into chunks such that the tokens of the
+ * chunks, concatenated, equal the tokens of the whole text. Such places are known for the
+ * pre-tokenizers of GPT-2, Llama 3, Qwen 2 and BERT: before a space that is followed by a character
+ * other than white space, and after a newline between two characters that are not white space.
  *
- * Why this is right:
- * - No alternative of their patterns matches a character that is not white space and then a space,
- *   nor two kinds of white space of which a space is the last.
- * - Of white space that ends with a space before a word, every alternative leaves that last space
- *   to the next match (\s+(?!\S)), just as if the text ended before it.
+ * Proof:
+ * - No alternative of their patterns matches a space after a character that is not white space, nor
+ *   a space after another kind of white space.
+ * - If white space ends with a space before a word, every alternative leaves that last space to the
+ *   next match (\s+(?!\S)), as if the text ended before it.
  * - The patterns have no lookbehind.
- * - A single newline is a match of its own, or the end of a match of punctuation, just as if the
- *   text ended after it.
- * - Unicode normalization joins nothing to white space before it.
- * - BERT's pre-tokenizer drops spaces.
- * - Added tokens contain no white space. The pattern sees the text end where an added token begins,
- *   so there is no cut before one, nor after one that strips the white space that follows.
+ * - A single newline is a match of its own, or the end of a match of punctuation, as if the text
+ *   ended after it.
+ * - Unicode normalization does not combine white space with what follows it.
+ * - BERT's pre-tokenizer removes spaces.
+ * - Added tokens contain no white space. The pattern sees the end of the text where an added token
+ *   begins. Therefore there is no cut before an added token, nor after one that strips the white
+ *   space that follows.
  *
- * A plain struct that does not change once it is read: any number of threads may share one.
+ * The rules of a tokenizer are a plain struct and immutable: any number of threads may share one.
  */
 #ifndef YK_TOKENIZER_CHUNK_BOUNDARY_H
 #define YK_TOKENIZER_CHUNK_BOUNDARY_H
@@ -31,25 +32,25 @@
 
 struct yk_chunk_boundary {
     bool possible;
-    bool lines;             /* also after a newline: the tokenizer adds no space before a text */
-    bool strips_right;      /* an added token strips the white space after it */
+    bool lines;        /* also cut after a newline: the tokenizer adds no space before a text */
+    bool strips_right; /* some added token strips the white space after it */
     bool begins_token[256]; /* bytes that begin an added token */
-    bool ends_token[256];   /* last bytes of added tokens that strip what follows */
+    bool ends_token[256];   /* last bytes of added tokens that strip the white space after them */
 };
 
-/* Of a tokenizer. A text for a character tokenizer is never cut, so that messages about an unknown
- * character can give its position in the whole text. */
+/* The rules of a tokenizer. A text for a character tokenizer is never cut, so that messages about
+ * an unknown character can contain its position in the whole text. */
 yk_status yk_chunk_boundary_of(const struct yk_tokenizer *tokenizer,
                                struct yk_chunk_boundary *out) YK_MUST_USE;
 
-/* Of a tokenizer.json. Where nothing is known of its parts, no cut is possible. */
+/* The rules of a tokenizer.json. If a component is unknown, no cut is possible. */
 void yk_chunk_boundary_read(const struct yk_json *root, struct yk_chunk_boundary *out);
 
-/* Of a pre-tokenizer alone, for texts without added tokens. */
+/* The rules of a pre-tokenizer, for texts without added tokens. */
 void yk_chunk_boundary_read_pre_tokenizer(const struct yk_json *pre_tokenizer,
                                           struct yk_chunk_boundary *out);
 
-/* The last place before the end where UTF-8 text may be cut; 0 where there is none. */
+/* The last place where UTF-8 text can be cut, or 0 if there is none. */
 size_t yk_chunk_boundary_find(const struct yk_chunk_boundary *cut, const char *text, size_t length);
 
 #endif

@@ -19,7 +19,7 @@ enum {
 
 struct yk_decoder {
     enum kind kind;
-    char *prefix; /* of tokens that go on with a word */
+    char *prefix; /* of tokens that continue a word */
     bool clean_up;
 };
 
@@ -67,9 +67,7 @@ static yk_status read_node(const struct yk_json *node, struct yk_decoder *out)
 yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out)
 {
     struct yk_decoder *decoder = calloc(1, sizeof *decoder);
-    if (!decoder) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(decoder);
     const yk_status status = read_node(node, decoder);
     if (status != YK_OK) {
         yk_decoder_destroy(decoder);
@@ -79,7 +77,8 @@ yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out)
     return YK_OK;
 }
 
-/* Spaces that come of cutting, token by token and in this order. */
+/* Replacements that remove spaces which come from tokenization. They apply to each token, in this
+ * order. */
 static const struct {
     const char *from;
     const char *to;
@@ -89,7 +88,7 @@ static const struct {
     {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 };
 
-/* Replaces from `start` on, in place: no repair makes the text longer. */
+/* Replaces from `start` on, in place: no replacement makes the text longer. */
 static void repair(struct yk_text *text, size_t start, const char *from, const char *to)
 {
     const size_t from_length = strlen(from);
@@ -133,7 +132,7 @@ void yk_decoder_stream_add(struct yk_decoder_stream *decoding, const char *token
 {
     switch (decoding->decoder->kind) {
     case KIND_BYTE_LEVEL:
-        /* A token that is not written by letters of bytes stands for itself. */
+        /* A token with a character that does not represent a byte is copied. */
         if (!yk_byte_level_decode(token, length, &decoding->bytes)) {
             yk_text_add_bytes(&decoding->bytes, token, length);
         }
@@ -150,7 +149,7 @@ void yk_decoder_stream_add(struct yk_decoder_stream *decoding, const char *token
 }
 
 /*
- * How many bytes one U+FFFD replaces where no character begins: the longest beginning of one, at
+ * How many bytes one U+FFFD replaces at an invalid byte: the longest prefix of a character, at
  * least one byte (Unicode Standard, section 3.9, "maximal subparts").
  */
 static size_t broken_length(const unsigned char *bytes, size_t length)

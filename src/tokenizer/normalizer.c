@@ -10,18 +10,18 @@
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 16 /* of sequences in sequences */
+    MAX_DEPTH = 16 /* of nested sequences */
 };
 
 enum step {
-    STEP_CLEAN,            /* control characters away, every white space a space */
-    STEP_SPACE_IDEOGRAPHS, /* a space before and behind each */
-    STEP_NFC,              /* these as in enum yk_unicode_form */
+    STEP_CLEAN,            /* remove control characters, convert white space to spaces */
+    STEP_SPACE_IDEOGRAPHS, /* insert a space before and after each ideograph */
+    STEP_NFC,              /* this and the next three are in the order of enum yk_unicode_form */
     STEP_NFD,
     STEP_NFKC,
     STEP_NFKD,
-    STEP_STRIP_NONSPACING, /* marks of category Mn away */
-    STEP_STRIP_MARKS,      /* all marks away */
+    STEP_STRIP_NONSPACING, /* remove marks of category Mn */
+    STEP_STRIP_MARKS,      /* remove all marks */
     STEP_LOWER,
 };
 
@@ -48,7 +48,7 @@ static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
     return YK_OK;
 }
 
-/* A member that is true or false, or `*out` as it is where it is missing or null. */
+/* Reads a boolean member. Does not change `*out` if the member is missing or null. */
 static yk_status read_flag(const struct yk_json *node, const char *key, const char *source,
                            bool *out)
 {
@@ -144,19 +144,13 @@ yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
         return YK_OK;
     }
     struct yk_normalizer *normalizer = calloc(1, sizeof *normalizer);
-    if (!normalizer) {
-        return yk_fail_out_of_memory();
-    }
-    const yk_status status = read_node(node, source, 0, normalizer);
-    if (status != YK_OK) {
-        yk_normalizer_destroy(normalizer);
-        return status;
-    }
+    YK_TRY_MEMORY(normalizer);
+    YK_TRY_OR(read_node(node, source, 0, normalizer), yk_normalizer_destroy(normalizer));
     *out = normalizer;
     return YK_OK;
 }
 
-/* How many bytes of ASCII a text begins with. */
+/* The length of the ASCII prefix of a text. */
 static size_t ascii_length(const char *text, size_t length)
 {
     size_t at = 0;
@@ -173,7 +167,7 @@ static size_t ascii_length(const char *text, size_t length)
     return at;
 }
 
-/* What a step does to ASCII; cleaning and small letters are all that can change it. */
+/* Applies a step to ASCII text, which only STEP_CLEAN and STEP_LOWER change. */
 static void run_ascii(enum step step, const char *text, size_t length, struct yk_text *out)
 {
     const size_t start = out->length;
@@ -199,7 +193,7 @@ static void run_ascii(enum step step, const char *text, size_t length, struct yk
     }
 }
 
-/* What a step that looks at one character at a time makes of it. */
+/* Applies a step to one character. */
 static int32_t change(enum step step, uint32_t character, uint32_t out[3])
 {
     out[0] = character;
@@ -277,7 +271,7 @@ yk_status yk_normalizer_apply(const struct yk_normalizer *normalizer, const char
         yk_text_add_bytes(out, text, length);
         return yk_text_status(out);
     }
-    /* Each step writes what the next one reads; the last writes to `out`. */
+    /* Each step writes the input of the next one. The last step writes to `out`. */
     struct yk_text between[2] = {{0}};
     yk_status status = YK_OK;
     for (int32_t i = 0; i < count && status == YK_OK; i++) {

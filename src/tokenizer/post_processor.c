@@ -27,7 +27,7 @@ static yk_status read_id(const struct yk_json *node, int32_t limit, int32_t *out
     return YK_OK;
 }
 
-/* Adds the ids that a name of a template stands for. */
+/* Adds the ids of a special token of a template. */
 static yk_status add_special(const struct yk_json *template, const char *name, int32_t limit,
                              struct yk_token_ids *out)
 {
@@ -45,7 +45,8 @@ static yk_status add_special(const struct yk_json *template, const char *name, i
     return yk_token_ids_status(out);
 }
 
-/* [{"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}, …]: the text stands there once. */
+/* [{"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}, …]: the text occurs exactly once.
+ */
 static yk_status read_template(const struct yk_json *node, int32_t limit,
                                struct yk_post_processor *out)
 {
@@ -93,7 +94,7 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, bool insid
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
     }
     if (strcmp(type, "ByteLevel") == 0) {
-        return YK_OK; /* it moves the places of tokens in the text, not the tokens */
+        return YK_OK; /* it changes only the offsets of tokens */
     }
     if (strcmp(type, "Sequence") == 0 && !inside && yk_json_is_array(list)) {
         for (size_t i = 0; i < yk_json_count(list); i++) {
@@ -121,6 +122,5 @@ yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    const yk_status status = read_node(node, limit, false, &found, out);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, "post_processor");
+    return yk_status_prefix(read_node(node, limit, false, &found, out), "post_processor");
 }

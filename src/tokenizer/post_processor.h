@@ -1,8 +1,8 @@
 /*
- * Post-processor: the tokens before and behind those of a text, as the "post_processor" of a
- * tokenizer.json says: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, which adds
- * none, and a Sequence of these. Another kind is refused by its name. A plain struct that starts as
- * {0}; any number of threads may read one.
+ * Post-processor: the tokens that are added before and after the tokens of a text, as the
+ * "post_processor" of a tokenizer.json defines it: TemplateProcessing, BertProcessing,
+ * RobertaProcessing, ByteLevel (which adds none) and a Sequence of these. Another type is an error.
+ * A plain struct, initialized with {0}. Any number of threads may read it.
  */
 #ifndef YK_TOKENIZER_POST_PROCESSOR_H
 #define YK_TOKENIZER_POST_PROCESSOR_H
@@ -18,7 +18,8 @@ struct yk_post_processor {
     struct yk_token_ids suffix;
 };
 
-/* Where the node is NULL or null, nothing is put around a text. Ids must be below `limit`. */
+/* Reads a post-processor. It adds no tokens if the node is NULL or null. Fails if an id is not
+ * below `limit`. */
 yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
                                  struct yk_post_processor *out) YK_MUST_USE;
 void yk_post_processor_free(struct yk_post_processor *processor);

@@ -10,12 +10,12 @@
 #include <string.h>
 
 enum {
-    MAX_STAGES = 64, /* stages call each other */
+    MAX_STAGES = 64, /* stages call each other recursively */
     SHOWN_BYTES = 60 /* of a name in messages */
 };
 
-/* GPT-2's: contractions, letters, digits and others each with a space before them, and spaces, the
- * last of which goes with the word behind. */
+/* GPT-2's pattern: contractions; letters, digits and other characters, each with a preceding space;
+ * and white space, whose last space belongs to the next word. */
 static const char usual_pattern[] =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
@@ -27,7 +27,7 @@ enum kind {
 
 struct stage {
     enum kind kind;
-    struct yk_regex *pattern; /* NULL: no cuts */
+    struct yk_regex *pattern; /* NULL means: do not split */
     bool drop_matches;
     bool drop_others;
     bool prefix_space;
@@ -137,9 +137,7 @@ static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pr
 yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokenizer **out)
 {
     struct yk_pre_tokenizer *made = calloc(1, sizeof *made);
-    if (!made) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(made);
     if (node && !yk_json_is_null(node)) {
         const yk_status status = read_node(node, false, made);
         if (status != YK_OK) {
@@ -157,7 +155,7 @@ bool yk_pre_tokenizer_is_byte_level(const struct yk_pre_tokenizer *pre_tokenizer
            pre_tokenizer->stages[pre_tokenizer->count - 1].kind == KIND_BYTE_LEVEL;
 }
 
-/* A text on its way through the stages. */
+/* The state of one call. */
 struct run {
     const struct yk_pre_tokenizer *pre_tokenizer;
     struct yk_pre_tokenizer_workspace *workspace;
@@ -180,13 +178,13 @@ static inline yk_status pass_on(const struct run *run, int32_t index, const char
     return run->callback(run->argument, text, length);
 }
 
-/* Matches and what is between them. Behind a match an empty one does not count, so the search goes
- * on one character further; elsewhere an empty one cuts the text in two. */
+/* Splits at matches. An empty match directly after a match is skipped: the search continues at the
+ * next character. Elsewhere an empty match splits the text. */
 static yk_status run_pattern(const struct run *run, int32_t index, const char *text, size_t length)
 {
     const struct stage *stage = &run->pre_tokenizer->stages[index];
     size_t from = 0;
-    size_t done = 0; /* up to here the text was passed on */
+    size_t done = 0; /* everything before was passed on */
     bool matched = false;
     while (from <= length) {
         bool found = false;
@@ -232,8 +230,7 @@ static enum part ascii_part(unsigned char c)
     return word ? PART_WORD : PART_PUNCTUATION;
 }
 
-/* What the character at the beginning is and how many bytes it takes; what is no UTF-8 counts as a
- * letter. */
+/* The class and the length of the first character. Bytes that are not UTF-8 count as letters. */
 static enum part part_at(const char *text, size_t length, size_t *used)
 {
     uint32_t character = 0;
@@ -252,8 +249,8 @@ static enum part part_at(const char *text, size_t length, size_t *used)
     return yk_unicode_is(character, YK_UNICODE_PUNCTUATION) ? PART_PUNCTUATION : PART_WORD;
 }
 
-/* The next word of BertPreTokenizer from `*at` on, which then stands behind it; false at the end.
- * White space parts words and is dropped; each punctuation character is a word of its own. */
+/* Finds the next word of BertPreTokenizer at or after `*at` and advances `*at`. Returns false at
+ * the end. White space separates words and is removed; each punctuation character is a word. */
 static bool next_bert_word(const char *text, size_t length, size_t *at, size_t *begin, size_t *end)
 {
     size_t used = 0;

@@ -11,44 +11,43 @@
 #include <time.h>
 
 enum {
-    /* Steps back that a match may take from one place of the text, and what it is first tried with:
-     * the patterns of GPT-2 and Llama 3 take at most a few for each character. */
+    /* The most backtracking steps of a match at one position, and the first limit that is tried.
+     * The patterns of GPT-2 and Llama 3 take at most a few steps per character. */
     MAX_STEPS = 10 * 1000 * 1000,
     FIRST_STEPS = 256,
-    WINDOW_BYTES = 32, /* in which a match may begin, at a time */
-    TIMED_EVERY = 16,  /* so manyth search stands for those before: a clock takes time to read */
+    WINDOW_BYTES = 32, /* a match is searched for in windows of this size */
+    TIMED_EVERY = 16,  /* only every 16th search is timed, because reading the clock takes time */
     FIRST_STACK_BYTES = 32 * 1024,
     MAX_STACK_BYTES = 4 * 1024 * 1024,
-    MAX_PATTERN_BYTES = 64 * 1024, /* the compiler's time grows faster than the pattern */
+    MAX_PATTERN_BYTES = 64 * 1024, /* compilation time grows faster than the pattern */
     MAX_NAME_BYTES = 40,           /* of a property */
     SHOWN_BYTES = 100              /* of a pattern in messages */
 };
 
-/* What matching may take of the processor: twenty times what it does with patterns that are
- * used. */
+/* The limit of processor time for matching: twenty times what common patterns need. */
 #define SECONDS_AT_FIRST 1.0
 #define SECONDS_PER_BYTE 1e-6
 
 struct yk_regex {
     pcre2_code *code;
-    pcre2_code *anchored; /* the same for one place: a match begins there or there is none */
-    bool compiled;        /* to machine code, both */
+    pcre2_code *anchored; /* for matches that begin exactly at the given position */
+    bool compiled;        /* both are compiled to machine code (JIT) */
 };
 
 struct yk_regex_workspace {
-    double allowed_s; /* for all that was searched */
+    double allowed_s; /* time limit for everything that was searched so far */
     double spent_s;
-    bool suspected; /* of taking too long: times are the processor's */
+    bool suspected; /* the limit was exceeded in wall clock time: processor time is measured now */
     uint32_t searches;
-    uint32_t steps; /* that the library takes at most */
+    uint32_t steps; /* current match limit */
     pcre2_match_data *match;
     pcre2_match_context *context;
     pcre2_match_context *anchored_context;
     pcre2_jit_stack *stack;
 };
 
-/* What Oniguruma takes a class for, where PCRE2 takes it for something else; `inside` brackets
- * NULL: it has no such form. */
+/* Classes with other meanings in Oniguruma than in PCRE2. `inside` brackets: NULL means that it
+ * cannot be expressed. */
 static const struct {
     char letter;
     const char *outside;
@@ -62,7 +61,7 @@ static const struct {
     {'H', "[^0-9a-fA-F]", NULL},
 };
 
-/* Adds what `letter` after a backslash stands for. */
+/* Adds the translation of a backslash and `letter`. */
 static yk_status add_escape(char letter, bool inside, struct yk_text *out)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
@@ -93,8 +92,9 @@ static bool is_script(const char *name, size_t length)
     return known;
 }
 
-/* Adds the \p{…} or \P{…} at the beginning of `pattern` and returns how long it is. By the name of
- * a script Oniguruma means its characters, PCRE2 also those that it shares with others. */
+/* Adds the \p{…} or \P{…} at the beginning of `pattern` and returns its length. A script in
+ * Oniguruma contains its own characters only; in PCRE2 it also contains characters that it shares
+ * with other scripts. */
 static size_t add_property(const char *pattern, size_t length, struct yk_text *out)
 {
     const char *close = memchr(pattern, '}', length);
@@ -104,7 +104,7 @@ static size_t add_property(const char *pattern, size_t length, struct yk_text *o
     }
     const char *name = pattern + 3 + (pattern[3] == '^');
     const size_t name_length = (size_t)(close - name);
-    /* The categories have names of one or two letters. */
+    /* Names of categories have one or two letters. */
     const bool script =
         name_length > 2 && name_length <= MAX_NAME_BYTES && is_script(name, name_length);
     yk_text_add_bytes(out, pattern, (size_t)(name - pattern));
@@ -113,10 +113,10 @@ static size_t add_property(const char *pattern, size_t length, struct yk_text *o
     return (size_t)(close - pattern) + 1;
 }
 
-/* The same pattern in the words of PCRE2. */
+/* Translates a pattern from Oniguruma's to PCRE2's syntax. */
 static yk_status translate(const char *pattern, size_t length, struct yk_text *out)
 {
-    bool inside = false; /* brackets */
+    bool inside = false; /* inside brackets */
     for (size_t i = 0; i < length; i++) {
         if (pattern[i] == '\\' && i + 1 < length) {
             if (pattern[i + 1] == 'p' || pattern[i + 1] == 'P') {
@@ -126,7 +126,7 @@ static yk_status translate(const char *pattern, size_t length, struct yk_text *o
             YK_TRY(add_escape(pattern[++i], inside, out));
             continue;
         }
-        /* Oniguruma alone knows brackets in brackets and what && means there. */
+        /* Only Oniguruma supports nested brackets and && inside them. */
         const bool twice = i + 1 < length && pattern[i + 1] == pattern[i];
         if (inside && (pattern[i] == '[' || (pattern[i] == '&' && twice))) {
             return yk_fail(YK_ERROR_INPUT, "sets inside brackets are not supported");
@@ -134,7 +134,7 @@ static yk_status translate(const char *pattern, size_t length, struct yk_text *o
         const bool opens = pattern[i] == '[';
         inside = inside ? pattern[i] != ']' : opens;
         yk_text_add_bytes(out, pattern + i, 1);
-        /* A bracket that closes at the very beginning, behind ^ as well, is one of the set. */
+        /* A closing bracket directly after [ or [^ is a member of the set. */
         if (opens && i + 1 < length && pattern[i + 1] == '^') {
             yk_text_add(out, "^");
             i++;
@@ -163,9 +163,7 @@ static yk_status compile(const char *pattern, size_t length, uint32_t options, p
     int code = 0;
     PCRE2_SIZE at = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    if (!context) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(context);
     (void)pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     *out = pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | options, &code, &at, context);
     pcre2_compile_context_free(context);
@@ -175,12 +173,12 @@ static yk_status compile(const char *pattern, size_t length, uint32_t options, p
 static yk_status compile_both(const char *pattern, size_t length, bool literal,
                               struct yk_regex *out)
 {
-    /* \C would match a part of a character. */
+    /* \C would match a single byte of a character. */
     const uint32_t options =
         literal ? PCRE2_LITERAL : PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
     YK_TRY(compile(pattern, length, options | PCRE2_USE_OFFSET_LIMIT, &out->code));
     YK_TRY(compile(pattern, length, options | PCRE2_ANCHORED, &out->anchored));
-    /* Where the machine allows no code made at run time, the library interprets the pattern. */
+    /* If the system does not allow JIT compilation, PCRE2 interprets the pattern. */
     out->compiled = pcre2_jit_compile(out->code, PCRE2_JIT_COMPLETE) == 0 &&
                     pcre2_jit_compile(out->anchored, PCRE2_JIT_COMPLETE) == 0;
     return YK_OK;
@@ -191,9 +189,7 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
     struct yk_text text = {0};
     struct yk_regex *made = calloc(1, sizeof *made);
     yk_status status = YK_OK;
-    if (!made) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(made);
     if (length > MAX_PATTERN_BYTES) {
         status = yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
                          length, MAX_PATTERN_BYTES);
@@ -207,10 +203,7 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
     YK_TRY_GOTO(compile_both(yk_text_chars(&text), text.length, false, made), done);
 done:
     yk_text_free(&text);
-    if (status != YK_OK) {
-        yk_regex_destroy(made);
-        return status;
-    }
+    YK_TRY_OR(status, yk_regex_destroy(made));
     *out = made;
     return YK_OK;
 }
@@ -227,9 +220,7 @@ void yk_regex_destroy(struct yk_regex *pattern)
 yk_status yk_regex_workspace_create(struct yk_regex_workspace **out)
 {
     struct yk_regex_workspace *workspace = calloc(1, sizeof *workspace);
-    if (!workspace) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(workspace);
     workspace->match = pcre2_match_data_create(1, NULL);
     workspace->context = pcre2_match_context_create(NULL);
     workspace->anchored_context = pcre2_match_context_create(NULL);
@@ -261,7 +252,7 @@ void yk_regex_workspace_destroy(struct yk_regex_workspace *workspace)
     }
 }
 
-/* A text that is searched, and where a match may begin: `width` bytes from `at` on. */
+/* A search. A match may begin in the `width` bytes from `at` on. */
 struct search {
     const struct yk_regex *pattern;
     struct yk_regex_workspace *workspace;
@@ -270,12 +261,12 @@ struct search {
     size_t from;
     size_t at;
     size_t width;
-    bool timed; /* since `began_s` */
+    bool timed; /* began_s is valid */
     double began_s;
 };
 
-/* The processor's time takes longer to read than a word to match: it is read once there is reason
- * to, and before that the clock, which also runs while others have the processor. */
+/* Reading the processor time takes longer than matching a word. Therefore the wall clock is used
+ * until it exceeds the limit; it also runs while other processes have the processor. */
 static double now_s(const struct yk_regex_workspace *workspace)
 {
     struct timespec now = {0};
@@ -284,8 +275,7 @@ static double now_s(const struct yk_regex_workspace *workspace)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Whether the search has taken longer than the room may for the texts so far and all of this one.
- */
+/* Whether the search has exceeded the time limit for all texts so far and this one. */
 static bool is_late(struct search *search)
 {
     struct yk_regex_workspace *workspace = search->workspace;
@@ -319,8 +309,7 @@ static int run(const struct search *search, const pcre2_code *code, pcre2_match_
                        PCRE2_NO_UTF_CHECK, workspace->match, context);
 }
 
-/* The library's limit of steps holds for each place where a match may begin, and a step may go over
- * all of the text. */
+/* PCRE2's match limit applies to each start position, and one step may scan the whole text. */
 static int match(const struct search *search, uint32_t steps)
 {
     struct yk_regex_workspace *workspace = search->workspace;
@@ -334,7 +323,7 @@ static int match(const struct search *search, uint32_t steps)
     return run(search, search->pattern->code, workspace->context);
 }
 
-/* A match that begins at `at`, with more and more steps. */
+/* Finds a match that begins at `at`, with an increasing match limit. */
 static int match_here(struct search *search)
 {
     int code = PCRE2_ERROR_MATCHLIMIT;
@@ -346,7 +335,7 @@ static int match_here(struct search *search)
     return code;
 }
 
-/* Steps to the next place where a match may begin. */
+/* Advances to the next possible start position. */
 static void advance(struct search *search)
 {
     search->at += search->width;
@@ -356,8 +345,8 @@ static void advance(struct search *search)
              ((unsigned char)search->text[search->at] & 0xc0) == 0x80);
 }
 
-/* The leftmost match, in one step after the other, so that none of them takes long. Words
- * follow each other, so that most matches begin where the last one ended. */
+/* Finds the leftmost match, window by window, so that no call takes long. Most matches begin where
+ * the last one ended. */
 static int match_all(struct search *search)
 {
     const int first = run(search, search->pattern->anchored, search->workspace->anchored_context);
@@ -405,7 +394,7 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
     };
     const bool sampled = workspace->searches++ % TIMED_EVERY == 0;
     if (sampled || workspace->suspected) {
-        (void)is_late(&search); /* begins to take the time */
+        (void)is_late(&search); /* starts the timer */
     }
     int code = match_all(&search);
     if (search.timed) {
@@ -422,7 +411,7 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
         const PCRE2_SIZE *places = pcre2_get_ovector_pointer(workspace->match);
         *begin = places[0];
         *end = places[1];
-        /* \K in a lookaround may put the beginning behind the end. */
+        /* \K in a lookaround may move the beginning after the end. */
         *found = *begin <= *end && *begin >= from;
         searched = *found ? *end : from;
     }

@@ -1,9 +1,8 @@
 /*
- * Regex: a regular expression that says where a text is cut, matched by PCRE2 as Oniguruma, which
- * Hugging Face's tokenizers use, matches it: \s is what Unicode calls white space and \w a letter,
- * mark, digit or connector, ^ and $ are the ends of lines.
- * A regex does not change once it is made: any number of threads may share one. Each thread needs a
- * workspace of its own, which may serve several.
+ * Regex: a regular expression that splits text. PCRE2 matches it with the semantics of Oniguruma,
+ * which Hugging Face's tokenizers use: \s is Unicode white space, \w is a letter, mark, digit or
+ * connector, ^ and $ match at the ends of lines. A regex is immutable: any number of threads may
+ * share one. Each thread needs its own workspace, which it may use with several expressions.
  */
 #ifndef YK_TOKENIZER_REGEX_H
 #define YK_TOKENIZER_REGEX_H
@@ -16,7 +15,7 @@
 struct yk_regex;
 struct yk_regex_workspace;
 
-/* With `literal`, the text itself is what is looked for. */
+/* Compiles a pattern. If `literal`, the pattern is a plain string to search for. */
 yk_status yk_regex_create(const char *pattern, size_t length, bool literal,
                           struct yk_regex **out) YK_MUST_USE;
 void yk_regex_destroy(struct yk_regex *pattern);
@@ -25,8 +24,8 @@ yk_status yk_regex_workspace_create(struct yk_regex_workspace **out) YK_MUST_USE
 void yk_regex_workspace_destroy(struct yk_regex_workspace *workspace);
 
 /*
- * The leftmost match in `text`, which must be UTF-8, from byte `from` on, the beginning of a
- * character. A pattern that tries too many ways is given up with an error.
+ * Finds the leftmost match in `text`, which must be UTF-8, at or after byte `from`, the beginning
+ * of a character. Fails if the match takes too many steps.
  */
 yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *workspace,
                         const char *text, size_t length, size_t from, bool *found, size_t *begin,

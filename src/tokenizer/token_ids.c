@@ -18,7 +18,7 @@ yk_status yk_token_ids_status(const struct yk_token_ids *ids)
     return ids->failed ? yk_fail_out_of_memory() : YK_OK;
 }
 
-/* Room for `count` more; false where there is none. */
+/* Ensures capacity for `count` more ids. Returns false if memory is exhausted. */
 static bool reserve(struct yk_token_ids *ids, int64_t count)
 {
     if (ids->failed || count <= ids->capacity - ids->count) {

@@ -1,7 +1,7 @@
 /*
- * Token ids: a list of tokens that grows. A plain struct that starts as {0}. Running out of memory
- * is remembered in `failed` and reported by yk_token_ids_status(), as yk_text does. One thread at a
- * time.
+ * Token ids: a growing list of tokens. A plain struct, initialized with {0}. If memory is
+ * exhausted, `failed` is set and yk_token_ids_status() reports it, as for yk_text. One thread at a
+ * time may use it.
  */
 #ifndef YK_TOKENIZER_TOKEN_IDS_H
 #define YK_TOKENIZER_TOKEN_IDS_H

@@ -1,55 +1,31 @@
 #include "tokenizer/token_map.h"
 
 #include "base/array.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/names.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
-    FIRST_SLOTS = 1 << 6, /* a power of two */
-    SHOWN_COLUMNS = 80    /* of a token in messages */
-};
-
-struct entry {
-    size_t start; /* in `bytes` */
-    size_t length;
-    int32_t id;
-};
-
-/* Open addressing, at most half full; the hash's upper half rules most others out. */
-struct slot {
-    uint32_t tag;
-    int32_t entry; /* its place and one; 0: a free slot */
+    FIRST_IDS = 1 << 6,
+    SHOWN_COLUMNS = 80 /* of a token in messages */
 };
 
 struct yk_token_map {
-    struct yk_text bytes; /* tokens one after another, each with a zero behind */
-    struct entry *entries;
-    int32_t entry_capacity;
-    int32_t count;
-    int32_t *by_id; /* entries; −1: none */
+    struct yk_names *tokens;
+    int32_t *ids; /* by the number of a token */
+    int32_t capacity;
+    int32_t *by_id; /* numbers of tokens; −1 means: none */
     int32_t id_capacity;
     int32_t limit;
-    struct slot *slots;
-    size_t slot_count;
 };
 
 yk_status yk_token_map_create(struct yk_token_map **out)
 {
     struct yk_token_map *map = calloc(1, sizeof *map);
-    if (!map) {
-        return yk_fail_out_of_memory();
-    }
-    map->slots = calloc(FIRST_SLOTS, sizeof *map->slots);
-    if (!map->slots) {
-        free(map);
-        return yk_fail_out_of_memory();
-    }
-    map->slot_count = FIRST_SLOTS;
+    YK_TRY_MEMORY(map);
+    YK_TRY_OR(yk_names_create(&map->tokens), free(map));
     *out = map;
     return YK_OK;
 }
@@ -57,63 +33,21 @@ yk_status yk_token_map_create(struct yk_token_map **out)
 void yk_token_map_destroy(struct yk_token_map *map)
 {
     if (map) {
-        yk_text_free(&map->bytes);
-        free(map->entries);
+        yk_names_destroy(map->tokens);
+        free(map->ids);
         free(map->by_id);
-        free(map->slots);
         free(map);
     }
 }
 
-/* The slot of a token, or the free one where it belongs. */
-static struct slot *seek(const struct yk_token_map *map, uint64_t hash, const char *token,
-                         size_t length)
-{
-    const uint32_t tag = (uint32_t)(hash >> 32);
-    size_t at = (size_t)hash & (map->slot_count - 1);
-    while (map->slots[at].entry > 0) {
-        const struct slot *slot = &map->slots[at];
-        if (slot->tag == tag) {
-            const struct entry *entry = &map->entries[slot->entry - 1];
-            if (entry->length == length &&
-                memcmp(map->bytes.bytes + entry->start, token, length) == 0) {
-                break;
-            }
-        }
-        at = (at + 1) & (map->slot_count - 1);
-    }
-    return &map->slots[at];
-}
-
-static yk_status widen_slots(struct yk_token_map *map)
-{
-    struct slot *larger = calloc(map->slot_count * 2, sizeof *larger);
-    if (!larger) {
-        return yk_fail_out_of_memory();
-    }
-    free(map->slots);
-    map->slots = larger;
-    map->slot_count *= 2;
-    for (int32_t i = 0; i < map->count; i++) {
-        const struct entry *entry = &map->entries[i];
-        const char *token = map->bytes.bytes + entry->start;
-        const uint64_t hash = yk_hash_bytes(token, entry->length);
-        *seek(map, hash, token, entry->length) =
-            (struct slot){.tag = (uint32_t)(hash >> 32), .entry = i + 1};
-    }
-    return YK_OK;
-}
-
-/* Makes `by_id` reach up to `id`. */
+/* Extends `by_id` to contain `id`. */
 static yk_status widen_ids(struct yk_token_map *map, int32_t id)
 {
     if (id >= map->id_capacity) {
         const int32_t capacity =
-            id < YK_TOKEN_MAP_MAX_TOKENS / 2 ? 2 * id + FIRST_SLOTS : YK_TOKEN_MAP_MAX_TOKENS;
+            id < YK_TOKEN_MAP_MAX_TOKENS / 2 ? 2 * id + FIRST_IDS : YK_TOKEN_MAP_MAX_TOKENS;
         int32_t *by_id = realloc(map->by_id, (size_t)capacity * sizeof *by_id);
-        if (!by_id) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(by_id);
         map->by_id = by_id;
         map->id_capacity = capacity;
     }
@@ -146,40 +80,32 @@ static yk_status check_new(const struct yk_token_map *map, const char *token, si
 
 yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t length, int64_t id)
 {
+    bool added = false;
+    int32_t number = 0;
     YK_TRY(check_new(map, token, length, id));
-    YK_TRY(yk_array_grow((void **)&map->entries, &map->entry_capacity, map->count,
-                         sizeof *map->entries));
-    if ((size_t)map->count * 2 >= map->slot_count) {
-        YK_TRY(widen_slots(map));
-    }
-    const size_t start = map->bytes.length;
-    yk_text_add_bytes(&map->bytes, token, length);
-    yk_text_add_bytes(&map->bytes, "", 1);
-    YK_TRY(yk_text_status(&map->bytes));
+    YK_TRY(yk_array_grow((void **)&map->ids, &map->capacity, yk_names_count(map->tokens),
+                         sizeof *map->ids));
     YK_TRY(widen_ids(map, (int32_t)id));
-    const uint64_t hash = yk_hash_bytes(token, length);
-    map->entries[map->count] = (struct entry){.start = start, .length = length, .id = (int32_t)id};
-    *seek(map, hash, token, length) =
-        (struct slot){.tag = (uint32_t)(hash >> 32), .entry = map->count + 1};
-    map->by_id[id] = map->count;
-    map->count++;
+    YK_TRY(yk_names_add_bytes(map->tokens, token, length, &added, &number));
+    map->ids[number] = (int32_t)id;
+    map->by_id[id] = number;
     return YK_OK;
 }
 
 int32_t yk_token_map_find(const struct yk_token_map *map, const char *token, size_t length)
 {
-    const struct slot *slot = seek(map, yk_hash_bytes(token, length), token, length);
-    return slot->entry > 0 ? map->entries[slot->entry - 1].id : -1;
+    const int32_t number = yk_names_find_bytes(map->tokens, token, length);
+    return number < 0 ? -1 : map->ids[number];
 }
 
 const char *yk_token_map_token(const struct yk_token_map *map, int32_t id, size_t *length)
 {
-    const int32_t found = id >= 0 && id < map->limit ? map->by_id[id] : -1;
-    if (found < 0) {
+    const int32_t number = id >= 0 && id < map->limit ? map->by_id[id] : -1;
+    if (number < 0) {
         return NULL;
     }
-    *length = map->entries[found].length;
-    return map->bytes.bytes + map->entries[found].start;
+    *length = yk_names_length(map->tokens, number);
+    return yk_names_at(map->tokens, number);
 }
 
 int32_t yk_token_map_limit(const struct yk_token_map *map)
@@ -189,5 +115,5 @@ int32_t yk_token_map_limit(const struct yk_token_map *map)
 
 int32_t yk_token_map_count(const struct yk_token_map *map)
 {
-    return map->count;
+    return yk_names_count(map->tokens);
 }

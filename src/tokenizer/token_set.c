@@ -5,13 +5,13 @@
 
 enum {
     BYTES = 256,
-    SHOWN_BYTES = 60 /* of a name in messages */
+    SHOWN_BYTES = 60 /* the longest part of a name in messages */
 };
 
 struct yk_token_set {
     struct yk_token_name *names; /* sorted by bytes */
     int32_t count;
-    int32_t starts[BYTES + 1]; /* where names that begin with a byte begin */
+    int32_t starts[BYTES + 1]; /* index of the first name that begins with each byte */
 };
 
 static int compare(const void *left, const void *right)
@@ -42,9 +42,7 @@ yk_status yk_token_set_create(const struct yk_token_name *names, int32_t count,
                               struct yk_token_set **out)
 {
     struct yk_token_set *set = calloc(1, sizeof *set);
-    if (!set) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(set);
     set->names = malloc(((size_t)count + 1) * sizeof *set->names);
     if (!set->names) {
         yk_token_set_destroy(set);
@@ -55,11 +53,7 @@ yk_status yk_token_set_create(const struct yk_token_name *names, int32_t count,
         qsort(set->names, (size_t)count, sizeof *set->names, compare);
     }
     set->count = count;
-    const yk_status status = check(set);
-    if (status != YK_OK) {
-        yk_token_set_destroy(set);
-        return status;
-    }
+    YK_TRY_OR(check(set), yk_token_set_destroy(set));
     for (int32_t i = 0; i < count; i++) {
         set->starts[(unsigned char)set->names[i].bytes[0] + 1]++;
     }
@@ -78,13 +72,8 @@ void yk_token_set_destroy(struct yk_token_set *set)
     }
 }
 
-int32_t yk_token_set_count(const struct yk_token_set *set)
-{
-    return set->count;
-}
-
-/* The first of the names from `first` to `last` whose byte at `depth` is `byte` or above; all of
- * them have one and agree before it. */
+/* The first name in [first, last) whose byte at `depth` is at least `byte`. All these names are
+ * longer than `depth` and agree before it. */
 static int32_t seek(const struct yk_token_set *set, int32_t first, int32_t last, size_t depth,
                     int byte)
 {
@@ -99,7 +88,7 @@ static int32_t seek(const struct yk_token_set *set, int32_t first, int32_t last,
     return first;
 }
 
-/* The longest name that begins `text`, which has at least one byte. */
+/* The longest name that is a prefix of `text`, which is not empty. */
 static const struct yk_token_name *longest(const struct yk_token_set *set, const char *text,
                                            size_t length)
 {
@@ -107,7 +96,7 @@ static const struct yk_token_name *longest(const struct yk_token_set *set, const
     int32_t first = set->starts[(unsigned char)text[0]];
     int32_t last = set->starts[(unsigned char)text[0] + 1];
     for (size_t depth = 1; first < last; depth++) {
-        /* The name that ends here sorts before those that go on. */
+        /* The name that ends here sorts before the longer ones. */
         if (set->names[first].length == depth) {
             best = &set->names[first++];
         }

@@ -20,15 +20,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The parts belong to the tokenizer and do not change once it is made. */
+/* The tokenizer owns its components, which are immutable. */
 struct yk_tokenizer {
     struct yk_text file;
-    struct yk_vocabulary *vocabulary; /* of one by characters, which has none of what follows */
+    struct yk_vocabulary *vocabulary; /* of a character tokenizer, which has no other component */
 
-    struct yk_normalizer *normalizer; /* NULL: a text stays as it is */
+    struct yk_normalizer *normalizer; /* NULL means: no normalization */
     struct yk_pre_tokenizer *pre_tokenizer;
-    struct yk_token_map *map; /* the model's tokens */
-    struct yk_bpe *bpe;       /* the model: one of the two */
+    struct yk_token_map *map; /* the vocabulary of the model */
+    struct yk_bpe *bpe;       /* the model: either this or `wordpiece` */
     struct yk_wordpiece *wordpiece;
     struct yk_added_tokens *added;
     struct yk_post_processor post_processor;
@@ -85,7 +85,7 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
             return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\" must be a whole number", SHOWN_BYTES,
                            member.name);
         }
-        /* What no 64 bits hold is out of range as well. */
+        /* A number beyond 64 bits is out of range as well. */
         YK_TRY(yk_token_map_add(*out, member.name, strlen(member.name),
                                 fabs(id) < 0x1p53 ? (int64_t)id : INT64_MAX));
     }
@@ -98,7 +98,7 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
 static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *out)
 {
     const char *type = yk_json_string(yk_json_get(model, "type"));
-    /* Files of before there were types have those members alone. */
+    /* Old files have no type. */
     if (!type && yk_json_get(model, "merges")) {
         type = "BPE";
     }
@@ -129,16 +129,13 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  *    "normalizer": …, "pre_tokenizer": …, "post_processor": …, "decoder": …,
  *    "model": {"type": "BPE", "vocab": {"!": 0, …}, "merges": ["Ġ t", …], …}}
  *
- * Truncation and padding are the business of whoever makes batches; they are not looked at.
+ * "truncation" and "padding" are ignored: the samplers of src/data truncate and pad.
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
     YK_TRY(yk_normalizer_read(yk_json_get(root, "normalizer"), "normalizer", &out->normalizer));
     YK_TRY(yk_pre_tokenizer_read(yk_json_get(root, "pre_tokenizer"), &out->pre_tokenizer));
-    const yk_status status = read_model(yk_json_get(root, "model"), out);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, "model");
-    }
+    YK_TRY(yk_status_prefix(read_model(yk_json_get(root, "model"), out), "model"));
     YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normalizer,
                                 &out->added));
     YK_TRY(yk_post_processor_read(yk_json_get(root, "post_processor"), yk_tokenizer_count(out),
@@ -150,7 +147,7 @@ static yk_status read_root(const struct yk_json *root, const char *source, struc
 {
     if (yk_json_get(root, "model")) {
         const yk_status status = read_parts(root, out);
-        return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
+        return yk_status_prefix(status, source);
     }
     if (!yk_json_get(root, "characters")) {
         return yk_fail(
@@ -167,21 +164,13 @@ yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source
 {
     struct yk_json *root = NULL;
     struct yk_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
-    if (!tokenizer) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(tokenizer);
     yk_text_add_bytes(&tokenizer->file, bytes, length);
     yk_status status = yk_text_status(&tokenizer->file);
-    if (status == YK_OK) {
-        status = yk_json_parse(bytes, length, &root);
-        status = status == YK_OK ? YK_OK : yk_status_prefix(status, source);
-    }
+    YK_THEN(yk_status_prefix(yk_json_parse(bytes, length, &root), source));
     YK_THEN(read_root(root, source, tokenizer));
     yk_json_destroy(root);
-    if (status != YK_OK) {
-        yk_tokenizer_destroy(tokenizer);
-        return status;
-    }
+    YK_TRY_OR(status, yk_tokenizer_destroy(tokenizer));
     *out = tokenizer;
     return YK_OK;
 }
@@ -192,7 +181,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-/* The file to read: `path` itself, or one of the two names in that folder. */
+/* Finds the file to read: `path` itself, or one of the two names in that folder. */
 static yk_status choose_file(const char *path, struct yk_text *out)
 {
     struct stat info;
@@ -219,10 +208,7 @@ yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
     struct yk_text bytes = {0};
     yk_status status = choose_file(path, &chosen);
     YK_THEN(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_TOKENIZER_BYTES, &bytes));
-    if (status == YK_OK) {
-        status =
-            yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out);
-    }
+    YK_THEN(yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
     yk_text_free(&bytes);
     yk_text_free(&chosen);
     return status;
@@ -335,18 +321,18 @@ yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_
     return yk_decoder_stream_finish(&stream);
 }
 
-/* Encoding: added tokens that are not normalized are found first; what is between them is
- * normalized, the other added tokens are found in that, and what is left is cut into words, of
- * which the model makes tokens. */
+/* Encoding: finds the added tokens that are not normalized, normalizes the text between them, finds
+ * the other added tokens in it, and splits the rest into words, which the model converts to tokens.
+ */
 struct yk_tokenizer_encoder {
     const struct yk_tokenizer *tokenizer;
     struct yk_pre_tokenizer_workspace workspace;
     struct yk_bpe_workspace *bpe;
     struct yk_text normalized;
-    const atomic_bool *stop; /* NULL: none */
+    const atomic_bool *stop; /* or NULL */
 };
 
-/* What the words of one text are handed to. */
+/* The argument of encode_word(). */
 struct word_output {
     struct yk_tokenizer_encoder *encoder;
     struct yk_token_ids *out;
@@ -357,9 +343,7 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
 {
     struct yk_tokenizer_encoder *encoder = calloc(1, sizeof *encoder);
     yk_status status = YK_OK;
-    if (!encoder) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(encoder);
     encoder->tokenizer = tokenizer;
     YK_TRY_GOTO(yk_regex_workspace_create(&encoder->workspace.regex), fail);
     YK_TRY_GOTO(yk_bpe_workspace_create(&encoder->bpe), fail);
@@ -387,7 +371,7 @@ void yk_tokenizer_encoder_set_stop(struct yk_tokenizer_encoder *encoder, const a
     yk_bpe_workspace_set_stop(encoder->bpe, stop);
 }
 
-/* Zeros are characters like others here, as Hugging Face's tokenizers have it. */
+/* Zeros are valid characters here, as in Hugging Face's tokenizers. */
 static yk_status check_text(const char *text, size_t length, const char *source)
 {
     for (size_t at = 0; at < length; at++) {
@@ -413,7 +397,7 @@ static yk_status encode_word(void *argument, const char *word, size_t length)
     return YK_OK;
 }
 
-/* Text in which only those added tokens are left to be found that are normalized, as it is. */
+/* Adds the tokens of normalized text. */
 static yk_status add_normalized(struct yk_tokenizer_encoder *encoder, const char *text,
                                 size_t length, struct yk_token_ids *out)
 {
@@ -472,10 +456,7 @@ yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *
     if (special == YK_SPECIAL_TOKENS_ADD) {
         yk_token_ids_add_all(out, processor->prefix.items, processor->prefix.count);
     }
-    const yk_status status = add_text(encoder, text, length, out);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, source);
-    }
+    YK_TRY(yk_status_prefix(add_text(encoder, text, length, out), source));
     if (special == YK_SPECIAL_TOKENS_ADD) {
         yk_token_ids_add_all(out, processor->suffix.items, processor->suffix.count);
     }

@@ -8,8 +8,9 @@
 #include <utf8proc.h>
 
 enum {
-    STACK_CHARACTERS = 256, /* of a normal form; more are put on the heap */
-    MAX_DECOMPOSED = 18     /* characters that one becomes: U+FDFA in NFKD */
+    STACK_CHARACTERS =
+        256, /* characters of a normal form that fit on the stack; longer ones use the heap */
+    MAX_DECOMPOSED = 18 /* the most characters that one decomposes into: U+FDFA in NFKD */
 };
 
 bool yk_unicode_is_space(uint32_t character)
@@ -64,7 +65,7 @@ static utf8proc_option_t options_of(enum yk_unicode_form form)
     return (utf8proc_option_t)options[form];
 }
 
-/* Adds the normal form of a text for which `buffer` has room. */
+/* Adds the normal form of a text. `buffer` is large enough. */
 static yk_status normalize_into(const char *text, size_t length, utf8proc_option_t options,
                                 utf8proc_int32_t *buffer, size_t room, struct yk_text *out)
 {
@@ -95,9 +96,7 @@ static yk_status normalize_segment(const char *text, size_t length, enum yk_unic
     const size_t room = length * MAX_DECOMPOSED;
     utf8proc_int32_t *many =
         length <= SIZE_MAX / MAX_DECOMPOSED / sizeof *many ? malloc(room * sizeof *many) : NULL;
-    if (!many) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(many);
     const yk_status status = normalize_into(text, length, options, many, room, out);
     free(many);
     return status;
@@ -106,8 +105,8 @@ static yk_status normalize_segment(const char *text, size_t length, enum yk_unic
 yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_form form,
                                struct yk_text *out)
 {
-    /* ASCII is every form of itself, and only its last character can join what follows: runs of
-     * ASCII up to that one are copied. */
+    /* ASCII is its own normal form, but its last character may combine with the next one.
+     * Everything before that character is copied. */
     for (size_t at = 0; at < length;) {
         size_t end = at;
         while (end < length && (unsigned char)text[end] < 0x80) {
@@ -130,12 +129,12 @@ yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_
 enum {
     CAPITAL_SIGMA = 0x3a3,
     FINAL_SIGMA = 0x3c2,
-    END_OF_CASED_SCRIPTS = 0x590, /* Latin, Greek, Cyrillic, Armenian are below */
+    END_OF_CASED_SCRIPTS = 0x590, /* Latin, Greek, Cyrillic and Armenian are below this */
     GREEK_EXTENDED = 0x1f00,
     END_OF_GREEK_EXTENDED = 0x2000
 };
 
-/* The property Case_Ignorable of what stands in and next to Greek words. */
+/* Approximates the property Case_Ignorable for Greek text. */
 static bool is_ignorable(uint32_t c)
 {
     static const uint32_t signs[] = {'\'',  '.',   ':',    '^',    '`',    0xa8,
@@ -149,7 +148,7 @@ static bool is_ignorable(uint32_t c)
     return yk_unicode_is(c, YK_UNICODE_NONSPACING_MARK);
 }
 
-/* The property Cased, of the scripts that Greek is mixed with. */
+/* Approximates the property Cased for the scripts that occur with Greek. */
 static bool is_cased(uint32_t c)
 {
     if (c < 0x80) {
@@ -162,7 +161,7 @@ static bool is_cased(uint32_t c)
            !yk_unicode_is(c, YK_UNICODE_MARK);
 }
 
-/* Whether the first character behind `at` that counts is a letter. */
+/* Whether the next character that is not ignorable is a cased letter. */
 static bool letter_follows(const char *text, size_t length, size_t at)
 {
     while (at < length) {

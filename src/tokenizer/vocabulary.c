@@ -15,7 +15,7 @@ enum {
 
 struct yk_vocabulary {
     uint32_t *characters; /* by id */
-    int32_t *ids;         /* by character, up to the largest there is; -1: not in it */
+    int32_t *ids;         /* by character, up to the largest one; -1 means: not in the vocabulary */
     uint32_t limit;       /* the largest character + 1 */
     int32_t count;
 };
@@ -49,9 +49,7 @@ static yk_status create(const uint32_t *characters, int32_t count, struct yk_voc
 {
     YK_TRY(check_characters(characters, count));
     struct yk_vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
-    if (!vocabulary) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(vocabulary);
     vocabulary->count = count;
     vocabulary->limit = characters[count - 1] + 1;
     vocabulary->characters = malloc((size_t)count * sizeof *vocabulary->characters);
@@ -74,7 +72,7 @@ static yk_status fail_not_text(const char *text, size_t at, const char *source)
     return yk_utf8_fail(source, yk_utf8_locate(text, at), text[at]);
 }
 
-/* Counts, and with `out` writes, the characters below YK_UTF8_CHARACTERS that `present` marks. */
+/* Counts the characters that are marked in `present`. Writes them to `out` if it is not NULL. */
 static int32_t list_present(const unsigned char *present, uint32_t *out)
 {
     int32_t count = 0;
@@ -113,9 +111,7 @@ yk_status yk_vocabulary_build(const char *text, size_t length, const char *sourc
     unsigned char *present = calloc(YK_UTF8_CHARACTERS, 1);
     uint32_t *characters = NULL;
     yk_status status = YK_OK;
-    if (!present) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(present);
     YK_TRY_GOTO(mark_present(text, length, source, present), done);
     const int32_t count = list_present(present, NULL);
     characters = malloc((size_t)count * sizeof *characters);
@@ -239,9 +235,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_vocabulary **ou
         return yk_fail(YK_ERROR_INPUT, "\"characters\" has more entries than there are characters");
     }
     uint32_t *characters = malloc((count + 1) * sizeof *characters);
-    if (!characters) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(characters);
     yk_status status = YK_OK;
     for (size_t i = 0; i < count; i++) {
         YK_TRY_GOTO(yk_json_add_location(read_character(yk_json_at(list, i), &characters[i]),

@@ -8,14 +8,14 @@
 
 enum {
     MAX_TOKEN_BYTES = 1024, /* of a token with its prefix */
-    USUAL_CHARACTERS = 100  /* of a word; longer ones are unknown */
+    USUAL_CHARACTERS = 100  /* of a word; a longer word becomes the unknown token */
 };
 
 struct yk_wordpiece {
     const struct yk_token_map *map;
     char *prefix;
     size_t prefix_length;
-    size_t longest; /* token, in bytes */
+    size_t longest; /* the longest token, in bytes */
     int64_t max_characters;
     int32_t unknown;
 };
@@ -28,7 +28,7 @@ void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece)
     }
 }
 
-/* A string that may be empty, or `usual` where it is missing. */
+/* Reads a string, which may be empty. `usual` is the default. */
 static yk_status read_words(const struct yk_json *model, const char *key, const char *usual,
                             const char **out)
 {
@@ -75,9 +75,7 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
                        out->prefix_length);
     }
     out->prefix = strdup(prefix);
-    if (!out->prefix) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(out->prefix);
     return measure_tokens(out);
 }
 
@@ -85,9 +83,7 @@ yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_m
                             const char *source, struct yk_wordpiece **out)
 {
     struct yk_wordpiece *wordpiece = calloc(1, sizeof *wordpiece);
-    if (!wordpiece) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(wordpiece);
     wordpiece->map = map;
     const yk_status status = fill(model, wordpiece);
     if (status != YK_OK) {
@@ -107,8 +103,8 @@ static int64_t count_characters(const char *word, size_t length)
     return count;
 }
 
-/* The longest token that begins `bytes`, of which the first `kept` must be in it, and its length;
- * −1 where there is none. */
+/* Finds the longest token that is a prefix of `bytes` and longer than `kept`, and its length.
+ * Returns -1 if there is none. */
 static int32_t longest_token(const struct yk_token_map *map, const char *bytes, size_t length,
                              size_t kept, size_t *used)
 {
@@ -118,7 +114,7 @@ static int32_t longest_token(const struct yk_token_map *map, const char *bytes, 
             *used = end;
             return id;
         }
-        /* Tokens end where characters do. */
+        /* Tokens end at the end of a character. */
         while (end > kept + 1 && ((unsigned char)bytes[end - 1] & 0xc0) == 0x80) {
             end--;
         }

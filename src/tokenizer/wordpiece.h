@@ -1,8 +1,8 @@
 /*
- * WordPiece: a word becomes the longest token that begins it, then the longest that continues it,
- * marked by a prefix ("##"), and so on; a word that cannot be made up becomes the unknown token
- * (Schuster and Nakajima 2012; Devlin et al. 2019). It does not change once it is read: any number
- * of threads may share one. The token map must outlive it.
+ * WordPiece: splits a word into the longest token that begins it, then repeatedly the longest token
+ * that continues it, which has a prefix ("##"). A word that cannot be split becomes the unknown
+ * token (Schuster and Nakajima 2012; Devlin et al. 2019). A model is immutable: any number of
+ * threads may share one. The token map must outlive it.
  */
 #ifndef YK_TOKENIZER_WORDPIECE_H
 #define YK_TOKENIZER_WORDPIECE_H
@@ -16,13 +16,13 @@
 
 struct yk_wordpiece;
 
-/* `model` is the "model" of a tokenizer.json whose "vocab" is in `map`; `source` begins messages.
- */
+/* Reads the "model" of a tokenizer.json whose vocabulary is `map`. `source` is the prefix of error
+ * messages. */
 yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_map *map,
                             const char *source, struct yk_wordpiece **out) YK_MUST_USE;
 void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece);
 
-/* Adds the tokens of a word to `out`. */
+/* Appends the tokens of a word to `out`. */
 void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
                          struct yk_token_ids *out);
 

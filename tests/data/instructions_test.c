@@ -74,7 +74,7 @@ static void tokens_and_losses_are_those_of_hugging_face(void **state)
     request.longest = 1000;
     struct yk_instructions *instructions = read_with(yk_text_chars(&text), &request);
     assert_true(yk_json_count(lines) > 10);
-    assert_int_equal(yk_instructions_count(instructions), yk_json_count(lines));
+    assert_int_equal(instructions->count, yk_json_count(lines));
     for (size_t i = 0; i < yk_json_count(lines); i++) {
         const struct yk_instruction given = yk_instructions_at(instructions, (int64_t)i);
         const struct yk_json *ids = recorded_get(yk_json_at(lines, i), "ids");
@@ -99,12 +99,12 @@ static void loss_is_on_the_completion_and_its_end(void **state)
     struct yk_instructions *instructions =
         read_text("  \n{\"completion\": \"w2 w3\", \"prompt\": \"w0 w1\", \"other\": [1]}\r\n\t\n");
     const struct yk_instruction given = yk_instructions_at(instructions, 0);
-    assert_int_equal(yk_instructions_count(instructions), 1);
+    assert_int_equal(instructions->count, 1);
     assert_int_equal(given.count, 6);
     assert_int_equal(given.line, 2);
     assert_memory_equal(given.tokens, tokens, sizeof tokens);
     assert_memory_equal(given.bears, bears, sizeof bears);
-    assert_int_equal(yk_instructions_padding_id(instructions), 3);
+    assert_int_equal(instructions->padding_id, 3);
     yk_instructions_close(instructions);
 }
 
@@ -134,14 +134,14 @@ static void a_byte_order_mark_begins_the_file_and_no_line(void **state)
     struct yk_instructions *bare = read_text(GOOD GOOD);
     const struct yk_instruction first = yk_instructions_at(marked, 0);
     const struct yk_instruction expected = yk_instructions_at(bare, 0);
-    assert_int_equal(yk_instructions_count(marked), 2);
+    assert_int_equal(marked->count, 2);
     assert_int_equal(first.count, expected.count);
     assert_memory_equal(first.tokens, expected.tokens,
                         (size_t)expected.count * sizeof *expected.tokens);
     yk_instructions_close(marked);
     yk_instructions_close(bare);
     marked = read_text("\xef\xbb\xbf\n" GOOD);
-    assert_int_equal(yk_instructions_count(marked), 1);
+    assert_int_equal(marked->count, 1);
     yk_instructions_close(marked);
 }
 
@@ -238,8 +238,8 @@ static void malformed_messages_are_refused_by_their_number(void **state)
 
 static void assert_same(const struct yk_instructions *list, const struct yk_instructions *lines)
 {
-    assert_int_equal(yk_instructions_count(list), yk_instructions_count(lines));
-    for (int64_t i = 0; i < yk_instructions_count(lines); i++) {
+    assert_int_equal(list->count, lines->count);
+    for (int64_t i = 0; i < lines->count; i++) {
         const struct yk_instruction given = yk_instructions_at(list, i);
         const struct yk_instruction expected = yk_instructions_at(lines, i);
         assert_int_equal(given.count, expected.count);
@@ -381,7 +381,7 @@ static void data_may_be_longer_than_a_document(void **state)
     struct yk_instructions *instructions = NULL;
     request.path = path;
     assert_ok(yk_instructions_open(&request, &instructions));
-    assert_int_equal(yk_instructions_count(instructions), 1);
+    assert_int_equal(instructions->count, 1);
     yk_instructions_close(instructions);
     assert_int_equal(unlink(path), 0);
 }
@@ -499,7 +499,7 @@ static void a_file_is_read_by_its_path(void **state)
     struct yk_instructions *instructions = NULL;
     request.path = support_scratch_write_text("b.jsonl", GOOD GOOD);
     assert_ok(yk_instructions_open(&request, &instructions));
-    assert_int_equal(yk_instructions_count(instructions), 2);
+    assert_int_equal(instructions->count, 2);
     yk_instructions_close(instructions);
     request.path = support_scratch_write_text("c.json", "{\n\"data\": []}");
     assert_int_equal(yk_instructions_open(&request, &instructions), YK_ERROR_INPUT);
@@ -517,7 +517,7 @@ static void a_file_is_read_by_its_path(void **state)
 static void assert_prompts(const struct yk_instructions *instructions, int64_t count,
                            const int32_t *expected)
 {
-    assert_int_equal(yk_instructions_count(instructions), count);
+    assert_int_equal(instructions->count, count);
     for (int64_t i = 0; i < count; i++) {
         assert_int_equal(yk_instructions_at(instructions, i).tokens[1], expected[i]);
     }

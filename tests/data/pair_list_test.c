@@ -56,7 +56,7 @@ static void both_sides_are_the_tokens_of_their_line_and_an_end(void **state)
     (void)state;
     const struct yk_pair_list_request request = request_of("w0 w1\nw2\n", "w3 w4 w5\r\nw9 what w0");
     struct yk_pair_list *list = open_list(&request);
-    assert_int_equal(yk_pair_list_count(list), 2);
+    assert_int_equal(list->count, 2);
     const struct yk_pair first = yk_pair_list_at(list, 0);
     assert_ids(first.source, first.source_count, 4, 5, 2);
     assert_ids(first.target, first.target_count, 7, 8, 9, 2);
@@ -64,8 +64,8 @@ static void both_sides_are_the_tokens_of_their_line_and_an_end(void **state)
     const struct yk_pair second = yk_pair_list_at(list, 1);
     assert_ids(second.source, second.source_count, 6, 2);
     assert_ids(second.target, second.target_count, 13, 0, 4, 2);
-    assert_int_equal(yk_pair_list_start_id(list), 1);
-    assert_int_equal(yk_pair_list_source_padding_id(list), 1);
+    assert_int_equal(list->start_id, 1);
+    assert_int_equal(list->source_padding_id, 1);
     yk_pair_list_close(list);
 }
 
@@ -79,8 +79,8 @@ static void each_side_may_have_a_tokenizer_of_its_own(void **state)
     const struct yk_pair pair = yk_pair_list_at(list, 0);
     assert_ids(pair.source, pair.source_count, 4, 5, 2);
     assert_ids(pair.target, pair.target_count, 2, 3, 1);
-    assert_int_equal(yk_pair_list_source_padding_id(list), 1);
-    assert_int_equal(yk_pair_list_target_padding_id(list), 0);
+    assert_int_equal(list->source_padding_id, 1);
+    assert_int_equal(list->target_padding_id, 0);
     yk_pair_list_close(list);
     yk_tokenizer_destroy(other);
 }
@@ -153,7 +153,7 @@ static void faulty_pairs_are_left_out_where_it_is_wished(void **state)
                                                      "w0\nw1\n  \nw3\nw4 w4 w4 w4 w4 w4\nw5");
     request.skip_faulty = true;
     struct yk_pair_list *list = open_list(&request);
-    assert_int_equal(yk_pair_list_count(list), 2);
+    assert_int_equal(list->count, 2);
     assert_int_equal(yk_pair_list_totals(list).skipped, 4);
     const struct yk_pair last = yk_pair_list_at(list, 1);
     assert_ids(last.source, last.source_count, 9, 2);

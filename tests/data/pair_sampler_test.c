@@ -3,7 +3,8 @@
 #include "support/support.h"
 
 #include "base/random.h"
-#include "data/pair_sampler.h"
+#include "data/pair_list.h"
+#include "data/sampler.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

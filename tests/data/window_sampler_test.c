@@ -2,7 +2,9 @@
 #include "support/files/token_files.h"
 #include "support/support.h"
 
-#include "data/window_sampler.h"
+#include "data/sampler.h"
+
+#include "data/corpus.h"
 
 #include <stdbool.h>
 #include <string.h>

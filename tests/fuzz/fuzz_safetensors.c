@@ -26,8 +26,8 @@ static void check(const struct yk_safetensors_header *header, uint64_t begin, ui
         at += entry->bytes;
     }
     fuzz_expect(at == file_size, "tensors end where the file does");
-    for (int32_t i = 0; i < header->note_count; i++) {
-        fuzz_expect(header->notes[i].key && header->notes[i].value, "notes are whole");
+    for (int32_t i = 0; i < header->metadata_count; i++) {
+        fuzz_expect(header->metadata[i].key && header->metadata[i].value, "notes are whole");
     }
 }
 

@@ -1,4 +1,4 @@
-/* Public API: cmocka and the library, with what its tests share. Nothing of the rooms of src/. */
+/* Public API: cmocka, the public headers, and helpers of the tests. Includes no header of src/. */
 #ifndef YK_TESTS_LIBRARY_PUBLIC_API_H
 #define YK_TESTS_LIBRARY_PUBLIC_API_H
 
@@ -21,14 +21,14 @@
         }                                                                                          \
     } while (0)
 
-/* The status, and the whole of its sentence. */
+/* Checks the status and the complete message. */
 #define assert_says(call, status, message)                                                         \
     do {                                                                                           \
         assert_int_equal((call), (status));                                                        \
         assert_string_equal(yoke_message(), (message));                                            \
     } while (0)
 
-/* The status, and a part of its sentence. */
+/* Checks the status and that the message contains `words`. */
 #define assert_mentions(call, status, words)                                                       \
     do {                                                                                           \
         assert_int_equal((call), (status));                                                        \
@@ -51,7 +51,7 @@
         }                                                                                          \
     } while (0)
 
-/* A text that begins and ends as it should; given back. */
+/* Checks how a text begins and ends, and frees it. */
 static inline void check_text(char *text, const char *beginning, const char *end)
 {
     const size_t length = strlen(text);
@@ -65,7 +65,7 @@ static inline void check_text(char *text, const char *beginning, const char *end
     yoke_free(text);
 }
 
-/* A model and devices to plan for: gpt2, samples of 1024 tokens unless the workload says else. */
+/* A request for gpt2 on `devices`. The default sample has 1024 tokens. */
 static inline yoke_request *ask_for(const struct yoke_workload *workload, const char *devices)
 {
     yoke_model *model = NULL;
@@ -74,7 +74,7 @@ static inline yoke_request *ask_for(const struct yoke_workload *workload, const 
     assert_done(yoke_model_open("gpt2", workload, &model));
     assert_done(yoke_cluster_open(devices, &cluster));
     assert_done(yoke_request_create(model, cluster, &request));
-    yoke_cluster_destroy(cluster); /* the request holds both */
+    yoke_cluster_destroy(cluster); /* the request retains both */
     yoke_model_destroy(model);
     return request;
 }

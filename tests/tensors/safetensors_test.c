@@ -25,7 +25,7 @@ static struct yk_safetensors *open_python_file(void)
     struct yk_safetensors *file = NULL;
     const char *path = support_scratch_write("a.safetensors", from_python, sizeof from_python - 1);
     assert_ok(yk_safetensors_open(path, &file));
-    assert_string_equal(yk_safetensors_path(file), path);
+    assert_string_equal(file->path, path);
     return file;
 }
 
@@ -33,8 +33,8 @@ static void a_file_of_the_python_library_is_read(void **state)
 {
     (void)state;
     struct yk_safetensors *file = open_python_file();
-    assert_int_equal(yk_safetensors_count(file), 5);
-    assert_int_equal(yk_safetensors_size(file), 412);
+    assert_int_equal(file->header->count, 5);
+    assert_int_equal(file->size, 412);
     const struct yk_tensor_entry *weight = yk_safetensors_find(file, "wte.weight");
     assert_non_null(weight);
     assert_int_equal(weight->type, YK_TENSOR_F32);
@@ -74,11 +74,11 @@ static void metadata_is_listed(void **state)
 {
     (void)state;
     struct yk_safetensors *file = open_python_file();
-    assert_int_equal(yk_safetensors_metadata_count(file), 2);
-    assert_string_equal(yk_safetensors_metadata_at(file, 0)->key, "format");
-    assert_string_equal(yk_safetensors_metadata_at(file, 0)->value, "pt");
-    assert_string_equal(yk_safetensors_metadata_at(file, 1)->key, "note");
-    assert_string_equal(yk_safetensors_metadata_at(file, 1)->value, "a \"quoted\" \xc3\xa9 word");
+    assert_int_equal(file->header->metadata_count, 2);
+    assert_string_equal(file->header->metadata[0].key, "format");
+    assert_string_equal(file->header->metadata[0].value, "pt");
+    assert_string_equal(file->header->metadata[1].key, "note");
+    assert_string_equal(file->header->metadata[1].value, "a \"quoted\" \xc3\xa9 word");
     yk_safetensors_close(file);
 }
 
@@ -93,7 +93,7 @@ static void a_part_of_a_tensor_can_be_read_and_not_more(void **state)
     assert_true(value == 2.5f);
     snprintf(message, sizeof message,
              "%s: tensor \"wte.weight\" has 24 bytes, but 5 from byte 20 on are asked for",
-             yk_safetensors_path(file));
+             file->path);
     assert_fails(yk_safetensors_read(file, weight, 20, 5, &value), YK_ERROR_INPUT, message);
     assert_int_equal(yk_safetensors_read(file, weight, 1, UINT64_MAX, &value), YK_ERROR_INPUT);
     yk_safetensors_close(file);
@@ -105,10 +105,9 @@ static void a_file_cut_off_while_open_gives_an_error(void **state)
     struct yk_safetensors *file = open_python_file();
     char ids[4];
     char message[600];
-    assert_int_equal(truncate(yk_safetensors_path(file), 410), 0);
+    assert_int_equal(truncate(file->path, 410), 0);
     snprintf(message, sizeof message,
-             "%s: the file ends 2 bytes too early; it was cut off while it was read",
-             yk_safetensors_path(file));
+             "%s: the file ends 2 bytes too early; it was cut off while it was read", file->path);
     assert_fails(yk_safetensors_read(file, yk_safetensors_find(file, "ids"), 0, 4, ids),
                  YK_ERROR_INPUT, message);
     yk_safetensors_close(file);
@@ -230,7 +229,7 @@ static void a_file_of_no_tensors_is_legal(void **state)
     assert_ok(yk_arena_create(&arena));
     assert_ok(parse("{}      ", 0, arena, &header));
     assert_int_equal(header->count, 0);
-    assert_int_equal(header->note_count, 0);
+    assert_int_equal(header->metadata_count, 0);
     yk_arena_destroy(arena);
 }
 

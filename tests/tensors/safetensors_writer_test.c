@@ -90,7 +90,7 @@ static void chunks_of_any_size_make_the_same_file(void **state)
     struct yk_safetensors *file = NULL;
     struct yk_text text = {0};
     assert_ok(yk_safetensors_open(support_scratch_path("big"), &file));
-    assert_ok(yk_safetensors_read(file, yk_safetensors_at(file, 0), 0, MANY, again));
+    assert_ok(yk_safetensors_read(file, &file->header->entries[0], 0, MANY, again));
     assert_memory_equal(bytes, again, MANY);
     assert_ok(yk_file_read(support_scratch_path("big"), &text));
     assert_int_equal(written.hash, yk_hash_bytes(text.bytes, text.length));
@@ -112,8 +112,8 @@ static void names_and_values_that_need_escapes_read_back(void **state)
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_safetensors_open(support_scratch_path("escapes"), &file));
     assert_non_null(yk_safetensors_find(file, "a\"\\\n\xed\x95\x9c"));
-    assert_string_equal(yk_safetensors_metadata_at(file, 0)->key, "k\"");
-    assert_string_equal(yk_safetensors_metadata_at(file, 0)->value, "<\t\x01>");
+    assert_string_equal(file->header->metadata[0].key, "k\"");
+    assert_string_equal(file->header->metadata[0].value, "<\t\x01>");
     yk_safetensors_close(file);
 }
 

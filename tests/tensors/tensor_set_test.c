@@ -39,8 +39,8 @@ static void one_file_is_a_set(void **state)
     struct yk_tensor_set *set = NULL;
     write_tensors("x.safetensors", "ab");
     assert_ok(yk_tensor_set_open(support_scratch_path("x.safetensors"), &set));
-    assert_int_equal(yk_tensor_set_count(set), 2);
-    assert_int_equal(yk_tensor_set_file_count(set), 1);
+    assert_int_equal(set->count, 2);
+    assert_int_equal(set->file_count, 1);
     assert_holds(set, "a");
     assert_holds(set, "b");
     yk_tensor_set_close(set);
@@ -55,9 +55,9 @@ static void a_folder_with_one_file_is_a_set(void **state)
         struct yk_tensor_set *set = NULL;
         write_tensors(names[i], tensors[i]);
         assert_ok(yk_tensor_set_open(support_scratch_folder(), &set));
-        assert_int_equal(yk_tensor_set_count(set), strlen(tensors[i]));
+        assert_int_equal(set->count, strlen(tensors[i]));
         assert_holds(set, i == 0 ? "d" : "m");
-        assert_string_equal(yk_tensor_set_path(set), support_scratch_folder());
+        assert_string_equal(set->path, support_scratch_folder());
         yk_tensor_set_close(set);
     }
 }
@@ -77,9 +77,9 @@ static void an_index_joins_files(void **state)
                 " \"weight_map\": {\"c\": \"two.safetensors\", \"\\u0061\": \"one.safetensors\",\n"
                 "  \"b\" : \"one.safetensors\"}}");
     assert_ok(yk_tensor_set_open(support_scratch_folder(), &set));
-    assert_int_equal(yk_tensor_set_count(set), 3);
-    assert_int_equal(yk_tensor_set_file_count(set), 2);
-    assert_string_equal(yk_tensor_set_at(set, 0)->entry->name, "c");
+    assert_int_equal(set->count, 3);
+    assert_int_equal(set->file_count, 2);
+    assert_string_equal(set->locations[0].entry->name, "c");
     assert_holds(set, "a");
     assert_holds(set, "b");
     assert_holds(set, "c");

@@ -115,8 +115,8 @@ static void odd_names_of_special_tokens_are_escaped(void **state)
     struct yk_tokenizer *tokenizer = NULL;
     style.specials = names;
     style.special_count = 1;
-    style.before = names[0];
-    style.behind = NULL;
+    style.prefix_token = names[0];
+    style.suffix_token = NULL;
     learn(&style, &file);
     assert_non_null(strstr(file.bytes, "\"content\": \"a \\\"b\\\"\\\\\\u000a\\u001f\""));
     assert_ok(yk_tokenizer_read(file.bytes, file.length, "learned", &tokenizer));

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "tokenizer/bpe_pair_queue.h"
+#include "tokenizer/bpe_learn.h"
 
 #include <stdlib.h>
 

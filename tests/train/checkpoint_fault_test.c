@@ -172,8 +172,8 @@ static uint64_t tensor_bytes(const char *folder)
         if (strstr(entry->d_name, ".safetensors")) {
             (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
             assert_ok(yk_safetensors_open(path, &file));
-            for (int32_t i = 0; i < yk_safetensors_count(file); i++) {
-                bytes += yk_safetensors_at(file, i)->bytes;
+            for (int32_t i = 0; i < file->header->count; i++) {
+                bytes += file->header->entries[i].bytes;
             }
             yk_safetensors_close(file);
         }

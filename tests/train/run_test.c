@@ -3,7 +3,7 @@
 #include "train/run.h"
 
 #include "data/corpus.h"
-#include "data/window_sampler.h"
+#include "data/sampler.h"
 #include "support/files/other_programs.h"
 #include "support/support.h"
 #include "support/training/trainer.h"

@@ -1,5 +1,5 @@
-/* What the archive's sources call to say what went wrong, handed on to the program that loaded this
- * plug-in: base/status.c is not linked here. */
+/* The yk_fail() of a plug-in: stores messages in the program that loaded the plug-in. base/status.c
+ * is not linked here. */
 #include "base/plugin_file.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #include "cli/options/options.h"
 
-#include "base/option_sources.h"
+#include "base/option.h"
 #include "cli/options/command.h"
 
 #include <string.h>

@@ -38,7 +38,7 @@ const struct yk_option *yk_options_at(const struct yk_command *command, size_t n
 
 /*
  * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Applies in
- * this order: defaults, the command's sources (base/option_sources.h), `words`. If `words` contains
+ * this order: defaults, the command's sources (base/option.h), `words`. If `words` contains
  * --help, sets `*help` and parses nothing. Lists are allocated in `arena`; strings point to
  * `words`.
  */

@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "base/option_sources.h"
+#include "base/option.h"
 #include "base/text.h"
 #include "data/token_shard.h"
 #include "job/training/request.h"
@@ -84,10 +84,10 @@ static double count_numbers(const struct yk_tensor_entry *entry)
 
 static yk_status list_tensors(struct yk_inspect_result *out)
 {
-    out->tensor_count = yk_tensor_set_count(out->set);
+    out->tensor_count = out->set->count;
     YK_TRY_NEW(out->arena, out->tensors, out->tensor_count);
     for (int32_t i = 0; i < out->tensor_count; i++) {
-        const struct yk_tensor_entry *entry = yk_tensor_set_at(out->set, i)->entry;
+        const struct yk_tensor_entry *entry = out->set->locations[i].entry;
         out->tensors[i] = (struct yk_inspect_tensor){
             .name = entry->name,
             .type = yk_tensor_dtype_name(entry->type),
@@ -104,10 +104,10 @@ static yk_status list_tensors(struct yk_inspect_result *out)
 static yk_status list_metadata(const struct yk_safetensors *file, struct yk_arena *arena,
                                struct yk_inspect_file *out)
 {
-    out->metadata_count = yk_safetensors_metadata_count(file);
+    out->metadata_count = file->header->metadata_count;
     YK_TRY_NEW(arena, out->metadata, out->metadata_count);
     for (int32_t i = 0; i < out->metadata_count; i++) {
-        const struct yk_safetensors_metadata_entry *note = yk_safetensors_metadata_at(file, i);
+        const struct yk_safetensors_metadata_entry *note = &file->header->metadata[i];
         out->metadata[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
     }
     return YK_OK;
@@ -115,18 +115,18 @@ static yk_status list_metadata(const struct yk_safetensors *file, struct yk_aren
 
 static yk_status list_files(struct yk_inspect_result *out)
 {
-    out->file_count = yk_tensor_set_file_count(out->set);
+    out->file_count = out->set->file_count;
     YK_TRY_NEW(out->arena, out->files, out->file_count);
     for (int32_t i = 0; i < out->file_count; i++) {
-        const struct yk_safetensors *file = yk_tensor_set_file_at(out->set, i);
-        out->files[i].path = yk_safetensors_path(file);
-        out->files[i].bytes = yk_safetensors_size(file);
+        const struct yk_safetensors *file = out->set->files[i];
+        out->files[i].path = file->path;
+        out->files[i].bytes = file->size;
         YK_TRY(list_metadata(file, out->arena, &out->files[i]));
     }
     if (out->optimizer_file) {
-        out->optimizer = yk_safetensors_path(out->optimizer_file);
-        out->optimizer_tensors = yk_safetensors_count(out->optimizer_file);
-        out->optimizer_bytes = yk_safetensors_size(out->optimizer_file);
+        out->optimizer = out->optimizer_file->path;
+        out->optimizer_tensors = out->optimizer_file->header->count;
+        out->optimizer_bytes = out->optimizer_file->size;
     }
     return YK_OK;
 }

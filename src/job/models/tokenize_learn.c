@@ -5,8 +5,8 @@
 #include "base/utf8.h"
 #include "job/models/tokenize.h"
 #include "job/text_files.h"
+#include "tokenizer/bpe.h"
 #include "tokenizer/bpe_file.h"
-#include "tokenizer/bpe_merge.h"
 #include "tokenizer/pre_tokenizer.h"
 
 #include <inttypes.h>
@@ -80,8 +80,8 @@ static yk_status split_specials(struct learner *learner, const char *names)
     learner->style = *yk_bpe_file_style_at(0);
     learner->style.specials = specials;
     learner->style.special_count = count;
-    learner->style.before = NULL;
-    learner->style.behind = NULL;
+    learner->style.prefix_token = NULL;
+    learner->style.suffix_token = NULL;
     return YK_OK;
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "base/option.h"
-#include "base/option_sources.h"
 #include "base/status.h"
 #include "job/job.h"
 #include "job/rank.h"

@@ -33,14 +33,14 @@ static yk_status check_config(const struct yk_net *net, const char *folder)
 /* Fails if the adapter has a tensor that the net's adapters do not have. */
 static yk_status check_targets(const struct yk_net *net, const struct yk_tensor_set *set)
 {
-    for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
-        const char *name = yk_tensor_set_at(set, i)->entry->name;
+    for (int32_t i = 0; i < set->count; i++) {
+        const char *name = set->locations[i].entry->name;
         const struct yk_parameter *parameter = yk_net_find(net, name, NULL);
         if (!parameter || !parameter->adapter) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" belongs to no linear of a block of %s; adapters are on "
                            "those",
-                           yk_tensor_set_path(set), name, net->config->name);
+                           set->path, name, net->config->name);
         }
     }
     return YK_OK;
@@ -60,7 +60,7 @@ static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_
         if (!place) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s has no \"%s\"; adapters must be on all linears of all blocks",
-                           yk_tensor_set_path(set), parameter->name);
+                           set->path, parameter->name);
         }
         YK_TRY(yk_weights_check_tensor(place, parameter));
         YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));

@@ -146,7 +146,7 @@ static yk_status check_finite(const struct yk_tensor_location *place, const floa
     for (int64_t i = 0; i < range.count; i++) {
         if (!isfinite(numbers[i])) {
             return yk_fail(YK_ERROR_NUMBERS, "%s: number %" PRId64 " of \"%s\" is %g",
-                           yk_safetensors_path(place->file), range.first + i, place->entry->name,
+                           place->file->path, range.first + i, place->entry->name,
                            (double)numbers[i]);
         }
     }
@@ -169,7 +169,7 @@ static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_par
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" and \"%s\" differ, but the config ties them; set "
                            "\"tie_word_embeddings\" to false to keep both",
-                           yk_tensor_set_path(set), copy->entry->name, place->entry->name);
+                           set->path, copy->entry->name, place->entry->name);
         }
     }
     return YK_OK;
@@ -269,16 +269,15 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
     for (struct yk_net_cursor at = {0}; status == YK_OK && yk_net_next(net, &at);) {
         status = add_names(net, at.parameter, arena, names);
     }
-    for (int32_t i = 0; status == YK_OK && i < yk_tensor_set_count(set); i++) {
-        const char *name = yk_tensor_set_at(set, i)->entry->name;
+    for (int32_t i = 0; status == YK_OK && i < set->count; i++) {
+        const char *name = set->locations[i].entry->name;
         if (!is_buffer(name) && yk_names_find(names, name) < 0 && others++ < LISTED) {
             yk_text_addf(&listed, "%s%s", listed.length > 0 ? ", " : "", name);
         }
     }
     if (others > 0) {
         yk_log(YK_LOG_NOTE, "%s: %d tensors that the model does not have are left out: %s%s",
-               yk_tensor_set_path(set), others, yk_text_chars(&listed),
-               others > LISTED ? " …" : "");
+               set->path, others, yk_text_chars(&listed), others > LISTED ? " …" : "");
     }
     YK_THEN(yk_text_status(&listed));
     yk_text_free(&listed);

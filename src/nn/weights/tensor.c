@@ -47,8 +47,7 @@ static yk_status fail_shape(const struct yk_tensor_location *place,
     add_shape(&needs, parameter->rank, parameter->shape);
     const yk_status status =
         yk_fail(YK_ERROR_INPUT, "%s: the shape of \"%s\" is %s, but the model's is %s",
-                yk_safetensors_path(place->file), place->entry->name, yk_text_chars(&has),
-                yk_text_chars(&needs));
+                place->file->path, place->entry->name, yk_text_chars(&has), yk_text_chars(&needs));
     yk_text_free(&has);
     yk_text_free(&needs);
     return status;
@@ -66,9 +65,9 @@ yk_status yk_weights_check_tensor(const struct yk_tensor_location *place,
         return fail_shape(place, parameter);
     }
     if (entry->type > YK_TENSOR_BF16) {
-        return yk_fail(
-            YK_ERROR_INPUT, "%s: \"%s\" is of type %s; weights are read as F64, F32, F16 or BF16",
-            yk_safetensors_path(place->file), entry->name, yk_tensor_dtype_name(entry->type));
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: \"%s\" is of type %s; weights are read as F64, F32, F16 or BF16",
+                       place->file->path, entry->name, yk_tensor_dtype_name(entry->type));
     }
     return YK_OK;
 }

@@ -49,13 +49,13 @@ static yk_status add_slice(struct yk_shard_set *set, const struct yk_safetensors
     struct yk_shard_slice name = {0};
     if (!yk_shard_read_slice_name(entry->name, &name)) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" does not name a piece of a parameter",
-                       yk_safetensors_path(file), entry->name);
+                       file->path, entry->name);
     }
     const enum yk_tensor_dtype type = yk_shard_is_frozen(name.kind) ? YK_TENSOR_U8 : YK_TENSOR_F32;
     if (entry->type != type || entry->rank != 1 || entry->shape[0] < 1 ||
         entry->shape[0] > INT64_MAX - name.first) {
-        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is no row of %s", yk_safetensors_path(file),
-                       entry->name, yk_tensor_dtype_name(type));
+        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is no row of %s", file->path, entry->name,
+                       yk_tensor_dtype_name(type));
     }
     *slice = (struct slice){
         .parameter = yk_arena_copy_text(set->arena, name.parameter, name.parameter_length),
@@ -73,15 +73,15 @@ static yk_status add_slices(struct yk_shard_set *set)
 {
     int64_t count = 0;
     for (int32_t i = 0; i < set->file_count; i++) {
-        count += yk_safetensors_count(set->files[i]);
+        count += set->files[i]->header->count;
     }
     if (count > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s: too many pieces", set->folder);
     }
     YK_TRY_NEW(set->arena, set->slices, count + 1);
     for (int32_t i = 0; i < set->file_count; i++) {
-        for (int32_t j = 0; j < yk_safetensors_count(set->files[i]); j++) {
-            YK_TRY(add_slice(set, set->files[i], yk_safetensors_at(set->files[i], j)));
+        for (int32_t j = 0; j < set->files[i]->header->count; j++) {
+            YK_TRY(add_slice(set, set->files[i], &set->files[i]->header->entries[j]));
         }
     }
     qsort(set->slices, (size_t)set->slice_count, sizeof *set->slices, in_order);
@@ -142,7 +142,7 @@ yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk
         const bool again = i > 0 && strcmp(slice->parameter, slice[-1].parameter) == 0;
         if (!again && !yk_net_find(net, slice->parameter, NULL)) {
             return yk_fail(YK_ERROR_INPUT, "%s: the model has no parameter \"%s\"",
-                           yk_safetensors_path(slice->file), slice->parameter);
+                           slice->file->path, slice->parameter);
         }
     }
     return YK_OK;
@@ -212,15 +212,14 @@ yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind 
         }
         if (slice->first < end) {
             return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in \"%s\" of %s already",
-                           yk_safetensors_path(slice->file), slice->entry->name,
-                           slice[-1].entry->name, yk_safetensors_path(slice[-1].file));
+                           slice->file->path, slice->entry->name, slice[-1].entry->name,
+                           slice[-1].file->path);
         }
         end += slice->count;
         if (end > elements) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" ends at %" PRId64 ", but the model's \"%s\" at %" PRId64,
-                           yk_safetensors_path(slice->file), slice->entry->name, end, name,
-                           elements);
+                           slice->file->path, slice->entry->name, end, name, elements);
         }
     }
     return end == elements ? YK_OK : fail_missing(set, kind, name, end, elements);

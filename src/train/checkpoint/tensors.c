@@ -142,7 +142,7 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
         return yk_fail(YK_ERROR_INPUT,
                        "%s has no \"%s\"; it was trained with another optimizer, or other "
                        "parameters were",
-                       yk_tensor_set_path(visit->set), name);
+                       visit->set->path, name);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
     return read_kept(visit, layer, parameter, kind, place, parameter->count, read_state_range);
@@ -190,7 +190,7 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
     if (place->entry->type != YK_TENSOR_U8 || place->entry->bytes != bytes) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
-                       yk_tensor_set_path(visit->set), parameter->name, place->entry->bytes, bytes);
+                       visit->set->path, parameter->name, place->entry->bytes, bytes);
     }
     return read_kept(visit, layer, parameter, MASTER, place, (int64_t)bytes, read_frozen_range);
 }

@@ -186,10 +186,10 @@ static void read_tensors(struct training_case *c)
     struct yk_safetensors *file = NULL;
     training_case_path(c->name, ".safetensors", &path);
     assert_ok(yk_safetensors_open(yk_text_chars(&path), &file));
-    c->tensor_count = yk_safetensors_count(file);
+    c->tensor_count = file->header->count;
     struct training_tensor *tensors = allocate(c, c->tensor_count, sizeof *tensors);
     for (int32_t i = 0; i < c->tensor_count; i++) {
-        read_tensor(c, file, yk_safetensors_at(file, i), &tensors[i]);
+        read_tensor(c, file, &file->header->entries[i], &tensors[i]);
     }
     c->tensors = tensors;
     yk_safetensors_close(file);
