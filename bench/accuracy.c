@@ -83,7 +83,7 @@ static void describe(struct set *set)
 static void predict_across(struct set *set)
 {
     for (size_t s = 0; s < source_count; s++) {
-        struct yk_efficiency efficiencies[YK_GENERATION_COUNT];
+        struct yk_device_efficiency efficiencies[YK_DEVICE_GENERATION_COUNT];
         bool fitted = false;
         for (size_t i = 0; i < set->count; i++) {
             struct measurement *measurement = &set->measurements[i];
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
     struct yk_text text = {0};
     struct set set = {0};
     yk_text_addf(&path, "%s/measured/throughput.csv", argc > 1 ? argv[1] : ".");
-    if (yk_file_read(yk_text_chars(&path), &text) != YK_OK) {
+    if (yk_file_read_document(yk_text_chars(&path), &text) != YK_OK) {
         printf("accuracy: skipped, there is no %s\n", yk_text_chars(&path));
         yk_text_free(&path);
         return 0;
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
              "source names, beside what it measured on them");
     }
     if (argc > 2 && strcmp(argv[2], "--fit") == 0) {
-        struct yk_efficiency efficiencies[YK_GENERATION_COUNT];
+        struct yk_device_efficiency efficiencies[YK_DEVICE_GENERATION_COUNT];
         fit_efficiencies(set.measurements, set.count, NULL, efficiencies);
         fit_print(efficiencies);
     } else {

@@ -3,8 +3,8 @@
  * computation hides, how long a small one takes, and what waiting leaves of a core. Started without
  * mpirun it starts itself with it.
  */
-#include "comm/exchange.h"
 #include "base/clock.h"
+#include "comm/host_collective.h"
 #include "over_mpi/over_mpi.h"
 
 #include <pthread.h>
@@ -73,24 +73,24 @@ static double median(double *times, int count)
     return times[count / 2];
 }
 
-static yk_status all_reduce(const struct yk_ranks *ranks, float *numbers, int64_t count)
+static yk_status all_reduce(const struct yk_communicator *ranks, float *numbers, int64_t count)
 {
     struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP32};
     op.numbers = numbers;
     for (int i = 0; i < (count == NUMBERS ? 1 : IN_A_ROW); i++) {
         ranks->comm->all_reduce(&op);
     }
-    return yk_ranks_finish(ranks);
+    return yk_communicator_synchronize(ranks);
 }
 
 /* Seconds of a reduce of `count`, beside so many products (0: none). */
-static yk_status time_all_reduce(const struct yk_ranks *ranks, float *numbers, int64_t count,
+static yk_status time_all_reduce(const struct yk_communicator *ranks, float *numbers, int64_t count,
                                  long products, int repeats, double *out)
 {
     double times[SMALL_REPEATS];
     for (int i = 0; i < repeats; i++) {
         struct computation computation = {.count = products};
-        YK_TRY(yk_exchange_barrier(ranks));
+        YK_TRY(yk_host_collective_barrier(ranks));
         const double begun_s = yk_clock_now_s();
         const bool computes = products > 0 && begin(&computation);
         YK_TRY(all_reduce(ranks, numbers, count));
@@ -100,11 +100,11 @@ static yk_status time_all_reduce(const struct yk_ranks *ranks, float *numbers, i
         times[i] = yk_clock_now_s() - begun_s;
     }
     *out = median(times, repeats);
-    return yk_exchange_max(ranks, out, 1);
+    return yk_host_collective_all_reduce_max(ranks, out, 1);
 }
 
 /* What waiting half a second for rank 1 leaves to rank 0's computation. */
-static yk_status time_waiting(const struct yk_ranks *ranks, float *numbers, double product_s,
+static yk_status time_waiting(const struct yk_communicator *ranks, float *numbers, double product_s,
                               double *small_s, double *share)
 {
     static const struct timespec nap = {.tv_nsec = 500000000};
@@ -141,7 +141,7 @@ static double time_product(void)
     return shortest_s;
 }
 
-static yk_status measure(const struct yk_ranks *ranks, float *numbers)
+static yk_status measure(const struct yk_communicator *ranks, float *numbers)
 {
     double alone_s = 0;
     double both_s = 0;
@@ -151,7 +151,7 @@ static yk_status measure(const struct yk_ranks *ranks, float *numbers)
     struct yk_text name = {0};
     YK_TRY(time_all_reduce(ranks, numbers, NUMBERS, 0, REPEATS, &alone_s));
     double product_s = time_product();
-    YK_TRY(yk_exchange_max(ranks, &product_s, 1));
+    YK_TRY(yk_host_collective_all_reduce_max(ranks, &product_s, 1));
     const long products = (long)(alone_s / product_s) + 1;
     YK_TRY(time_all_reduce(ranks, numbers, NUMBERS, products, REPEATS, &both_s));
     YK_TRY(time_all_reduce(ranks, numbers, 2, 0, SMALL_REPEATS, &small_s));
@@ -170,7 +170,8 @@ static yk_status measure(const struct yk_ranks *ranks, float *numbers)
     return YK_OK;
 }
 
-static yk_status measure_all(const struct yk_ranks *ranks, const struct yk_comm_options *options)
+static yk_status measure_all(const struct yk_communicator *ranks,
+                             const struct yk_comm_options *options)
 {
     (void)options;
     float *numbers = calloc(NUMBERS, sizeof *numbers);

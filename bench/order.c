@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -46,17 +46,18 @@ static double optimum_of(const struct yk_text *text, const char *path)
 }
 
 /* What a method gives, checked again. */
-static struct yk_order *order_by(const struct yk_order_problem *problem, const char *path,
-                                 const struct yk_order_options *options, struct yk_arena *arena,
-                                 double *out_seconds)
+static struct yk_transfer_order *order_by(const struct yk_transfer_order_problem *problem,
+                                          const char *path,
+                                          const struct yk_transfer_order_options *options,
+                                          struct yk_arena *arena, double *out_seconds)
 {
-    struct yk_order *order = NULL;
+    struct yk_transfer_order *order = NULL;
     double step_s = 0;
     const double begin_s = yk_clock_now_s();
-    const yk_status status = options ? yk_order_milp(problem, options, arena, &order)
-                                     : yk_order_greedy(problem, arena, &order);
+    const yk_status status = options ? yk_transfer_order_solve_milp(problem, options, arena, &order)
+                                     : yk_transfer_order_solve_greedy(problem, arena, &order);
     *out_seconds = yk_clock_now_s() - begin_s;
-    if (status != YK_OK || yk_order_check(problem, order, &step_s) != YK_OK) {
+    if (status != YK_OK || yk_transfer_order_check(problem, order, &step_s) != YK_OK) {
         stop(path);
     }
     if (fabs(step_s - order->step_s) > 1e-9 * step_s) {
@@ -67,19 +68,20 @@ static struct yk_order *order_by(const struct yk_order_problem *problem, const c
 
 static void measure(const char *path, double budget_s, struct worst *worst)
 {
-    const struct yk_order_options options = {.budget_s = budget_s};
+    const struct yk_transfer_order_options options = {.budget_s = budget_s};
     struct yk_text text = {0};
     struct yk_arena *arena = NULL;
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     double greedy_s = 0;
     double milp_s = 0;
-    if (yk_arena_create(&arena) != YK_OK || yk_file_read(path, &text) != YK_OK ||
-        yk_order_problem_read(yk_text_chars(&text), text.length, path, arena, &problem) != YK_OK) {
+    if (yk_arena_create(&arena) != YK_OK || yk_file_read_document(path, &text) != YK_OK ||
+        yk_transfer_order_problem_read(yk_text_chars(&text), text.length, path, arena, &problem) !=
+            YK_OK) {
         stop(path);
     }
     const double optimum_s = optimum_of(&text, path);
-    const struct yk_order *greedy = order_by(problem, path, NULL, arena, &greedy_s);
-    const struct yk_order *milp = order_by(problem, path, &options, arena, &milp_s);
+    const struct yk_transfer_order *greedy = order_by(problem, path, NULL, arena, &greedy_s);
+    const struct yk_transfer_order *milp = order_by(problem, path, &options, arena, &milp_s);
     const double ratio = milp->step_s / optimum_s;
     printf("  %-32s %4d %10.6f %9.5f %8.4f %9.5f %7.3f %8.3f%%\n", strrchr(path, '/') + 1,
            problem->layer_count, optimum_s, greedy->step_s / optimum_s, greedy_s, ratio, milp_s,

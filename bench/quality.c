@@ -38,7 +38,7 @@ static double makespan_of(const struct yk_graph *graph, const char *algorithm)
     if (yk_scheduler_run(yk_scheduler_find(algorithm), graph, &options, &schedule) != YK_OK) {
         stop(algorithm);
     }
-    const double makespan = yk_graph_time(graph, schedule->makespan);
+    const double makespan = yk_graph_ticks_to_time(graph, schedule->makespan);
     yk_schedule_destroy(schedule);
     return makespan;
 }
@@ -50,7 +50,7 @@ static void measure(const char *path, int32_t device_count, double optimum, bool
     struct yk_text text = {0};
     struct yk_graph *graph = NULL;
     const struct yk_graph_read_options options = {.device_count = device_count};
-    if (yk_file_read(path, &text) != YK_OK ||
+    if (yk_file_read_document(path, &text) != YK_OK ||
         yk_graph_read(text.bytes, text.length, path, &options, &graph) != YK_OK) {
         stop(path);
     }

@@ -141,7 +141,7 @@ static void textbook_ranks(const struct yk_graph *graph, double *ranks)
         double mean = 0;
         double longest = 0;
         for (int p = 0; p < DEVICES; p++) {
-            mean += (double)yk_graph_cost(graph, task, p) / DEVICES;
+            mean += (double)yk_graph_task_cost(graph, task, p) / DEVICES;
         }
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             const double path = (double)graph->edges[e].cost + ranks[graph->edges[e].to];
@@ -171,7 +171,7 @@ static double textbook_heft(const struct yk_graph *graph)
         struct busy best = {0, INFINITY};
         int32_t best_place = 0;
         for (int32_t p = 0; p < DEVICES; p++) {
-            const double cost = (double)yk_graph_cost(graph, task, p);
+            const double cost = (double)yk_graph_task_cost(graph, task, p);
             const double ready = textbook_ready(graph, devices, finishes, task, p);
             int32_t place = 0;
             const double start = textbook_start(&rows[p], ready, cost, &place);
@@ -211,7 +211,7 @@ static double yoke_heft(const struct yk_graph *graph, double *makespan)
     const double begin_s = yk_clock_now_s();
     check(yk_scheduler_run(yk_scheduler_find("heft"), graph, &options, &schedule));
     const double seconds = yk_clock_now_s() - begin_s;
-    *makespan = yk_graph_time(graph, schedule->makespan);
+    *makespan = yk_graph_ticks_to_time(graph, schedule->makespan);
     yk_schedule_destroy(schedule);
     return seconds;
 }

@@ -31,9 +31,9 @@ static void check(yk_status status)
 struct setting {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
     struct yk_model_config config;
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     struct yk_layer_costs *prices;
     struct yk_plan *plan;
     struct yk_program *program;
@@ -41,7 +41,7 @@ struct setting {
 
 static void make_plan(struct setting *setting, int32_t micro_batches)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(setting->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(setting->sizes);
     check(yk_plan_create(setting->arena, RANKS, 1, model->layer_count, &setting->plan));
     struct yk_plan *plan = setting->plan;
     plan->workload = model->workload;
@@ -53,11 +53,11 @@ static void make_plan(struct setting *setting, int32_t micro_batches)
     for (int32_t i = 0; i < RANKS; i++) {
         plan->ranks[i] = (struct yk_plan_rank){
             .device = i, .limit_bytes = setting->cluster->devices[i].memory_bytes};
-        plan->groups[0].members[i] = (struct yk_plan_member){
+        plan->groups[0].members[i] = (struct yk_plan_group_member){
             .rank = i, .share = model->workload.batch / RANKS, .part = 1.0 / RANKS};
     }
     for (int32_t i = 0; i < model->layer_count; i++) {
-        plan->layers[i].strategy = YK_FULLY_SHARDED;
+        plan->layers[i].strategy = YK_SHARDING_FULLY_SHARDED;
         plan->layers[i].recompute = true;
     }
     check(yk_plan_check(plan, model));
@@ -72,13 +72,13 @@ static struct setting *set_up(int64_t blocks, int32_t micro_batches)
     }
     check(yk_arena_create(&setting->arena));
     check(yk_cluster_parse("8x(8xa100-80 @ nvlink3) @ 25GB/s", &setting->cluster));
-    check(yk_model_config_find("llama3-8b", &found));
+    check(yk_model_config_find_builtin("llama3-8b", &found));
     setting->config = *found;
     setting->config.layers = blocks;
     const struct yk_workload workload = {
         .batch = (int64_t)RANKS * micro_batches, .sequence = 1024, .precision = YK_PRECISION_BF16};
-    check(yk_model_sizes_create(&setting->config, &workload, &setting->sizes));
-    setting->book = (struct yk_cost_book){.cluster = setting->cluster};
+    check(yk_model_cache_create(&setting->config, &workload, &setting->sizes));
+    setting->book = (struct yk_cost_sources){.cluster = setting->cluster};
     check(yk_layer_costs_create(&setting->book, setting->sizes, &setting->prices));
     make_plan(setting, micro_batches);
     check(yk_program_compile(setting->plan, setting->cluster, setting->sizes, &setting->program));
@@ -89,7 +89,7 @@ static void tear_down(struct setting *setting)
 {
     yk_program_destroy(setting->program);
     yk_layer_costs_destroy(setting->prices);
-    yk_model_sizes_destroy(setting->sizes);
+    yk_model_cache_destroy(setting->sizes);
     yk_cluster_destroy(setting->cluster);
     yk_arena_destroy(setting->arena);
     free(setting);
@@ -99,7 +99,7 @@ static void tear_down(struct setting *setting)
 static void disassemble(struct setting *setting)
 {
     for (int32_t i = 1; i < RANKS; i++) {
-        struct yk_program_rank *list = &setting->program->ranks[i];
+        struct yk_op_list *list = &setting->program->ranks[i];
         struct yk_op *ops =
             yk_arena_allocate(setting->arena, (size_t)list->op_count, sizeof *list->ops);
         if (!ops) {

@@ -5,7 +5,7 @@
  * mpirun it starts itself with it, as 2 ranks.
  */
 #include "base/clock.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "over_mpi/over_mpi.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void pretend_copy(struct yk_backend_lane *lane, void *to, const void *fro
 /* An exchange of `bytes` in all, cut into equal parts. */
 struct work {
     enum kind kind;
-    enum yk_comm_type type;
+    enum yk_comm_data_type type;
     size_t bytes;
     char *whole;
     char *own;
@@ -63,15 +63,15 @@ struct work {
 
 static void cut(struct work *work, int32_t ranks)
 {
-    const int64_t count = (int64_t)(work->bytes / yk_comm_type_bytes(work->type));
+    const int64_t count = (int64_t)(work->bytes / yk_comm_data_type_bytes(work->type));
     for (int32_t i = 0; i <= ranks; i++) {
         work->firsts[i] = count * i / ranks;
     }
 }
 
-static yk_status exchange(const struct yk_ranks *ranks, const struct work *work)
+static yk_status exchange(const struct yk_communicator *ranks, const struct work *work)
 {
-    const size_t width = yk_comm_type_bytes(work->type);
+    const size_t width = yk_comm_data_type_bytes(work->type);
     const struct yk_comm_all_reduce all_reduce = {.group = ranks->all,
                                                   .numbers = work->whole,
                                                   .count = work->firsts[ranks->size],
@@ -99,20 +99,20 @@ static yk_status exchange(const struct yk_ranks *ranks, const struct work *work)
         ranks->comm->reduce_scatter(&reduce_scatter);
         break;
     }
-    return yk_ranks_finish(ranks);
+    return yk_communicator_synchronize(ranks);
 }
 
 /* The shortest of some, of the rank that it took longest: without what else the machine does. */
-static yk_status time_work(const struct yk_ranks *ranks, const struct yk_ranks *host,
+static yk_status time_work(const struct yk_communicator *ranks, const struct yk_communicator *host,
                            const struct work *work, double *out)
 {
     double shortest_s = 0;
     for (int i = 0; i < REPEATS; i++) {
-        YK_TRY(yk_exchange_barrier(host));
+        YK_TRY(yk_host_collective_barrier(host));
         const double begun_s = yk_clock_now_s();
         YK_TRY(exchange(ranks, work));
         double elapsed_s = yk_clock_now_s() - begun_s;
-        YK_TRY(yk_exchange_max(host, &elapsed_s, 1));
+        YK_TRY(yk_host_collective_all_reduce_max(host, &elapsed_s, 1));
         shortest_s = i == 0 || elapsed_s < shortest_s ? elapsed_s : shortest_s;
     }
     *out = shortest_s;
@@ -120,7 +120,7 @@ static yk_status time_work(const struct yk_ranks *ranks, const struct yk_ranks *
 }
 
 /* One line of each kind and type: GB/s by size. Times are told through the world of the host. */
-static yk_status measure(const struct yk_ranks *ranks, const struct yk_ranks *host,
+static yk_status measure(const struct yk_communicator *ranks, const struct yk_communicator *host,
                          struct work *work)
 {
     static const size_t sizes_mib[] = {1, 5, 25, 64};
@@ -150,11 +150,11 @@ static yk_status measure(const struct yk_ranks *ranks, const struct yk_ranks *ho
     return YK_OK;
 }
 
-static yk_status measure_staged(const struct yk_ranks *through, const struct yk_comm_options *inner,
-                                struct work *work)
+static yk_status measure_staged(const struct yk_communicator *through,
+                                const struct yk_comm_options *inner, struct work *work)
 {
     yk_status status;
-    struct yk_ranks staged = {0};
+    struct yk_communicator staged = {0};
     struct yk_comm_options options = *inner;
     pretended = yk_backend_cpu;
     pretended.contains = holds_all;
@@ -163,15 +163,16 @@ static yk_status measure_staged(const struct yk_ranks *through, const struct yk_
     options.block_bytes = 0;
     options.through = through;
     YK_TRY(pretended.lane_create(options.device, "staged", &options.lane));
-    YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
+    YK_TRY_GOTO(yk_communicator_open(&yk_comm_host_staging, &options, &staged), done);
     status = measure(&staged, through, work);
 done:
-    yk_ranks_close(&staged);
+    yk_communicator_close(&staged);
     pretended.lane_destroy(options.lane);
     return status;
 }
 
-static yk_status measure_both(const struct yk_ranks *ranks, const struct yk_comm_options *options)
+static yk_status measure_both(const struct yk_communicator *ranks,
+                              const struct yk_comm_options *options)
 {
     yk_status status;
     struct work work = {.whole = calloc(1, LARGEST_BYTES), .own = calloc(1, LARGEST_BYTES)};

@@ -15,9 +15,9 @@ enum {
     RAMP,
     MEMORY,
     SHARED_COUNT,
-    PLAIN = SHARED_COUNT,                 /* a factor a generation on fp32 rates */
-    TENSOR = PLAIN + YK_GENERATION_COUNT, /* and on tensor rates */
-    PARAMETER_COUNT = TENSOR + YK_GENERATION_COUNT,
+    PLAIN = SHARED_COUNT,                        /* a factor a generation on fp32 rates */
+    TENSOR = PLAIN + YK_DEVICE_GENERATION_COUNT, /* and on tensor rates */
+    PARAMETER_COUNT = TENSOR + YK_DEVICE_GENERATION_COUNT,
     MOST_ROUNDS = 120,
 };
 
@@ -32,22 +32,24 @@ static const double generation_pull = 1;
 static const double start_pull = 0.05;
 
 /* The first generation whose tensor cores know the precision; before, it is computed in fp32. */
-static bool has(enum yk_generation generation, enum yk_precision precision)
+static bool has(enum yk_device_generation generation, enum yk_precision precision)
 {
     switch (precision) {
     case YK_PRECISION_FP16:
-        return generation == YK_GENERATION_UNKNOWN || generation >= YK_GENERATION_VOLTA;
+        return generation == YK_DEVICE_GENERATION_UNKNOWN ||
+               generation >= YK_DEVICE_GENERATION_VOLTA;
     case YK_PRECISION_TF32:
     case YK_PRECISION_BF16:
-        return generation == YK_GENERATION_UNKNOWN || generation >= YK_GENERATION_AMPERE;
+        return generation == YK_DEVICE_GENERATION_UNKNOWN ||
+               generation >= YK_DEVICE_GENERATION_AMPERE;
     case YK_PRECISION_FP32:
     default:
         return false;
     }
 }
 
-static void fill_row(const double *parameters, enum yk_generation generation,
-                     struct yk_efficiency *row)
+static void fill_row(const double *parameters, enum yk_device_generation generation,
+                     struct yk_device_efficiency *row)
 {
     const double plain = exp(parameters[PLAIN + generation]);
     const double tensor = exp(parameters[TENSOR + generation]);
@@ -55,10 +57,10 @@ static void fill_row(const double *parameters, enum yk_generation generation,
         const bool on_tensor = has(generation, p);
         const int product = !on_tensor ? FP32 : p == YK_PRECISION_TF32 ? TF32 : HALF;
         const double factor = on_tensor ? tensor : plain;
-        row->rate[YK_WORK_MATRIX][p] = fmin(1, exp(parameters[product]) * factor);
-        row->rate[YK_WORK_ATTENTION][p] =
+        row->rate[YK_KERNEL_MATRIX][p] = fmin(1, exp(parameters[product]) * factor);
+        row->rate[YK_KERNEL_ATTENTION][p] =
             fmin(1, exp(parameters[on_tensor ? ATTENTION_HALF : ATTENTION_FP32]) * factor);
-        row->rate[YK_WORK_VECTOR][p] = 0.5;
+        row->rate[YK_KERNEL_VECTOR][p] = 0.5;
     }
     row->reuse = exp(parameters[REUSE]);
     row->ramp = exp(parameters[RAMP]);
@@ -67,10 +69,10 @@ static void fill_row(const double *parameters, enum yk_generation generation,
     row->launch_s = launch_s;
 }
 
-static void fill(const double *parameters, struct yk_efficiency *rows)
+static void fill(const double *parameters, struct yk_device_efficiency *rows)
 {
-    for (int g = 0; g < YK_GENERATION_COUNT; g++) {
-        fill_row(parameters, (enum yk_generation)g, &rows[g]);
+    for (int g = 0; g < YK_DEVICE_GENERATION_COUNT; g++) {
+        fill_row(parameters, (enum yk_device_generation)g, &rows[g]);
     }
 }
 
@@ -82,7 +84,7 @@ struct problem {
 
 static double loss(const struct problem *problem, const double *parameters)
 {
-    struct yk_efficiency rows[YK_GENERATION_COUNT];
+    struct yk_device_efficiency rows[YK_DEVICE_GENERATION_COUNT];
     double sum = 0;
     fill(parameters, rows);
     for (size_t i = 0; i < problem->count; i++) {
@@ -138,7 +140,7 @@ static void weigh(const struct problem *problem, const char *left_out)
 }
 
 void fit_efficiencies(const struct measurement *measurements, size_t count, const char *left_out,
-                      struct yk_efficiency out[YK_GENERATION_COUNT])
+                      struct yk_device_efficiency out[YK_DEVICE_GENERATION_COUNT])
 {
     const struct problem problem = {measurements, count, calloc(count, sizeof(double))};
     double best = INFINITY;
@@ -165,16 +167,16 @@ void fit_efficiencies(const struct measurement *measurements, size_t count, cons
     free(problem.weights);
 }
 
-void fit_print(const struct yk_efficiency *efficiencies)
+void fit_print(const struct yk_device_efficiency *efficiencies)
 {
-    static const char *const names[YK_GENERATION_COUNT] = {
+    static const char *const names[YK_DEVICE_GENERATION_COUNT] = {
         "UNKNOWN", "PASCAL", "VOLTA", "TURING", "AMPERE", "ADA", "HOPPER", "BLACKWELL", "CDNA"};
     printf(".reuse = %.0f, .ramp = %.2fe9, .memory = %.2f, .launch_s = %g\n", efficiencies[0].reuse,
            efficiencies[0].ramp / 1e9, efficiencies[0].memory, launch_s);
-    for (int g = 0; g < YK_GENERATION_CPU; g++) {
-        const double *product = efficiencies[g].rate[YK_WORK_MATRIX];
-        const double *attention = efficiencies[g].rate[YK_WORK_ATTENTION];
-        printf("    [YK_GENERATION_%s] =\n"
+    for (int g = 0; g < YK_DEVICE_GENERATION_CPU; g++) {
+        const double *product = efficiencies[g].rate[YK_KERNEL_MATRIX];
+        const double *attention = efficiencies[g].rate[YK_KERNEL_ATTENTION];
+        printf("    [YK_DEVICE_GENERATION_%s] =\n"
                "        GPU(%.2f, %.2f, %.2f, %.2f, %.2f, %.2f, %.2f, %.2f),\n",
                names[g], product[0], product[1], product[2], product[3], attention[0], attention[1],
                attention[2], attention[3]);

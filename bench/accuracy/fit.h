@@ -17,9 +17,9 @@
 
 /* Fits on all measurements but those of the source `left_out` (NULL: none is). */
 void fit_efficiencies(const struct measurement *measurements, size_t count, const char *left_out,
-                      struct yk_efficiency out[YK_GENERATION_COUNT]);
+                      struct yk_device_efficiency out[YK_DEVICE_GENERATION_COUNT]);
 
 /* Writes the rows as src/cost/efficiency.c has them. */
-void fit_print(const struct yk_efficiency *efficiencies);
+void fit_print(const struct yk_device_efficiency *efficiencies);
 
 #endif

@@ -43,7 +43,8 @@ const struct source sources[] = {
 };
 const size_t source_count = sizeof sources / sizeof sources[0];
 
-double predict(const struct measurement *measurement, const struct yk_efficiency *efficiencies)
+double predict(const struct measurement *measurement,
+               const struct yk_device_efficiency *efficiencies)
 {
     const struct works *works = &measurement->works;
     double seconds = 0;

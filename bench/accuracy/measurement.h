@@ -28,6 +28,7 @@ struct source {
 extern const struct source sources[];
 extern const size_t source_count;
 
-double predict(const struct measurement *measurement, const struct yk_efficiency *efficiencies);
+double predict(const struct measurement *measurement,
+               const struct yk_device_efficiency *efficiencies);
 
 #endif

@@ -68,7 +68,7 @@ enum {
     PARAMETER_KERNELS = 10,
 };
 
-static void add(struct works *works, double times, struct yk_work work)
+static void add(struct works *works, double times, struct yk_kernel_work work)
 {
     if (works->count == MOST_WORKS) {
         abort();
@@ -82,8 +82,8 @@ static void add_product(struct works *works, double times, const struct run *run
                         double in, double out)
 {
     add(works, times,
-        (struct yk_work){
-            .class = YK_WORK_MATRIX,
+        (struct yk_kernel_work){
+            .class = YK_KERNEL_MATRIX,
             .precision = run->precision,
             .operations = 2 * rows * in * out,
             .bytes =
@@ -95,8 +95,8 @@ static void add_product(struct works *works, double times, const struct run *run
 static void add_traffic(struct works *works, double times, double bytes, int launches)
 {
     add(works, times,
-        (struct yk_work){
-            .class = YK_WORK_VECTOR,
+        (struct yk_kernel_work){
+            .class = YK_KERNEL_VECTOR,
             .precision = YK_PRECISION_FP32,
             .bytes = bytes,
             .launches = launches,
@@ -128,8 +128,8 @@ static void add_flash(struct works *works, const struct software *software,
     const double T = run->sequence;
     const double pairs = software->causal ? T * (T + 1) / 2 : T * T;
     add(works, times,
-        (struct yk_work){
-            .class = YK_WORK_ATTENTION,
+        (struct yk_kernel_work){
+            .class = YK_KERNEL_ATTENTION,
             .precision = run->precision,
             .operations = operations * pairs * run->batch * block->width,
             .bytes = tensors * run->batch * T * block->width *
@@ -146,8 +146,8 @@ static void add_scores(struct works *works, const struct block *block, const str
     const double T = run->sequence;
     const double scores = run->batch * block->heads * T * T;
     add(works, products * times,
-        (struct yk_work){
-            .class = YK_WORK_MATRIX,
+        (struct yk_kernel_work){
+            .class = YK_KERNEL_MATRIX,
             .precision = run->precision,
             .operations = 2 * scores * block->width / block->heads,
             .bytes = (scores + 2 * run->batch * T * block->width) *

@@ -10,7 +10,7 @@
 #ifndef YK_BENCH_ACCURACY_SOFTWARE_H
 #define YK_BENCH_ACCURACY_SOFTWARE_H
 
-#include "model/work.h"
+#include "model/kernel_work.h"
 
 #include <stdbool.h>
 
@@ -59,7 +59,7 @@ struct run {
 
 /* Works with how often each is done. */
 struct works {
-    struct yk_work items[MOST_WORKS];
+    struct yk_kernel_work items[MOST_WORKS];
     double times[MOST_WORKS];
     int count;
 };

@@ -36,18 +36,18 @@ static void start_ranks(const struct over_mpi *bench, char *path, int argc, char
 static yk_status run(const struct over_mpi *bench, const char *plugin)
 {
     yk_status status;
-    const struct yk_comm *comm = NULL;
+    const struct yk_comm_backend *comm = NULL;
     const struct yk_backend *backend = &yk_backend_cpu;
     const struct yk_backend_options options = {.threads = 1};
     struct yk_comm_options comm_options = {.backend = backend, .block_bytes = bench->block_bytes};
-    struct yk_ranks ranks = {0};
-    YK_TRY_GOTO(yk_comm_load(plugin, &comm), undo);
+    struct yk_communicator ranks = {0};
+    YK_TRY_GOTO(yk_comm_load_plugin(plugin, &comm), undo);
     YK_TRY_GOTO(backend->open(&options, &comm_options.device), undo);
     YK_TRY_GOTO(backend->lane_create(comm_options.device, "comm", &comm_options.lane), undo);
-    YK_TRY_GOTO(yk_ranks_open(comm, &comm_options, &ranks), undo);
+    YK_TRY_GOTO(yk_communicator_open(comm, &comm_options, &ranks), undo);
     status = bench->measure(&ranks, &comm_options);
 undo:
-    yk_ranks_close(&ranks);
+    yk_communicator_close(&ranks);
     backend->lane_destroy(comm_options.lane);
     backend->close(comm_options.device);
     return status;

@@ -5,14 +5,15 @@
 #ifndef YK_BENCH_OVER_MPI_H
 #define YK_BENCH_OVER_MPI_H
 
-#include "comm/ranks.h"
+#include "comm/communicator.h"
 
 struct over_mpi {
     const char *name;     /* "exchange", for what is said */
     const char *ranks;    /* how many: a word for mpirun */
     const char *bound_to; /* "core", "none": likewise */
     size_t block_bytes;   /* of the comm; 0: its own */
-    yk_status (*measure)(const struct yk_ranks *ranks, const struct yk_comm_options *options);
+    yk_status (*measure)(const struct yk_communicator *ranks,
+                         const struct yk_comm_options *options);
 };
 
 /* With the program's own words; what main() returns. */

@@ -36,7 +36,7 @@ enum {
     YK_BACKEND_ABI = 5,
     YK_BACKEND_ALIGNMENT = 64, /* bytes; least alignment of allocated memory */
     /* Additional scratch memory of a GPU that is opened with side_streams. */
-    YK_BACKEND_SIDE_BYTES = 128 << 20,
+    YK_BACKEND_SIDE_STREAM_BYTES = 128 << 20,
 };
 
 struct yk_backend_device; /* opaque; each backend defines these three */
@@ -157,9 +157,9 @@ extern const struct yk_backend yk_backend_cpu;
 extern const char yk_code_cpu[];
 extern const char yk_code_cuda[]; /* in the plug-in */
 
-#define YK_BACKEND_PLUGIN_TABLE "yk_backend_plugin" /* const struct yk_backend */
+#define YK_BACKEND_PLUGIN_SYMBOL "yk_backend_plugin" /* const struct yk_backend */
 
-/* Loads a backend from a plug-in, which exports its table as YK_BACKEND_PLUGIN_TABLE. The plug-in
+/* Loads a backend from a plug-in, which exports its table as YK_BACKEND_PLUGIN_SYMBOL. The plug-in
  * is never unloaded. Fails if the file cannot be loaded or has another ABI version; the message
  * says what to install. */
 yk_status yk_backend_load(const char *path, const struct yk_backend **out) YK_MUST_USE;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 enum {
-    YK_NF4_VALUES = 16,  /* codes of a weight */
-    YK_NF4_SCALES = 256, /* codes of a scale */
+    YK_NF4_VALUE_COUNT = 16,        /* codes of a weight */
+    YK_NF4_SCALE_VALUE_COUNT = 256, /* codes of a scale */
 };
 
 /* Quantiles of the normal distribution in ascending order, with an exact 0. */
@@ -20,7 +20,7 @@ enum {
         0.440709829F, 0.562617004F, 0.722956836F, 1.0F
 
 /* The midpoints of neighbouring values. A number greater than bound i has a code greater than i. */
-#define YK_NF4_BOUND_CODEBOOK                                                                      \
+#define YK_NF4_CODE_BOUNDS                                                                         \
     -0.848096371F, -0.610632896F, -0.45999527F, -0.33967942F, -0.234607399F, -0.137911737F,        \
         -0.0455250181F, 0.0397901498F, 0.120255247F, 0.203521252F, 0.292013764F, 0.389312536F,     \
         0.501663446F, 0.64278692F, 0.861478448F
@@ -83,12 +83,12 @@ enum {
 #define YK_NF4_FUNCTION static inline
 #endif
 
-/* The code of the nearest of the YK_NF4_SCALES `values`. Of two equally near codes, the even one,
- * as in bitsandbytes. */
+/* The code of the nearest of the YK_NF4_SCALE_VALUE_COUNT `values`. Of two equally near codes, the
+ * even one, as in bitsandbytes. */
 YK_NF4_FUNCTION uint8_t yk_nf4_code_of_scale(const float *values, float scaled)
 {
     int low = 0;
-    int high = YK_NF4_SCALES - 1;
+    int high = YK_NF4_SCALE_VALUE_COUNT - 1;
     if (!(scaled > values[low])) {
         return 0;
     }

@@ -1,9 +1,9 @@
 #include "backend/ops.h"
 
-struct yk_sum_rows_op yk_ops_matmul_sums(const struct yk_matmul_op *op)
+struct yk_sum_rows_op yk_ops_matmul_row_sum(const struct yk_matmul_op *op)
 {
-    const bool of_a = op->sums_of == YK_SUMS_OF_A;
-    const bool of_c = op->sums_of == YK_SUMS_OF_C;
+    const bool of_a = op->sums_of == YK_MATMUL_ROW_SUM_A;
+    const bool of_c = op->sums_of == YK_MATMUL_ROW_SUM_C;
     return (struct yk_sum_rows_op){
         .rows = of_c ? op->m : op->k,
         .columns = of_a ? op->m : op->n,
@@ -21,16 +21,16 @@ struct yk_sum_rows_op yk_ops_matmul_sums(const struct yk_matmul_op *op)
     };
 }
 
-size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4 *out)
+size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4_tensor *out)
 {
-    const size_t blocks = (size_t)((count + YK_NF4_BLOCK - 1) / YK_NF4_BLOCK);
-    const size_t floats = (blocks + YK_NF4_SCALE_BLOCK - 1) / YK_NF4_SCALE_BLOCK + 1;
+    const size_t blocks = (size_t)((count + YK_NF4_BLOCK_SIZE - 1) / YK_NF4_BLOCK_SIZE);
+    const size_t floats = (blocks + YK_NF4_SCALE_BLOCK_SIZE - 1) / YK_NF4_SCALE_BLOCK_SIZE + 1;
     const size_t code_bytes = ((size_t)count + 1) / 2;
     const size_t total = floats * sizeof(float) + code_bytes + blocks;
     if (out) { /* floats first, so that they are aligned */
         float *numbers = base;
         uint8_t *bytes = (uint8_t *)base + floats * sizeof(float);
-        *out = (struct yk_nf4){
+        *out = (struct yk_nf4_tensor){
             .mean = numbers,
             .scale_scales = numbers + 1,
             .codes = bytes,

@@ -28,11 +28,11 @@ enum yk_epilogue {
 };
 
 /* Sums over rows that a matmul computes in addition: gradients of biases. */
-enum yk_sums_of {
-    YK_SUMS_OF_NONE,
-    YK_SUMS_OF_A, /* (m): the sum of op(a) over k; requires a_transposed */
-    YK_SUMS_OF_B, /* (n): the sum of op(b) over k; requires !b_transposed */
-    YK_SUMS_OF_C, /* (n): the sum of the result c over m */
+enum yk_matmul_row_sum {
+    YK_MATMUL_ROW_SUM_NONE,
+    YK_MATMUL_ROW_SUM_A, /* (m): the sum of op(a) over k; requires a_transposed */
+    YK_MATMUL_ROW_SUM_B, /* (n): the sum of op(b) over k; requires !b_transposed */
+    YK_MATMUL_ROW_SUM_C, /* (n): the sum of the result c over m */
 };
 
 /* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = epilogue(x). With
@@ -63,7 +63,7 @@ struct yk_matmul_op {
     int64_t aux_stride;
     int64_t cuts[2]; /* columns at which the matmul may be split into independent matmuls, such as
                         queries, keys and values; 0 means: none */
-    enum yk_sums_of sums_of;
+    enum yk_matmul_row_sum sums_of;
     void *sums; /* the row sums are added to it */
     enum yk_precision sums_type;
 };
@@ -346,12 +346,12 @@ struct yk_add_op {
  * quantised too: minus their mean, in blocks of 256, as 8-bit codes of 256 values.
  */
 enum {
-    YK_NF4_BLOCK = 64,        /* elements per scale */
-    YK_NF4_SCALE_BLOCK = 256, /* scales per scale_scales */
+    YK_NF4_BLOCK_SIZE = 64,        /* elements per scale */
+    YK_NF4_SCALE_BLOCK_SIZE = 256, /* scales per scale_scales */
 };
 
 /* A tensor in NF4. */
-struct yk_nf4 {
+struct yk_nf4_tensor {
     uint8_t *codes;      /* (⌈count / 2⌉); the first of two elements is in the high four bits */
     uint8_t *scales;     /* (blocks): 8-bit codes */
     float *scale_scales; /* (⌈blocks / 256⌉): the largest absolute value of scale − mean */
@@ -361,7 +361,7 @@ struct yk_nf4 {
 struct yk_quantise_op {
     int64_t count;
     const void *from;
-    struct yk_nf4 to;
+    struct yk_nf4_tensor to;
     enum yk_precision type;
 };
 
@@ -371,12 +371,12 @@ enum yk_dequantise_order {
     /* In parallel with the ops that were enqueued since the last dequantise op. They must not use
      * the output of this op. */
     YK_DEQUANTISE_PREFETCH,
-    YK_DEQUANTISE_WITH_LAST, /* like the dequantise op before */
+    YK_DEQUANTISE_WITH_PREVIOUS, /* like the dequantise op before */
 };
 
 struct yk_dequantise_op {
     int64_t count;
-    struct yk_nf4 from;
+    struct yk_nf4_tensor from;
     void *to;
     enum yk_precision type;
     enum yk_dequantise_order order;
@@ -384,10 +384,10 @@ struct yk_dequantise_op {
 
 /* The op that computes the row sums of a matmul after the matmul. Requires that sums_of is not
  * NONE. */
-struct yk_sum_rows_op yk_ops_matmul_sums(const struct yk_matmul_op *op);
+struct yk_sum_rows_op yk_ops_matmul_row_sum(const struct yk_matmul_op *op);
 
 /* Sets the pointers of an NF4 tensor that is stored at `base`. Returns its size in bytes. `out` may
  * be NULL. */
-size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4 *out);
+size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4_tensor *out);
 
 #endif

@@ -37,7 +37,7 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
 
 /* Sets `pointer` to a new zeroed struct that is allocated in its own new arena, `pointer->arena`.
  * Returns a failure from the calling function if memory is exhausted. */
-#define YK_TRY_NEW_OWNER(pointer)                                                                  \
+#define YK_TRY_NEW_WITH_ARENA(pointer)                                                             \
     do {                                                                                           \
         struct yk_arena *yk_arena_owned_ = NULL;                                                   \
         YK_TRY(yk_arena_create(&yk_arena_owned_));                                                 \
@@ -51,7 +51,7 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
 
 /* Evaluates `expression` with a temporary arena, a new variable with the name `arena`, and then
  * destroys the arena. Returns a failure from the calling function. */
-#define YK_TRY_IN_ARENA(arena, expression)                                                         \
+#define YK_TRY_WITH_TEMPORARY_ARENA(arena, expression)                                             \
     do {                                                                                           \
         struct yk_arena *(arena) = NULL;                                                           \
         YK_TRY(yk_arena_create(&(arena)));                                                         \

@@ -123,7 +123,7 @@ struct limit {
 
 static yk_status fail_too_long(const char *path, const struct limit *limit)
 {
-    char most[YK_UNITS_SIZE];
+    char most[YK_UNITS_BUFFER_SIZE];
     yk_units_format((double)limit->most, YK_UNIT_BYTES, most);
     return yk_fail(YK_ERROR_INPUT, "%s is longer than the %s that %s may have%s", path, most,
                    limit->who, limit->why);
@@ -136,8 +136,8 @@ static yk_status check_length(int descriptor, const char *path, const struct lim
     if (fstat(descriptor, &info) != 0 || (uint64_t)info.st_size <= limit->most) {
         return YK_OK;
     }
-    char size[YK_UNITS_SIZE];
-    char most[YK_UNITS_SIZE];
+    char size[YK_UNITS_BUFFER_SIZE];
+    char most[YK_UNITS_BUFFER_SIZE];
     yk_units_format((double)info.st_size, YK_UNIT_BYTES, size);
     yk_units_format((double)limit->most, YK_UNIT_BYTES, most);
     return yk_fail(YK_ERROR_INPUT, "%s has %s; %s may have at most %s%s", path, size, limit->who,
@@ -185,15 +185,15 @@ yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *
     return read_limited(path, &limit, out);
 }
 
-yk_status yk_file_read(const char *path, struct yk_text *out)
+yk_status yk_file_read_document(const char *path, struct yk_text *out)
 {
-    return yk_file_read_limited(path, YK_FILE_DOCUMENT_BYTES, out);
+    return yk_file_read_limited(path, YK_FILE_MAX_DOCUMENT_BYTES, out);
 }
 
 yk_status yk_file_read_data(const char *path, struct yk_text *out)
 {
     const double free = yk_system_free_memory_bytes();
-    const double most = fmax(free / MEMORY_PER_DATA, YK_FILE_DOCUMENT_BYTES);
+    const double most = fmax(free / MEMORY_PER_DATA, YK_FILE_MAX_DOCUMENT_BYTES);
     const double left = fmax(most - (double)out->length, 0);
     const struct limit limit = {
         .most = free > 0 ? (uint64_t)left : UINT64_MAX,
@@ -325,8 +325,8 @@ static yk_status write_all(const char *const *paths, const struct yk_text *const
     return YK_OK;
 }
 
-yk_status yk_file_write_all(const char *const *paths, const struct yk_text *const *texts,
-                            size_t count)
+yk_status yk_file_write_several(const char *const *paths, const struct yk_text *const *texts,
+                                size_t count)
 {
     struct yk_text *asides = calloc(count, sizeof *asides);
     YK_TRY_MEMORY(asides);

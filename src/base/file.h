@@ -18,13 +18,13 @@
 /* The maximum size of files that are read as a whole: documents (a plan, a cluster, the
  * configuration of a model), tokenizers, and traces and metrics, which grow with a run. Parsed JSON
  * takes up to about 20 times the memory of its text. */
-#define YK_FILE_DOCUMENT_BYTES (UINT64_C(64) << 20)
-#define YK_FILE_TOKENIZER_BYTES (UINT64_C(256) << 20)
-#define YK_FILE_RECORD_BYTES (UINT64_C(2) << 30)
+#define YK_FILE_MAX_DOCUMENT_BYTES (UINT64_C(64) << 20)
+#define YK_FILE_MAX_TOKENIZER_BYTES (UINT64_C(256) << 20)
+#define YK_FILE_MAX_TRACE_BYTES (UINT64_C(2) << 30)
 
 /* Appends the content of a document to `out`. The path "-" is standard input. Fails if the file is
- * longer than YK_FILE_DOCUMENT_BYTES. */
-yk_status yk_file_read(const char *path, struct yk_text *out) YK_MUST_USE;
+ * longer than YK_FILE_MAX_DOCUMENT_BYTES. */
+yk_status yk_file_read_document(const char *path, struct yk_text *out) YK_MUST_USE;
 
 /* The same with a limit of `most` bytes. */
 yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
@@ -64,7 +64,7 @@ yk_status yk_file_write(const char *path, const struct yk_text *text) YK_MUST_US
 
 /* Writes several files that belong together. All are written completely before the first one is
  * renamed, so that a full disk leaves all old files unchanged. */
-yk_status yk_file_write_all(const char *const *paths, const struct yk_text *const *texts,
-                            size_t count) YK_MUST_USE;
+yk_status yk_file_write_several(const char *const *paths, const struct yk_text *const *texts,
+                                size_t count) YK_MUST_USE;
 
 #endif

@@ -24,15 +24,15 @@ bool yk_folder_is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-bool yk_folder_has(const char *folder, const char *name)
+bool yk_folder_contains(const char *folder, const char *name)
 {
     char path[MAX_PATH];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     return length > 0 && length < (int)sizeof path && access(path, F_OK) == 0;
 }
 
-yk_status yk_folder_path(const char *folder, const char *name, struct yk_arena *arena,
-                         const char **out)
+yk_status yk_folder_join_path(const char *folder, const char *name, struct yk_arena *arena,
+                              const char **out)
 {
     char path[MAX_PATH];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, name);

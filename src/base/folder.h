@@ -16,10 +16,10 @@ bool yk_folder_exists(const char *path);
 bool yk_folder_is_same(const char *a, const char *b);
 
 /* Whether `folder` contains a file or folder called `name`. */
-bool yk_folder_has(const char *folder, const char *name);
+bool yk_folder_contains(const char *folder, const char *name);
 
 /* Allocates "FOLDER/name" in the arena. */
-yk_status yk_folder_path(const char *folder, const char *name, struct yk_arena *arena,
-                         const char **out) YK_MUST_USE;
+yk_status yk_folder_join_path(const char *folder, const char *name, struct yk_arena *arena,
+                              const char **out) YK_MUST_USE;
 
 #endif

@@ -35,12 +35,12 @@ void yk_hash_destroy(struct yk_hash *hash)
     }
 }
 
-void yk_hash_add(struct yk_hash *hash, const void *bytes, size_t length)
+void yk_hash_update(struct yk_hash *hash, const void *bytes, size_t length)
 {
     (void)XXH3_64bits_update(hash->state, bytes, length);
 }
 
-uint64_t yk_hash_result(const struct yk_hash *hash)
+uint64_t yk_hash_digest(const struct yk_hash *hash)
 {
     return XXH3_64bits_digest(hash->state);
 }

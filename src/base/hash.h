@@ -16,7 +16,7 @@ uint64_t yk_hash_bytes(const void *bytes, size_t length);
 
 yk_status yk_hash_create(struct yk_hash **out) YK_MUST_USE;
 void yk_hash_destroy(struct yk_hash *hash);
-void yk_hash_add(struct yk_hash *hash, const void *bytes, size_t length);
-uint64_t yk_hash_result(const struct yk_hash *hash);
+void yk_hash_update(struct yk_hash *hash, const void *bytes, size_t length);
+uint64_t yk_hash_digest(const struct yk_hash *hash);
 
 #endif

@@ -1,6 +1,6 @@
 #include "base/json.h"
 
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -61,7 +61,7 @@ void yk_json_destroy(struct yk_json *root)
     json_decref(node_of(root));
 }
 
-const char *yk_json_kind(const struct yk_json *node)
+const char *yk_json_type_name(const struct yk_json *node)
 {
     if (!node) {
         return "nothing";
@@ -124,12 +124,12 @@ size_t yk_json_member_count(const struct yk_json *object)
     return json_object_size(node_of(object));
 }
 
-size_t yk_json_count(const struct yk_json *node)
+size_t yk_json_array_count(const struct yk_json *node)
 {
     return json_array_size(node_of(node));
 }
 
-const struct yk_json *yk_json_at(const struct yk_json *node, size_t index)
+const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index)
 {
     return wrap(json_array_get(node_of(node), index));
 }
@@ -170,7 +170,7 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
         if (i < count) {
             continue;
         }
-        const char *nearest = yk_nearest(key, known, count);
+        const char *nearest = yk_nearest_name(key, known, count);
         if (nearest) {
             return yk_fail(YK_ERROR_INPUT, "unknown key \"%s\"; did you mean \"%s\"?", key,
                            nearest);
@@ -193,7 +193,7 @@ yk_status yk_json_add_location(yk_status status, const char *list, size_t index,
     char place[400];
     if (name && *name) {
         snprintf(place, sizeof place, "%s[%zu] (\"%.*s\")", list, index,
-                 (int)yk_text_prefix(name, SHOWN_COLUMNS), name);
+                 (int)yk_text_prefix_length(name, SHOWN_COLUMNS), name);
     } else {
         snprintf(place, sizeof place, "%s[%zu]", list, index);
     }
@@ -203,7 +203,7 @@ yk_status yk_json_add_location(yk_status status, const char *list, size_t index,
 yk_status yk_json_check_object(const struct yk_json *node, const char *const *known, size_t count)
 {
     if (!yk_json_is_object(node)) {
-        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(node));
     }
     return yk_json_check_keys(node, known, count);
 }
@@ -213,7 +213,8 @@ yk_status yk_json_get_list(const struct yk_json *object, const char *key,
 {
     const struct yk_json *node = yk_json_get(object, key);
     if (node && !yk_json_is_array(node)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list, not %s", key, yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list, not %s", key,
+                       yk_json_type_name(node));
     }
     *out = node;
     return YK_OK;
@@ -226,7 +227,8 @@ yk_status yk_json_require_list(const struct yk_json *object, const char *key,
     return *out ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
 }
 
-yk_status yk_json_read_name(const struct yk_json *node, const char *key, const char **out)
+yk_status yk_json_read_nonempty_string(const struct yk_json *node, const char *key,
+                                       const char **out)
 {
     double number = 0;
     const char *name = yk_json_string(node);
@@ -241,12 +243,12 @@ yk_status yk_json_read_name(const struct yk_json *node, const char *key, const c
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
     }
     if (yk_json_number(node, &number)) {
-        char digits[YK_NUMBER_SIZE];
+        char digits[YK_NUMBER_BUFFER_SIZE];
         yk_number_format(number, digits);
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string: \"%s\", not %s", key, digits,
                        digits);
     }
-    return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
+    return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_type_name(node));
 }
 
 yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enum yk_unit unit,
@@ -257,18 +259,19 @@ yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enu
     }
     const char *word = yk_json_string(node);
     if (word) {
-        const yk_status status = yk_units_read(word, unit, out);
+        const yk_status status = yk_units_parse(word, unit, out);
         return yk_status_prefix(status, key);
     }
-    return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_kind(node));
+    return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_type_name(node));
 }
 
-yk_status yk_json_get_text(const struct yk_json *object, const char *key, const char **out)
+yk_status yk_json_get_string(const struct yk_json *object, const char *key, const char **out)
 {
     const struct yk_json *node = yk_json_get(object, key);
     const char *text = yk_json_string(node);
     if (node && !text) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
+                       yk_json_type_name(node));
     }
     if (text && !*text) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is empty", key);
@@ -280,7 +283,7 @@ yk_status yk_json_get_text(const struct yk_json *object, const char *key, const 
 /* A number without a unit is formatted, so that the message about the missing unit can show it. */
 static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, bool zero, double *out)
 {
-    char digits[YK_NUMBER_SIZE];
+    char digits[YK_NUMBER_BUFFER_SIZE];
     double number = 0;
     const char *word = yk_json_string(node);
     if (!word && yk_json_number(node, &number)) {
@@ -289,9 +292,9 @@ static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, bool
     }
     if (!word) {
         return yk_fail(YK_ERROR_INPUT, "this must be a string with a unit, not %s",
-                       yk_json_kind(node));
+                       yk_json_type_name(node));
     }
-    YK_TRY(yk_units_read(word, unit, &number));
+    YK_TRY(yk_units_parse(word, unit, &number));
     if (!(number > 0 || (zero && number == 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be %s", word,
                        zero ? "0 or more" : "more than 0");
@@ -307,14 +310,14 @@ static yk_status amount_of(const struct yk_json *object, const char *key, enum y
     return yk_status_prefix(node ? read_amount(node, unit, zero, out) : YK_OK, key);
 }
 
-yk_status yk_json_get_amount(const struct yk_json *object, const char *key, enum yk_unit unit,
-                             double *out)
+yk_status yk_json_get_positive_quantity(const struct yk_json *object, const char *key,
+                                        enum yk_unit unit, double *out)
 {
     return amount_of(object, key, unit, false, out);
 }
 
-yk_status yk_json_get_amount_or_zero(const struct yk_json *object, const char *key,
-                                     enum yk_unit unit, double *out)
+yk_status yk_json_get_nonnegative_quantity(const struct yk_json *object, const char *key,
+                                           enum yk_unit unit, double *out)
 {
     return amount_of(object, key, unit, true, out);
 }
@@ -336,12 +339,12 @@ yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int
     return YK_OK;
 }
 
-yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *out)
+yk_status yk_json_get_bool(const struct yk_json *object, const char *key, bool *out)
 {
     const struct yk_json *node = yk_json_get(object, key);
     if (node && !yk_json_boolean(node, out)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
-                       yk_json_kind(node));
+                       yk_json_type_name(node));
     }
     return YK_OK;
 }
@@ -356,7 +359,8 @@ static yk_status check_version(const struct yk_json *root, const char *kind, int
                        reads);
     }
     if (!yk_json_number(node, &version)) {
-        return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, not %s", reads, yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, not %s", reads,
+                       yk_json_type_name(node));
     }
     return version == (double)reads
                ? YK_OK
@@ -367,27 +371,27 @@ static yk_status check_version(const struct yk_json *root, const char *kind, int
 yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count)
 {
-    return yk_json_check_version(root, kind, FORM_VERSION, known, count);
+    return yk_json_check_document_version(root, kind, FORM_VERSION, known, count);
 }
 
-yk_status yk_json_check_version(const struct yk_json *root, const char *kind, int version,
-                                const char *const *known, size_t count)
+yk_status yk_json_check_document_version(const struct yk_json *root, const char *kind, int version,
+                                         const char *const *known, size_t count)
 {
     const char *given = NULL;
     const char *words = NULL;
     if (!yk_json_is_object(root)) {
-        return yk_fail(YK_ERROR_INPUT, "a %s is an object, not %s", kind, yk_json_kind(root));
+        return yk_fail(YK_ERROR_INPUT, "a %s is an object, not %s", kind, yk_json_type_name(root));
     }
     given = yk_json_string(yk_json_get(root, "kind"));
     if (!given || strcmp(given, kind) == 0) {
         YK_TRY(check_version(root, kind, version));
     }
-    YK_TRY(yk_json_read_name(yk_json_get(root, "kind"), "kind", &given));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(root, "kind"), "kind", &given));
     if (strcmp(given, kind) != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"kind\" is \"%s\", but a \"%s\" is needed here", given,
                        kind);
     }
     YK_TRY(yk_json_check_keys(root, known, count));
-    YK_TRY(yk_json_get_text(root, "name", &words));
-    return yk_json_get_text(root, "comment", &words);
+    YK_TRY(yk_json_get_string(root, "name", &words));
+    return yk_json_get_string(root, "comment", &words);
 }

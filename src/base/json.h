@@ -35,7 +35,7 @@ void yk_json_destroy(struct yk_json *root);
     } while (0)
 
 /* The type of a node for messages: "an object", "a string" … NULL is "nothing". */
-const char *yk_json_kind(const struct yk_json *node);
+const char *yk_json_type_name(const struct yk_json *node);
 bool yk_json_is_object(const struct yk_json *node);
 bool yk_json_is_array(const struct yk_json *node);
 bool yk_json_is_null(const struct yk_json *node);
@@ -59,8 +59,8 @@ bool yk_json_next_member(const struct yk_json *object, struct yk_json_member *me
 size_t yk_json_member_count(const struct yk_json *object);
 
 /* The number of elements of an array, and one element; 0 and NULL for any other node. */
-size_t yk_json_count(const struct yk_json *node);
-const struct yk_json *yk_json_at(const struct yk_json *node, size_t index);
+size_t yk_json_array_count(const struct yk_json *node);
+const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index);
 
 /* The characters of a string, which contains no zeros; NULL for any other node. */
 const char *yk_json_string(const struct yk_json *node);
@@ -87,8 +87,8 @@ yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count) YK_MUST_USE;
 
 /* The same for a format with another version than 1. */
-yk_status yk_json_check_version(const struct yk_json *root, const char *kind, int version,
-                                const char *const *known, size_t count) YK_MUST_USE;
+yk_status yk_json_check_document_version(const struct yk_json *root, const char *kind, int version,
+                                         const char *const *known, size_t count) YK_MUST_USE;
 
 /* Returns `status`. If it is a failure, inserts `tasks[3] ("x"): ` before its message, for list
  * `tasks`, index 3 and name "x". `name` may be NULL. */
@@ -107,30 +107,30 @@ yk_status yk_json_get_list(const struct yk_json *object, const char *key,
                            const struct yk_json **out) YK_MUST_USE;
 
 /* The string of a node. Fails if it is empty. `key` is the name of the member, for messages. */
-yk_status yk_json_read_name(const struct yk_json *node, const char *key,
-                            const char **out) YK_MUST_USE;
+yk_status yk_json_read_nonempty_string(const struct yk_json *node, const char *key,
+                                       const char **out) YK_MUST_USE;
 
 /* The string member `key`, or NULL if it is missing. Fails if it is empty. */
-yk_status yk_json_get_text(const struct yk_json *object, const char *key,
-                           const char **out) YK_MUST_USE;
+yk_status yk_json_get_string(const struct yk_json *object, const char *key,
+                             const char **out) YK_MUST_USE;
 
 /* A number in the base unit, or a string with a unit. */
 yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enum yk_unit unit,
                                 double *out) YK_MUST_USE;
 
 /* A quantity above 0, as a string with a unit. Does not change `*out` if the member is missing. */
-yk_status yk_json_get_amount(const struct yk_json *object, const char *key, enum yk_unit unit,
-                             double *out) YK_MUST_USE;
+yk_status yk_json_get_positive_quantity(const struct yk_json *object, const char *key,
+                                        enum yk_unit unit, double *out) YK_MUST_USE;
 
 /* The same, but 0 is allowed. */
-yk_status yk_json_get_amount_or_zero(const struct yk_json *object, const char *key,
-                                     enum yk_unit unit, double *out) YK_MUST_USE;
+yk_status yk_json_get_nonnegative_quantity(const struct yk_json *object, const char *key,
+                                           enum yk_unit unit, double *out) YK_MUST_USE;
 
 /* An integer from `min` to `max`. Does not change `*out` if the member is missing. */
 yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int64_t min,
                               int64_t max, int64_t *out) YK_MUST_USE;
 
 /* A boolean. Does not change `*out` if the member is missing. */
-yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
+yk_status yk_json_get_bool(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
 
 #endif

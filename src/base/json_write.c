@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-void yk_json_write_line(struct yk_json_writer *writer, int32_t indent)
+void yk_json_write_newline(struct yk_json_writer *writer, int32_t indent)
 {
     writer->breaks = true;
     writer->indent = indent;
@@ -27,13 +27,13 @@ void yk_json_write_key(struct yk_json_writer *writer, const char *key)
         yk_text_add(writer->text, ",");
     }
     if (writer->lines > 0 && !writer->breaks) {
-        yk_json_write_line(writer, writer->lines);
+        yk_json_write_newline(writer, writer->lines);
     }
     if (!add_line(writer) && writer->follows && writer->spaced) {
         yk_text_add(writer->text, " ");
     }
     if (key) {
-        yk_text_add_json(writer->text, key);
+        yk_text_add_json_string(writer->text, key);
         yk_text_add(writer->text, writer->spaced ? ": " : ":");
     }
     writer->follows = true;
@@ -59,7 +59,7 @@ void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key)
 
 void yk_json_write_begin_row(struct yk_json_writer *writer, int32_t indent)
 {
-    yk_json_write_line(writer, indent);
+    yk_json_write_newline(writer, indent);
     yk_json_write_begin_object(writer, NULL);
 }
 
@@ -82,7 +82,7 @@ void yk_json_write_string(struct yk_json_writer *writer, const char *key, const 
 {
     yk_json_write_key(writer, key);
     if (words) {
-        yk_text_add_json(writer->text, words);
+        yk_text_add_json_string(writer->text, words);
     } else {
         yk_text_add(writer->text, "null");
     }

@@ -26,7 +26,7 @@ struct yk_json_writer {
 };
 
 /* Begins a new line with `indent` spaces before the next member, element or closing bracket. */
-void yk_json_write_line(struct yk_json_writer *writer, int32_t indent);
+void yk_json_write_newline(struct yk_json_writer *writer, int32_t indent);
 
 /* Begins a yoke document: an object with "yoke": 1, the version of its format, and its "kind". The
  * end adds a newline. */

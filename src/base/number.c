@@ -22,7 +22,7 @@ static bool is_decimal(const char *word, size_t length)
     return true;
 }
 
-bool yk_number_read(const char *word, size_t length, double *out)
+bool yk_number_parse(const char *word, size_t length, double *out)
 {
     char digits[400];
     if (!is_decimal(word, length)) {
@@ -39,7 +39,7 @@ bool yk_number_read(const char *word, size_t length, double *out)
     return true;
 }
 
-bool yk_number_read_integer(const char *word, size_t length, int64_t *out)
+bool yk_number_parse_integer(const char *word, size_t length, int64_t *out)
 {
     char digits[32];
     if (length == 0 || length >= sizeof digits || isspace((unsigned char)word[0])) {
@@ -57,15 +57,15 @@ bool yk_number_read_integer(const char *word, size_t length, int64_t *out)
     return true;
 }
 
-void yk_number_format(double value, char out[YK_NUMBER_SIZE])
+void yk_number_format(double value, char out[YK_NUMBER_BUFFER_SIZE])
 {
     const double magnitude = fabs(value);
     if (magnitude < 1e15 && value == trunc(value)) {
-        snprintf(out, YK_NUMBER_SIZE, "%.0f", value == 0 ? 0 : value);
+        snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.0f", value == 0 ? 0 : value);
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out, YK_NUMBER_SIZE, "%.*g", digits, value);
+        snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.*g", digits, value);
         if (strtod(out, NULL) == value) {
             break;
         }

@@ -12,18 +12,18 @@
 #include <stdint.h>
 
 enum {
-    YK_NUMBER_SIZE = 40
+    YK_NUMBER_BUFFER_SIZE = 40
 };
 
 /* Parses `length` characters as a finite decimal number. Returns false if any character is not part
  * of it. */
-bool yk_number_read(const char *word, size_t length, double *out);
+bool yk_number_parse(const char *word, size_t length, double *out);
 
 /* Parses `length` characters as an integer. Returns false if any character is not part of it. */
-bool yk_number_read_integer(const char *word, size_t length, int64_t *out);
+bool yk_number_parse_integer(const char *word, size_t length, int64_t *out);
 
 /* Formats `value` into `out`, zero-terminated. */
-void yk_number_format(double value, char out[YK_NUMBER_SIZE]);
+void yk_number_format(double value, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* The greatest common divisor. That of 0 and n is n. */
 static inline int64_t yk_number_gcd(int64_t a, int64_t b)

@@ -1,7 +1,7 @@
 #include "base/option.h"
 
 #include "base/json_write.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/number.h"
 
 #include <inttypes.h>
@@ -24,11 +24,11 @@ const char *yk_option_nearest(const char *word, const char *const *names, size_t
             matches++;
         }
     }
-    return matches == 1 ? found : yk_nearest(word, names, count);
+    return matches == 1 ? found : yk_nearest_name(word, names, count);
 }
 
-bool yk_option_choice_at(const struct yk_choice *choices, size_t count, size_t number,
-                         struct yk_choice *out)
+bool yk_option_choice_at(const struct yk_option_choice *choices, size_t count, size_t number,
+                         struct yk_option_choice *out)
 {
     if (number >= count) {
         return false;
@@ -37,10 +37,10 @@ bool yk_option_choice_at(const struct yk_choice *choices, size_t count, size_t n
     return true;
 }
 
-const char *yk_option_nearest_choice(const char *word, yk_choices choices)
+const char *yk_option_nearest_choice(const char *word, yk_option_choice_function choices)
 {
     const char *names[MAX_CHOICES];
-    struct yk_choice choice = {0};
+    struct yk_option_choice choice = {0};
     size_t count = 0;
     while (count < MAX_CHOICES && choices(count, &choice)) {
         names[count++] = choice.name;
@@ -48,10 +48,10 @@ const char *yk_option_nearest_choice(const char *word, yk_choices choices)
     return yk_option_nearest(word, names, count);
 }
 
-static yk_status fail_choice(const char *label, const char *word, yk_choices choices)
+static yk_status fail_choice(const char *label, const char *word, yk_option_choice_function choices)
 {
     struct yk_text names = {0};
-    struct yk_choice choice = {0};
+    struct yk_option_choice choice = {0};
     for (size_t i = 0; choices(i, &choice); i++) {
         yk_text_addf(&names, "%s%s", i > 0 ? ", " : "", choice.name);
     }
@@ -65,9 +65,10 @@ static yk_status fail_choice(const char *label, const char *word, yk_choices cho
     return status;
 }
 
-yk_status yk_option_check_choice(const char *label, const char *word, yk_choices choices)
+yk_status yk_option_check_choice(const char *label, const char *word,
+                                 yk_option_choice_function choices)
 {
-    struct yk_choice choice = {0};
+    struct yk_option_choice choice = {0};
     for (size_t i = 0; choices(i, &choice); i++) {
         if (strcmp(choice.name, word) == 0) {
             return YK_OK;
@@ -78,7 +79,7 @@ yk_status yk_option_check_choice(const char *label, const char *word, yk_choices
 
 static yk_status read_integer(const struct yk_option *option, const char *word, int64_t *out)
 {
-    if (!yk_number_read_integer(word, strlen(word), out)) {
+    if (!yk_number_parse_integer(word, strlen(word), out)) {
         return yk_fail(YK_ERROR_USAGE,
                        "--%s: \"%s\" is not a whole number from %" PRId64 " to %" PRId64,
                        option->name, word, option->min, option->max);
@@ -97,8 +98,8 @@ static yk_status read_integer(const struct yk_option *option, const char *word, 
 static yk_status read_amount(const struct yk_option *option, const char *word, double *out)
 {
     const bool seconds = option->kind == YK_OPTION_SECONDS;
-    const bool bare = seconds && yk_number_read(word, strlen(word), out);
-    if (!bare && yk_units_read(word, seconds ? YK_UNIT_SECONDS : option->unit, out) != YK_OK) {
+    const bool bare = seconds && yk_number_parse(word, strlen(word), out);
+    if (!bare && yk_units_parse(word, seconds ? YK_UNIT_SECONDS : option->unit, out) != YK_OK) {
         return seconds ? yk_fail(YK_ERROR_USAGE,
                                  "--%s: \"%s\" is not a time; write seconds such as 2, or 500ms, "
                                  "2min",
@@ -114,7 +115,7 @@ static yk_status read_amount(const struct yk_option *option, const char *word, d
 
 static yk_status read_factor(const struct yk_option *option, const char *word, double *out)
 {
-    if (!yk_number_read(word, strlen(word), out) || !(*out >= 1)) {
+    if (!yk_number_parse(word, strlen(word), out) || !(*out >= 1)) {
         return yk_fail(YK_ERROR_USAGE, "--%s must be a number of 1 or more, not \"%s\"",
                        option->name, word);
     }
@@ -143,7 +144,7 @@ static yk_status read_number(const struct yk_option *option, const char *word, d
 {
     char range[80];
     describe_range(option, 1, "", range, sizeof range);
-    if (!yk_number_read(word, strlen(word), out) || !is_in_range(option, *out)) {
+    if (!yk_number_parse(word, strlen(word), out) || !is_in_range(option, *out)) {
         return yk_fail(YK_ERROR_USAGE, "--%s: \"%s\" is not a number that is %s", option->name,
                        word, range);
     }
@@ -156,7 +157,7 @@ static yk_status read_percent(const struct yk_option *option, const char *word, 
     char range[80];
     double percent = NAN;
     describe_range(option, 100, "%", range, sizeof range);
-    if (length < 2 || word[length - 1] != '%' || !yk_number_read(word, length - 1, &percent)) {
+    if (length < 2 || word[length - 1] != '%' || !yk_number_parse(word, length - 1, &percent)) {
         return yk_fail(YK_ERROR_USAGE, "--%s: \"%s\" is no part; write it such as 40%%",
                        option->name, word);
     }
@@ -168,9 +169,9 @@ static yk_status read_percent(const struct yk_option *option, const char *word, 
 }
 
 static yk_status read_list(const struct yk_option *option, const char *word, struct yk_arena *arena,
-                           struct yk_option_list *out)
+                           struct yk_option_numbers *out)
 {
-    struct yk_option_list list = {NULL, 1};
+    struct yk_option_numbers list = {NULL, 1};
     for (const char *c = word; *c; c++) {
         list.count += *c == ',';
     }
@@ -178,7 +179,7 @@ static yk_status read_list(const struct yk_option *option, const char *word, str
     const char *part = word;
     for (int32_t i = 0; i < list.count; i++) {
         const size_t length = strcspn(part, ",");
-        if (!yk_number_read(part, length, &list.values[i]) || list.values[i] <= 0) {
+        if (!yk_number_parse(part, length, &list.values[i]) || list.values[i] <= 0) {
             return yk_fail(YK_ERROR_USAGE, "--%s: \"%.*s\" is not a positive number", option->name,
                            (int)length, part);
         }
@@ -193,7 +194,7 @@ static yk_status read_text(const struct yk_option *option, const char *word, con
     if (!*word) {
         return yk_fail(YK_ERROR_USAGE, "--%s needs a value that is not empty", option->name);
     }
-    if (option->kind == YK_OPTION_FILE && strcmp(word, "-") == 0) {
+    if (option->kind == YK_OPTION_OUTPUT_FILE && strcmp(word, "-") == 0) {
         return yk_fail(YK_ERROR_USAGE, "--%s needs the name of a file to write, not -",
                        option->name);
     }
@@ -201,7 +202,7 @@ static yk_status read_text(const struct yk_option *option, const char *word, con
     return YK_OK;
 }
 
-void yk_option_clear(const struct yk_option *option, void *arguments)
+void yk_option_reset(const struct yk_option *option, void *arguments)
 {
     void *field = (char *)arguments + option->offset;
     switch (option->kind) {
@@ -209,15 +210,15 @@ void yk_option_clear(const struct yk_option *option, void *arguments)
         *(bool *)field = false;
         return;
     case YK_OPTION_TEXT:
-    case YK_OPTION_FILE:
-    case YK_OPTION_INPUT:
+    case YK_OPTION_OUTPUT_FILE:
+    case YK_OPTION_INPUT_FILE:
     case YK_OPTION_CHOICE:
         *(const char **)field = NULL;
         return;
     case YK_OPTION_INTEGER:
         *(int64_t *)field = option->missing;
         return;
-    case YK_OPTION_UNIT:
+    case YK_OPTION_QUANTITY:
     case YK_OPTION_SECONDS:
     case YK_OPTION_FACTOR:
         *(double *)field = 0;
@@ -226,8 +227,8 @@ void yk_option_clear(const struct yk_option *option, void *arguments)
     case YK_OPTION_PERCENT:
         *(double *)field = NAN;
         return;
-    case YK_OPTION_LIST:
-        *(struct yk_option_list *)field = (struct yk_option_list){0};
+    case YK_OPTION_NUMBERS:
+        *(struct yk_option_numbers *)field = (struct yk_option_numbers){0};
         return;
     }
 }
@@ -241,8 +242,8 @@ yk_status yk_option_store(const struct yk_option *option, const char *word, stru
         *(bool *)field = true;
         return YK_OK;
     case YK_OPTION_TEXT:
-    case YK_OPTION_FILE:
-    case YK_OPTION_INPUT:
+    case YK_OPTION_OUTPUT_FILE:
+    case YK_OPTION_INPUT_FILE:
         return read_text(option, word, field);
     case YK_OPTION_CHOICE: {
         char label[64] = "--";
@@ -252,7 +253,7 @@ yk_status yk_option_store(const struct yk_option *option, const char *word, stru
     }
     case YK_OPTION_INTEGER:
         return read_integer(option, word, field);
-    case YK_OPTION_UNIT:
+    case YK_OPTION_QUANTITY:
     case YK_OPTION_SECONDS:
         return read_amount(option, word, field);
     case YK_OPTION_FACTOR:
@@ -261,7 +262,7 @@ yk_status yk_option_store(const struct yk_option *option, const char *word, stru
         return read_number(option, word, field);
     case YK_OPTION_PERCENT:
         return read_percent(option, word, field);
-    case YK_OPTION_LIST:
+    case YK_OPTION_NUMBERS:
         return read_list(option, word, arena, field);
     }
     return yk_fail(YK_ERROR_USAGE, "--%s has no kind", option->name);
@@ -282,7 +283,7 @@ yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct yk_option *option = &table->rows[i];
-        yk_option_clear(option, arguments);
+        yk_option_reset(option, arguments);
         if (option->preset) {
             YK_TRY(yk_option_store(option, option->preset, arena, arguments));
         }
@@ -293,7 +294,7 @@ yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk
 /* The largest integer that all JSON readers represent exactly. */
 #define EXACT_INTEGER (INT64_C(1) << 53)
 
-bool yk_option_source_value(const struct yk_json *value, struct yk_text *out)
+bool yk_option_add_json_value(const struct yk_json *value, struct yk_text *out)
 {
     double number = 0;
     bool flag = false;
@@ -315,7 +316,7 @@ static yk_status apply_flag(const struct yk_option *option, const struct yk_json
     bool on = false;
     if (!yk_json_boolean(value, &on)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is true or false, not %s", option->name,
-                       yk_json_kind(value));
+                       yk_json_type_name(value));
     }
     return on ? yk_option_store(option, NULL, arena, arguments) : YK_OK;
 }
@@ -335,10 +336,10 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
     if (option->kind == YK_OPTION_FLAG) {
         return apply_flag(option, value, arena, arguments);
     }
-    if (yk_json_boolean(value, &flag) || !yk_option_source_value(value, &word)) {
+    if (yk_json_boolean(value, &flag) || !yk_option_add_json_value(value, &word)) {
         yk_text_free(&word);
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is a number or a string, not %s", option->name,
-                       yk_json_kind(value));
+                       yk_json_type_name(value));
     }
     const char *kept = yk_arena_copy_text(arena, yk_text_chars(&word), word.length);
     yk_text_free(&word);
@@ -366,7 +367,7 @@ static void clear_rival(const struct yk_option_table *table, const struct yk_opt
 {
     const struct yk_option *rival = option->rival ? yk_option_find(table, option->rival) : NULL;
     if (rival) {
-        yk_option_clear(rival, arguments);
+        yk_option_reset(rival, arguments);
     }
 }
 
@@ -425,7 +426,7 @@ yk_status yk_option_sources_store(const struct yk_option_table *table,
 /* Begins a member on a new line. The caller adds its value. */
 static void add_key(const struct yk_option *option, struct yk_json_writer *out)
 {
-    yk_json_write_line(out, 1);
+    yk_json_write_newline(out, 1);
     yk_json_write_key(out, option->name);
 }
 
@@ -460,7 +461,7 @@ static const char *unit_of(const struct yk_option *option)
         [YK_UNIT_SECONDS] = "s",
         [YK_UNIT_FLOPS] = "FLOPS",
     };
-    return option->kind == YK_OPTION_UNIT ? units[option->unit] : NULL;
+    return option->kind == YK_OPTION_QUANTITY ? units[option->unit] : NULL;
 }
 
 static void add_option(const struct yk_option *option, const void *arguments,
@@ -475,12 +476,12 @@ static void add_option(const struct yk_option *option, const void *arguments,
         }
         return;
     case YK_OPTION_TEXT:
-    case YK_OPTION_FILE:
-    case YK_OPTION_INPUT:
+    case YK_OPTION_OUTPUT_FILE:
+    case YK_OPTION_INPUT_FILE:
     case YK_OPTION_CHOICE:
         if (*(const char *const *)field) {
             add_key(option, out);
-            yk_text_add_json(out->text, *(const char *const *)field);
+            yk_text_add_json_string(out->text, *(const char *const *)field);
         }
         return;
     case YK_OPTION_INTEGER:
@@ -488,7 +489,7 @@ static void add_option(const struct yk_option *option, const void *arguments,
             add_integer(option, *(const int64_t *)field, out);
         }
         return;
-    case YK_OPTION_UNIT:
+    case YK_OPTION_QUANTITY:
     case YK_OPTION_SECONDS:
     case YK_OPTION_FACTOR:
         if (*(const double *)field > 0) {
@@ -501,7 +502,7 @@ static void add_option(const struct yk_option *option, const void *arguments,
             add_number(option, *(const double *)field, unit_of(option), out);
         }
         return;
-    case YK_OPTION_LIST: /* no command with option sources has one */
+    case YK_OPTION_NUMBERS: /* no command with option sources has one */
         return;
     }
 }

@@ -21,37 +21,38 @@
 
 /* The kind of an option determines the type of its field. */
 enum yk_option_kind {
-    YK_OPTION_FLAG,    /* bool; the option takes no value */
-    YK_OPTION_TEXT,    /* const char * */
-    YK_OPTION_FILE,    /* const char *, a file to write */
-    YK_OPTION_INPUT,   /* const char *, a file to read */
-    YK_OPTION_CHOICE,  /* const char *, one of `choices` */
-    YK_OPTION_INTEGER, /* int64_t, from `min` to `max` */
-    YK_OPTION_UNIT,    /* double, a quantity with the unit `unit` */
-    YK_OPTION_SECONDS, /* double, a duration: "2" (seconds), "500ms" */
-    YK_OPTION_FACTOR,  /* double, 1 or more */
-    YK_OPTION_NUMBER,  /* double, above 0; NAN if it is neither given nor has a default */
-    YK_OPTION_PERCENT, /* double, "40%" is stored as 0.4; NAN as for NUMBER */
-    YK_OPTION_LIST,    /* struct yk_option_list, positive numbers separated by commas */
+    YK_OPTION_FLAG,        /* bool; the option takes no value */
+    YK_OPTION_TEXT,        /* const char * */
+    YK_OPTION_OUTPUT_FILE, /* const char *, a file to write */
+    YK_OPTION_INPUT_FILE,  /* const char *, a file to read */
+    YK_OPTION_CHOICE,      /* const char *, one of `choices` */
+    YK_OPTION_INTEGER,     /* int64_t, from `min` to `max` */
+    YK_OPTION_QUANTITY,    /* double, a quantity with the unit `unit` */
+    YK_OPTION_SECONDS,     /* double, a duration: "2" (seconds), "500ms" */
+    YK_OPTION_FACTOR,      /* double, 1 or more */
+    YK_OPTION_NUMBER,      /* double, above 0; NAN if it is neither given nor has a default */
+    YK_OPTION_PERCENT,     /* double, "40%" is stored as 0.4; NAN as for NUMBER */
+    YK_OPTION_NUMBERS,     /* struct yk_option_numbers, positive numbers separated by commas */
 };
 
-struct yk_option_list {
+struct yk_option_numbers {
     double *values;
     int32_t count;
 };
 
-struct yk_choice {
+struct yk_option_choice {
     const char *name;
     const char *summary; /* NULL if the name is sufficient */
 };
 
 /* Writes choice `number` to `out`. Returns false after the last choice. */
-typedef bool (*yk_choices)(size_t number, struct yk_choice *out);
+typedef bool (*yk_option_choice_function)(size_t number, struct yk_option_choice *out);
 
-/* Implements a yk_choices function for an array of choices: return YK_CHOICE_AT(array). */
-bool yk_option_choice_at(const struct yk_choice *choices, size_t count, size_t number,
-                         struct yk_choice *out);
-#define YK_CHOICE_AT(choices_)                                                                     \
+/* Implements a yk_option_choice_function function for an array of choices: return
+ * YK_OPTION_CHOICE_AT(array). */
+bool yk_option_choice_at(const struct yk_option_choice *choices, size_t count, size_t number,
+                         struct yk_option_choice *out);
+#define YK_OPTION_CHOICE_AT(choices_)                                                              \
     yk_option_choice_at((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
 
 struct yk_option {
@@ -74,8 +75,8 @@ struct yk_option {
     int64_t max;       /* kind INTEGER */
     int64_t missing;   /* kind INTEGER: the field's value if the option is neither given nor has a
                           default */
-    yk_choices choices; /* kind CHOICE */
-    size_t offset;      /* of the field in the struct of the request */
+    yk_option_choice_function choices; /* kind CHOICE */
+    size_t offset;                     /* of the field in the struct of the request */
 };
 
 /* Strings in the order in which they were given. */
@@ -93,41 +94,42 @@ struct yk_option_table {
 /*
  * The parts of a row. With them a row takes one or two lines:
  *
- *   {YK_ROW("batch", "N", GROUP, "Samples in a batch"), YK_INTEGER(1, MOST, "1"), TO(batch)},
+ *   {YK_OPTION_ROW("batch", "N", GROUP, "Samples in a batch"), YK_INTEGER_OPTION(1, MOST, "1"),
+ * TO(batch)},
  *
- * where the file defines: #define TO(member) YK_TO(struct request, member).
+ * where the file defines: #define TO(member) YK_OPTION_FIELD(struct request, member).
  * A placeholder of NULL means a flag, a group of NULL means that of the row before, a preset of
  * NULL means no default.
  */
-#define YK_ROW(name_, placeholder_, group_, help_)                                                 \
+#define YK_OPTION_ROW(name_, placeholder_, group_, help_)                                          \
     .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
 #define YK_FLAG .kind = YK_OPTION_FLAG
-#define YK_TEXT(preset_) .kind = YK_OPTION_TEXT, .preset = (preset_)
-#define YK_INPUT .kind = YK_OPTION_INPUT
-#define YK_FILE .kind = YK_OPTION_FILE
-#define YK_CHOICE(choices_, preset_)                                                               \
+#define YK_TEXT_OPTION(preset_) .kind = YK_OPTION_TEXT, .preset = (preset_)
+#define YK_INPUT_FILE_OPTION .kind = YK_OPTION_INPUT_FILE
+#define YK_OUTPUT_FILE_OPTION .kind = YK_OPTION_OUTPUT_FILE
+#define YK_CHOICE_OPTION(choices_, preset_)                                                        \
     .kind = YK_OPTION_CHOICE, .choices = (choices_), .preset = (preset_)
-#define YK_INTEGER(min_, max_, preset_)                                                            \
+#define YK_INTEGER_OPTION(min_, max_, preset_)                                                     \
     .kind = YK_OPTION_INTEGER, .min = (min_), .max = (max_), .preset = (preset_)
-#define YK_NUMBER(preset_) .kind = YK_OPTION_NUMBER, .preset = (preset_)
-#define YK_SECONDS(preset_) .kind = YK_OPTION_SECONDS, .preset = (preset_)
-#define YK_PERCENT(ceiling_, preset_)                                                              \
+#define YK_NUMBER_OPTION(preset_) .kind = YK_OPTION_NUMBER, .preset = (preset_)
+#define YK_SECONDS_OPTION(preset_) .kind = YK_OPTION_SECONDS, .preset = (preset_)
+#define YK_PERCENT_OPTION(ceiling_, preset_)                                                       \
     .kind = YK_OPTION_PERCENT, .ceiling = (ceiling_), .preset = (preset_)
-#define YK_BYTES .kind = YK_OPTION_UNIT, .unit = YK_UNIT_BYTES
+#define YK_BYTES_OPTION .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_BYTES
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a member cannot stand in them */
-#define YK_TO(type_, member_) .offset = offsetof(type_, member_)
+#define YK_OPTION_FIELD(type_, member_) .offset = offsetof(type_, member_)
 /* The members `options` and `option_count` of a struct, from an array of rows. */
-#define YK_OPTIONS(rows_) .options = (rows_), .option_count = sizeof(rows_) / sizeof((rows_)[0])
+#define YK_OPTION_ROWS(rows_) .options = (rows_), .option_count = sizeof(rows_) / sizeof((rows_)[0])
 
 /* The choice that begins with `word`, if there is exactly one, else the one with the nearest name;
  * NULL if none is similar. */
-const char *yk_option_nearest_choice(const char *word, yk_choices choices);
+const char *yk_option_nearest_choice(const char *word, yk_option_choice_function choices);
 
 /* The same for any list of names. */
 const char *yk_option_nearest(const char *word, const char *const *names, size_t count);
 
 /* Resets the field to its value for an option that is neither given nor has a default. */
-void yk_option_clear(const struct yk_option *option, void *arguments);
+void yk_option_reset(const struct yk_option *option, void *arguments);
 
 /* Parses and checks `word` and stores the value. `word` may be NULL for a flag. Strings are not
  * copied. */
@@ -137,7 +139,7 @@ yk_status yk_option_store(const struct yk_option *option, const char *word, stru
 /* Fails if `word` is not one of the choices. The message begins with `label` and suggests the
  * nearest choice. */
 yk_status yk_option_check_choice(const char *label, const char *word,
-                                 yk_choices choices) YK_MUST_USE;
+                                 yk_option_choice_function choices) YK_MUST_USE;
 
 /* The row with that name, or NULL. */
 const struct yk_option *yk_option_find(const struct yk_option_table *table, const char *name);
@@ -193,6 +195,6 @@ yk_status yk_option_source_write(const struct yk_option_table *table, const void
 
 /* Appends a JSON value as a user would type it. Returns false if no option can have a value of this
  * type. */
-bool yk_option_source_value(const struct yk_json *value, struct yk_text *out);
+bool yk_option_add_json_value(const struct yk_json *value, struct yk_text *out);
 
 #endif

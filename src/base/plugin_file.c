@@ -51,7 +51,7 @@ yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_requ
     return YK_OK;
 }
 
-yk_status yk_plugin_file_check(const char *path, const char *what, int found, int wanted)
+yk_status yk_plugin_file_check_version(const char *path, const char *what, int found, int wanted)
 {
     return found == wanted
                ? YK_OK

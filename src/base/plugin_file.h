@@ -31,7 +31,7 @@ yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_requ
 
 /* Fails unless the version of the plug-in's table, `found`, is the one that this program needs,
  * `wanted`. */
-yk_status yk_plugin_file_check(const char *path, const char *what, int found,
-                               int wanted) YK_MUST_USE;
+yk_status yk_plugin_file_check_version(const char *path, const char *what, int found,
+                                       int wanted) YK_MUST_USE;
 
 #endif

@@ -4,7 +4,7 @@
 
 enum {
     ROUNDS = 64,
-    LENGTH_AT = YK_SHA256_BLOCK - 8, /* offset of the length in the last block */
+    LENGTH_AT = YK_SHA256_BLOCK_BYTES - 8, /* offset of the length in the last block */
 };
 
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
@@ -66,12 +66,12 @@ void yk_sha256_begin(struct yk_sha256 *hash)
                                          0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
-void yk_sha256_add(struct yk_sha256 *hash, const void *bytes, size_t length)
+void yk_sha256_update(struct yk_sha256 *hash, const void *bytes, size_t length)
 {
     const unsigned char *from = bytes;
     while (length > 0) {
-        const size_t used = hash->length % YK_SHA256_BLOCK;
-        const size_t room = YK_SHA256_BLOCK - used;
+        const size_t used = hash->length % YK_SHA256_BLOCK_BYTES;
+        const size_t room = YK_SHA256_BLOCK_BYTES - used;
         const size_t count = length < room ? length : room;
         memcpy(hash->block + used, from, count);
         from += count;
@@ -83,7 +83,7 @@ void yk_sha256_add(struct yk_sha256 *hash, const void *bytes, size_t length)
     }
 }
 
-void yk_sha256_end(struct yk_sha256 *hash, unsigned char out[YK_SHA256_SIZE])
+void yk_sha256_end(struct yk_sha256 *hash, unsigned char out[YK_SHA256_DIGEST_BYTES])
 {
     static const unsigned char one = 0x80;
     static const unsigned char zero = 0;
@@ -92,23 +92,23 @@ void yk_sha256_end(struct yk_sha256 *hash, unsigned char out[YK_SHA256_SIZE])
     for (int i = 0; i < 8; i++) {
         length[i] = (unsigned char)(bits >> (56 - 8 * i));
     }
-    yk_sha256_add(hash, &one, 1);
-    while (hash->length % YK_SHA256_BLOCK != LENGTH_AT) {
-        yk_sha256_add(hash, &zero, 1);
+    yk_sha256_update(hash, &one, 1);
+    while (hash->length % YK_SHA256_BLOCK_BYTES != LENGTH_AT) {
+        yk_sha256_update(hash, &zero, 1);
     }
-    yk_sha256_add(hash, length, sizeof length);
-    for (int i = 0; i < YK_SHA256_SIZE; i++) {
+    yk_sha256_update(hash, length, sizeof length);
+    for (int i = 0; i < YK_SHA256_DIGEST_BYTES; i++) {
         out[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
     }
 }
 
 void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t length)
 {
-    unsigned char block[YK_SHA256_BLOCK] = {0};
+    unsigned char block[YK_SHA256_BLOCK_BYTES] = {0};
     if (length > sizeof block) {
         struct yk_sha256 hash;
         yk_sha256_begin(&hash);
-        yk_sha256_add(&hash, key, length);
+        yk_sha256_update(&hash, key, length);
         yk_sha256_end(&hash, block);
     } else {
         memcpy(block, key, length);
@@ -117,31 +117,32 @@ void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t l
         block[i] ^= 0x36;
     }
     yk_sha256_begin(&hmac->inner);
-    yk_sha256_add(&hmac->inner, block, sizeof block);
+    yk_sha256_update(&hmac->inner, block, sizeof block);
     for (size_t i = 0; i < sizeof block; i++) {
         block[i] ^= 0x36 ^ 0x5c;
     }
     yk_sha256_begin(&hmac->outer);
-    yk_sha256_add(&hmac->outer, block, sizeof block);
+    yk_sha256_update(&hmac->outer, block, sizeof block);
 }
 
-void yk_sha256_hmac_add(struct yk_sha256_hmac *hmac, const void *bytes, size_t length)
+void yk_sha256_hmac_update(struct yk_sha256_hmac *hmac, const void *bytes, size_t length)
 {
-    yk_sha256_add(&hmac->inner, bytes, length);
+    yk_sha256_update(&hmac->inner, bytes, length);
 }
 
-void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_SIZE])
+void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_DIGEST_BYTES])
 {
-    unsigned char inner[YK_SHA256_SIZE];
+    unsigned char inner[YK_SHA256_DIGEST_BYTES];
     yk_sha256_end(&hmac->inner, inner);
-    yk_sha256_add(&hmac->outer, inner, sizeof inner);
+    yk_sha256_update(&hmac->outer, inner, sizeof inner);
     yk_sha256_end(&hmac->outer, out);
 }
 
-bool yk_sha256_is_same(const unsigned char a[YK_SHA256_SIZE], const unsigned char b[YK_SHA256_SIZE])
+bool yk_sha256_equals_constant_time(const unsigned char a[YK_SHA256_DIGEST_BYTES],
+                                    const unsigned char b[YK_SHA256_DIGEST_BYTES])
 {
     unsigned char differs = 0;
-    for (int i = 0; i < YK_SHA256_SIZE; i++) {
+    for (int i = 0; i < YK_SHA256_DIGEST_BYTES; i++) {
         differs = (unsigned char)(differs | (a[i] ^ b[i]));
     }
     return differs == 0;

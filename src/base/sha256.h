@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 enum {
-    YK_SHA256_SIZE = 32,
-    YK_SHA256_BLOCK = 64,
+    YK_SHA256_DIGEST_BYTES = 32,
+    YK_SHA256_BLOCK_BYTES = 64,
 };
 
 struct yk_sha256 {
     uint32_t state[8];
     uint64_t length; /* bytes that were added so far */
-    unsigned char block[YK_SHA256_BLOCK];
+    unsigned char block[YK_SHA256_BLOCK_BYTES];
 };
 
 struct yk_sha256_hmac {
@@ -26,16 +26,16 @@ struct yk_sha256_hmac {
 };
 
 void yk_sha256_begin(struct yk_sha256 *hash);
-void yk_sha256_add(struct yk_sha256 *hash, const void *bytes, size_t length);
-void yk_sha256_end(struct yk_sha256 *hash, unsigned char out[YK_SHA256_SIZE]);
+void yk_sha256_update(struct yk_sha256 *hash, const void *bytes, size_t length);
+void yk_sha256_end(struct yk_sha256 *hash, unsigned char out[YK_SHA256_DIGEST_BYTES]);
 
 void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t length);
-void yk_sha256_hmac_add(struct yk_sha256_hmac *hmac, const void *bytes, size_t length);
-void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_SIZE]);
+void yk_sha256_hmac_update(struct yk_sha256_hmac *hmac, const void *bytes, size_t length);
+void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_DIGEST_BYTES]);
 
 /* Whether two digests are equal. Takes the same time wherever they differ, which prevents timing
  * attacks. */
-bool yk_sha256_is_same(const unsigned char a[YK_SHA256_SIZE],
-                       const unsigned char b[YK_SHA256_SIZE]);
+bool yk_sha256_equals_constant_time(const unsigned char a[YK_SHA256_DIGEST_BYTES],
+                                    const unsigned char b[YK_SHA256_DIGEST_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 #include "base/table.h"
 
 #include "base/arena.h"
-#include "base/control.h"
+#include "base/control_character.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ void yk_table_add(struct yk_table *table, const char *format, ...)
     va_end(arguments);
     /* Cells may contain names from files, which must not control the terminal or end the cell. */
     if (table->cells.length > begin) {
-        yk_control_mask(table->cells.bytes + begin, table->cells.length - begin);
+        yk_control_character_mask(table->cells.bytes + begin, table->cells.length - begin);
     }
     yk_text_add_bytes(&table->cells, "", 1);
     table->cell_count++;
@@ -65,7 +65,7 @@ static size_t longest(size_t a, size_t b)
 static void write_cell(const struct yk_table *table, size_t column, const char *cell, size_t width,
                        struct yk_text *out)
 {
-    const size_t padding = width - yk_text_columns(cell);
+    const size_t padding = width - yk_text_display_width(cell);
     const bool last = column + 1 == table->column_count;
     yk_text_add(out, "  ");
     if (table->columns[column].align == YK_TABLE_RIGHT) {
@@ -76,7 +76,7 @@ static void write_cell(const struct yk_table *table, size_t column, const char *
         yk_text_add_repeated(out, " ", last ? 0 : padding);
     }
     if (last) {
-        yk_text_trim(out);
+        yk_text_trim_end(out);
         yk_text_add(out, "\n");
     }
 }
@@ -90,7 +90,7 @@ static void write_rows(const struct yk_table *table, const size_t *widths, struc
         yk_text_add(out, "  ");
         yk_text_add_repeated(out, "-", widths[c]);
     }
-    yk_text_trim(out); /* empty columns without a title have no rule */
+    yk_text_trim_end(out); /* empty columns without a title have no rule */
     yk_text_add(out, "\n");
     const char *cell = yk_text_chars(&table->cells);
     const size_t complete = table->cell_count - table->cell_count % table->column_count;
@@ -107,12 +107,12 @@ yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
     size_t *widths = calloc(table->column_count, sizeof *widths);
     YK_TRY_MEMORY(widths);
     for (size_t c = 0; c < table->column_count; c++) {
-        widths[c] = yk_text_columns(table->columns[c].title);
+        widths[c] = yk_text_display_width(table->columns[c].title);
     }
     const char *cell = yk_text_chars(&table->cells);
     for (size_t i = 0; i < table->cell_count; i++) {
         const size_t column = i % table->column_count;
-        widths[column] = longest(widths[column], yk_text_columns(cell));
+        widths[column] = longest(widths[column], yk_text_display_width(cell));
         cell += strlen(cell) + 1;
     }
     write_rows(table, widths, out);
@@ -120,7 +120,7 @@ yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
     return yk_text_status(out);
 }
 
-yk_status yk_table_finish(struct yk_table *table, struct yk_text *out)
+yk_status yk_table_write_and_destroy(struct yk_table *table, struct yk_text *out)
 {
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);

@@ -31,6 +31,6 @@ void yk_table_add(struct yk_table *table, const char *format, ...) YK_PRINTF(2, 
 yk_status yk_table_write(const struct yk_table *table, struct yk_text *out) YK_MUST_USE;
 
 /* The same, then destroys the table. */
-yk_status yk_table_finish(struct yk_table *table, struct yk_text *out) YK_MUST_USE;
+yk_status yk_table_write_and_destroy(struct yk_table *table, struct yk_text *out) YK_MUST_USE;
 
 #endif

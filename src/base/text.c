@@ -1,6 +1,6 @@
 #include "base/text.h"
 
-#include "base/control.h"
+#include "base/control_character.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -28,7 +28,7 @@ const char *yk_text_chars(const struct yk_text *text)
     return text->bytes ? text->bytes : "";
 }
 
-yk_status yk_text_move(struct yk_text *text, struct yk_arena *arena, const char **out)
+yk_status yk_text_move_to_arena(struct yk_text *text, struct yk_arena *arena, const char **out)
 {
     yk_status status = yk_text_status(text);
     if (status == YK_OK) {
@@ -89,7 +89,7 @@ void yk_text_add_repeated(struct yk_text *text, const char *words, size_t times)
     }
 }
 
-void yk_text_trim(struct yk_text *text)
+void yk_text_trim_end(struct yk_text *text)
 {
     while (text->length > 0 && text->bytes[text->length - 1] == ' ') {
         text->bytes[--text->length] = '\0';
@@ -120,7 +120,7 @@ void yk_text_addv(struct yk_text *text, const char *format, va_list arguments)
 
 void yk_text_add_number(struct yk_text *text, double value)
 {
-    char digits[YK_NUMBER_SIZE];
+    char digits[YK_NUMBER_BUFFER_SIZE];
     yk_number_format(value, digits);
     yk_text_add(text, digits);
 }
@@ -130,7 +130,7 @@ static void add_escaped(struct yk_text *text, const char *bytes, size_t length, 
 {
     size_t begin = 0; /* of the bytes that are not added yet */
     for (size_t i = 0; i < length; i++) {
-        const size_t control = yk_control_length(bytes + i, length - i);
+        const size_t control = yk_control_character_length(bytes + i, length - i);
         if (control == 0 || (bytes[i] && strchr(kept, bytes[i]))) {
             continue;
         }
@@ -148,7 +148,7 @@ void yk_text_add_printable(struct yk_text *text, const char *bytes, size_t lengt
     add_escaped(text, bytes, length, "\n\t");
 }
 
-void yk_text_add_line(struct yk_text *text, const char *words)
+void yk_text_add_escaped_line(struct yk_text *text, const char *words)
 {
     add_escaped(text, words, strlen(words), "");
 }
@@ -156,7 +156,7 @@ void yk_text_add_line(struct yk_text *text, const char *words)
 /* Adds a character that has no short escape. Returns how many bytes more than one it consumed. */
 static size_t add_json_character(struct yk_text *text, const char *c)
 {
-    const size_t control = yk_control_length(c, c[1] ? 2 : 1);
+    const size_t control = yk_control_character_length(c, c[1] ? 2 : 1);
     if (control == 0 && *c != '<') {
         yk_text_add_bytes(text, c, 1);
         return 0;
@@ -166,7 +166,7 @@ static size_t add_json_character(struct yk_text *text, const char *c)
     return more;
 }
 
-void yk_text_add_json(struct yk_text *text, const char *words)
+void yk_text_add_json_string(struct yk_text *text, const char *words)
 {
     yk_text_add(text, "\"");
     for (const char *c = words; *c; c++) {
@@ -190,7 +190,7 @@ void yk_text_add_json(struct yk_text *text, const char *words)
     yk_text_add(text, "\"");
 }
 
-void yk_text_add_xml(struct yk_text *text, const char *words)
+void yk_text_add_xml_escaped(struct yk_text *text, const char *words)
 {
     for (const char *c = words; *c; c++) {
         switch (*c) {
@@ -245,7 +245,7 @@ static size_t columns_of(uint32_t character)
     return combining ? 0 : wide ? 2 : 1;
 }
 
-size_t yk_text_columns(const char *words)
+size_t yk_text_display_width(const char *words)
 {
     size_t columns = 0;
     while (*words) {
@@ -256,7 +256,7 @@ size_t yk_text_columns(const char *words)
     return columns;
 }
 
-size_t yk_text_prefix(const char *words, size_t columns)
+size_t yk_text_prefix_length(const char *words, size_t columns)
 {
     size_t used = 0;
     size_t length = 0;
@@ -276,14 +276,14 @@ size_t yk_text_prefix(const char *words, size_t columns)
 #define HUGE_PERPLEXITY 1e6
 #define MAX_SECONDS 1e15
 
-const char *yk_text_plural(int64_t count)
+const char *yk_text_plural_suffix(int64_t count)
 {
     return count == 1 ? "" : "s";
 }
 
 void yk_text_add_duration(double seconds, struct yk_text *out)
 {
-    char few[YK_UNITS_SIZE];
+    char few[YK_UNITS_BUFFER_SIZE];
     if (!(seconds >= 59.5)) {
         yk_units_format(seconds, YK_UNIT_SECONDS, few);
         yk_text_add(out, few);

@@ -74,12 +74,12 @@ static size_t number_length(const char *word)
     return length;
 }
 
-yk_status yk_units_read(const char *word, enum yk_unit unit, double *out)
+yk_status yk_units_parse(const char *word, enum yk_unit unit, double *out)
 {
     const struct family *family = &families[unit];
     const size_t length = number_length(word);
     double number = 0;
-    if (!yk_number_read(word, length, &number)) {
+    if (!yk_number_parse(word, length, &number)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is not a %s; write it like %s", word, family->what,
                        family->example);
     }
@@ -101,7 +101,7 @@ yk_status yk_units_read(const char *word, enum yk_unit unit, double *out)
                    family->what, name, family->example);
 }
 
-const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
 {
     const struct suffix *suffix = families[unit].show;
     while (suffix[1].name && fabs(value) < suffix->factor * 0.9995) {
@@ -112,6 +112,6 @@ const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_S
     const int decimals = magnitude >= 99.95 || scaled == trunc(scaled) ? 0
                          : magnitude < 9.995                           ? 2
                                                                        : 1;
-    snprintf(out, YK_UNITS_SIZE, "%.*f%s", decimals, value == 0 ? 0 : scaled, suffix->name);
+    snprintf(out, YK_UNITS_BUFFER_SIZE, "%.*f%s", decimals, value == 0 ? 0 : scaled, suffix->name);
     return out;
 }

@@ -15,18 +15,18 @@ enum yk_unit {
 };
 
 enum {
-    YK_UNITS_SIZE = 32
+    YK_UNITS_BUFFER_SIZE = 32
 };
 
 /* Parses a quantity. The unit is required and must be one of kind `unit`. The result is in the base
  * unit. */
-yk_status yk_units_read(const char *word, enum yk_unit unit, double *out) YK_MUST_USE;
+yk_status yk_units_parse(const char *word, enum yk_unit unit, double *out) YK_MUST_USE;
 
 /* Formats a value with a few significant digits and a suitable prefix: "1.5GiB", "12GB/s", "3.2ms".
  * Returns `out`. */
-const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_SIZE]);
+const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE]);
 
 /* The same in a temporary buffer, which is valid until the end of the enclosing block. */
-#define YK_UNITS_TEXT(value, unit) yk_units_format((value), (unit), (char[YK_UNITS_SIZE]){0})
+#define YK_UNITS_TEXT(value, unit) yk_units_format((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
 
 #endif

@@ -29,7 +29,7 @@ size_t yk_utf8_decode(const char *bytes, size_t length, uint32_t *out)
         character = character << 6 | (b[i] & 0x3f);
     }
     const bool surrogate = character >= 0xd800 && character < 0xe000;
-    if (character < min_character[count] || character >= YK_UTF8_CHARACTERS || surrogate) {
+    if (character < min_character[count] || character >= YK_UTF8_CODE_POINT_COUNT || surrogate) {
         return 0;
     }
     *out = character;
@@ -79,7 +79,7 @@ struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at)
     return place;
 }
 
-yk_status yk_utf8_fail(const char *source, struct yk_utf8_position place, char byte)
+yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_position place, char byte)
 {
     if (byte == '\0') {
         return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",

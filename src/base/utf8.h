@@ -10,7 +10,7 @@
 
 enum {
     YK_UTF8_MAX_BYTES = 4,
-    YK_UTF8_CHARACTERS = 0x110000 /* code points are below this */
+    YK_UTF8_CODE_POINT_COUNT = 0x110000 /* code points are below this */
 };
 
 /* Decodes the first character of `bytes` and returns its length in bytes. Returns 0 if the bytes
@@ -32,6 +32,7 @@ struct yk_utf8_position {
 struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at);
 
 /* Fails with a message about the invalid byte at `place`: it is 0 or not UTF-8. */
-yk_status yk_utf8_fail(const char *source, struct yk_utf8_position place, char byte) YK_MUST_USE;
+yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_position place,
+                               char byte) YK_MUST_USE;
 
 #endif

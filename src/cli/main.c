@@ -33,7 +33,7 @@ static yk_status run_command(const struct yk_command *command, char *const *word
     if (status == YK_OK && is_quiet(command, arguments)) {
         yk_terminal_set_quiet();
     }
-    YK_THEN(help ? yk_help_page_write(command, yk_terminal_width(), out)
+    YK_THEN(help ? yk_help_page_write(command, yk_terminal_output_columns(), out)
                  : command->run(arguments, out));
     yk_arena_destroy(arena);
     return status;
@@ -51,7 +51,7 @@ static yk_status fail_unknown_command(const char *word)
 static yk_status run(int count, char *const *words, struct yk_text *out)
 {
     if (words[0][0] == '-') {
-        return run_command(yk_command_list()->root, words, count, out);
+        return run_command(yk_command_table()->root, words, count, out);
     }
     const struct yk_command *command = yk_command_find(words[0]);
     if (!command) {
@@ -60,8 +60,8 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
     if (command->by_ranks) {
         struct yk_launcher launcher;
         /* What is wrong with the environment the command says, if its words do not mend it. */
-        const struct yk_rank_choice none = {.rank = -1};
-        if (yk_rank_find(&none, &launcher) == YK_OK && launcher.size > 1) {
+        const struct yk_rank_options none = {.rank = -1};
+        if (yk_rank_detect(&none, &launcher) == YK_OK && launcher.size > 1) {
             yk_terminal_set_rank(launcher.rank);
         }
     }
@@ -71,7 +71,7 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
 static yk_status show_short_help(void)
 {
     struct yk_text help = {0};
-    if (yk_help_page_write_short(yk_terminal_width(), &help) == YK_OK) {
+    if (yk_help_page_write_short(yk_terminal_output_columns(), &help) == YK_OK) {
         (void)fputs(yk_text_chars(&help), stderr);
     }
     yk_text_free(&help);
@@ -110,8 +110,8 @@ int main(int argc, char **argv)
 {
     prepare_memory();
     yk_terminal_prepare();
-    yk_command_register(&yk_commands);
-    yk_log_set_sink(yk_terminal_log, NULL);
+    yk_command_register(&yk_all_commands);
+    yk_log_set_sink(yk_terminal_log_sink, NULL);
     if (argc < 2) {
         return (int)show_short_help();
     }
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     yk_text_add(&sentence, status == YK_OK ? "" : yk_status_message());
     /* YK_ERROR_NO_FIT has a result, too: print it before the message. */
     if (status == YK_OK || (status == YK_ERROR_NO_FIT && out.length > 0)) {
-        const yk_status printed = yk_terminal_print(&out);
+        const yk_status printed = yk_terminal_print_result(&out);
         if (printed != YK_OK) {
             status = printed;
             sentence.length = 0;

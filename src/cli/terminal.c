@@ -75,7 +75,7 @@ void yk_terminal_prepare(void)
 /* Columns of the descriptor as the launching process declares them; false: not declared. */
 static bool find_declared(int descriptor, int *out)
 {
-    const char *declared = getenv(YK_TERMINAL_VARIABLE);
+    const char *declared = getenv(YK_TERMINAL_ENVIRONMENT_VARIABLE);
     const char *comma = declared ? strchr(declared, ',') : NULL;
     if (comma) {
         const char *word = descriptor == STDERR_FILENO ? comma + 1 : declared;
@@ -88,7 +88,7 @@ static bool find_declared(int descriptor, int *out)
     return getenv("OMPI_COMM_WORLD_RANK") != NULL;
 }
 
-int yk_terminal_columns(int descriptor)
+int yk_terminal_descriptor_columns(int descriptor)
 {
     int declared = 0;
     if (find_declared(descriptor, &declared)) {
@@ -104,21 +104,21 @@ int yk_terminal_columns(int descriptor)
 
 static bool is_capable(int descriptor)
 {
-    return yk_terminal_columns(descriptor) > 0;
+    return yk_terminal_descriptor_columns(descriptor) > 0;
 }
 
 static int width_of(int descriptor)
 {
-    const int columns = yk_terminal_columns(descriptor);
+    const int columns = yk_terminal_descriptor_columns(descriptor);
     return columns > 0 ? columns : PIPED_WIDTH;
 }
 
-int yk_terminal_width(void)
+int yk_terminal_output_columns(void)
 {
     return width_of(STDOUT_FILENO);
 }
 
-bool yk_terminal_colour(void)
+bool yk_terminal_uses_colour(void)
 {
     const char *refused = getenv("NO_COLOR");
     return is_capable(STDOUT_FILENO) && !(refused && *refused);
@@ -135,9 +135,9 @@ bool yk_terminal_is_main_rank(void)
     return rank_shown <= 0;
 }
 
-bool yk_terminal_is_repeat(void)
+bool yk_terminal_messages_already_printed(void)
 {
-    return rank_shown > 0 || (rank_shown == 0 && getenv(YK_TERMINAL_VARIABLE));
+    return rank_shown > 0 || (rank_shown == 0 && getenv(YK_TERMINAL_ENVIRONMENT_VARIABLE));
 }
 
 void yk_terminal_set_quiet(void)
@@ -162,7 +162,7 @@ static void erase_progress(void)
     }
 }
 
-void yk_terminal_log(void *user, enum yk_log_level level, const char *line)
+void yk_terminal_log_sink(void *user, enum yk_log_level level, const char *line)
 {
     (void)user;
     static const char *const names[] = {
@@ -225,7 +225,7 @@ void yk_terminal_progress_end(void)
     funlockfile(stderr);
 }
 
-void yk_terminal_line(const char *line, bool keep)
+void yk_terminal_print_status_line(const char *line, bool keep)
 {
     const bool rewrites = is_capable(STDERR_FILENO);
     struct yk_text printable = {0};
@@ -240,7 +240,7 @@ void yk_terminal_line(const char *line, bool keep)
     } else {
         /* A line that wraps could not be erased. */
         const char *shown = yk_text_chars(&printable);
-        const size_t length = yk_text_prefix(shown, (size_t)width_of(STDERR_FILENO) - 1);
+        const size_t length = yk_text_prefix_length(shown, (size_t)width_of(STDERR_FILENO) - 1);
         (void)fprintf(stderr, "%.*s", (int)length, shown);
         (void)fflush(stderr);
         progress_shown = true;
@@ -293,7 +293,7 @@ static yk_status print_escaped(const char *bytes, size_t length)
     return status;
 }
 
-yk_status yk_terminal_print(const struct yk_text *text)
+yk_status yk_terminal_print_result(const struct yk_text *text)
 {
     if (rank_shown > 0) {
         return YK_OK;
@@ -302,14 +302,14 @@ yk_status yk_terminal_print(const struct yk_text *text)
                           : print_escaped(yk_text_chars(text), text->length);
 }
 
-yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result)
+yk_status yk_terminal_print_after_failure(yk_status status, struct yk_text *result)
 {
     struct yk_text sentences = {0};
     if (status == YK_OK || status == YK_ERROR_NO_FIT) {
         return status;
     }
     yk_text_add(&sentences, yk_status_message());
-    if (yk_terminal_print(result) != YK_OK && *yk_status_message()) {
+    if (yk_terminal_print_result(result) != YK_OK && *yk_status_message()) {
         yk_text_addf(&sentences, "%s%s", sentences.length > 0 ? "; " : "", yk_status_message());
     }
     yk_text_free(result);

@@ -1,7 +1,7 @@
 /*
  * Terminal: prints results to standard output, and messages and progress to standard error. A
  * terminal gets colour and a progress line; a file or a pipe gets neither. For the main thread
- * only, except yk_terminal_log and yk_terminal_print_fatal, which any thread may call.
+ * only, except yk_terminal_log_sink and yk_terminal_print_fatal, which any thread may call.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H
@@ -20,11 +20,11 @@ void yk_terminal_prepare(void);
 
 /* Environment variable by which the process that launches ranks describes its terminal to them. Its
  * value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
-#define YK_TERMINAL_VARIABLE "YOKE_TERMINAL"
+#define YK_TERMINAL_ENVIRONMENT_VARIABLE "YOKE_TERMINAL"
 
 /* Width in columns of the terminal behind a file descriptor; 0: not a terminal, or TERM is "dumb".
  */
-int yk_terminal_columns(int descriptor);
+int yk_terminal_descriptor_columns(int descriptor);
 
 /* Declares that this process is rank `rank` of several. Only rank 0 prints results, notes and
  * progress. Warnings and errors of other ranks start with the rank. An error that another rank of
@@ -36,20 +36,20 @@ bool yk_terminal_is_main_rank(void);
 
 /* Whether another process has already printed the messages about the command line: rank 0, or the
  * process that launched the ranks. */
-bool yk_terminal_is_repeat(void);
+bool yk_terminal_messages_already_printed(void);
 
 /* Width of standard output in columns; 80 if it is not a terminal. */
-int yk_terminal_width(void);
+int yk_terminal_output_columns(void);
 
 /* Whether to use colour on standard output: it is a terminal, TERM is not "dumb", and NO_COLOR is
  * not set. */
-bool yk_terminal_colour(void);
+bool yk_terminal_uses_colour(void);
 
 /* Disables notes and progress. */
 void yk_terminal_set_quiet(void);
 
 /* A log sink (base/log.h). Prints "yoke: note: …" or "yoke: warning: …" to standard error. */
-void yk_terminal_log(void *user, enum yk_log_level level, const char *line);
+void yk_terminal_log_sink(void *user, enum yk_log_level level, const char *line);
 
 /*
  * Show a progress line on standard error and rewrite it in place. It appears after half a second,
@@ -64,7 +64,7 @@ void yk_terminal_progress_end(void);
  * Prints a status line to standard error. It replaces the previous line, unless that one was
  * printed with `keep`. If standard error is not a terminal, only lines with `keep` are printed.
  */
-void yk_terminal_line(const char *line, bool keep);
+void yk_terminal_print_status_line(const char *line, bool keep);
 
 /* Prints "yoke: SENTENCE" to standard error. */
 void yk_terminal_print_error(const char *sentence);
@@ -77,7 +77,7 @@ void yk_terminal_print_fatal(const char *sentence);
 /* Writes `text` to standard output. Control characters are printed as visible escapes, unless
  * text->coloured says that the text is already escaped. If the reader has closed the pipe, returns
  * YK_ERROR_SYSTEM with an empty message. */
-yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
+yk_status yk_terminal_print_result(const struct yk_text *text) YK_MUST_USE;
 
 /*
  * Prints the result of a job whose files could not be written. `status` is the status of writing
@@ -85,7 +85,7 @@ yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
  * Otherwise prints and empties `result`, and returns `status` with its message. If printing fails,
  * too, that message is appended.
  */
-yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result) YK_MUST_USE;
+yk_status yk_terminal_print_after_failure(yk_status status, struct yk_text *result) YK_MUST_USE;
 
 /* Prints generated or decoded text: with escapes on a terminal, unchanged to a file or a pipe. Can
  * be used as a callback of a job. */

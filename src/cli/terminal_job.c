@@ -65,7 +65,7 @@ static void end(void *user)
 static void print_line(void *user, const char *text, bool keep)
 {
     (void)user;
-    yk_terminal_line(text, keep);
+    yk_terminal_print_status_line(text, keep);
 }
 
 static void report_failure(void *user, const char *sentence)
@@ -88,7 +88,7 @@ static void exit_process(void *user, yk_status status)
     _exit((int)status);
 }
 
-static struct yk_job terminal = {
+static struct yk_job_callbacks terminal = {
     .begin = begin,
     .progress = yk_terminal_progress,
     .end = end,
@@ -99,31 +99,31 @@ static struct yk_job terminal = {
     .stop = &interrupted,
 };
 
-const struct yk_job *yk_terminal_job(void)
+const struct yk_job_callbacks *yk_terminal_job_handle_interrupt(void)
 {
     handle_signal(SIGINT);
     return &terminal;
 }
 
-const struct yk_job *yk_terminal_job_termination(void)
+const struct yk_job_callbacks *yk_terminal_job_handle_termination(void)
 {
     handle_termination();
     return &terminal;
 }
 
-const struct yk_job *yk_terminal_job_search(void)
+const struct yk_job_callbacks *yk_terminal_job_handle_interrupt_after_begin(void)
 {
     terminal.begin = begin_interruptible;
     return &terminal;
 }
 
-const struct yk_job *yk_terminal_job_ranks(void)
+const struct yk_job_callbacks *yk_terminal_job_handle_termination_after_begin(void)
 {
     terminal.begin = begin_terminable;
     return &terminal;
 }
 
-const struct yk_job *yk_terminal_job_unwatched(void)
+const struct yk_job_callbacks *yk_terminal_job_default_signals(void)
 {
     return &terminal;
 }

@@ -10,21 +10,21 @@
 #include "job/job.h"
 
 /* Handles SIGINT (Ctrl-C) from now on. */
-const struct yk_job *yk_terminal_job(void);
+const struct yk_job_callbacks *yk_terminal_job_handle_interrupt(void);
 
 /* Handles SIGINT as soon as the job calls `begin`. Before that, while the job reads its inputs,
  * Ctrl-C ends the process. For searches. */
-const struct yk_job *yk_terminal_job_search(void);
+const struct yk_job_callbacks *yk_terminal_job_handle_interrupt_after_begin(void);
 
 /* Handles SIGINT, SIGTERM and SIGUSR1 from now on. For jobs that save their state. */
-const struct yk_job *yk_terminal_job_termination(void);
+const struct yk_job_callbacks *yk_terminal_job_handle_termination(void);
 
 /* Handles these three signals as soon as the job calls `begin`. Before that, while ranks connect or
  * a model is loaded, a signal ends the process. */
-const struct yk_job *yk_terminal_job_ranks(void);
+const struct yk_job_callbacks *yk_terminal_job_handle_termination_after_begin(void);
 
 /* Handles no signals until another function here is called. For jobs that have nothing to save
  * yet. */
-const struct yk_job *yk_terminal_job_unwatched(void);
+const struct yk_job_callbacks *yk_terminal_job_default_signals(void);
 
 #endif

@@ -68,7 +68,7 @@ static const struct yk_interconnect *assume_link(const struct yk_device *a,
 static void add_link(struct yk_text *out, const struct yk_interconnect *link,
                      const struct yk_device *device)
 {
-    char bandwidth[YK_UNITS_SIZE];
+    char bandwidth[YK_UNITS_BUFFER_SIZE];
     yk_units_format(link->bytes_per_s, YK_UNIT_BYTES_PER_S, bandwidth);
     yk_text_add(out, link->title);
     if (device) {
@@ -133,10 +133,10 @@ void yk_cluster_builder_free(struct yk_cluster_builder *builder)
     *builder = (struct yk_cluster_builder){0};
 }
 
-void yk_cluster_builder_describe_device(const struct yk_datasheet *sheet, double part,
-                                        int32_t cores, struct yk_device *out)
+void yk_cluster_builder_fill_from_datasheet(const struct yk_datasheet *sheet, double part,
+                                            int32_t cores, struct yk_device *out)
 {
-    const bool is_cpu = sheet->generation == YK_GENERATION_CPU;
+    const bool is_cpu = sheet->generation == YK_DEVICE_GENERATION_CPU;
     const double scale = is_cpu ? part * cores : part; /* a row for CPUs is of one core */
     *out = (struct yk_device){
         .type = sheet->name,

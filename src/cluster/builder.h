@@ -27,8 +27,8 @@ void yk_cluster_builder_free(struct yk_cluster_builder *builder);
 
 /* Fills in a device from its datasheet. `part` is the fraction of the device; `cores` is the number
  * of cores of a CPU, otherwise 0. Name and node are left to the caller. */
-void yk_cluster_builder_describe_device(const struct yk_datasheet *sheet, double part,
-                                        int32_t cores, struct yk_device *out);
+void yk_cluster_builder_fill_from_datasheet(const struct yk_datasheet *sheet, double part,
+                                            int32_t cores, struct yk_device *out);
 
 /* Adds a complete device. Unsupported precisions get the fp32 rate. */
 yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *builder,

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cluster/builder.h"
@@ -34,12 +34,12 @@ enum {
 static yk_status require_time(const struct yk_json *node, const char *key, double *out)
 {
     *out = NAN;
-    YK_TRY(yk_json_get_amount_or_zero(node, key, YK_UNIT_SECONDS, out));
+    YK_TRY(yk_json_get_nonnegative_quantity(node, key, YK_UNIT_SECONDS, out));
     return isnan(*out) ? yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key) : YK_OK;
 }
 
 static yk_status read_measured_layer(const struct yk_json *node, struct yk_arena *arena,
-                                     struct yk_measured_layer *out)
+                                     struct yk_measured_layer_time *out)
 {
     static const char *const known[] = {"layer", "model",   "precision", "sequence",
                                         "batch", "forward", "backward",  "update"};
@@ -48,9 +48,9 @@ static yk_status read_measured_layer(const struct yk_json *node, struct yk_arena
     const char *precision = NULL;
     enum yk_precision found = YK_PRECISION_FP32;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_get_text(node, "layer", &layer));
-    YK_TRY(yk_json_get_text(node, "model", &model));
-    YK_TRY(yk_json_get_text(node, "precision", &precision));
+    YK_TRY(yk_json_get_string(node, "layer", &layer));
+    YK_TRY(yk_json_get_string(node, "model", &model));
+    YK_TRY(yk_json_get_string(node, "precision", &precision));
     if (!layer) {
         return yk_fail(YK_ERROR_INPUT, "\"layer\" is missing");
     }
@@ -58,7 +58,7 @@ static yk_status read_measured_layer(const struct yk_json *node, struct yk_arena
         return yk_fail(YK_ERROR_INPUT, "\"precision\" is \"%s\", not fp32, tf32, fp16 or bf16",
                        precision);
     }
-    *out = (struct yk_measured_layer){.update_s = NAN};
+    *out = (struct yk_measured_layer_time){.update_s = NAN};
     YK_TRY(yk_arena_strdup(arena, layer, &out->layer));
     YK_TRY(yk_arena_strdup(arena, model, &out->model));
     YK_TRY(yk_arena_strdup(arena, precision, &out->precision));
@@ -69,7 +69,7 @@ static yk_status read_measured_layer(const struct yk_json *node, struct yk_arena
     }
     YK_TRY(require_time(node, "forward", &out->forward_s));
     YK_TRY(require_time(node, "backward", &out->backward_s));
-    return yk_json_get_amount_or_zero(node, "update", YK_UNIT_SECONDS, &out->update_s);
+    return yk_json_get_nonnegative_quantity(node, "update", YK_UNIT_SECONDS, &out->update_s);
 }
 
 static yk_status read_measured(const struct yk_json *device, struct yk_arena *arena,
@@ -77,17 +77,18 @@ static yk_status read_measured(const struct yk_json *device, struct yk_arena *ar
 {
     const struct yk_json *list = NULL;
     YK_TRY(yk_json_get_list(device, "measured", &list));
-    const size_t count = yk_json_count(list);
+    const size_t count = yk_json_array_count(list);
     if (count > MAX_MEASURED) {
         return yk_fail(YK_ERROR_INPUT, "\"measured\" has more than %d entries", MAX_MEASURED);
     }
-    struct yk_measured_layer *measured = NULL;
+    struct yk_measured_layer_time *measured = NULL;
     if (count > 0) {
         YK_TRY_NEW(arena, measured, count);
     }
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(read_measured_layer(yk_json_at(list, i), arena, &measured[i]),
-                                    "measured", i, NULL));
+        YK_TRY(yk_json_add_location(
+            read_measured_layer(yk_json_array_at(list, i), arena, &measured[i]), "measured", i,
+            NULL));
     }
     out->measured = measured;
     out->measured_count = (int32_t)count;
@@ -105,7 +106,7 @@ static yk_status read_part(const struct yk_json *node, const struct yk_datasheet
         return yk_fail(YK_ERROR_INPUT, "\"part\" must be a number above 0 and at most 1");
     }
     YK_TRY(yk_json_get_integer(node, "cores", 1, MAX_CORES, &cores));
-    if (!sheet || sheet->generation != YK_GENERATION_CPU) {
+    if (!sheet || sheet->generation != YK_DEVICE_GENERATION_CPU) {
         return cores == 0 ? YK_OK
                           : yk_fail(YK_ERROR_INPUT, "\"cores\" is for devices of type \"cpu\"");
     }
@@ -119,12 +120,12 @@ static yk_status read_part(const struct yk_json *node, const struct yk_datasheet
 static yk_status find_type(const struct yk_json *node, const struct yk_datasheet **out)
 {
     const char *type = NULL;
-    YK_TRY(yk_json_get_text(node, "type", &type));
+    YK_TRY(yk_json_get_string(node, "type", &type));
     *out = type ? yk_datasheet_find(type) : NULL;
     if (!type || *out) {
         return YK_OK;
     }
-    const char *nearest = yk_datasheet_nearest(type);
+    const char *nearest = yk_datasheet_nearest_name(type);
     if (nearest) {
         return yk_fail(YK_ERROR_INPUT, "unknown type \"%s\"; did you mean \"%s\"?", type, nearest);
     }
@@ -147,7 +148,7 @@ static yk_status read_matrix(const struct yk_json *rates, struct yk_device *out)
     }
     double *flops = out->matrix_flops;
     if (!yk_json_is_object(matrix)) {
-        YK_TRY(yk_json_get_amount(rates, "matrix", YK_UNIT_FLOPS, &flops[0]));
+        YK_TRY(yk_json_get_positive_quantity(rates, "matrix", YK_UNIT_FLOPS, &flops[0]));
         for (int i = 1; i < YK_PRECISION_COUNT; i++) {
             flops[i] = flops[0];
         }
@@ -155,7 +156,7 @@ static yk_status read_matrix(const struct yk_json *rates, struct yk_device *out)
     }
     YK_TRY(yk_json_check_keys(matrix, known, COUNT(known)));
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
-        YK_TRY(yk_json_get_amount(matrix, known[i], YK_UNIT_FLOPS, &flops[i]));
+        YK_TRY(yk_json_get_positive_quantity(matrix, known[i], YK_UNIT_FLOPS, &flops[i]));
     }
     return YK_OK;
 }
@@ -171,14 +172,14 @@ static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
     if (!yk_json_is_object(rates)) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"rates\" must be an object with \"matrix\" and \"vector\", not %s",
-                       yk_json_kind(rates));
+                       yk_json_type_name(rates));
     }
     YK_TRY(yk_json_check_keys(rates, known, COUNT(known)));
     yk_status status = read_matrix(rates, out);
     if (status != YK_OK) {
         return yk_status_prefix(status, "matrix");
     }
-    YK_TRY(yk_json_get_amount(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
+    YK_TRY(yk_json_get_positive_quantity(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
     if (!(out->vector_flops > 0)) {
         out->vector_flops = out->matrix_flops[YK_PRECISION_FP32];
     }
@@ -217,12 +218,12 @@ static yk_status read_device_fields(const struct yk_json *node, struct yk_arena 
     YK_TRY(find_type(node, &sheet));
     YK_TRY(read_part(node, sheet, &part, &cores));
     if (sheet) {
-        yk_cluster_builder_describe_device(sheet, part, cores, out);
+        yk_cluster_builder_fill_from_datasheet(sheet, part, cores, out);
     } else {
         *out = (struct yk_device){.part = part};
     }
-    YK_TRY(yk_json_get_text(node, "comment", &text));
-    YK_TRY(yk_json_get_text(node, "name", &text));
+    YK_TRY(yk_json_get_string(node, "comment", &text));
+    YK_TRY(yk_json_get_string(node, "name", &text));
     if (!text) {
         return yk_fail(YK_ERROR_INPUT, "\"name\" is missing");
     }
@@ -230,9 +231,9 @@ static yk_status read_device_fields(const struct yk_json *node, struct yk_arena 
         return yk_fail(YK_ERROR_INPUT, "\"name\" holds a control character");
     }
     YK_TRY(yk_arena_strdup(arena, text, &out->name));
-    YK_TRY(yk_json_get_amount(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
-    YK_TRY(yk_json_get_amount(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S,
-                              &out->memory_bytes_per_s));
+    YK_TRY(yk_json_get_positive_quantity(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
+    YK_TRY(yk_json_get_positive_quantity(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S,
+                                         &out->memory_bytes_per_s));
     const yk_status status = read_rates(node, out);
     if (status != YK_OK) {
         return yk_status_prefix(status, "rates");
@@ -250,33 +251,35 @@ struct link_entry {
 static yk_status read_link(const struct yk_json *node, struct yk_link *out)
 {
     const char *type = NULL;
-    YK_TRY(yk_json_get_text(node, "type", &type));
+    YK_TRY(yk_json_get_string(node, "type", &type));
     const struct yk_interconnect *known = type ? yk_interconnect_find(type) : NULL;
     if (type && !known) {
-        const char *nearest = yk_interconnect_nearest(type);
+        const char *nearest = yk_interconnect_nearest_name(type);
         return nearest ? yk_fail(YK_ERROR_INPUT, "unknown type \"%s\"; did you mean \"%s\"?", type,
                                  nearest)
                        : yk_fail(YK_ERROR_INPUT, "unknown type \"%s\"; say its bandwidth instead",
                                  type);
     }
     *out = (struct yk_link){
-        .latency_s = known ? known->latency_s : YK_INTERCONNECT_LATENCY_S,
+        .latency_s = known ? known->latency_s : YK_INTERCONNECT_DEFAULT_LATENCY_S,
         .bytes_per_s = known ? known->bytes_per_s : 0,
     };
-    YK_TRY(yk_json_get_amount(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
-    YK_TRY(yk_json_get_amount_or_zero(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
+    YK_TRY(
+        yk_json_get_positive_quantity(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
+    YK_TRY(yk_json_get_nonnegative_quantity(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
     return out->bytes_per_s > 0 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
 }
 
-static yk_status find_device(const struct yk_json *node, const struct yk_names *names, int32_t *out)
+static yk_status find_device(const struct yk_json *node, const struct yk_name_index *names,
+                             int32_t *out)
 {
     const char *name = yk_json_string(node);
     if (!name) {
         return yk_fail(YK_ERROR_INPUT, "\"between\" must be a list of two devices");
     }
-    const int32_t number = yk_names_find(names, name);
+    const int32_t number = yk_name_index_find(names, name);
     if (number < 0) {
-        const char *nearest = yk_names_nearest(names, name);
+        const char *nearest = yk_name_index_nearest(names, name);
         return nearest ? yk_fail(YK_ERROR_INPUT, "no device is \"%s\"; did you mean \"%s\"?", name,
                                  nearest)
                        : yk_fail(YK_ERROR_INPUT, "no device is \"%s\"", name);
@@ -285,7 +288,7 @@ static yk_status find_device(const struct yk_json *node, const struct yk_names *
     return YK_OK;
 }
 
-static yk_status read_link_entry(const struct yk_json *node, const struct yk_names *names,
+static yk_status read_link_entry(const struct yk_json *node, const struct yk_name_index *names,
                                  struct link_entry *out)
 {
     static const char *const known[] = {"between", "type", "latency", "bandwidth"};
@@ -297,11 +300,11 @@ static yk_status read_link_entry(const struct yk_json *node, const struct yk_nam
     if (!between) {
         return YK_OK;
     }
-    if (yk_json_count(between) != 2) {
+    if (yk_json_array_count(between) != 2) {
         return yk_fail(YK_ERROR_INPUT, "\"between\" must be a list of two devices");
     }
-    YK_TRY(find_device(yk_json_at(between, 0), names, &out->between[0]));
-    YK_TRY(find_device(yk_json_at(between, 1), names, &out->between[1]));
+    YK_TRY(find_device(yk_json_array_at(between, 0), names, &out->between[0]));
+    YK_TRY(find_device(yk_json_array_at(between, 1), names, &out->between[1]));
     return out->between[0] != out->between[1]
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "\"between\" names one device twice");
@@ -341,13 +344,13 @@ static yk_status set_entry(const struct link_entry *entry, struct yk_cluster_bui
     return YK_OK;
 }
 
-static yk_status read_link_list(const struct yk_json *list, const struct yk_names *names,
+static yk_status read_link_list(const struct yk_json *list, const struct yk_name_index *names,
                                 struct yk_cluster_builder *builder)
 {
     struct yk_link others = {0};
-    for (size_t i = 0; i < yk_json_count(list); i++) {
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct link_entry entry = {0};
-        yk_status status = read_link_entry(yk_json_at(list, i), names, &entry);
+        yk_status status = read_link_entry(yk_json_array_at(list, i), names, &entry);
         YK_THEN(set_entry(&entry, builder, &others));
         YK_TRY(yk_json_add_location(status, "links", i, NULL));
     }
@@ -358,7 +361,7 @@ static yk_status read_link_list(const struct yk_json *list, const struct yk_name
     return YK_OK;
 }
 
-static yk_status read_links(const struct yk_json *node, const struct yk_names *names,
+static yk_status read_links(const struct yk_json *node, const struct yk_name_index *names,
                             struct yk_cluster_builder *builder)
 {
     static const char *const known[] = {"type", "latency", "bandwidth"};
@@ -380,8 +383,8 @@ static yk_status read_links(const struct yk_json *node, const struct yk_names *n
 
 struct reading {
     const struct yk_json *root;
-    struct yk_names *devices;
-    struct yk_names *nodes;
+    struct yk_name_index *devices;
+    struct yk_name_index *nodes;
     struct yk_cluster_builder builder;
 };
 
@@ -396,7 +399,7 @@ static yk_status check_root(const struct yk_json *root)
 static yk_status read_node(const struct reading *reading, const struct yk_json *device,
                            int32_t *out)
 {
-    char digits[YK_NUMBER_SIZE];
+    char digits[YK_NUMBER_BUFFER_SIZE];
     double number = 0;
     bool added = false;
     const struct yk_json *node = yk_json_get(device, "node");
@@ -407,9 +410,9 @@ static yk_status read_node(const struct reading *reading, const struct yk_json *
     }
     if (!name) {
         return yk_fail(YK_ERROR_INPUT, "\"node\" must be a name or a number, not %s",
-                       yk_json_kind(node));
+                       yk_json_type_name(node));
     }
-    return yk_names_add(reading->nodes, name, &added, out);
+    return yk_name_index_add(reading->nodes, name, &added, out);
 }
 
 static yk_status read_device(struct reading *reading, const struct yk_json *node)
@@ -419,7 +422,7 @@ static yk_status read_device(struct reading *reading, const struct yk_json *node
     int32_t number = 0;
     YK_TRY(read_device_fields(node, reading->builder.arena, &device));
     YK_TRY(read_node(reading, node, &device.node));
-    YK_TRY(yk_names_add(reading->devices, device.name, &added, &number));
+    YK_TRY(yk_name_index_add(reading->devices, device.name, &added, &number));
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "another device has this name");
     }
@@ -433,11 +436,11 @@ static yk_status read_devices(struct reading *reading)
     if (!list) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is missing");
     }
-    if (yk_json_count(list) == 0) {
+    if (yk_json_array_count(list) == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is empty");
     }
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        const struct yk_json *node = yk_json_at(list, i);
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        const struct yk_json *node = yk_json_array_at(list, i);
         YK_TRY(yk_json_add_location(read_device(reading, node), "devices", i,
                                     yk_json_string(yk_json_get(node, "name"))));
     }
@@ -448,7 +451,8 @@ static yk_status read_root(struct reading *reading, const char *source, struct y
 {
     double host_memory_bytes = 0;
     YK_TRY(check_root(reading->root));
-    YK_TRY(yk_json_get_amount(reading->root, "host_memory", YK_UNIT_BYTES, &host_memory_bytes));
+    YK_TRY(yk_json_get_positive_quantity(reading->root, "host_memory", YK_UNIT_BYTES,
+                                         &host_memory_bytes));
     YK_TRY(read_devices(reading));
     YK_TRY(yk_cluster_builder_begin_links(&reading->builder));
     YK_TRY(read_links(yk_json_get(reading->root, "links"), reading->devices, &reading->builder));
@@ -460,12 +464,12 @@ static yk_status read_named(const struct yk_json *root, const char *source, stru
     struct reading reading = {.root = root};
     yk_status status = YK_OK;
     YK_TRY_GOTO(yk_cluster_builder_begin(&reading.builder), done);
-    YK_TRY_GOTO(yk_names_create(&reading.devices), done);
-    YK_TRY_GOTO(yk_names_create(&reading.nodes), done);
+    YK_TRY_GOTO(yk_name_index_create(&reading.devices), done);
+    YK_TRY_GOTO(yk_name_index_create(&reading.nodes), done);
     status = read_root(&reading, source, out);
 done:
-    yk_names_destroy(reading.nodes);
-    yk_names_destroy(reading.devices);
+    yk_name_index_destroy(reading.nodes);
+    yk_name_index_destroy(reading.devices);
     yk_cluster_builder_free(&reading.builder);
     return status;
 }
@@ -500,7 +504,7 @@ yk_status yk_cluster_open(const char *word, struct yk_cluster **out)
         return status == YK_OK ? YK_OK : yk_status_prefix(status, "cluster");
     }
     struct yk_text text = {0};
-    yk_status status = yk_file_read(word, &text);
+    yk_status status = yk_file_read_document(word, &text);
     if (status == YK_OK) {
         const char *source = strcmp(word, "-") == 0 ? "standard input" : word;
         status = yk_cluster_read(yk_text_chars(&text), text.length, source, out);

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A measured layer time from the cluster file. */
-struct yk_measured_layer {
+struct yk_measured_layer_time {
     const char *layer;     /* kind, shape or name of the layer: "llama-block", "layer 0" */
     const char *model;     /* NULL: any model */
     const char *precision; /* NULL: any precision */
@@ -42,8 +42,8 @@ struct yk_device {
     const char *name;
     const char *type;                 /* name of the datasheet; NULL: all numbers are in the file */
     const struct yk_datasheet *sheet; /* NULL: no datasheet */
-    enum yk_generation generation;    /* YK_GENERATION_UNKNOWN without datasheet */
-    double part;                      /* fraction of the whole device, at most 1 */
+    enum yk_device_generation generation; /* YK_DEVICE_GENERATION_UNKNOWN without datasheet */
+    double part;                          /* fraction of the whole device, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
     double matrix_flops[YK_PRECISION_COUNT]; /* dense; emulated if the precision is unsupported */
@@ -51,7 +51,7 @@ struct yk_device {
     bool is_cpu;
     int32_t cores; /* number of cores of a CPU; 0: unknown, or a GPU */
     int32_t node;  /* index of its machine */
-    const struct yk_measured_layer *measured;
+    const struct yk_measured_layer_time *measured;
     int32_t measured_count;
 };
 

@@ -21,22 +21,22 @@ static cpu_set_t *find_allowed(size_t size)
     return set;
 }
 
-yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out)
+yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores *out)
 {
     const size_t size = CPU_ALLOC_SIZE(MAX_CORES);
     cpu_set_t *allowed = find_allowed(size);
-    struct yk_core *known = NULL;
+    struct yk_cpu_core *known = NULL;
     int32_t known_count = 0;
     yk_status status = YK_OK;
     if (!allowed) {
         return yk_fail(YK_ERROR_SYSTEM, "the system does not tell which cores may be used");
     }
     /* Where hwloc knows nothing, the system's own order will do. */
-    if (yk_topology_cores(arena, &known, &known_count) != YK_OK) {
+    if (yk_topology_list_cores(arena, &known, &known_count) != YK_OK) {
         known_count = 0;
     }
     const int32_t count = CPU_COUNT_S(size, allowed);
-    struct yk_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
+    struct yk_cpu_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
     int32_t used = 0;
     if (!cores) {
         status = yk_fail_out_of_memory();
@@ -50,10 +50,10 @@ yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out)
     }
     for (int32_t i = 0; i < MAX_CORES && used < count; i++) {
         if (CPU_ISSET_S((size_t)i, size, allowed)) {
-            cores[used++] = (struct yk_core){.number = i};
+            cores[used++] = (struct yk_cpu_core){.number = i};
         }
     }
-    *out = (struct yk_cores_allowed){
+    *out = (struct yk_allowed_cores){
         .cores = cores,
         .count = count,
         .machine_count = known_count > count ? known_count : count,
@@ -113,7 +113,7 @@ static struct block find_block(const struct yk_cores_request *request, int32_t c
 }
 
 /* Physical cores first, then those that share one. */
-static void order_block(const struct yk_core *cores, struct block block, int32_t *out)
+static void order_block(const struct yk_cpu_core *cores, struct block block, int32_t *out)
 {
     int32_t used = 0;
     for (int32_t sibling = 0; used < block.count; sibling++) {
@@ -130,15 +130,15 @@ static void order_block(const struct yk_core *cores, struct block block, int32_t
 }
 
 /* A launcher may bind ranks to sockets, several to one; who shares with whom it does not say. */
-static bool must_overlap(const struct yk_launcher *launcher, const struct yk_cores_allowed *allowed)
+static bool must_overlap(const struct yk_launcher *launcher, const struct yk_allowed_cores *allowed)
 {
     return launcher->bound &&
            (int64_t)allowed->count * launcher->local_size > allowed->machine_count;
 }
 
-yk_status yk_cores_choose(const struct yk_cores_request *request,
-                          const struct yk_cores_allowed *allowed, struct yk_arena *arena,
-                          struct yk_cores *out)
+yk_status yk_cores_assign(const struct yk_cores_request *request,
+                          const struct yk_allowed_cores *allowed, struct yk_arena *arena,
+                          struct yk_cores_assignment *out)
 {
     const struct yk_launcher *launcher = &request->launcher;
     const int32_t count = allowed->count;
@@ -156,11 +156,11 @@ yk_status yk_cores_choose(const struct yk_cores_request *request,
     YK_TRY_NEW(arena, order, block.count);
     order_block(allowed->cores, block, order);
     if (must_overlap(launcher, allowed)) {
-        *out = (struct yk_cores){
+        *out = (struct yk_cores_assignment){
             .compute = order, .compute_count = block.count, .message = -1, .shared = true};
         return YK_OK;
     }
-    *out = (struct yk_cores){
+    *out = (struct yk_cores_assignment){
         .compute = order,
         .compute_count = min(block.threads, block.count),
         .message = order[block.count - 1],
@@ -202,7 +202,7 @@ static void add_ranges(const int32_t *numbers, int32_t count, struct yk_text *ou
     free(sorted);
 }
 
-void yk_cores_describe(const struct yk_cores *cores, int32_t rank, struct yk_text *out)
+void yk_cores_describe(const struct yk_cores_assignment *cores, int32_t rank, struct yk_text *out)
 {
     yk_text_addf(out, "rank %" PRId32 ": compute on core%s ", rank,
                  cores->compute_count == 1 ? "" : "s");

@@ -14,14 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_core {
+struct yk_cpu_core {
     int32_t number;  /* logical CPU number of the operating system */
     int32_t sibling; /* index among the hardware threads of its physical core */
 };
 
 /* The cores that this process may use, sorted so that cores with shared caches are adjacent. */
-struct yk_cores_allowed {
-    struct yk_core *cores;
+struct yk_allowed_cores {
+    struct yk_cpu_core *cores;
     int32_t count;
     int32_t machine_count; /* number of cores of the machine */
 };
@@ -34,7 +34,7 @@ struct yk_cores_request {
 };
 
 /* The cores assigned to one rank. */
-struct yk_cores {
+struct yk_cores_assignment {
     int32_t *compute; /* (compute_count); thread i runs on compute[i mod compute_count] */
     int32_t compute_count;
     int32_t message; /* core of the comm lane's thread */
@@ -43,15 +43,15 @@ struct yk_cores {
 };
 
 /* Reads the affinity of this process. Call it before threads are pinned. */
-yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out) YK_MUST_USE;
+yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores *out) YK_MUST_USE;
 
 /* Assigns cores to this rank. The comm lane gets its own core if there are more cores than compute
  * threads. */
-yk_status yk_cores_choose(const struct yk_cores_request *request,
-                          const struct yk_cores_allowed *allowed, struct yk_arena *arena,
-                          struct yk_cores *out) YK_MUST_USE;
+yk_status yk_cores_assign(const struct yk_cores_request *request,
+                          const struct yk_allowed_cores *allowed, struct yk_arena *arena,
+                          struct yk_cores_assignment *out) YK_MUST_USE;
 
 /* Example: "rank 1: compute on cores 2-3, messages on core 3". */
-void yk_cores_describe(const struct yk_cores *cores, int32_t rank, struct yk_text *out);
+void yk_cores_describe(const struct yk_cores_assignment *cores, int32_t rank, struct yk_text *out);
 
 #endif

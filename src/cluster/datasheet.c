@@ -1,6 +1,6 @@
 #include "cluster/datasheet.h"
 
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static const char *skip_separators(const char *word)
     return word + strspn(word, "-_ ");
 }
 
-bool yk_datasheet_same_name(const char *a, const char *b)
+bool yk_datasheet_is_same_name(const char *a, const char *b)
 {
     a = skip_separators(a);
     b = skip_separators(b);
@@ -28,11 +28,12 @@ enum {
 
 static bool has_name(const struct yk_datasheet *sheet, const char *name)
 {
-    if (yk_datasheet_same_name(sheet->name, name) || yk_datasheet_same_name(sheet->title, name)) {
+    if (yk_datasheet_is_same_name(sheet->name, name) ||
+        yk_datasheet_is_same_name(sheet->title, name)) {
         return true;
     }
     for (const char *const *also = sheet->also; also && *also; also++) {
-        if (yk_datasheet_same_name(*also, name)) {
+        if (yk_datasheet_is_same_name(*also, name)) {
             return true;
         }
     }
@@ -70,7 +71,7 @@ size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t cap
     size_t found = 0;
     while (found < capacity) {
         const char *nearest = first_with(name, names, left);
-        nearest = nearest ? nearest : yk_nearest(name, names, left);
+        nearest = nearest ? nearest : yk_nearest_name(name, names, left);
         if (!nearest) {
             break;
         }
@@ -86,20 +87,20 @@ size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t cap
     return found;
 }
 
-const char *yk_datasheet_nearest(const char *name)
+const char *yk_datasheet_nearest_name(const char *name)
 {
     const char *nearest = NULL;
     return yk_datasheet_nearest_names(name, &nearest, 1) > 0 ? nearest : NULL;
 }
 
-const char *yk_datasheet_generation_name(enum yk_generation generation)
+const char *yk_datasheet_generation_name(enum yk_device_generation generation)
 {
-    static const char *const names[YK_GENERATION_COUNT] = {
-        [YK_GENERATION_UNKNOWN] = "unknown", [YK_GENERATION_PASCAL] = "Pascal",
-        [YK_GENERATION_VOLTA] = "Volta",     [YK_GENERATION_TURING] = "Turing",
-        [YK_GENERATION_AMPERE] = "Ampere",   [YK_GENERATION_ADA] = "Ada",
-        [YK_GENERATION_HOPPER] = "Hopper",   [YK_GENERATION_BLACKWELL] = "Blackwell",
-        [YK_GENERATION_CDNA] = "CDNA",       [YK_GENERATION_CPU] = "CPU",
+    static const char *const names[YK_DEVICE_GENERATION_COUNT] = {
+        [YK_DEVICE_GENERATION_UNKNOWN] = "unknown", [YK_DEVICE_GENERATION_PASCAL] = "Pascal",
+        [YK_DEVICE_GENERATION_VOLTA] = "Volta",     [YK_DEVICE_GENERATION_TURING] = "Turing",
+        [YK_DEVICE_GENERATION_AMPERE] = "Ampere",   [YK_DEVICE_GENERATION_ADA] = "Ada",
+        [YK_DEVICE_GENERATION_HOPPER] = "Hopper",   [YK_DEVICE_GENERATION_BLACKWELL] = "Blackwell",
+        [YK_DEVICE_GENERATION_CDNA] = "CDNA",       [YK_DEVICE_GENERATION_CPU] = "CPU",
     };
     return names[generation];
 }

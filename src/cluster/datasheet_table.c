@@ -82,8 +82,8 @@
 /* NVIDIA's tensor cores do no fp32: a product in fp32 runs on the ordinary cores. */
 #define GPU(generation_, name_, title_, also_, gib_, gb_per_s_, fp32_, tf32_, fp16_, bf16_, bus_,  \
             peer_, source_)                                                                        \
-    ROW(name_, title_, also_, YK_GENERATION_##generation_, false, gib_, gb_per_s_, fp32_, fp32_,   \
-        tf32_, fp16_, bf16_, bus_, peer_, source_)
+    ROW(name_, title_, also_, YK_DEVICE_GENERATION_##generation_, false, gib_, gb_per_s_, fp32_,   \
+        fp32_, tf32_, fp16_, bf16_, bus_, peer_, source_)
 
 /* Up to Turing there is no bf16, before Volta no tensor core; from Ampere on bf16 is as fast as
  * fp16. */
@@ -112,8 +112,8 @@
 /* AMD's matrix cores do: their fp32 rate follows that of the ordinary cores. */
 #define AMD(generation_, name_, title_, also_, gib_, gb_per_s_, vector_, fp32_, tf32_, fp16_,      \
             bf16_, bus_, peer_, source_)                                                           \
-    ROW(name_, title_, also_, YK_GENERATION_##generation_, true, gib_, gb_per_s_, vector_, fp32_,  \
-        tf32_, fp16_, bf16_, bus_, peer_, source_)
+    ROW(name_, title_, also_, YK_DEVICE_GENERATION_##generation_, true, gib_, gb_per_s_, vector_,  \
+        fp32_, tf32_, fp16_, bf16_, bus_, peer_, source_)
 
 /* One line a device, or two where its names are long. */
 /* clang-format off */
@@ -262,7 +262,7 @@ const struct yk_datasheet yk_datasheets[] = {
         256, 6000, 163.4, 163.4, 653.7, 1307.4, 1307.4, "pcie5", "infinity4", MI325_SHEET),
 
     /* One core; whoever names a number of cores gets that many times as much. */
-    ROW("cpu", "CPU core", NONE, YK_GENERATION_CPU, false,
+    ROW("cpu", "CPU core", NONE, YK_DEVICE_GENERATION_CPU, false,
         4, 6.4, 0.0896, 0.0896, 0, 0, 0, "pcie4", NULL, CPU_SOURCE),
 };
 /* clang-format on */

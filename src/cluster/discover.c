@@ -10,16 +10,16 @@
 
 #define GB 1e9
 
-yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out)
+yk_status yk_discover_machine(const struct yk_nvml_functions *nvml, struct yk_machine *out)
 {
-    struct yk_nvml loaded = {0};
+    struct yk_nvml_functions loaded = {0};
     *out = (struct yk_machine){0};
     YK_TRY(yk_topology_find(&out->host));
     if (!nvml && !yk_nvml_load(&loaded)) {
         out->note = "no GPU: there is no NVIDIA driver here (libnvidia-ml.so.1)";
         return YK_OK;
     }
-    const int count = yk_nvml_find(nvml ? nvml : &loaded, out->gpus, YK_DISCOVER_MAX_GPUS);
+    const int count = yk_nvml_list_gpus(nvml ? nvml : &loaded, out->gpus, YK_DISCOVER_MAX_GPUS);
     out->gpu_count = count > 0 ? count : 0;
     if (count <= 0) {
         out->note = count < 0 ? "no GPU: the NVIDIA driver does not answer; nvidia-smi may say why"
@@ -36,7 +36,7 @@ static const char *strip_prefix(const char *name, const char *prefix)
                                                   : name;
 }
 
-const struct yk_datasheet *yk_discover_datasheet(const char *name)
+const struct yk_datasheet *yk_discover_find_datasheet(const char *name)
 {
     const char *product = strip_prefix(name, "NVIDIA");
     const struct yk_datasheet *sheet = yk_datasheet_find(product);
@@ -45,9 +45,9 @@ const struct yk_datasheet *yk_discover_datasheet(const char *name)
 
 static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *out)
 {
-    const struct yk_datasheet *sheet = yk_discover_datasheet(gpu->name);
+    const struct yk_datasheet *sheet = yk_discover_find_datasheet(gpu->name);
     if (sheet) {
-        yk_cluster_builder_describe_device(sheet, 1, 0, out);
+        yk_cluster_builder_fill_from_datasheet(sheet, 1, 0, out);
     } else {
         *out = (struct yk_device){
             .part = 1,
@@ -78,7 +78,8 @@ static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_build
 {
     struct yk_device device = {0};
     const int cores = host->core_count > 0 ? host->core_count : host->thread_count;
-    yk_cluster_builder_describe_device(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1, &device);
+    yk_cluster_builder_fill_from_datasheet(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1,
+                                           &device);
     device.memory_bytes = host->memory_bytes > 0 ? host->memory_bytes : device.memory_bytes;
     return add_named(builder, &device, "cpu", 0);
 }
@@ -132,7 +133,7 @@ static yk_status fill(const struct yk_machine *machine, struct yk_cluster_builde
     return YK_OK;
 }
 
-yk_status yk_discover_cluster(const struct yk_machine *machine, struct yk_cluster **out)
+yk_status yk_discover_make_cluster(const struct yk_machine *machine, struct yk_cluster **out)
 {
     struct yk_cluster_builder builder = {0};
     YK_TRY(yk_cluster_builder_begin(&builder));

@@ -21,17 +21,18 @@ struct yk_machine {
 };
 
 /* Finds the hardware. `nvml` NULL means: the NVML library of the driver. */
-yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out) YK_MUST_USE;
+yk_status yk_discover_machine(const struct yk_nvml_functions *nvml,
+                              struct yk_machine *out) YK_MUST_USE;
 
 /* Finds the datasheet by the driver's name of a GPU: "NVIDIA H200". Returns NULL if unknown. */
-const struct yk_datasheet *yk_discover_datasheet(const char *name);
+const struct yk_datasheet *yk_discover_find_datasheet(const char *name);
 
 /*
  * Describes the machine as a cluster of its GPUs or, without GPU, of its CPU. The rates of a GPU
  * without a datasheet are computed from its core count and clocks. It fails if the driver does not
  * report those.
  */
-yk_status yk_discover_cluster(const struct yk_machine *machine,
-                              struct yk_cluster **out) YK_MUST_USE;
+yk_status yk_discover_make_cluster(const struct yk_machine *machine,
+                                   struct yk_cluster **out) YK_MUST_USE;
 
 #endif

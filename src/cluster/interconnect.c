@@ -1,5 +1,5 @@
 
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "cluster/datasheet.h"
 
 #define GB 1e9
@@ -57,18 +57,18 @@ const size_t yk_interconnect_count = sizeof yk_interconnects / sizeof yk_interco
 const struct yk_interconnect *yk_interconnect_find(const char *name)
 {
     for (size_t i = 0; i < yk_interconnect_count; i++) {
-        if (yk_datasheet_same_name(name, yk_interconnects[i].name)) {
+        if (yk_datasheet_is_same_name(name, yk_interconnects[i].name)) {
             return &yk_interconnects[i];
         }
     }
     return NULL;
 }
 
-const char *yk_interconnect_nearest(const char *name)
+const char *yk_interconnect_nearest_name(const char *name)
 {
     const char *names[sizeof yk_interconnects / sizeof yk_interconnects[0]];
     for (size_t i = 0; i < yk_interconnect_count; i++) {
         names[i] = yk_interconnects[i].name;
     }
-    return yk_nearest(name, names, yk_interconnect_count);
+    return yk_nearest_name(name, names, yk_interconnect_count);
 }

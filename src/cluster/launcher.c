@@ -22,7 +22,7 @@ static yk_status read_number(const char *name, int64_t min, int32_t *out)
                        "srun --mpi=pmix or torchrun",
                        name);
     }
-    if (!yk_number_read_integer(text, strlen(text), &value) || value < min || value > INT32_MAX) {
+    if (!yk_number_parse_integer(text, strlen(text), &value) || value < min || value > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s=%s is no number that a launcher gives; unset it", name,
                        text);
     }
@@ -61,7 +61,7 @@ static yk_status find_master(struct yk_launcher *out)
                        out->size);
     }
     YK_TRY(set_address(address, strlen(address), out));
-    out->port = YK_LAUNCHER_PORT;
+    out->port = YK_LAUNCHER_DEFAULT_PORT;
     if (is_set("MASTER_PORT")) {
         YK_TRY(read_number("MASTER_PORT", 1, &out->port));
     }
@@ -185,7 +185,7 @@ static yk_status check(const struct yk_launcher *found)
     return YK_OK;
 }
 
-yk_status yk_launcher_find(struct yk_launcher *out)
+yk_status yk_launcher_detect(struct yk_launcher *out)
 {
     struct yk_launcher found = {.size = 1, .local_size = 1};
     const bool said = is_set("RANK") && is_set("WORLD_SIZE");
@@ -221,13 +221,13 @@ static yk_status read_master(const char *master, struct yk_launcher *out)
     const char *host = closed ? master + 1 : master;
     const char *end = closed ? strchr(host, ']') : strchr(host, ':');
     const char *colon = closed ? end + 1 : end;
-    int64_t port = YK_LAUNCHER_PORT;
+    int64_t port = YK_LAUNCHER_DEFAULT_PORT;
     if (!closed && end && strchr(end + 1, ':')) {
         end = NULL;
         colon = NULL;
     }
     if (colon && *colon &&
-        (*colon != ':' || !yk_number_read_integer(colon + 1, strlen(colon + 1), &port) ||
+        (*colon != ':' || !yk_number_parse_integer(colon + 1, strlen(colon + 1), &port) ||
          port < 1 || port > MAX_PORT)) {
         return yk_fail(YK_ERROR_USAGE,
                        "--master %s: it is the host of rank 0 and a port, as in "
@@ -238,8 +238,8 @@ static yk_status read_master(const char *master, struct yk_launcher *out)
     return set_address(host, end ? (size_t)(end - host) : strlen(host), out);
 }
 
-yk_status yk_launcher_manual(int64_t rank, int64_t size, const char *master,
-                             struct yk_launcher *out)
+yk_status yk_launcher_from_options(int64_t rank, int64_t size, const char *master,
+                                   struct yk_launcher *out)
 {
     struct yk_launcher found = {.name = "hand", .meets = size > 1};
     if (rank < 0 || size < 1 || rank >= size || size > INT32_MAX) {

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum {
-    YK_LAUNCHER_ADDRESS_SIZE = 256, /* of a host name or numeric address */
-    YK_LAUNCHER_PORT = 29500,       /* default port, as in torchrun */
+    YK_LAUNCHER_ADDRESS_SIZE = 256,   /* of a host name or numeric address */
+    YK_LAUNCHER_DEFAULT_PORT = 29500, /* default port, as in torchrun */
 };
 
 struct yk_launcher {
@@ -29,11 +29,11 @@ struct yk_launcher {
 };
 
 /* Reads the environment. Thread-safe while no thread changes the environment. */
-yk_status yk_launcher_find(struct yk_launcher *out) YK_MUST_USE;
+yk_status yk_launcher_detect(struct yk_launcher *out) YK_MUST_USE;
 
 /* Uses the rank and number of ranks from the command line. `master` is the address of rank 0: HOST,
  * HOST:PORT or [ADDRESS]:PORT. The variable LOCAL_RANK may set the local rank. */
-yk_status yk_launcher_manual(int64_t rank, int64_t size, const char *master,
-                             struct yk_launcher *out) YK_MUST_USE;
+yk_status yk_launcher_from_options(int64_t rank, int64_t size, const char *master,
+                                   struct yk_launcher *out) YK_MUST_USE;
 
 #endif

@@ -104,7 +104,7 @@ static void read_node(const char *text, const char *until, char out[YK_MPIRUN_NO
 
 /* "… process rank 2 with PID 71 on node vm exited on signal 9 (Killed)." or "… exiting improperly".
  */
-static bool read_rank_line(const char *banner, struct yk_mpirun_lost_rank *out)
+static bool read_rank_line(const char *banner, struct yk_mpirun_failed_rank *out)
 {
     static const char rank_text[] = "process rank ";
     static const char node_text[] = "node ";
@@ -115,7 +115,7 @@ static bool read_rank_line(const char *banner, struct yk_mpirun_lost_rank *out)
     if (!rank || (!signal_at && !improper)) {
         return false;
     }
-    *out = (struct yk_mpirun_lost_rank){.known = true, .improper = improper && !signal_at};
+    *out = (struct yk_mpirun_failed_rank){.known = true, .improper = improper && !signal_at};
     out->rank = (int32_t)strtol(rank + sizeof rank_text - 1, NULL, 10);
     const char *node = strstr(rank, node_text);
     if (node) {
@@ -128,7 +128,7 @@ static bool read_rank_line(const char *banner, struct yk_mpirun_lost_rank *out)
 }
 
 /* "Process name: [[22066,1],2]" and "Exit code: 4", each on a line of its own. */
-static bool read_exit_lines(const char *banner, struct yk_mpirun_lost_rank *out)
+static bool read_exit_lines(const char *banner, struct yk_mpirun_failed_rank *out)
 {
     static const char code_text[] = "Exit code:";
     const char *name = strstr(banner, "Process name:");
@@ -143,14 +143,14 @@ static bool read_exit_lines(const char *banner, struct yk_mpirun_lost_rank *out)
     if (!comma) {
         return false;
     }
-    *out = (struct yk_mpirun_lost_rank){.known = true};
+    *out = (struct yk_mpirun_failed_rank){.known = true};
     out->rank = (int32_t)strtol(comma + 1, NULL, 10);
     out->code = (int32_t)strtol(code + sizeof code_text - 1, NULL, 10);
     return true;
 }
 
 /* "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 6." */
-static bool read_abort(const char *banner, struct yk_mpirun_lost_rank *out)
+static bool read_abort(const char *banner, struct yk_mpirun_failed_rank *out)
 {
     static const char rank_text[] = "invoked on rank ";
     static const char code_text[] = "errorcode ";
@@ -159,16 +159,16 @@ static bool read_abort(const char *banner, struct yk_mpirun_lost_rank *out)
     if (!strstr(banner, "MPI_ABORT") || !rank || !code) {
         return false;
     }
-    *out = (struct yk_mpirun_lost_rank){.known = true};
+    *out = (struct yk_mpirun_failed_rank){.known = true};
     out->rank = (int32_t)strtol(rank + sizeof rank_text - 1, NULL, 10);
     out->code = (int32_t)strtol(code + sizeof code_text - 1, NULL, 10);
     return true;
 }
 
-static void end_banner(struct yk_mpirun_output *output)
+static void end_banner(struct yk_mpirun_output_parser *output)
 {
     const char *banner = yk_text_chars(&output->banner);
-    struct yk_mpirun_lost_rank loss = {0};
+    struct yk_mpirun_failed_rank loss = {0};
     /* Says only that the job is over, for a reason that another one gives. */
     const bool says_nothing = strstr(banner, "Primary job") != NULL;
     if (read_rank_line(banner, &loss) || read_exit_lines(banner, &loss) ||
@@ -181,7 +181,7 @@ static void end_banner(struct yk_mpirun_output *output)
     output->inside = false;
 }
 
-static void read_line(struct yk_mpirun_output *output, struct yk_text *out)
+static void read_line(struct yk_mpirun_output_parser *output, struct yk_text *out)
 {
     const char *line = yk_text_chars(&output->line);
     const char *about = NULL;
@@ -207,7 +207,7 @@ static void read_line(struct yk_mpirun_output *output, struct yk_text *out)
 }
 
 /* A character of a rank's line: progress is wiped, and then anything may begin. */
-static void pass(struct yk_mpirun_output *output, char character, struct yk_text *out)
+static void pass(struct yk_mpirun_output_parser *output, char character, struct yk_text *out)
 {
     const size_t length = sizeof wipe - 1;
     yk_text_add_bytes(out, &character, 1);
@@ -222,8 +222,8 @@ static void pass(struct yk_mpirun_output *output, char character, struct yk_text
     }
 }
 
-void yk_mpirun_output_add(struct yk_mpirun_output *output, const char *bytes, size_t length,
-                          struct yk_text *out)
+void yk_mpirun_output_parse(struct yk_mpirun_output_parser *output, const char *bytes,
+                            size_t length, struct yk_text *out)
 {
     for (size_t i = 0; i < length; i++) {
         if (output->passing) {
@@ -242,7 +242,7 @@ void yk_mpirun_output_add(struct yk_mpirun_output *output, const char *bytes, si
     }
 }
 
-void yk_mpirun_output_finish(struct yk_mpirun_output *output, struct yk_text *out)
+void yk_mpirun_output_finish(struct yk_mpirun_output_parser *output, struct yk_text *out)
 {
     if (output->line.length > 0 && !output->passing) {
         read_line(output, out);
@@ -252,7 +252,7 @@ void yk_mpirun_output_finish(struct yk_mpirun_output *output, struct yk_text *ou
     }
 }
 
-void yk_mpirun_output_free(struct yk_mpirun_output *output)
+void yk_mpirun_output_free(struct yk_mpirun_output_parser *output)
 {
     yk_text_free(&output->line);
     yk_text_free(&output->banner);
@@ -276,7 +276,7 @@ static yk_status fail_unready(void)
 }
 
 /* What the others have seen of a rank is said where nothing else says why the run is over. */
-static yk_status fail_as_reported(const struct yk_mpirun_output *output, int32_t code)
+static yk_status fail_as_reported(const struct yk_mpirun_output_parser *output, int32_t code)
 {
     return code == YK_ERROR_LOST && !output->advised
                ? yk_fail(YK_ERROR_LOST, "%s", yk_text_chars(&output->ended))
@@ -284,7 +284,7 @@ static yk_status fail_as_reported(const struct yk_mpirun_output *output, int32_t
 }
 
 /* How to go on, after what the rank was last seen in if that is known. */
-static const char *rest_of(const struct yk_mpirun_output *output)
+static const char *rest_of(const struct yk_mpirun_output_parser *output)
 {
     const char *reported = yk_text_chars(&output->ended);
     const char *end = strstr(reported, has_ended);
@@ -293,9 +293,10 @@ static const char *rest_of(const struct yk_mpirun_output *output)
                : ", so the others were ended; --resume goes on from the last checkpoint";
 }
 
-static yk_status fail_lost(const struct yk_mpirun_output *output, const struct yk_mpirun_exit *end)
+static yk_status fail_lost(const struct yk_mpirun_output_parser *output,
+                           const struct yk_mpirun_exit_state *end)
 {
-    const struct yk_mpirun_lost_rank *loss = &output->loss;
+    const struct yk_mpirun_failed_rank *loss = &output->loss;
     if (end->stopped && loss->signal == SIGUSR1) {
         return fail_unready();
     }
@@ -332,11 +333,11 @@ static void add_sentence(struct yk_text *out, const char *banner)
         }
         yk_text_add_bytes(out, *c == '\n' ? " " : c, 1);
     }
-    yk_text_trim(out);
+    yk_text_trim_end(out);
 }
 
-static yk_status fail_to_start(const struct yk_mpirun_output *output,
-                               const struct yk_mpirun_exit *end)
+static yk_status fail_to_start(const struct yk_mpirun_output_parser *output,
+                               const struct yk_mpirun_exit_state *end)
 {
     if (output->first.length == 0) {
         return yk_fail(YK_ERROR_SYSTEM,
@@ -352,7 +353,8 @@ static yk_status fail_to_start(const struct yk_mpirun_output *output,
     return status;
 }
 
-yk_status yk_mpirun_status(const struct yk_mpirun_output *output, const struct yk_mpirun_exit *end)
+yk_status yk_mpirun_status_of_run(const struct yk_mpirun_output_parser *output,
+                                  const struct yk_mpirun_exit_state *end)
 {
     if (end->signal == 0 && end->code == 0) {
         return YK_OK;

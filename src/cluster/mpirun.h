@@ -3,7 +3,7 @@
  * lines of dashes, or begin with its name; they say which rank failed first and how. All other
  * lines come from the ranks and are passed on unchanged. The exception is a line in which a rank
  * reports that another rank has ended: it becomes part of the final message about the failed rank.
- * struct yk_mpirun_output starts as {0}. Not thread-safe.
+ * struct yk_mpirun_output_parser starts as {0}. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPIRUN_H
 #define YK_CLUSTER_MPIRUN_H
@@ -19,7 +19,7 @@ enum {
 };
 
 /* The first rank that failed, and how it ended. */
-struct yk_mpirun_lost_rank {
+struct yk_mpirun_failed_rank {
     bool known; /* false: no rank has failed so far */
     int32_t rank;
     char node[YK_MPIRUN_NODE_SIZE]; /* host name; "": unknown */
@@ -28,7 +28,7 @@ struct yk_mpirun_lost_rank {
     bool improper;                  /* mpirun reports an exit without MPI_Finalize() */
 };
 
-struct yk_mpirun_output {
+struct yk_mpirun_output_parser {
     struct yk_text line;   /* the current, incomplete line */
     struct yk_text banner; /* the current message between two lines of dashes */
     struct yk_text first;  /* the first such message that names no rank */
@@ -36,20 +36,20 @@ struct yk_mpirun_output {
     bool inside;           /* between two lines of dashes */
     bool passing;          /* the current line comes from a rank */
     bool advised;          /* a rank has printed an error message with advice */
-    struct yk_mpirun_lost_rank loss;
+    struct yk_mpirun_failed_rank loss;
 };
 
 /* Parses the next bytes, and appends to `out` those that are passed on. */
-void yk_mpirun_output_add(struct yk_mpirun_output *output, const char *bytes, size_t length,
-                          struct yk_text *out);
+void yk_mpirun_output_parse(struct yk_mpirun_output_parser *output, const char *bytes,
+                            size_t length, struct yk_text *out);
 
 /* Call it at the end of the output. Appends the incomplete last line. */
-void yk_mpirun_output_finish(struct yk_mpirun_output *output, struct yk_text *out);
+void yk_mpirun_output_finish(struct yk_mpirun_output_parser *output, struct yk_text *out);
 
-void yk_mpirun_output_free(struct yk_mpirun_output *output);
+void yk_mpirun_output_free(struct yk_mpirun_output_parser *output);
 
 /* How mpirun itself ended. */
-struct yk_mpirun_exit {
+struct yk_mpirun_exit_state {
     int32_t code;
     int32_t signal; /* signal that killed it; 0: none */
     bool stopped;   /* the ranks were asked by SIGUSR1 to save and stop */
@@ -60,7 +60,7 @@ struct yk_mpirun_exit {
  * message, and the message here is empty. If a rank was killed or crashed, the status is
  * YK_ERROR_LOST, and the message has its number, how it ended and which op it was in.
  */
-yk_status yk_mpirun_status(const struct yk_mpirun_output *output,
-                           const struct yk_mpirun_exit *end) YK_MUST_USE;
+yk_status yk_mpirun_status_of_run(const struct yk_mpirun_output_parser *output,
+                                  const struct yk_mpirun_exit_state *end) YK_MUST_USE;
 
 #endif

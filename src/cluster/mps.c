@@ -12,16 +12,16 @@ enum {
 
 static const struct {
     const char *name;
-    size_t offset; /* of its pointer in struct yk_mps_driver */
+    size_t offset; /* of its pointer in struct yk_mps_cuda_driver */
 } symbols[] = {
-    {"cuInit", offsetof(struct yk_mps_driver, begin)},
-    {"cuDeviceGet", offsetof(struct yk_mps_driver, device)},
-    {"cuDeviceGetAttribute", offsetof(struct yk_mps_driver, attribute)},
-    {"cuDevicePrimaryCtxRetain", offsetof(struct yk_mps_driver, retain)},
-    {"cuDevicePrimaryCtxRelease_v2", offsetof(struct yk_mps_driver, release)},
+    {"cuInit", offsetof(struct yk_mps_cuda_driver, begin)},
+    {"cuDeviceGet", offsetof(struct yk_mps_cuda_driver, device)},
+    {"cuDeviceGetAttribute", offsetof(struct yk_mps_cuda_driver, attribute)},
+    {"cuDevicePrimaryCtxRetain", offsetof(struct yk_mps_cuda_driver, retain)},
+    {"cuDevicePrimaryCtxRelease_v2", offsetof(struct yk_mps_cuda_driver, release)},
 };
 
-bool yk_mps_load(struct yk_mps_driver *out)
+bool yk_mps_load(struct yk_mps_cuda_driver *out)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; library && i < sizeof symbols / sizeof symbols[0]; i++) {
@@ -54,7 +54,7 @@ static double read_percent(const char *environment)
 /* How many multiprocessors the driver counts for this process; 0: it does not say. A process is a
  * client of the service, and has its part, from its first context on: where all are counted though
  * a part is asked for, it gets one for the time of asking. */
-static int count(const struct yk_mps_driver *driver, int number, int whole, bool wants_part)
+static int count(const struct yk_mps_cuda_driver *driver, int number, int whole, bool wants_part)
 {
     int device = 0;
     int visible = 0;
@@ -72,8 +72,8 @@ static int count(const struct yk_mps_driver *driver, int number, int whole, bool
     return visible;
 }
 
-double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *environment,
-                   int number, int whole)
+double yk_mps_sm_fraction(const struct yk_mps_cuda_driver *driver,
+                          const struct yk_mps_environment *environment, int number, int whole)
 {
     const double asked = read_percent(environment->percent);
     const int visible = driver && whole > 0 ? count(driver, number, whole, asked < 1) : 0;
@@ -103,7 +103,8 @@ static double read_bytes(const char *text)
     }
 }
 
-double yk_mps_memory_bytes(const struct yk_mps_environment *environment, int number, double whole)
+double yk_mps_memory_limit_bytes(const struct yk_mps_environment *environment, int number,
+                                 double whole)
 {
     double bytes = whole;
     for (const char *entry = environment->limits; entry; entry = strchr(entry, ',')) {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Functions of the CUDA driver. They return 0 on success. */
-struct yk_mps_driver {
+struct yk_mps_cuda_driver {
     int (*begin)(unsigned flags);                          /* cuInit */
     int (*device)(int *out, int number);                   /* cuDeviceGet */
     int (*attribute)(int *out, int attribute, int device); /* cuDeviceGetAttribute */
@@ -24,17 +24,18 @@ struct yk_mps_environment {
 };
 
 /* Returns false if there is no CUDA driver. */
-bool yk_mps_load(struct yk_mps_driver *out);
+bool yk_mps_load(struct yk_mps_cuda_driver *out);
 
 struct yk_mps_environment yk_mps_environment(void);
 
 /* Returns the fraction of SMs of CUDA device `number` that this process may use. `whole` is the
  * number of SMs of the GPU; 0: unknown. It asks the driver or, if `driver` is NULL, uses the
  * percentage of the environment. */
-double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *environment,
-                   int number, int whole);
+double yk_mps_sm_fraction(const struct yk_mps_cuda_driver *driver,
+                          const struct yk_mps_environment *environment, int number, int whole);
 
 /* Returns how many of the `whole` bytes of CUDA device `number` this process may allocate. */
-double yk_mps_memory_bytes(const struct yk_mps_environment *environment, int number, double whole);
+double yk_mps_memory_limit_bytes(const struct yk_mps_environment *environment, int number,
+                                 double whole);
 
 #endif

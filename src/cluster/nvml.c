@@ -14,40 +14,41 @@ enum {
 
 static const struct {
     const char *name;
-    size_t offset; /* of its pointer in struct yk_nvml */
+    size_t offset; /* of its pointer in struct yk_nvml_functions */
     bool optional;
 } symbols[] = {
-    {"nvmlInit_v2", offsetof(struct yk_nvml, begin), false},
-    {"nvmlDeviceGetCount_v2", offsetof(struct yk_nvml, count), false},
-    {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct yk_nvml, handle), false},
-    {"nvmlDeviceGetName", offsetof(struct yk_nvml, name), false},
-    {"nvmlDeviceGetMemoryInfo", offsetof(struct yk_nvml, memory), false},
-    {"nvmlDeviceGetCudaComputeCapability", offsetof(struct yk_nvml, capability), false},
-    {"nvmlDeviceGetMaxPcieLinkGeneration", offsetof(struct yk_nvml, pcie_generation), true},
-    {"nvmlDeviceGetMaxPcieLinkWidth", offsetof(struct yk_nvml, pcie_width), true},
-    {"nvmlDeviceGetClockInfo", offsetof(struct yk_nvml, clock_now), true},
-    {"nvmlDeviceGetPowerUsage", offsetof(struct yk_nvml, power), true},
-    {"nvmlDeviceGetPcieThroughput", offsetof(struct yk_nvml, pcie_traffic), true},
-    {"nvmlDeviceGetFieldValues", offsetof(struct yk_nvml, fields), true},
-    {"nvmlDeviceGetHandleByUUID", offsetof(struct yk_nvml, by_uuid), true},
-    {"nvmlDeviceGetGpuInstanceId", offsetof(struct yk_nvml, instance_number), true},
-    {"nvmlGpmQueryDeviceSupport", offsetof(struct yk_nvml, gpm_support), true},
-    {"nvmlGpmSampleAlloc", offsetof(struct yk_nvml, gpm_alloc), true},
-    {"nvmlGpmSampleFree", offsetof(struct yk_nvml, gpm_free), true},
-    {"nvmlGpmSampleGet", offsetof(struct yk_nvml, gpm_sample), true},
-    {"nvmlGpmMigSampleGet", offsetof(struct yk_nvml, gpm_instance_sample), true},
-    {"nvmlGpmMetricsGet", offsetof(struct yk_nvml, gpm_metrics), true},
-    {"nvmlDeviceGetNvLinkState", offsetof(struct yk_nvml, nvlink_state), true},
-    {"nvmlDeviceGetMigMode", offsetof(struct yk_nvml, mig_mode), true},
-    {"nvmlDeviceGetNumGpuCores", offsetof(struct yk_nvml, cores), true},
-    {"nvmlDeviceGetMaxClockInfo", offsetof(struct yk_nvml, clock), true},
-    {"nvmlDeviceGetMemoryBusWidth", offsetof(struct yk_nvml, memory_bus_width), true},
-    {"nvmlDeviceGetUUID", offsetof(struct yk_nvml, uuid), true},
-    {"nvmlDeviceGetMigDeviceHandleByIndex", offsetof(struct yk_nvml, instance), true},
-    {"nvmlDeviceGetAttributes_v2", offsetof(struct yk_nvml, attributes), true},
+    {"nvmlInit_v2", offsetof(struct yk_nvml_functions, begin), false},
+    {"nvmlDeviceGetCount_v2", offsetof(struct yk_nvml_functions, count), false},
+    {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct yk_nvml_functions, handle), false},
+    {"nvmlDeviceGetName", offsetof(struct yk_nvml_functions, name), false},
+    {"nvmlDeviceGetMemoryInfo", offsetof(struct yk_nvml_functions, memory), false},
+    {"nvmlDeviceGetCudaComputeCapability", offsetof(struct yk_nvml_functions, capability), false},
+    {"nvmlDeviceGetMaxPcieLinkGeneration", offsetof(struct yk_nvml_functions, pcie_generation),
+     true},
+    {"nvmlDeviceGetMaxPcieLinkWidth", offsetof(struct yk_nvml_functions, pcie_width), true},
+    {"nvmlDeviceGetClockInfo", offsetof(struct yk_nvml_functions, clock_now), true},
+    {"nvmlDeviceGetPowerUsage", offsetof(struct yk_nvml_functions, power), true},
+    {"nvmlDeviceGetPcieThroughput", offsetof(struct yk_nvml_functions, pcie_traffic), true},
+    {"nvmlDeviceGetFieldValues", offsetof(struct yk_nvml_functions, fields), true},
+    {"nvmlDeviceGetHandleByUUID", offsetof(struct yk_nvml_functions, by_uuid), true},
+    {"nvmlDeviceGetGpuInstanceId", offsetof(struct yk_nvml_functions, instance_number), true},
+    {"nvmlGpmQueryDeviceSupport", offsetof(struct yk_nvml_functions, gpm_support), true},
+    {"nvmlGpmSampleAlloc", offsetof(struct yk_nvml_functions, gpm_alloc), true},
+    {"nvmlGpmSampleFree", offsetof(struct yk_nvml_functions, gpm_free), true},
+    {"nvmlGpmSampleGet", offsetof(struct yk_nvml_functions, gpm_sample), true},
+    {"nvmlGpmMigSampleGet", offsetof(struct yk_nvml_functions, gpm_instance_sample), true},
+    {"nvmlGpmMetricsGet", offsetof(struct yk_nvml_functions, gpm_metrics), true},
+    {"nvmlDeviceGetNvLinkState", offsetof(struct yk_nvml_functions, nvlink_state), true},
+    {"nvmlDeviceGetMigMode", offsetof(struct yk_nvml_functions, mig_mode), true},
+    {"nvmlDeviceGetNumGpuCores", offsetof(struct yk_nvml_functions, cores), true},
+    {"nvmlDeviceGetMaxClockInfo", offsetof(struct yk_nvml_functions, clock), true},
+    {"nvmlDeviceGetMemoryBusWidth", offsetof(struct yk_nvml_functions, memory_bus_width), true},
+    {"nvmlDeviceGetUUID", offsetof(struct yk_nvml_functions, uuid), true},
+    {"nvmlDeviceGetMigDeviceHandleByIndex", offsetof(struct yk_nvml_functions, instance), true},
+    {"nvmlDeviceGetAttributes_v2", offsetof(struct yk_nvml_functions, attributes), true},
 };
 
-bool yk_nvml_load(struct yk_nvml *out)
+bool yk_nvml_load(struct yk_nvml_functions *out)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
@@ -71,13 +72,13 @@ static unsigned ask(int (*function)(void *device, unsigned *out), void *device)
     return function && function(device, &value) == 0 ? value : 0;
 }
 
-static double ask_clock_hz(const struct yk_nvml *nvml, void *device, unsigned domain)
+static double ask_clock_hz(const struct yk_nvml_functions *nvml, void *device, unsigned domain)
 {
     unsigned mhz = 0;
     return nvml->clock && nvml->clock(device, domain, &mhz) == 0 ? mhz * 1e6 : 0;
 }
 
-static int count_nvlinks(const struct yk_nvml *nvml, void *device)
+static int count_nvlinks(const struct yk_nvml_functions *nvml, void *device)
 {
     int count = 0;
     for (unsigned link = 0; nvml->nvlink_state && link < MAX_NVLINKS; link++) {
@@ -98,14 +99,15 @@ static unsigned cores_of_sm(const struct yk_nvml_gpu *gpu)
                : 128;
 }
 
-static void find_instances(const struct yk_nvml *nvml, void *device, struct yk_nvml_gpu *out)
+static void find_instances(const struct yk_nvml_functions *nvml, void *device,
+                           struct yk_nvml_gpu *out)
 {
     if (!out->mig || !nvml->uuid || !nvml->instance || !nvml->attributes) {
         return;
     }
-    for (unsigned i = 0; i < YK_NVML_MAX_INSTANCES; i++) {
-        struct yk_nvml_attributes has = {0};
-        struct yk_nvml_instance *found = &out->instances[out->instance_count];
+    for (unsigned i = 0; i < YK_NVML_MAX_MIG_INSTANCES; i++) {
+        struct yk_nvml_mig_attributes has = {0};
+        struct yk_nvml_mig_instance *found = &out->instances[out->instance_count];
         void *instance = NULL;
         if (nvml->instance(device, i, &instance) == 0 &&
             nvml->uuid(instance, found->uuid, YK_NVML_UUID_SIZE) == 0 &&
@@ -117,7 +119,7 @@ static void find_instances(const struct yk_nvml *nvml, void *device, struct yk_n
     }
 }
 
-static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gpu *out)
+static bool describe(const struct yk_nvml_functions *nvml, void *device, struct yk_nvml_gpu *out)
 {
     struct yk_nvml_memory memory = {0};
     if (nvml->name(device, out->name, YK_NVML_NAME_SIZE) != 0 ||
@@ -145,7 +147,7 @@ static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gp
     return true;
 }
 
-int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int capacity)
+int yk_nvml_list_gpus(const struct yk_nvml_functions *nvml, struct yk_nvml_gpu *out, int capacity)
 {
     unsigned there = 0;
     if (nvml->begin() != 0 || nvml->count(&there) != 0) {

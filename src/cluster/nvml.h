@@ -33,7 +33,7 @@ enum {
 };
 
 /* nvmlFieldValue_t. */
-struct yk_nvml_field {
+struct yk_nvml_field_value {
     unsigned id;
     unsigned scope; /* UINT_MAX: all NVLink links */
     long long at_us;
@@ -54,7 +54,7 @@ struct yk_nvml_gpm_support {
 };
 
 /* Metrics between two samples (nvmlGpmMetricsGet_t). */
-struct yk_nvml_gpm {
+struct yk_nvml_gpm_metrics {
     unsigned version;
     unsigned count;
     void *before; /* samples */
@@ -76,11 +76,11 @@ struct yk_nvml_memory {
 
 enum {
     YK_NVML_UUID_SIZE = 80,
-    YK_NVML_MAX_INSTANCES = 8,
+    YK_NVML_MAX_MIG_INSTANCES = 8,
 };
 
 /* The resources of a MIG instance (nvmlDeviceAttributes_t). */
-struct yk_nvml_attributes {
+struct yk_nvml_mig_attributes {
     unsigned multiprocessors;
     unsigned shared_engines[5];
     unsigned gpu_slices;
@@ -90,7 +90,7 @@ struct yk_nvml_attributes {
 
 /* The functions of NVML that are used. They return 0 on success. The functions after `capability`
  * are NULL if the driver is too old. */
-struct yk_nvml {
+struct yk_nvml_functions {
     int (*begin)(void);
     int (*count)(unsigned *out);
     int (*handle)(unsigned index, void **out);
@@ -102,7 +102,7 @@ struct yk_nvml {
     int (*clock_now)(void *device, unsigned domain, unsigned *mhz);
     int (*power)(void *device, unsigned *milliwatts);
     int (*pcie_traffic)(void *device, unsigned counter, unsigned *kilobytes_per_s); /* over 20 ms */
-    int (*fields)(void *device, int count, struct yk_nvml_field *fields);
+    int (*fields)(void *device, int count, struct yk_nvml_field_value *fields);
     int (*by_uuid)(const char *uuid, void **out);
     int (*instance_number)(void *instance, unsigned *out);
     int (*gpm_support)(void *device, struct yk_nvml_gpm_support *out);
@@ -110,7 +110,7 @@ struct yk_nvml {
     int (*gpm_free)(void *sample);
     int (*gpm_sample)(void *device, void *sample);
     int (*gpm_instance_sample)(void *device, unsigned instance, void *sample);
-    int (*gpm_metrics)(struct yk_nvml_gpm *out);
+    int (*gpm_metrics)(struct yk_nvml_gpm_metrics *out);
     int (*nvlink_state)(void *device, unsigned link, unsigned *active);
     int (*mig_mode)(void *device, unsigned *current, unsigned *pending);
     int (*cores)(void *device, unsigned *out);
@@ -118,11 +118,11 @@ struct yk_nvml {
     int (*memory_bus_width)(void *device, unsigned *bits);
     int (*uuid)(void *device, char *out, unsigned size);
     int (*instance)(void *device, unsigned index, void **out);
-    int (*attributes)(void *instance, struct yk_nvml_attributes *out);
+    int (*attributes)(void *instance, struct yk_nvml_mig_attributes *out);
 };
 
 /* A MIG instance. */
-struct yk_nvml_instance {
+struct yk_nvml_mig_instance {
     char uuid[YK_NVML_UUID_SIZE];
     double memory_bytes;
     int sm_count;
@@ -143,13 +143,13 @@ struct yk_nvml_gpu {
     double fp32_flops;
     double memory_bytes_per_s;
     char uuid[YK_NVML_UUID_SIZE]; /* "GPU-8932f937-…" */
-    struct yk_nvml_instance instances[YK_NVML_MAX_INSTANCES];
+    struct yk_nvml_mig_instance instances[YK_NVML_MAX_MIG_INSTANCES];
 };
 
 /* Returns false if the library is not installed. */
-bool yk_nvml_load(struct yk_nvml *out);
+bool yk_nvml_load(struct yk_nvml_functions *out);
 
 /* Lists up to `capacity` GPUs and returns their number; -1 if the driver does not answer. */
-int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int capacity);
+int yk_nvml_list_gpus(const struct yk_nvml_functions *nvml, struct yk_nvml_gpu *out, int capacity);
 
 #endif

@@ -91,7 +91,7 @@ static yk_status fail_expected(struct line *line, const char *expected)
         return FAIL_AT(line, line->at, "the line ends where %s should stand", expected);
     }
     const char *rest = line->text + line->at;
-    const int shown = (int)yk_text_prefix(rest, 1);
+    const int shown = (int)yk_text_prefix_length(rest, 1);
     return FAIL_AT(line, line->at, "\"%.*s\" stands where %s should", shown > 0 ? shown : 1, rest,
                    expected);
 }
@@ -124,7 +124,7 @@ static yk_status fail_unknown_device(const struct parser *parser, const struct w
     for (size_t i = 0; i < count; i++) {
         yk_text_addf(&offer, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
     }
-    const int shown = (int)yk_text_prefix(word->text, SHOWN_COLUMNS);
+    const int shown = (int)yk_text_prefix_length(word->text, SHOWN_COLUMNS);
     const yk_status status =
         count > 0 ? yk_fail(YK_ERROR_INPUT, "unknown device \"%.*s\"; did you mean %s?", shown,
                             word->text, yk_text_chars(&offer))
@@ -153,7 +153,7 @@ static yk_status check_order(const struct parser *parser)
         return yk_fail_out_of_memory();
     }
     const struct yk_datasheet *sheet = yk_datasheet_find(name);
-    if (!sheet || !yk_number_read_integer(digits, strlen(digits), &count) || count < 1 ||
+    if (!sheet || !yk_number_parse_integer(digits, strlen(digits), &count) || count < 1 ||
         count > YK_CLUSTER_MAX_DEVICES) {
         return YK_OK;
     }
@@ -176,7 +176,7 @@ static yk_status parse_count(struct parser *parser, int32_t *out)
     }
     parser->line.at++;
     int64_t count = 0;
-    if (!yk_number_read_integer(parser->line.text + start, digits, &count) ||
+    if (!yk_number_parse_integer(parser->line.text + start, digits, &count) ||
         count > YK_CLUSTER_MAX_DEVICES) {
         return FAIL_AT(&parser->line, start, "%.*s is too many; a cluster has at most %d devices",
                        digits > SHOWN_COLUMNS ? SHOWN_COLUMNS : (int)digits,
@@ -194,7 +194,7 @@ static yk_status parse_amount(const struct parser *parser, const struct word *wo
                               enum yk_unit unit, double *out)
 {
     double value = 0;
-    yk_status status = yk_units_read(word->text, unit, &value);
+    yk_status status = yk_units_parse(word->text, unit, &value);
     if (status == YK_OK && !(value > 0)) {
         status = yk_fail(YK_ERROR_INPUT, "\"%s\" must be more than 0", word->text);
     }
@@ -207,14 +207,14 @@ static yk_status parse_amount(const struct parser *parser, const struct word *wo
 
 static yk_status parse_latency(const struct parser *parser, const struct word *word, double *out)
 {
-    const yk_status status = yk_units_read(word->text, YK_UNIT_SECONDS, out);
+    const yk_status status = yk_units_parse(word->text, YK_UNIT_SECONDS, out);
     return status == YK_OK ? YK_OK : fail_at(&parser->line, word->at, status);
 }
 
 static yk_status parse_part(const struct parser *parser, const struct word *word, double *out)
 {
     double percent = 0;
-    if (!yk_number_read(word->text, strlen(word->text) - 1, &percent) || !(percent / 100 > 0) ||
+    if (!yk_number_parse(word->text, strlen(word->text) - 1, &percent) || !(percent / 100 > 0) ||
         percent > 100) {
         return FAIL_AT(&parser->line, word->at,
                        "\"%s\" is no part of a device; write more than 0%% and at most "
@@ -240,7 +240,7 @@ static yk_status parse_cores(struct parser *parser, int32_t *out)
         return FAIL_AT(&parser->line, parser->line.at, "say how many cores: cpu:8");
     }
     YK_TRY(read_word(&parser->line, &word));
-    if (!yk_number_read_integer(word.text, strlen(word.text), &cores) || cores < 1 ||
+    if (!yk_number_parse_integer(word.text, strlen(word.text), &cores) || cores < 1 ||
         cores > MAX_CORES) {
         return FAIL_AT(&parser->line, word.at,
                        "\"%s\" is no number of cores; write cpu:1 to cpu:%d", word.text, MAX_CORES);
@@ -264,7 +264,7 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
     double part = 1;
     double memory_bytes = 0;
     int32_t cores = 0;
-    if (sheet->generation == YK_GENERATION_CPU) {
+    if (sheet->generation == YK_DEVICE_GENERATION_CPU) {
         YK_TRY(parse_cores(parser, &cores));
     }
     bool more = accept(&parser->line, ':');
@@ -282,7 +282,7 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
         YK_TRY(read_word(&parser->line, &word));
         YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
     }
-    yk_cluster_builder_describe_device(sheet, part, cores, out);
+    yk_cluster_builder_fill_from_datasheet(sheet, part, cores, out);
     out->memory_bytes = memory_bytes > 0 ? memory_bytes : out->memory_bytes;
     return YK_OK;
 }
@@ -353,8 +353,8 @@ static yk_status parse_group(struct parser *parser, struct level *level)
 
 static yk_status fail_unknown_link(const struct parser *parser, const struct word *word)
 {
-    const char *nearest = yk_interconnect_nearest(word->text);
-    const int shown = (int)yk_text_prefix(word->text, SHOWN_COLUMNS);
+    const char *nearest = yk_interconnect_nearest_name(word->text);
+    const int shown = (int)yk_text_prefix_length(word->text, SHOWN_COLUMNS);
     const yk_status status =
         nearest ? yk_fail(YK_ERROR_INPUT, "unknown link \"%.*s\"; did you mean %s?", shown,
                           word->text, nearest)
@@ -377,7 +377,7 @@ static yk_status parse_link(struct parser *parser, struct yk_link *out)
         return fail_unknown_link(parser, &word);
     } else {
         YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
-        out->latency_s = YK_INTERCONNECT_LATENCY_S;
+        out->latency_s = YK_INTERCONNECT_DEFAULT_LATENCY_S;
     }
     if (accept(&parser->line, ',')) {
         YK_TRY(read_word(&parser->line, &word));

@@ -73,12 +73,13 @@ yk_status yk_topology_find(struct yk_topology *out)
     return YK_OK;
 }
 
-yk_status yk_topology_cores(struct yk_arena *arena, struct yk_core **out, int32_t *out_count)
+yk_status yk_topology_list_cores(struct yk_arena *arena, struct yk_cpu_core **out,
+                                 int32_t *out_count)
 {
     hwloc_topology_t topology = NULL;
     YK_TRY(load(&topology));
     const int32_t count = count_of(topology, HWLOC_OBJ_PU);
-    struct yk_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
+    struct yk_cpu_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
     hwloc_obj_t unit = NULL;
     hwloc_obj_t core = NULL;
     int32_t sibling = 0;
@@ -87,7 +88,7 @@ yk_status yk_topology_cores(struct yk_arena *arena, struct yk_core **out, int32_
         hwloc_obj_t parent = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
         sibling = parent && parent == core ? sibling + 1 : 0;
         core = parent;
-        cores[i] = (struct yk_core){.number = (int32_t)unit->os_index, .sibling = sibling};
+        cores[i] = (struct yk_cpu_core){.number = (int32_t)unit->os_index, .sibling = sibling};
     }
     hwloc_topology_destroy(topology);
     if (!cores) {

@@ -30,7 +30,7 @@ yk_status yk_topology_find(struct yk_topology *out) YK_MUST_USE;
 
 /* Lists the cores of the machine that processes may use, sorted so that cores with shared caches
  * are adjacent. */
-yk_status yk_topology_cores(struct yk_arena *arena, struct yk_core **out,
-                            int32_t *out_count) YK_MUST_USE;
+yk_status yk_topology_list_cores(struct yk_arena *arena, struct yk_cpu_core **out,
+                                 int32_t *out_count) YK_MUST_USE;
 
 #endif

@@ -149,8 +149,8 @@ static int list_all(const struct yk_nvml_gpu *gpus, int count, struct yk_visible
     return shown;
 }
 
-struct yk_visible_device yk_visible_devices_find(const char *text, const struct yk_nvml_gpu *gpus,
-                                                 int count, int number)
+struct yk_visible_device
+yk_visible_devices_resolve(const char *text, const struct yk_nvml_gpu *gpus, int count, int number)
 {
     struct yk_visible_device shown[MAX];
     const int devices = text ? list(text, gpus, count, shown) : list_all(gpus, count, shown);
@@ -163,7 +163,7 @@ struct yk_visible_device yk_visible_devices_find(const char *text, const struct 
     return number >= 0 && number < devices ? shown[number] : nothing;
 }
 
-int yk_visible_devices_index(const struct yk_nvml_gpu *gpus, int count, int number)
+int yk_visible_devices_driver_index(const struct yk_nvml_gpu *gpus, int count, int number)
 {
-    return yk_visible_devices_find(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number).gpu;
+    return yk_visible_devices_resolve(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number).gpu;
 }

@@ -21,10 +21,10 @@ struct yk_visible_device {
  * decides whether all entries are indices or UUIDs; characters after the digits of an index are
  * ignored; a GPU that is listed twice makes the list empty.
  */
-struct yk_visible_device yk_visible_devices_find(const char *text, const struct yk_nvml_gpu *gpus,
-                                                 int count, int number);
+struct yk_visible_device
+yk_visible_devices_resolve(const char *text, const struct yk_nvml_gpu *gpus, int count, int number);
 
 /* The same with this process's CUDA_VISIBLE_DEVICES. Returns the driver's GPU index, or -1. */
-int yk_visible_devices_index(const struct yk_nvml_gpu *gpus, int count, int number);
+int yk_visible_devices_driver_index(const struct yk_nvml_gpu *gpus, int count, int number);
 
 #endif

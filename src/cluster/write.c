@@ -10,7 +10,7 @@
 
 enum {
     SHORT_ENOUGH = 8, /* digits that a person still likes to read */
-    AMOUNT_SIZE = YK_NUMBER_SIZE + 8,
+    AMOUNT_SIZE = YK_NUMBER_BUFFER_SIZE + 8,
 };
 
 struct scale {
@@ -36,7 +36,7 @@ static const struct scale scales[][5] = {
 static bool reads_back(const char *word, enum yk_unit unit, double value)
 {
     double again = 0;
-    return yk_units_read(word, unit, &again) == YK_OK && again == value;
+    return yk_units_parse(word, unit, &again) == YK_OK && again == value;
 }
 
 /* "24GiB": the first scale on which the number is short, not below 1, and reads back the same. */
@@ -49,7 +49,7 @@ static void write_amount(struct yk_json_writer *json, const char *key, double va
     char word[AMOUNT_SIZE];
     for (size_t i = 0; i <= LAST; i++) {
         const struct scale *scale = &scales[unit][i];
-        char digits[YK_NUMBER_SIZE];
+        char digits[YK_NUMBER_BUFFER_SIZE];
         yk_number_format(value / scale->factor, digits);
         (void)snprintf(word, sizeof word, "%s%s", digits, scale->suffix);
         if (i == LAST || (strlen(digits) <= SHORT_ENOUGH && value >= scale->factor &&
@@ -77,7 +77,7 @@ static void write_count(struct yk_json_writer *json, const char *key, int64_t co
 
 static void write_rates(struct yk_json_writer *json, const struct yk_device *device)
 {
-    yk_json_write_line(json, 3);
+    yk_json_write_newline(json, 3);
     yk_json_write_begin_object(json, "rates");
     yk_json_write_begin_object(json, "matrix");
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
@@ -89,7 +89,8 @@ static void write_rates(struct yk_json_writer *json, const struct yk_device *dev
     yk_json_write_end_object(json);
 }
 
-static void write_measured(struct yk_json_writer *json, const struct yk_measured_layer *measured)
+static void write_measured(struct yk_json_writer *json,
+                           const struct yk_measured_layer_time *measured)
 {
     yk_json_write_begin_row(json, 4);
     yk_json_write_string(json, "layer", measured->layer);
@@ -119,7 +120,7 @@ static void write_device(struct yk_json_writer *json, const struct yk_device *de
     write_amount(json, "memory_bandwidth", device->memory_bytes_per_s, YK_UNIT_BYTES_PER_S);
     write_rates(json, device);
     if (device->measured_count > 0) {
-        yk_json_write_line(json, 3);
+        yk_json_write_newline(json, 3);
         yk_json_write_begin_array(json, "measured");
         for (int32_t i = 0; i < device->measured_count; i++) {
             write_measured(json, &device->measured[i]);
@@ -176,7 +177,7 @@ static void write_other_links(struct yk_json_writer *json, const struct yk_clust
 static void write_links(struct yk_json_writer *json, const struct yk_cluster *cluster)
 {
     const struct yk_link *common = yk_cluster_link(cluster, 0, cluster->device_count - 1);
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     if (is_uniform(cluster, common)) {
         yk_json_write_begin_object(json, "links");
         write_link(json, common);
@@ -201,7 +202,7 @@ yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out
     if (cluster->host_memory_bytes > 0) {
         write_amount(&json, "host_memory", cluster->host_memory_bytes, YK_UNIT_BYTES);
     }
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "devices");
     for (int32_t i = 0; i < cluster->device_count; i++) {
         write_device(&json, &cluster->devices[i]);

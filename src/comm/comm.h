@@ -34,15 +34,15 @@
 #include <stdint.h>
 
 enum {
-    YK_COMM_ABI = 3,
+    YK_COMM_ABI_VERSION = 3,
     /* Limit of thread blocks (CTAs) that NCCL may use on a device. A thread block that waits for a
      * link is not available to computation. The variable YOKE_NCCL_CTAS overrides it. */
-    YK_COMM_MAX_CTAS = 2,
+    YK_COMM_MAX_NCCL_CTAS = 2,
 };
 
 struct yk_comm_world; /* opaque; each comm backend defines its own */
 struct yk_comm_group;
-struct yk_ranks;
+struct yk_communicator;
 
 /* Broadcasts bytes of rank 0 before the world is open, for backends such as NCCL. */
 struct yk_comm_bootstrap {
@@ -62,10 +62,10 @@ struct yk_comm_options {
     size_t block_bytes;           /* maximum size of a block; 0: the default of the backend */
     /* NULL for backends that find the ranks by themselves (MPI). Must live until open() returns. */
     const struct yk_comm_bootstrap *bootstrap;
-    const struct yk_ranks *through; /* only for host staging: sends its messages */
+    const struct yk_communicator *through; /* only for host staging: sends its messages */
 };
 
-enum yk_comm_type {
+enum yk_comm_data_type {
     YK_COMM_FP32,
     YK_COMM_BF16,
     YK_COMM_FP16,
@@ -77,7 +77,7 @@ struct yk_comm_all_reduce {
     struct yk_comm_group *group;
     void *numbers;
     int64_t count;
-    enum yk_comm_type type;
+    enum yk_comm_data_type type;
     bool wide; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
 
@@ -98,12 +98,12 @@ struct yk_comm_reduce_scatter {
     void *own;
     bool added;            /* add the sum to `own` instead of overwriting it */
     const int64_t *firsts; /* (members + 1) offsets in elements */
-    enum yk_comm_type type;
+    enum yk_comm_data_type type;
     bool wide; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
 
 /* A send to one rank, or a receive from one rank. */
-struct yk_comm_message {
+struct yk_comm_send_recv {
     struct yk_comm_world *world;
     void *bytes;
     size_t size;    /* the same on both sides */
@@ -119,9 +119,9 @@ struct yk_comm_broadcast {
     int32_t from;
 };
 
-struct yk_comm {
+struct yk_comm_backend {
     const char *name; /* "self", "staged", "mpi", "nccl" */
-    int32_t abi;      /* YK_COMM_ABI */
+    int32_t abi;      /* YK_COMM_ABI_VERSION */
 
     /* Connects the ranks. All ranks call it, and it waits for all of them. */
     yk_status (*open)(const struct yk_comm_options *options, struct yk_comm_world **out);
@@ -141,8 +141,8 @@ struct yk_comm {
     void (*all_gather)(const struct yk_comm_all_gather *op);
     void (*reduce_scatter)(const struct yk_comm_reduce_scatter *op);
     void (*broadcast)(const struct yk_comm_broadcast *op);
-    void (*send)(const struct yk_comm_message *op);
-    void (*recv)(const struct yk_comm_message *op);
+    void (*send)(const struct yk_comm_send_recv *op);
+    void (*recv)(const struct yk_comm_send_recv *op);
 
     /* Returns the first failure of the world, or YK_OK. Any thread. */
     yk_status (*check)(const struct yk_comm_world *world);
@@ -157,18 +157,18 @@ struct yk_comm {
 
 /* The entries of a comm backend's table for the world. The file that uses it names its functions
  * `open_world`, `close_world`, `get_rank`, `describe`, `check` and `end_all`. */
-#define YK_COMM_WORLD_ENTRIES                                                                      \
-    .abi = YK_COMM_ABI, .open = open_world, .close = close_world, .rank = get_rank,                \
+#define YK_COMM_TABLE_WORLD_FUNCTIONS                                                              \
+    .abi = YK_COMM_ABI_VERSION, .open = open_world, .close = close_world, .rank = get_rank,        \
     .describe = describe, .check = check, .abort = end_all
 
 /* The entries for collectives and messages, from functions named `prefix`_all_reduce and so on. */
-#define YK_COMM_OPS(prefix)                                                                        \
+#define YK_COMM_TABLE_OPS(prefix)                                                                  \
     .all_reduce = prefix##_all_reduce, .all_gather = prefix##_all_gather,                          \
     .reduce_scatter = prefix##_reduce_scatter, .broadcast = prefix##_broadcast,                    \
     .send = prefix##_send, .recv = prefix##_recv
 
 /* A comm backend for a single rank: collectives return this rank's own data. */
-extern const struct yk_comm yk_comm_self;
+extern const struct yk_comm_backend yk_comm_self;
 
 /*
  * A comm backend for device memory that sends its messages through another one, options.through,
@@ -180,13 +180,13 @@ extern const struct yk_comm yk_comm_self;
  * current block. `options.through` must outlive the world, and no other code may enqueue ops on its
  * lane in the meantime.
  */
-extern const struct yk_comm yk_comm_staged;
+extern const struct yk_comm_backend yk_comm_host_staging;
 
 /* Loads the comm backend in a plug-in file. It stays loaded until the process ends, because MPI and
  * NCCL cannot be unloaded. If loading fails, the message says what to install. */
-yk_status yk_comm_load(const char *path, const struct yk_comm **out) YK_MUST_USE;
+yk_status yk_comm_load_plugin(const char *path, const struct yk_comm_backend **out) YK_MUST_USE;
 
-static inline enum yk_comm_type yk_comm_type_of(enum yk_precision precision)
+static inline enum yk_comm_data_type yk_comm_data_type_from_precision(enum yk_precision precision)
 {
     return precision == YK_PRECISION_BF16   ? YK_COMM_BF16
            : precision == YK_PRECISION_FP16 ? YK_COMM_FP16
@@ -194,14 +194,14 @@ static inline enum yk_comm_type yk_comm_type_of(enum yk_precision precision)
 }
 
 /* `type` must not be fp64. */
-static inline enum yk_precision yk_comm_type_precision(enum yk_comm_type type)
+static inline enum yk_precision yk_comm_data_type_to_precision(enum yk_comm_data_type type)
 {
     return type == YK_COMM_BF16   ? YK_PRECISION_BF16
            : type == YK_COMM_FP16 ? YK_PRECISION_FP16
                                   : YK_PRECISION_FP32;
 }
 
-static inline size_t yk_comm_type_bytes(enum yk_comm_type type)
+static inline size_t yk_comm_data_type_bytes(enum yk_comm_data_type type)
 {
     return type == YK_COMM_FP64 ? 8 : type == YK_COMM_FP32 ? 4 : 2;
 }

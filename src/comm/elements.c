@@ -1,6 +1,6 @@
 #include "comm/elements.h"
 
-#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/convert.h"
 
 #include <assert.h>
 
@@ -8,16 +8,18 @@ enum {
     CHUNK = 512 /* numbers that are fp32 at a time: they stay in the first cache */
 };
 
-void yk_comm_elements_to_fp32(enum yk_comm_type type, int64_t count, const void *from, float *out)
+void yk_comm_elements_to_fp32(enum yk_comm_data_type type, int64_t count, const void *from,
+                              float *out)
 {
     assert(type != YK_COMM_FP64);
-    yk_cpu_numbers_load(yk_comm_type_precision(type), from, 0, count, out);
+    yk_cpu_convert_to_fp32(yk_comm_data_type_to_precision(type), from, 0, count, out);
 }
 
-void yk_comm_elements_from_fp32(enum yk_comm_type type, int64_t count, const float *from, void *out)
+void yk_comm_elements_from_fp32(enum yk_comm_data_type type, int64_t count, const float *from,
+                                void *out)
 {
     assert(type != YK_COMM_FP64);
-    yk_cpu_numbers_store(yk_comm_type_precision(type), from, count, out, 0);
+    yk_cpu_convert_from_fp32(yk_comm_data_type_to_precision(type), from, count, out, 0);
 }
 
 static void add_singles(int64_t count, const float *restrict from, float *restrict to)
@@ -37,8 +39,8 @@ static void add_doubles(int64_t count, const double *restrict from, double *rest
 static void add_bf16(int64_t count, const uint16_t *restrict from, uint16_t *restrict to)
 {
     for (int64_t i = 0; i < count; i++) {
-        to[i] = yk_cpu_number_to_bf16(yk_cpu_number_from_bf16(to[i]) +
-                                      yk_cpu_number_from_bf16(from[i]));
+        to[i] = yk_cpu_convert_fp32_to_bf16(yk_cpu_convert_bf16_to_fp32(to[i]) +
+                                            yk_cpu_convert_bf16_to_fp32(from[i]));
     }
 }
 
@@ -48,16 +50,17 @@ static void add_fp16(int64_t count, const void *from, void *to)
     float sum[CHUNK];
     for (int64_t at = 0; at < count; at += CHUNK) {
         const int64_t now = count - at < CHUNK ? count - at : CHUNK;
-        yk_comm_elements_to_fp32(YK_COMM_FP16, now, yk_comm_elements_at(YK_COMM_FP16, from, at),
-                                 some);
-        yk_comm_elements_to_fp32(YK_COMM_FP16, now, yk_comm_elements_at(YK_COMM_FP16, to, at), sum);
+        yk_comm_elements_to_fp32(YK_COMM_FP16, now,
+                                 yk_comm_elements_pointer_at(YK_COMM_FP16, from, at), some);
+        yk_comm_elements_to_fp32(YK_COMM_FP16, now,
+                                 yk_comm_elements_pointer_at(YK_COMM_FP16, to, at), sum);
         add_singles(now, some, sum);
         yk_comm_elements_from_fp32(YK_COMM_FP16, now, sum,
-                                   yk_comm_elements_at(YK_COMM_FP16, to, at));
+                                   yk_comm_elements_pointer_at(YK_COMM_FP16, to, at));
     }
 }
 
-void yk_comm_elements_add(enum yk_comm_type type, int64_t count, const void *from, void *to)
+void yk_comm_elements_add(enum yk_comm_data_type type, int64_t count, const void *from, void *to)
 {
     if (type == YK_COMM_FP64) {
         add_doubles(count, from, to);
@@ -70,12 +73,13 @@ void yk_comm_elements_add(enum yk_comm_type type, int64_t count, const void *fro
     }
 }
 
-void yk_comm_elements_add_fp32(enum yk_comm_type type, int64_t count, const void *from, float *sum)
+void yk_comm_elements_add_fp32(enum yk_comm_data_type type, int64_t count, const void *from,
+                               float *sum)
 {
     float some[CHUNK];
     for (int64_t at = 0; at < count; at += CHUNK) {
         const int64_t now = count - at < CHUNK ? count - at : CHUNK;
-        yk_comm_elements_to_fp32(type, now, yk_comm_elements_at(type, from, at), some);
+        yk_comm_elements_to_fp32(type, now, yk_comm_elements_pointer_at(type, from, at), some);
         add_singles(now, some, sum + at);
     }
 }

@@ -8,25 +8,28 @@
 #include "comm/comm.h"
 
 /* to += from. 16-bit numbers are added in fp32, and each sum is rounded. */
-void yk_comm_elements_add(enum yk_comm_type type, int64_t count, const void *from, void *to);
+void yk_comm_elements_add(enum yk_comm_data_type type, int64_t count, const void *from, void *to);
 
 /* sum += from, added in fp32. `type` must not be fp64. */
-void yk_comm_elements_add_fp32(enum yk_comm_type type, int64_t count, const void *from, float *sum);
+void yk_comm_elements_add_fp32(enum yk_comm_data_type type, int64_t count, const void *from,
+                               float *sum);
 
 /* Convert to and from fp32; rounding is to nearest, ties to even. `type` must not be fp64. */
-void yk_comm_elements_to_fp32(enum yk_comm_type type, int64_t count, const void *from, float *out);
-void yk_comm_elements_from_fp32(enum yk_comm_type type, int64_t count, const float *from,
+void yk_comm_elements_to_fp32(enum yk_comm_data_type type, int64_t count, const void *from,
+                              float *out);
+void yk_comm_elements_from_fp32(enum yk_comm_data_type type, int64_t count, const float *from,
                                 void *out);
 
-static inline bool yk_comm_type_is_half(enum yk_comm_type type)
+static inline bool yk_comm_data_type_is_16_bit(enum yk_comm_data_type type)
 {
     return type == YK_COMM_BF16 || type == YK_COMM_FP16;
 }
 
 /* Returns a pointer to element `at` of the array `row`. */
-static inline void *yk_comm_elements_at(enum yk_comm_type type, const void *row, int64_t at)
+static inline void *yk_comm_elements_pointer_at(enum yk_comm_data_type type, const void *row,
+                                                int64_t at)
 {
-    return (char *)(uintptr_t)row + at * (int64_t)yk_comm_type_bytes(type);
+    return (char *)(uintptr_t)row + at * (int64_t)yk_comm_data_type_bytes(type);
 }
 
 #endif

@@ -27,7 +27,7 @@ static size_t kind_of(const char *path)
     return 0;
 }
 
-yk_status yk_comm_load(const char *path, const struct yk_comm **out)
+yk_status yk_comm_load_plugin(const char *path, const struct yk_comm_backend **out)
 {
     const size_t kind = kind_of(path);
     const struct yk_plugin_file_request request = {
@@ -38,8 +38,8 @@ yk_status yk_comm_load(const char *path, const struct yk_comm **out)
     };
     const void *table = NULL;
     YK_TRY(yk_plugin_file_load(path, &request, &table));
-    const struct yk_comm *comm = table;
-    YK_TRY(yk_plugin_file_check(path, "exchanges", (int)comm->abi, YK_COMM_ABI));
+    const struct yk_comm_backend *comm = table;
+    YK_TRY(yk_plugin_file_check_version(path, "exchanges", (int)comm->abi, YK_COMM_ABI_VERSION));
     *out = comm;
     return YK_OK;
 }

@@ -1,11 +1,11 @@
 #include "comm/elements.h"
-#include "comm/failure.h"
+#include "comm/first_failure.h"
 
 #include <stdlib.h>
 
 struct yk_comm_world {
     struct yk_comm_options options;
-    struct yk_failure failure;
+    struct yk_first_failure failure;
 };
 
 struct yk_comm_group {
@@ -83,7 +83,8 @@ static void add_doubles(void *user)
 {
     const struct yk_comm_reduce_scatter *op = user;
     yk_comm_elements_add(YK_COMM_FP64, op->firsts[1] - op->firsts[0],
-                         yk_comm_elements_at(YK_COMM_FP64, op->whole, op->firsts[0]), op->own);
+                         yk_comm_elements_pointer_at(YK_COMM_FP64, op->whole, op->firsts[0]),
+                         op->own);
 }
 
 /* Backends add numbers of every precision; doubles are the host's alone. */
@@ -92,9 +93,9 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
     const struct yk_comm_options *options = &op->group->world->options;
     const struct yk_add_op add = {
         .count = op->firsts[1] - op->firsts[0],
-        .from = yk_comm_elements_at(op->type, op->whole, op->firsts[0]),
+        .from = yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[0]),
         .to = op->own,
-        .type = yk_comm_type_precision(op->type),
+        .type = yk_comm_data_type_to_precision(op->type),
     };
     if (op->type == YK_COMM_FP64) {
         options->backend->call_host(options->lane, add_doubles, (void *)(uintptr_t)op);
@@ -106,7 +107,7 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
 static void reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
-    const void *part = yk_comm_elements_at(op->type, op->whole, op->firsts[0]);
+    const void *part = yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[0]);
     const int64_t count = op->firsts[1] - op->firsts[0];
     if (count == 0) {
         return;
@@ -115,7 +116,7 @@ static void reduce_scatter(const struct yk_comm_reduce_scatter *op)
         add_to_own(op);
     } else if (part != op->own) {
         options->backend->copy(options->lane, op->own, part,
-                               (size_t)count * yk_comm_type_bytes(op->type));
+                               (size_t)count * yk_comm_data_type_bytes(op->type));
     }
 }
 
@@ -124,27 +125,27 @@ static void broadcast(const struct yk_comm_broadcast *op)
     (void)op;
 }
 
-static void refuse_message(const struct yk_comm_message *op)
+static void refuse_message(const struct yk_comm_send_recv *op)
 {
-    yk_failure_set(&op->world->failure, YK_ERROR_INPUT,
-                   "a message from or to another rank, in a run of one rank");
+    yk_first_failure_set(&op->world->failure, YK_ERROR_INPUT,
+                         "a message from or to another rank, in a run of one rank");
 }
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->failure);
+    return yk_first_failure_check(&world->failure);
 }
 
 /* The process of this rank is the caller's to end. */
 static void end_all(struct yk_comm_world *world, int code)
 {
     (void)code;
-    yk_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
+    yk_first_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
 }
 
-const struct yk_comm yk_comm_self = {
+const struct yk_comm_backend yk_comm_self = {
     .name = "self",
-    YK_COMM_WORLD_ENTRIES,
+    YK_COMM_TABLE_WORLD_FUNCTIONS,
     .group_create = create_group,
     .group_destroy = destroy_group,
     .all_reduce = all_reduce,

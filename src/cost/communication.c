@@ -15,8 +15,8 @@ static const char *collective_name(enum yk_collective collective)
 }
 
 /* Looks up `bytes` over a link in the profile; `*found` is false if it has no such curve. */
-static yk_status find_in_profile(const struct yk_cost_book *book,
-                                 const struct yk_profile_link *wanted, double bytes,
+static yk_status find_in_profile(const struct yk_cost_sources *book,
+                                 const struct yk_profile_link_key *wanted, double bytes,
                                  struct yk_cost_time *out, bool *found)
 {
     struct yk_profile_curve curve = {0};
@@ -25,10 +25,11 @@ static yk_status find_in_profile(const struct yk_cost_book *book,
     if (*found) {
         /* Messages smaller than the smallest measured one take as long: latency dominates. */
         const double min = curve.points[0].size;
-        const struct yk_curve_value value = yk_curve_at(&curve, fmax(bytes, min));
+        const struct yk_curve_estimate value = yk_curve_interpolate(&curve, fmax(bytes, min));
         *out = (struct yk_cost_time){
             .seconds = value.seconds,
-            .origin = value.measured && bytes >= min ? YK_COST_MEASURED : YK_COST_INTERPOLATED,
+            .origin = value.measured && bytes >= min ? YK_COST_ORIGIN_MEASURED
+                                                     : YK_COST_ORIGIN_INTERPOLATED,
             .error = value.error,
         };
     }
@@ -36,11 +37,12 @@ static yk_status find_in_profile(const struct yk_cost_book *book,
 }
 
 /* Looks up the link between two devices in the profile; `otherwise_s` if it is not there. */
-static yk_status find_message(const struct yk_cost_book *book, const struct yk_ring_devices *pair,
-                              const struct yk_profile_link *how, double bytes, double otherwise_s,
-                              struct yk_cost_time *out)
+static yk_status find_message(const struct yk_cost_sources *book,
+                              const struct yk_ring_devices *pair,
+                              const struct yk_profile_link_key *how, double bytes,
+                              double otherwise_s, struct yk_cost_time *out)
 {
-    struct yk_profile_link wanted = *how;
+    struct yk_profile_link_key wanted = *how;
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
     if (book->profile &&
@@ -49,27 +51,27 @@ static yk_status find_message(const struct yk_cost_book *book, const struct yk_r
         YK_TRY(find_in_profile(book, &wanted, bytes, out, &found));
     }
     if (!found) {
-        *out = (struct yk_cost_time){otherwise_s, YK_COST_DATASHEET,
+        *out = (struct yk_cost_time){otherwise_s, YK_COST_ORIGIN_DATASHEET,
                                      YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
     }
     return YK_OK;
 }
 
-yk_status yk_communication_send_time(const struct yk_cost_book *book, int32_t from, int32_t to,
+yk_status yk_communication_send_time(const struct yk_cost_sources *book, int32_t from, int32_t to,
                                      double bytes, struct yk_cost_time *out)
 {
     if (from == to) {
-        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
+        *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
     const struct yk_link *link = yk_cluster_link(book->cluster, from, to);
     const struct yk_ring_devices pair = {(const int32_t[]){from, to}, 2};
-    const struct yk_profile_link how = {.collective = "send", .ranks = 2};
+    const struct yk_profile_link_key how = {.collective = "send", .ranks = 2};
     return find_message(book, &pair, &how, bytes, link->latency_s + bytes / link->bytes_per_s, out);
 }
 
-yk_status yk_communication_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
-                                struct yk_link *out)
+yk_status yk_communication_effective_link(const struct yk_cost_sources *book, int32_t a, int32_t b,
+                                          double bytes, struct yk_link *out)
 {
     struct yk_cost_time once;
     struct yk_cost_time twice;
@@ -77,7 +79,7 @@ yk_status yk_communication_link(const struct yk_cost_book *book, int32_t a, int3
     YK_TRY(yk_communication_send_time(book, a, b, bytes, &once));
     YK_TRY(yk_communication_send_time(book, a, b, 2 * bytes, &twice));
     const double more_s = twice.seconds - once.seconds;
-    if (once.origin == YK_COST_DATASHEET || !(once.seconds > 0)) {
+    if (once.origin == YK_COST_ORIGIN_DATASHEET || !(once.seconds > 0)) {
         return YK_OK;
     }
     /* If the curve falls or bends down, the line goes through the origin. */
@@ -108,14 +110,14 @@ int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
     return slowest;
 }
 
-yk_status yk_communication_collective_time(const struct yk_cost_book *book,
+yk_status yk_communication_collective_time(const struct yk_cost_sources *book,
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
                                            double largest_part_bytes, struct yk_cost_time *out)
 {
     const int32_t n = ranks->count;
     if (n < 2) {
-        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
+        *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
     const double part_bytes = fmax(bytes / n, largest_part_bytes);
@@ -125,23 +127,23 @@ yk_status yk_communication_collective_time(const struct yk_cost_book *book,
     const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_ALL_REDUCE ? 2 : 1);
     const struct yk_ring_devices pair = {
         (const int32_t[]){ranks->devices[slowest], ranks->devices[(slowest + 1) % n]}, 2};
-    const struct yk_profile_link how = {.collective = collective_name(collective), .ranks = n};
+    const struct yk_profile_link_key how = {.collective = collective_name(collective), .ranks = n};
     return find_message(book, &pair, &how, part_bytes * n, rounds * round_s, out);
 }
 
-yk_status yk_communication_copy_time(const struct yk_cost_book *book, int32_t device,
+yk_status yk_communication_copy_time(const struct yk_cost_sources *book, int32_t device,
                                      enum yk_copy_direction direction, double bytes,
                                      struct yk_cost_time *out)
 {
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
-    *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
+    *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
     if (!book->profile || !(bytes > 0) ||
         !yk_profile_key_host(&book->cluster->devices[device],
                              book->facts ? &book->facts[device] : NULL, name)) {
         return YK_OK;
     }
-    const struct yk_profile_link wanted = {
+    const struct yk_profile_link_key wanted = {
         .link = name,
         .collective =
             direction == YK_COPY_TO_DEVICE ? YK_PROFILE_KEY_TO_DEVICE : YK_PROFILE_KEY_FROM_DEVICE,
@@ -150,10 +152,10 @@ yk_status yk_communication_copy_time(const struct yk_cost_book *book, int32_t de
     return find_in_profile(book, &wanted, bytes, out, &found);
 }
 
-static yk_status find_fact(const struct yk_cost_book *book, const char *link, const char *name,
+static yk_status find_fact(const struct yk_cost_sources *book, const char *link, const char *name,
                            double *worst)
 {
-    const struct yk_profile_fact fact = {link, name};
+    const struct yk_profile_fact_key fact = {link, name};
     double value = NAN;
     YK_TRY(yk_profile_find_fact(book->profile, &fact, &value));
     if (value >= 1 && isfinite(value)) {
@@ -162,11 +164,11 @@ static yk_status find_fact(const struct yk_cost_book *book, const char *link, co
     return YK_OK;
 }
 
-yk_status yk_communication_slowdown(const struct yk_cost_book *book,
-                                    const struct yk_ring_devices *ranks,
-                                    struct yk_communication_slowdown *out)
+yk_status yk_communication_overlap_slowdown(const struct yk_cost_sources *book,
+                                            const struct yk_ring_devices *ranks,
+                                            struct yk_communication_overlap_slowdown *out)
 {
-    struct yk_communication_slowdown slowdown = {NAN, NAN};
+    struct yk_communication_overlap_slowdown slowdown = {NAN, NAN};
     char link[YK_PROFILE_KEY_SIZE];
     for (int32_t i = 0; book->profile && ranks->count > 1 && i < ranks->count; i++) {
         if (yk_profile_key_link(book->cluster, book->facts, ranks->devices[i],

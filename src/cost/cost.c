@@ -12,12 +12,13 @@
 /* Assumed 90 % error of the cluster file's table, which was measured on a similar machine. */
 static const double table_error = 0.05;
 
-static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk_cost_pass pass)
+static const struct yk_kernel_work_list *works_of(const struct yk_layer *layer,
+                                                  enum yk_cost_pass pass)
 {
-    const struct yk_work_list *const works[] = {
-        [YK_COST_FORWARD] = &layer->forward,
-        [YK_COST_BACKWARD] = &layer->backward,
-        [YK_COST_UPDATE] = &layer->update,
+    const struct yk_kernel_work_list *const works[] = {
+        [YK_COST_PASS_FORWARD] = &layer->forward,
+        [YK_COST_PASS_BACKWARD] = &layer->backward,
+        [YK_COST_PASS_UPDATE] = &layer->update,
     };
     return works[pass];
 }
@@ -30,27 +31,28 @@ static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk
  * ratio of the datasheet times at the two lengths.
  */
 struct wanted {
-    const struct yk_cost_book *book;
+    const struct yk_cost_sources *book;
     const struct yk_device *device;
-    const struct yk_work_list *works;
-    struct yk_profile_layer layer;
+    const struct yk_kernel_work_list *works;
+    struct yk_profile_layer_key layer;
     double tokens;
     bool is_update;
 };
 
 /* The measured time at another sequence length for the same number of tokens; NAN seconds mean: not
  * measured. */
-static yk_status read_at(const struct wanted *wanted, int64_t sequence, struct yk_curve_value *out)
+static yk_status read_at(const struct wanted *wanted, int64_t sequence,
+                         struct yk_curve_estimate *out)
 {
-    struct yk_profile_layer layer = wanted->layer;
+    struct yk_profile_layer_key layer = wanted->layer;
     struct yk_profile_curve curve = {0};
     layer.sequence = sequence;
-    *out = (struct yk_curve_value){.seconds = NAN};
+    *out = (struct yk_curve_estimate){.seconds = NAN};
     YK_TRY(yk_profile_find_layer(wanted->book->profile, &layer, &curve));
     if (curve.count > 0) {
         /* The optimizer runs once a step, whatever the batch. */
-        *out = yk_curve_at(&curve, wanted->is_update ? curve.points[0].size
-                                                     : wanted->tokens / (double)sequence);
+        *out = yk_curve_interpolate(&curve, wanted->is_update ? curve.points[0].size
+                                                              : wanted->tokens / (double)sequence);
     }
     return YK_OK;
 }
@@ -60,8 +62,8 @@ static double datasheet_s(const struct wanted *wanted, double ratio)
 {
     double seconds = 0;
     for (int32_t i = 0; i < wanted->works->count; i++) {
-        struct yk_work work = wanted->works->items[i];
-        work.operations *= work.class == YK_WORK_ATTENTION ? ratio : 1;
+        struct yk_kernel_work work = wanted->works->items[i];
+        work.operations *= work.class == YK_KERNEL_ATTENTION ? ratio : 1;
         seconds += yk_roofline_time(wanted->device, wanted->book->efficiencies, &work);
     }
     return seconds;
@@ -69,7 +71,7 @@ static double datasheet_s(const struct wanted *wanted, double ratio)
 
 static struct yk_cost_time interpolated(double seconds, double error)
 {
-    return (struct yk_cost_time){seconds, YK_COST_INTERPOLATED, error};
+    return (struct yk_cost_time){seconds, YK_COST_ORIGIN_INTERPOLATED, error};
 }
 
 /* The times between two sequence lengths may not be linear, but they stay between both ends: half
@@ -77,8 +79,8 @@ static struct yk_cost_time interpolated(double seconds, double error)
 static yk_status find_between(const struct wanted *wanted, int64_t below, int64_t above,
                               struct yk_cost_time *out)
 {
-    struct yk_curve_value shorter;
-    struct yk_curve_value longer;
+    struct yk_curve_estimate shorter;
+    struct yk_curve_estimate longer;
     YK_TRY(read_at(wanted, below, &shorter));
     YK_TRY(read_at(wanted, above, &longer));
     const double along = (double)(wanted->layer.sequence - below) / (double)(above - below);
@@ -93,12 +95,12 @@ static yk_status find_between(const struct wanted *wanted, int64_t below, int64_
 /* The datasheet's error applies to the part of the time that the datasheet adds. */
 static yk_status find_beyond(const struct wanted *wanted, int64_t nearest, struct yk_cost_time *out)
 {
-    struct yk_curve_value known;
+    struct yk_curve_estimate known;
     YK_TRY(read_at(wanted, nearest, &known));
     const double known_s = datasheet_s(wanted, (double)nearest / (double)wanted->layer.sequence);
     const double ratio = known_s > 0 ? datasheet_s(wanted, 1) / known_s : 1;
     *out = interpolated(known.seconds * ratio,
-                        known.error + YK_CURVE_FLOOR_PERCENT / 100.0 +
+                        known.error + YK_CURVE_MIN_ERROR_PERCENT / 100.0 +
                             YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0 * fabs(1 - 1 / ratio));
     return YK_OK;
 }
@@ -107,15 +109,16 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
 {
     int64_t below = 0;
     int64_t above = 0;
-    YK_TRY(yk_profile_find_sequences(wanted->book->profile, &wanted->layer, &below, &above));
+    YK_TRY(
+        yk_profile_find_nearest_sequences(wanted->book->profile, &wanted->layer, &below, &above));
     if (below == 0 && above == 0) {
         return YK_OK;
     }
     *found = true;
     if (wanted->is_update) { /* independent of the sequence length */
-        struct yk_curve_value value;
+        struct yk_curve_estimate value;
         YK_TRY(read_at(wanted, below > 0 ? below : above, &value));
-        *out = (struct yk_cost_time){value.seconds, YK_COST_MEASURED, value.error};
+        *out = (struct yk_cost_time){value.seconds, YK_COST_ORIGIN_MEASURED, value.error};
         return YK_OK;
     }
     return below > 0 && above > 0 ? find_between(wanted, below, above, out)
@@ -123,7 +126,7 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
 }
 
 /* `*found` is false if the profile has no usable measurement. */
-static yk_status find_profiled(const struct yk_cost_book *book, int32_t device,
+static yk_status find_profiled(const struct yk_cost_sources *book, int32_t device,
                                const struct yk_model *model, const struct yk_layer *layer,
                                enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
 {
@@ -141,34 +144,36 @@ static yk_status find_profiled(const struct yk_cost_book *book, int32_t device,
         .layer =
             {
                 .device = name,
-                .part = yk_profile_key_part(on, book->facts ? &book->facts[device] : NULL),
+                .part =
+                    yk_profile_key_device_fraction(on, book->facts ? &book->facts[device] : NULL),
                 .shape = layer->shape,
                 .sequence = model->workload.sequence,
                 .pass = passes[pass],
             },
         .tokens = (double)model->workload.batch * (double)model->workload.sequence,
-        .is_update = pass == YK_COST_UPDATE,
+        .is_update = pass == YK_COST_PASS_UPDATE,
     };
-    struct yk_curve_value value;
+    struct yk_curve_estimate value;
     YK_TRY(read_at(&wanted, model->workload.sequence, &value));
     if (isnan(value.seconds)) {
         return find_elsewhere(&wanted, out, found);
     }
     *found = true;
     *out = (struct yk_cost_time){
-        value.seconds, value.measured ? YK_COST_MEASURED : YK_COST_INTERPOLATED, value.error};
+        value.seconds, value.measured ? YK_COST_ORIGIN_MEASURED : YK_COST_ORIGIN_INTERPOLATED,
+        value.error};
     return YK_OK;
 }
 
-static double seconds_of(const struct yk_measured_layer *entry, enum yk_cost_pass pass)
+static double seconds_of(const struct yk_measured_layer_time *entry, enum yk_cost_pass pass)
 {
-    return pass == YK_COST_FORWARD    ? entry->forward_s
-           : pass == YK_COST_BACKWARD ? entry->backward_s
-                                      : entry->update_s;
+    return pass == YK_COST_PASS_FORWARD    ? entry->forward_s
+           : pass == YK_COST_PASS_BACKWARD ? entry->backward_s
+                                           : entry->update_s;
 }
 
 /* How specifically the entry matches the layer; 0 means: not at all. */
-static int closeness(const struct yk_measured_layer *entry, const struct yk_model *model,
+static int closeness(const struct yk_measured_layer_time *entry, const struct yk_model *model,
                      const struct yk_layer *layer, enum yk_cost_pass pass)
 {
     const struct yk_workload *workload = &model->workload;
@@ -196,7 +201,7 @@ static int32_t neighbours(const struct yk_device *device, const struct yk_model 
     struct yk_profile_point below = {0};
     struct yk_profile_point above = {.size = INFINITY};
     for (int32_t i = 0; i < device->measured_count; i++) {
-        const struct yk_measured_layer *entry = &device->measured[i];
+        const struct yk_measured_layer_time *entry = &device->measured[i];
         const double size = (double)entry->batch;
         if (closeness(entry, model, layer, pass) != closest) {
             continue;
@@ -239,24 +244,25 @@ static bool find_measured(const struct yk_device *device, const struct yk_model 
     }
     /* The optimizer runs once a step, whatever the batch. */
     const struct yk_profile_curve curve = {points, count};
-    const struct yk_curve_value value = yk_curve_at(
-        &curve, pass == YK_COST_UPDATE ? points[0].size : (double)model->workload.batch);
-    *out = (struct yk_cost_time){value.seconds, YK_COST_TABLE, fmax(value.error, table_error)};
+    const struct yk_curve_estimate value = yk_curve_interpolate(
+        &curve, pass == YK_COST_PASS_UPDATE ? points[0].size : (double)model->workload.batch);
+    *out = (struct yk_cost_time){value.seconds, YK_COST_ORIGIN_CLUSTER_FILE,
+                                 fmax(value.error, table_error)};
     return true;
 }
 
 /* Whether the entry matches the layer at some batch, sequence and precision. */
-static bool names_layer(const struct yk_measured_layer *entry, const struct yk_layer *layer)
+static bool names_layer(const struct yk_measured_layer_time *entry, const struct yk_layer *layer)
 {
     return strcmp(entry->layer, layer->name) == 0 || strcmp(entry->layer, layer->kind) == 0 ||
            strcmp(entry->layer, layer->shape) == 0;
 }
 
-const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_device *device,
-                                                           const struct yk_model *model)
+const struct yk_measured_layer_time *yk_cost_find_unused_measurement(const struct yk_device *device,
+                                                                     const struct yk_model *model)
 {
     for (int32_t i = 0; i < device->measured_count; i++) {
-        const struct yk_measured_layer *entry = &device->measured[i];
+        const struct yk_measured_layer_time *entry = &device->measured[i];
         bool used = entry->model && strcmp(entry->model, model->config->name) != 0;
         for (int32_t l = 0; l < model->layer_count && !used; l++) {
             used = names_layer(entry, &model->layers[l]);
@@ -268,17 +274,18 @@ const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_devic
     return NULL;
 }
 
-yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
-                        const struct yk_model *model, const struct yk_layer *layer,
-                        enum yk_cost_pass pass, struct yk_cost_time *out)
+yk_status yk_cost_layer_time(const struct yk_cost_sources *book, int32_t device,
+                             const struct yk_model *model, const struct yk_layer *layer,
+                             enum yk_cost_pass pass, struct yk_cost_time *out)
 {
     const struct yk_device *on = &book->cluster->devices[device];
-    const struct yk_work_list *works = works_of(layer, pass);
+    const struct yk_kernel_work_list *works = works_of(layer, pass);
     struct yk_cost_time time = {0};
     bool found = false;
     YK_TRY(find_profiled(book, device, model, layer, pass, &time, &found));
     if (!found && !find_measured(on, model, layer, pass, &time)) {
-        time = (struct yk_cost_time){0, YK_COST_DATASHEET, YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
+        time = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET,
+                                     YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
         for (int32_t i = 0; i < works->count; i++) {
             time.seconds += yk_roofline_time(on, book->efficiencies, &works->items[i]);
         }
@@ -287,31 +294,31 @@ yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
     return YK_OK;
 }
 
-double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer)
+double yk_cost_layer_state_bytes(const struct yk_model *model, const struct yk_layer *layer)
 {
-    const struct yk_model_layer_state state = yk_model_layer_state(model, layer);
+    const struct yk_model_layer_state_bytes state = yk_model_layer_state_bytes(model, layer);
     return state.weight_bytes + state.gradient_bytes + state.optimizer_bytes;
 }
 
 const char *yk_cost_origin_name(enum yk_cost_origin origin)
 {
-    static const char *const names[YK_COST_ORIGINS] = {
-        [YK_COST_MEASURED] = "measured",
-        [YK_COST_INTERPOLATED] = "interpolated",
-        [YK_COST_TABLE] = "table",
-        [YK_COST_DATASHEET] = "datasheet",
+    static const char *const names[YK_COST_ORIGIN_COUNT] = {
+        [YK_COST_ORIGIN_MEASURED] = "measured",
+        [YK_COST_ORIGIN_INTERPOLATED] = "interpolated",
+        [YK_COST_ORIGIN_CLUSTER_FILE] = "table",
+        [YK_COST_ORIGIN_DATASHEET] = "datasheet",
     };
     return names[origin];
 }
 
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)
 {
-    static const char *const texts[YK_COST_DATASHEET] = {
-        [YK_COST_MEASURED] = "measured on this machine",
-        [YK_COST_INTERPOLATED] = "interpolated from what was measured on this machine",
-        [YK_COST_TABLE] = "measured, says the cluster file",
+    static const char *const texts[YK_COST_ORIGIN_DATASHEET] = {
+        [YK_COST_ORIGIN_MEASURED] = "measured on this machine",
+        [YK_COST_ORIGIN_INTERPOLATED] = "interpolated from what was measured on this machine",
+        [YK_COST_ORIGIN_CLUSTER_FILE] = "measured, says the cluster file",
     };
-    if (origin < YK_COST_DATASHEET) {
+    if (origin < YK_COST_ORIGIN_DATASHEET) {
         yk_text_add(out, texts[origin]);
         return;
     }

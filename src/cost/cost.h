@@ -17,7 +17,7 @@
 
 #include "base/status.h"
 #include "cluster/cluster.h"
-#include "cost/device_facts.h"
+#include "cost/device_measurements.h"
 #include "cost/roofline.h"
 #include "model/model.h"
 
@@ -26,17 +26,17 @@
 struct yk_profile;
 
 enum yk_cost_origin {
-    YK_COST_MEASURED,     /* measured on this machine, at exactly this size */
-    YK_COST_INTERPOLATED, /* from measurements on this machine at other sizes */
-    YK_COST_TABLE,        /* from the measured table in the cluster file */
-    YK_COST_DATASHEET,    /* from the datasheet and a fitted efficiency */
-    YK_COST_ORIGINS,
+    YK_COST_ORIGIN_MEASURED,     /* measured on this machine, at exactly this size */
+    YK_COST_ORIGIN_INTERPOLATED, /* from measurements on this machine at other sizes */
+    YK_COST_ORIGIN_CLUSTER_FILE, /* from the measured table in the cluster file */
+    YK_COST_ORIGIN_DATASHEET,    /* from the datasheet and a fitted efficiency */
+    YK_COST_ORIGIN_COUNT,
 };
 
 enum yk_cost_pass {
-    YK_COST_FORWARD,
-    YK_COST_BACKWARD,
-    YK_COST_UPDATE,
+    YK_COST_PASS_FORWARD,
+    YK_COST_PASS_BACKWARD,
+    YK_COST_PASS_UPDATE,
 };
 
 struct yk_cost_time {
@@ -46,20 +46,20 @@ struct yk_cost_time {
 };
 
 /* The sources of all costs. The caller fills it; nothing is owned. */
-struct yk_cost_book {
+struct yk_cost_sources {
     const struct yk_cluster *cluster;
-    struct yk_profile *profile;               /* NULL means: no profile */
-    const struct yk_efficiency *efficiencies; /* NULL means: the fitted ones */
-    const struct yk_device_facts *facts;      /* (devices), may be NULL */
+    struct yk_profile *profile;                      /* NULL means: no profile */
+    const struct yk_device_efficiency *efficiencies; /* NULL means: the fitted ones */
+    const struct yk_device_measurements *facts;      /* (devices), may be NULL */
 };
 
 /* The time of one pass of a layer. `device` is an index into the cluster. */
-yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
-                        const struct yk_model *model, const struct yk_layer *layer,
-                        enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
+yk_status yk_cost_layer_time(const struct yk_cost_sources *book, int32_t device,
+                             const struct yk_model *model, const struct yk_layer *layer,
+                             enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
 
 /* Bytes of weights, gradients and optimizer state of a replicated layer. */
-double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
+double yk_cost_layer_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
 
 /* "measured", "interpolated", "table", "datasheet". */
 const char *yk_cost_origin_name(enum yk_cost_origin origin);
@@ -69,8 +69,8 @@ const char *yk_cost_origin_name(enum yk_cost_origin origin);
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out);
 
 /* The first entry of the device's measured table that matches no layer of `model`, or NULL. */
-const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_device *device,
-                                                           const struct yk_model *model);
+const struct yk_measured_layer_time *yk_cost_find_unused_measurement(const struct yk_device *device,
+                                                                     const struct yk_model *model);
 
 /*
  * Error band: the relative error of a sum of predicted times, and the origins of those times.
@@ -79,18 +79,18 @@ const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_devic
  * of its terms.
  */
 struct yk_error_band {
-    double origin_s[YK_COST_ORIGINS]; /* Σ seconds */
-    double error_s[YK_COST_ORIGINS];  /* Σ seconds · error */
+    double origin_s[YK_COST_ORIGIN_COUNT]; /* Σ seconds */
+    double error_s[YK_COST_ORIGIN_COUNT];  /* Σ seconds · error */
 };
 
 /* Adds `seconds` with the relative error and origin of `time`. */
 void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *time, double seconds);
 
 /* Relative error that 90 % of such sums stay within; 0 for an empty band. */
-double yk_error_band_error(const struct yk_error_band *band);
+double yk_error_band_relative_error(const struct yk_error_band *band);
 
 /* Fraction of the time with this origin; 0 for an empty band. */
-double yk_error_band_part(const struct yk_error_band *band, enum yk_cost_origin origin);
+double yk_error_band_origin_fraction(const struct yk_error_band *band, enum yk_cost_origin origin);
 
 /* Writes the origins in words, with percentages if there are several. Origins below 0.5 % of the
  * time are omitted. */

@@ -8,7 +8,7 @@ static const double nine_tenths_over_half = 1.6449 / 0.6745;
 static double point_error(const struct yk_profile_point *point)
 {
     const double spread = isfinite(point->spread) ? fmax(point->spread, 0) : 0;
-    return YK_CURVE_FLOOR_PERCENT / 100.0 + nine_tenths_over_half * spread;
+    return YK_CURVE_MIN_ERROR_PERCENT / 100.0 + nine_tenths_over_half * spread;
 }
 
 static double slope_of(const struct yk_profile_point *a, const struct yk_profile_point *b)
@@ -43,8 +43,8 @@ static double bend_between(const struct yk_profile_curve *curve, int32_t below, 
     return bend * (size - a->size) * (b->size - size);
 }
 
-static struct yk_curve_value between(const struct yk_profile_curve *curve, int32_t below,
-                                     double size)
+static struct yk_curve_estimate between(const struct yk_profile_curve *curve, int32_t below,
+                                        double size)
 {
     const struct yk_profile_point *a = &curve->points[below];
     const struct yk_profile_point *b = a + 1;
@@ -53,16 +53,16 @@ static struct yk_curve_value between(const struct yk_profile_curve *curve, int32
     const double from_b_s = along * b->seconds;
     const double seconds = from_a_s + from_b_s;
     const double off_s = from_a_s * point_error(a) + from_b_s * point_error(b);
-    return (struct yk_curve_value){
+    return (struct yk_curve_estimate){
         .seconds = seconds,
         .error = (off_s + bend_between(curve, below, size)) / seconds,
     };
 }
 
 /* Extrapolates beyond `end`. `inner` and `third` are the next points inwards, or NULL. */
-static struct yk_curve_value beyond(const struct yk_profile_point *end,
-                                    const struct yk_profile_point *inner,
-                                    const struct yk_profile_point *third, double size)
+static struct yk_curve_estimate beyond(const struct yk_profile_point *end,
+                                       const struct yk_profile_point *inner,
+                                       const struct yk_profile_point *third, double size)
 {
     const double distance = size - end->size;
     const double steepest = end->seconds / end->size;
@@ -79,13 +79,13 @@ static struct yk_curve_value beyond(const struct yk_profile_point *end,
         more_s += carried * (end->seconds * point_error(end) + inner->seconds * point_error(inner));
     }
     more_s = fmin(more_s, fmax(flat_off_s, steep_off_s));
-    return (struct yk_curve_value){
+    return (struct yk_curve_estimate){
         .seconds = seconds,
         .error = point_error(end) + more_s / seconds,
     };
 }
 
-struct yk_curve_value yk_curve_at(const struct yk_profile_curve *curve, double size)
+struct yk_curve_estimate yk_curve_interpolate(const struct yk_profile_curve *curve, double size)
 {
     const struct yk_profile_point *first = &curve->points[0];
     const int32_t count = curve->count;
@@ -94,7 +94,7 @@ struct yk_curve_value yk_curve_at(const struct yk_profile_curve *curve, double s
         above++;
     }
     if (above < count && first[above].size == size) {
-        return (struct yk_curve_value){first[above].seconds, point_error(&first[above]), true};
+        return (struct yk_curve_estimate){first[above].seconds, point_error(&first[above]), true};
     }
     if (above == 0) {
         return beyond(first, count > 1 ? first + 1 : NULL, count > 2 ? first + 2 : NULL, size);

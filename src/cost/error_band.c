@@ -14,19 +14,19 @@ void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *ti
 static double sum_of(const double *values)
 {
     double sum = 0;
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
+    for (int origin = 0; origin < YK_COST_ORIGIN_COUNT; origin++) {
         sum += values[origin];
     }
     return sum;
 }
 
-double yk_error_band_error(const struct yk_error_band *band)
+double yk_error_band_relative_error(const struct yk_error_band *band)
 {
     const double sum_s = sum_of(band->origin_s);
     return sum_s > 0 ? sum_of(band->error_s) / sum_s : 0;
 }
 
-double yk_error_band_part(const struct yk_error_band *band, enum yk_cost_origin origin)
+double yk_error_band_origin_fraction(const struct yk_error_band *band, enum yk_cost_origin origin)
 {
     const double sum_s = sum_of(band->origin_s);
     return sum_s > 0 ? band->origin_s[origin] / sum_s : 0;
@@ -38,12 +38,13 @@ static const double min_shown = 0.005;
 void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out)
 {
     int32_t shown = 0;
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        shown += yk_error_band_part(band, (enum yk_cost_origin)origin) >= min_shown ? 1 : 0;
+    for (int origin = 0; origin < YK_COST_ORIGIN_COUNT; origin++) {
+        shown +=
+            yk_error_band_origin_fraction(band, (enum yk_cost_origin)origin) >= min_shown ? 1 : 0;
     }
     const char *between = "";
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        const double part = yk_error_band_part(band, (enum yk_cost_origin)origin);
+    for (int origin = 0; origin < YK_COST_ORIGIN_COUNT; origin++) {
+        const double part = yk_error_band_origin_fraction(band, (enum yk_cost_origin)origin);
         if (part < min_shown) {
             continue;
         }
@@ -65,10 +66,10 @@ static void write_rounded(struct yk_json_writer *json, const char *key, double v
 void yk_error_band_write_json(const struct yk_error_band *band, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .follows = true};
-    write_rounded(&json, "error", yk_error_band_error(band));
+    write_rounded(&json, "error", yk_error_band_relative_error(band));
     yk_json_write_begin_object(&json, "origins");
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        const double part = yk_error_band_part(band, (enum yk_cost_origin)origin);
+    for (int origin = 0; origin < YK_COST_ORIGIN_COUNT; origin++) {
+        const double part = yk_error_band_origin_fraction(band, (enum yk_cost_origin)origin);
         if (part >= 0.5e-4) {
             write_rounded(&json, yk_cost_origin_name((enum yk_cost_origin)origin), part);
         }

@@ -23,8 +23,8 @@ struct kind {
 
 struct yk_layer_costs {
     struct yk_arena *arena;
-    struct yk_cost_book book;
-    struct yk_model_sizes *sizes;
+    struct yk_cost_sources book;
+    struct yk_model_cache *sizes;
     int64_t batch;
     int32_t layer_count;
     int32_t kind_count;
@@ -44,7 +44,8 @@ static bool same_time(double a_s, double b_s)
     return a_s == b_s || (isnan(a_s) && isnan(b_s));
 }
 
-static bool same_measured(const struct yk_measured_layer *a, const struct yk_measured_layer *b)
+static bool same_measured(const struct yk_measured_layer_time *a,
+                          const struct yk_measured_layer_time *b)
 {
     return same_text(a->layer, b->layer) && same_text(a->model, b->model) &&
            same_text(a->precision, b->precision) && a->sequence == b->sequence &&
@@ -52,7 +53,7 @@ static bool same_measured(const struct yk_measured_layer *a, const struct yk_mea
            same_time(a->backward_s, b->backward_s) && same_time(a->update_s, b->update_s);
 }
 
-/* Whether all properties that yk_cost_layer() reads are equal. */
+/* Whether all properties that yk_cost_layer_time() reads are equal. */
 static bool are_alike(const struct yk_device *a, const struct yk_device *b)
 {
     bool alike = same_text(a->type, b->type) && a->generation == b->generation &&
@@ -82,7 +83,7 @@ static bool is_named(const struct yk_device *device, const struct yk_layer *laye
 static yk_status find_likes(struct yk_layer_costs *costs, struct kind *kind)
 {
     const struct yk_device *device = &costs->book.cluster->devices[kind->device];
-    const struct yk_layer *layers = yk_model_sizes_whole_batch(costs->sizes)->layers;
+    const struct yk_layer *layers = yk_model_cache_whole_batch(costs->sizes)->layers;
     YK_TRY_NEW(costs->arena, kind->likes, costs->layer_count);
     for (int32_t i = 0; i < costs->layer_count; i++) {
         kind->likes[i] = i;
@@ -119,12 +120,12 @@ static yk_status sort_devices(struct yk_layer_costs *costs)
     return YK_OK;
 }
 
-yk_status yk_layer_costs_create(const struct yk_cost_book *book, struct yk_model_sizes *sizes,
+yk_status yk_layer_costs_create(const struct yk_cost_sources *book, struct yk_model_cache *sizes,
                                 struct yk_layer_costs **out)
 {
     struct yk_layer_costs *costs = NULL;
-    YK_TRY_NEW_OWNER(costs);
-    const struct yk_model *whole = yk_model_sizes_whole_batch(sizes);
+    YK_TRY_NEW_WITH_ARENA(costs);
+    const struct yk_model *whole = yk_model_cache_whole_batch(sizes);
     costs->book = *book;
     costs->sizes = sizes;
     costs->batch = whole->workload.batch;
@@ -163,17 +164,17 @@ static yk_status open_row(struct yk_layer_costs *costs, struct kind *kind, int64
 
 static int32_t place_of(int32_t layer, enum yk_cost_pass pass)
 {
-    return layer * PASSES + (pass == YK_COST_BACKWARD ? 1 : 0);
+    return layer * PASSES + (pass == YK_COST_PASS_BACKWARD ? 1 : 0);
 }
 
 static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, int64_t samples,
                          int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(costs->sizes);
-    if (pass != YK_COST_UPDATE) {
-        YK_TRY(yk_model_sizes_get(costs->sizes, samples, false, &model));
+    const struct yk_model *model = yk_model_cache_whole_batch(costs->sizes);
+    if (pass != YK_COST_PASS_UPDATE) {
+        YK_TRY(yk_model_cache_get(costs->sizes, samples, false, &model));
     }
-    YK_TRY(yk_cost_layer(&costs->book, kind->device, model, &model->layers[layer], pass, out));
+    YK_TRY(yk_cost_layer_time(&costs->book, kind->device, model, &model->layers[layer], pass, out));
     yk_error_band_add(&costs->band, out, out->seconds);
     return YK_OK;
 }
@@ -205,9 +206,9 @@ yk_status yk_layer_costs_time(struct yk_layer_costs *costs, int32_t device, int3
                               int64_t samples, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
     struct kind *kind = &costs->kinds[costs->kind_of[device]];
-    const int64_t number = pass == YK_COST_UPDATE ? UPDATES : samples;
-    if (samples == 0 && pass != YK_COST_UPDATE) {
-        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
+    const int64_t number = pass == YK_COST_PASS_UPDATE ? UPDATES : samples;
+    if (samples == 0 && pass != YK_COST_PASS_UPDATE) {
+        *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
     if (kind->rows && kind->rows[number]) {
@@ -232,15 +233,15 @@ yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, i
 /* Tokens and targets are 4 bytes each. In an encoder–decoder, targets belong to the decoder. */
 static double load_bytes(const struct yk_layer_costs *costs, int64_t samples)
 {
-    const struct yk_workload *workload = &yk_model_sizes_whole_batch(costs->sizes)->workload;
+    const struct yk_workload *workload = &yk_model_cache_whole_batch(costs->sizes)->workload;
     const int64_t numbers = workload->target_sequence > 0
                                 ? workload->sequence + 2 * workload->target_sequence
                                 : 2 * workload->sequence;
     return (double)(samples * numbers) * sizeof(int32_t);
 }
 
-yk_status yk_layer_costs_load_time(struct yk_layer_costs *costs, int32_t device, int64_t samples,
-                                   struct yk_cost_time *out)
+yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t device,
+                                         int64_t samples, struct yk_cost_time *out)
 {
     struct kind *kind = &costs->kinds[costs->kind_of[device]];
     if (!kind->loads) {
@@ -266,7 +267,7 @@ int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *costs, int32_t d
     return costs->kind_of[device];
 }
 
-const struct yk_cost_book *yk_layer_costs_book(const struct yk_layer_costs *costs)
+const struct yk_cost_sources *yk_layer_costs_sources(const struct yk_layer_costs *costs)
 {
     return &costs->book;
 }

@@ -11,7 +11,7 @@
 
 struct yk_layer_costs;
 
-yk_status yk_layer_costs_create(const struct yk_cost_book *book, struct yk_model_sizes *sizes,
+yk_status yk_layer_costs_create(const struct yk_cost_sources *book, struct yk_model_cache *sizes,
                                 struct yk_layer_costs **out) YK_MUST_USE;
 void yk_layer_costs_destroy(struct yk_layer_costs *costs);
 
@@ -27,13 +27,13 @@ yk_status yk_layer_costs_time(struct yk_layer_costs *costs, int32_t device, int3
                               struct yk_cost_time *out) YK_MUST_USE;
 
 /* Time to copy the tokens and targets of `samples` from host memory to the device. */
-yk_status yk_layer_costs_load_time(struct yk_layer_costs *costs, int32_t device, int64_t samples,
-                                   struct yk_cost_time *out) YK_MUST_USE;
+yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t device,
+                                         int64_t samples, struct yk_cost_time *out) YK_MUST_USE;
 
 /* Returns the same number for devices with equal times. */
 int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *costs, int32_t device);
 
-const struct yk_cost_book *yk_layer_costs_book(const struct yk_layer_costs *costs);
+const struct yk_cost_sources *yk_layer_costs_sources(const struct yk_layer_costs *costs);
 
 /* The error band of all times in the cache, each counted once. */
 const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *costs);

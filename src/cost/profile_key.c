@@ -20,15 +20,17 @@ bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROF
     return true;
 }
 
-double yk_profile_key_part(const struct yk_device *device, const struct yk_device_facts *facts)
+double yk_profile_key_device_fraction(const struct yk_device *device,
+                                      const struct yk_device_measurements *facts)
 {
     return facts && facts->measured_part > 0 ? facts->measured_part : device->part;
 }
 
-bool yk_profile_key_device(const struct yk_device *device, const struct yk_device_facts *facts,
+bool yk_profile_key_device(const struct yk_device *device,
+                           const struct yk_device_measurements *facts,
                            char out[YK_PROFILE_KEY_SIZE])
 {
-    const double part = yk_profile_key_part(device, facts);
+    const double part = yk_profile_key_device_fraction(device, facts);
     if (!yk_profile_key_device_type(device, out)) {
         return false;
     }
@@ -39,7 +41,7 @@ bool yk_profile_key_device(const struct yk_device *device, const struct yk_devic
 }
 
 bool yk_profile_key_device_with_model(const struct yk_device *device,
-                                      const struct yk_device_facts *facts, const char *model,
+                                      const struct yk_device_measurements *facts, const char *model,
                                       char out[YK_PROFILE_KEY_SIZE])
 {
     char name[YK_PROFILE_KEY_SIZE];
@@ -50,8 +52,9 @@ bool yk_profile_key_device_with_model(const struct yk_device *device,
     return true;
 }
 
-bool yk_profile_key_link(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
-                         int32_t a, int32_t b, char out[YK_PROFILE_KEY_SIZE])
+bool yk_profile_key_link(const struct yk_cluster *cluster,
+                         const struct yk_device_measurements *facts, int32_t a, int32_t b,
+                         char out[YK_PROFILE_KEY_SIZE])
 {
     char one[YK_PROFILE_KEY_SIZE];
     char other[YK_PROFILE_KEY_SIZE];
@@ -67,7 +70,7 @@ bool yk_profile_key_link(const struct yk_cluster *cluster, const struct yk_devic
     return true;
 }
 
-bool yk_profile_key_host(const struct yk_device *device, const struct yk_device_facts *facts,
+bool yk_profile_key_host(const struct yk_device *device, const struct yk_device_measurements *facts,
                          char out[YK_PROFILE_KEY_SIZE])
 {
     char name[YK_PROFILE_KEY_SIZE];

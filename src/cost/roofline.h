@@ -12,7 +12,7 @@
 #define YK_COST_ROOFLINE_H
 
 #include "cluster/cluster.h"
-#include "model/work.h"
+#include "model/kernel_work.h"
 
 enum {
     /* Errors of datasheet predictions, cross-validated over 490 public measurements. */
@@ -21,8 +21,8 @@ enum {
 };
 
 /* Efficiencies of one device generation. */
-struct yk_efficiency {
-    double rate[YK_WORK_CLASS_COUNT][YK_PRECISION_COUNT]; /* fraction of peak operations/s */
+struct yk_device_efficiency {
+    double rate[YK_KERNEL_CLASS_COUNT][YK_PRECISION_COUNT]; /* fraction of peak operations/s */
     double reuse;    /* operations of a matrix product per number loaded from memory */
     double ramp;     /* operations lost to the start and the end of each matrix product */
     double memory;   /* fraction of peak bytes/s */
@@ -30,11 +30,13 @@ struct yk_efficiency {
     double launch_s; /* fixed time of a kernel */
 };
 
-/* The fitted table, with YK_GENERATION_COUNT rows. */
-const struct yk_efficiency *yk_roofline_fitted_efficiency(void);
+/* The fitted table, with YK_DEVICE_GENERATION_COUNT rows. */
+const struct yk_device_efficiency *yk_roofline_fitted_efficiencies(void);
 
-/* Seconds of `work`. `efficiencies` has YK_GENERATION_COUNT rows; NULL means: the fitted ones. */
-double yk_roofline_time(const struct yk_device *device, const struct yk_efficiency *efficiencies,
-                        const struct yk_work *work);
+/* Seconds of `work`. `efficiencies` has YK_DEVICE_GENERATION_COUNT rows; NULL means: the fitted
+ * ones. */
+double yk_roofline_time(const struct yk_device *device,
+                        const struct yk_device_efficiency *efficiencies,
+                        const struct yk_kernel_work *work);
 
 #endif

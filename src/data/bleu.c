@@ -348,13 +348,13 @@ static const char *end_of_word(const char *word, const char *end)
 /* Visits every n-gram of one to four words. Without `out` adds it to the table; with `out` matches
  * it against the table and counts. */
 static void visit_ngrams(const struct yk_bleu_tokens *tokens, const struct ngram_table *ngrams,
-                         struct yk_bleu *out)
+                         struct yk_bleu_result *out)
 {
     const char *const end = tokens->words + tokens->length;
     for (const char *word = tokens->words; word < end;) {
         const char *stop = end_of_word(word, end);
         const char *const next = stop < end ? stop + 1 : end;
-        for (int order = 0; order < YK_BLEU_ORDERS; order++) {
+        for (int order = 0; order < YK_BLEU_MAX_NGRAM; order++) {
             const size_t length = (size_t)(stop - word);
             if (!out) {
                 add_ngram(ngrams, word, length);
@@ -377,7 +377,7 @@ static yk_status tokenize(const char *sentence, bool lowercase, struct yk_text *
     size_t length = strlen(sentence);
     if (lowercase) {
         lowered->length = 0;
-        yk_unicode_lowercase(sentence, length, lowered);
+        yk_unicode_lowercase_text(sentence, length, lowered);
         YK_TRY(yk_text_status(lowered));
         sentence = yk_text_chars(lowered);
         length = lowered->length;
@@ -386,14 +386,14 @@ static yk_status tokenize(const char *sentence, bool lowercase, struct yk_text *
 }
 
 static yk_status count_sentence(struct counting *counting, const char *hypothesis,
-                                const char *reference, bool lowercase, struct yk_bleu *out)
+                                const char *reference, bool lowercase, struct yk_bleu_result *out)
 {
     YK_TRY(tokenize(hypothesis, lowercase, &counting->lowered, &counting->hypothesis));
     YK_TRY(tokenize(reference, lowercase, &counting->lowered, &counting->reference));
     const int64_t words = count_words(&counting->reference);
     out->hypothesis_length += count_words(&counting->hypothesis);
     out->reference_length += words;
-    YK_TRY(clear_ngrams(&counting->ngrams, YK_BLEU_ORDERS * (size_t)words));
+    YK_TRY(clear_ngrams(&counting->ngrams, YK_BLEU_MAX_NGRAM * (size_t)words));
     visit_ngrams(&counting->reference, &counting->ngrams, NULL);
     visit_ngrams(&counting->hypothesis, &counting->ngrams, out);
     return YK_OK;
@@ -402,10 +402,10 @@ static yk_status count_sentence(struct counting *counting, const char *hypothesi
 /* An order without matches counts as half a match, the next one as a quarter, and so on (Chen and
  * Cherry, "A Systematic Comparison of Smoothing Techniques for Sentence-Level BLEU", WMT 2014,
  * method 3). */
-static void set_precisions(struct yk_bleu *bleu)
+static void set_precisions(struct yk_bleu_result *bleu)
 {
     double smoothing = 1;
-    for (int n = 0; n < YK_BLEU_ORDERS && bleu->totals[n] > 0; n++) {
+    for (int n = 0; n < YK_BLEU_MAX_NGRAM && bleu->totals[n] > 0; n++) {
         const double total = (double)bleu->totals[n];
         if (bleu->matches[n] > 0) {
             bleu->precisions[n] = 100 * (double)bleu->matches[n] / total;
@@ -416,7 +416,7 @@ static void set_precisions(struct yk_bleu *bleu)
     }
 }
 
-static void set_score(struct yk_bleu *bleu)
+static void set_score(struct yk_bleu_result *bleu)
 {
     const double hypothesis = (double)bleu->hypothesis_length;
     const double reference = (double)bleu->reference_length;
@@ -429,18 +429,18 @@ static void set_score(struct yk_bleu *bleu)
     }
     set_precisions(bleu);
     double sum = 0;
-    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+    for (int n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
         sum += log(
             bleu->precisions[n]); /* −∞ if there are no n-grams of this length: the score is 0 */
     }
-    bleu->score = bleu->brevity_penalty * exp(sum / YK_BLEU_ORDERS);
+    bleu->score = bleu->brevity_penalty * exp(sum / YK_BLEU_MAX_NGRAM);
 }
 
 yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *references,
-                          int64_t count, bool lowercase, struct yk_bleu *out)
+                          int64_t count, bool lowercase, struct yk_bleu_result *out)
 {
     struct counting counting = {0};
-    struct yk_bleu bleu = {0};
+    struct yk_bleu_result bleu = {0};
     yk_status status = YK_OK;
     for (int64_t i = 0; status == YK_OK && i < count; i++) {
         status = count_sentence(&counting, hypotheses[i], references[i], lowercase, &bleu);
@@ -456,21 +456,21 @@ yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *refe
     return status;
 }
 
-double yk_bleu_ratio(const struct yk_bleu *bleu)
+double yk_bleu_length_ratio(const struct yk_bleu_result *bleu)
 {
     return bleu->reference_length > 0
                ? (double)bleu->hypothesis_length / (double)bleu->reference_length
                : 0;
 }
 
-void yk_bleu_add_line(const struct yk_bleu *bleu, struct yk_text *out)
+void yk_bleu_add_summary(const struct yk_bleu_result *bleu, struct yk_text *out)
 {
     yk_text_addf(out, "BLEU = %.2f ", bleu->score);
-    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+    for (int n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
         yk_text_addf(out, n == 0 ? "%.1f" : "/%.1f", bleu->precisions[n]);
     }
     yk_text_addf(out, " (BP = %.3f ratio = %.3f hyp_len = %" PRId64 " ref_len = %" PRId64 ")",
-                 bleu->brevity_penalty, yk_bleu_ratio(bleu), bleu->hypothesis_length,
+                 bleu->brevity_penalty, yk_bleu_length_ratio(bleu), bleu->hypothesis_length,
                  bleu->reference_length);
 }
 

@@ -18,33 +18,33 @@
 #include <stdint.h>
 
 enum {
-    YK_BLEU_ORDERS = 4
+    YK_BLEU_MAX_NGRAM = 4
 };
 
 struct yk_bleu_options {
     bool lowercase; /* ignore case */
 };
 
-struct yk_bleu {
-    double score;                      /* 0 to 100 */
-    double precisions[YK_BLEU_ORDERS]; /* in percent, for n = 1 … 4, after smoothing */
-    double brevity_penalty;            /* BP above; 1 if the hypotheses are not shorter */
-    int64_t hypothesis_length;         /* in words */
-    int64_t reference_length;          /* in words */
-    int64_t matches[YK_BLEU_ORDERS];   /* n-grams of hypotheses that the reference contains */
-    int64_t totals[YK_BLEU_ORDERS];    /* all n-grams of the hypotheses */
+struct yk_bleu_result {
+    double score;                         /* 0 to 100 */
+    double precisions[YK_BLEU_MAX_NGRAM]; /* in percent, for n = 1 … 4, after smoothing */
+    double brevity_penalty;               /* BP above; 1 if the hypotheses are not shorter */
+    int64_t hypothesis_length;            /* in words */
+    int64_t reference_length;             /* in words */
+    int64_t matches[YK_BLEU_MAX_NGRAM];   /* n-grams of hypotheses that the reference contains */
+    int64_t totals[YK_BLEU_MAX_NGRAM];    /* all n-grams of the hypotheses */
 };
 
 /* Scores `count` hypotheses. Hypothesis i is compared with reference i. */
 yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *references,
-                          int64_t count, bool lowercase, struct yk_bleu *out) YK_MUST_USE;
+                          int64_t count, bool lowercase, struct yk_bleu_result *out) YK_MUST_USE;
 
 /* Adds the line that sacreBLEU prints:
  * "BLEU = 34.21 66.0/41.2/27.8/19.0 (BP = 0.987 ratio = 0.987 hyp_len = 11234 ref_len = 11380)". */
-void yk_bleu_add_line(const struct yk_bleu *bleu, struct yk_text *out);
+void yk_bleu_add_summary(const struct yk_bleu_result *bleu, struct yk_text *out);
 
 /* Words of the hypotheses divided by words of the references; 0 if the references are empty. */
-double yk_bleu_ratio(const struct yk_bleu *bleu);
+double yk_bleu_length_ratio(const struct yk_bleu_result *bleu);
 
 /* Adds the signature of the score in sacreBLEU's format, with the version of sacreBLEU that this
  * code reproduces: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0". */

@@ -73,7 +73,7 @@ static yk_status append_file(const char *path, bool by_name, struct joined *out)
     const char *bytes = yk_text_chars(text) + start;
     const size_t valid = yk_utf8_valid_length(bytes, length);
     if (valid < length) {
-        return yk_vocabulary_fail_unknown(bytes, length, valid, path);
+        return yk_character_vocabulary_fail_unknown(bytes, length, valid, path);
     }
     if (length == 0) {
         return YK_OK;
@@ -118,7 +118,7 @@ static yk_status store_ids(struct yk_corpus *corpus, const struct yk_token_ids *
         return YK_OK;
     }
     corpus->count = ids->count;
-    if (yk_tokenizer_count(corpus->tokenizer) > UINT16_MAX + 1) {
+    if (yk_tokenizer_vocabulary_size(corpus->tokenizer) > UINT16_MAX + 1) {
         corpus->wide = calloc((size_t)ids->count, sizeof *corpus->wide);
     } else {
         corpus->narrow = calloc((size_t)ids->count, sizeof *corpus->narrow);
@@ -140,15 +140,15 @@ static yk_status store_ids(struct yk_corpus *corpus, const struct yk_token_ids *
 static yk_status choose_tokenizer(struct yk_corpus *corpus, const struct yk_corpus_request *request,
                                   const struct joined *joined)
 {
-    struct yk_vocabulary *vocabulary = NULL;
+    struct yk_character_vocabulary *vocabulary = NULL;
     corpus->tokenizer = request->tokenizer;
     if (request->tokenizer) {
         return YK_OK;
     }
-    YK_TRY(yk_vocabulary_build(yk_text_chars(&joined->text), joined->text.length, request->path,
-                               &vocabulary));
+    YK_TRY(yk_character_vocabulary_build(yk_text_chars(&joined->text), joined->text.length,
+                                         request->path, &vocabulary));
     const yk_status status = yk_tokenizer_create_characters(vocabulary, &corpus->own);
-    yk_vocabulary_destroy(vocabulary);
+    yk_character_vocabulary_destroy(vocabulary);
     corpus->tokenizer = corpus->own;
     return status;
 }
@@ -205,7 +205,7 @@ static yk_status open_shards(struct yk_corpus *corpus, const struct yk_corpus_re
         YK_TRY(yk_token_shard_open(files->paths[i], &shard->file));
         corpus->shard_count++;
         shard->first = total;
-        total += yk_token_shard_count(shard->file);
+        total += yk_token_shard_token_count(shard->file);
     }
     corpus->count = request->part < 1 ? (int64_t)((double)total * request->part) : total;
     if (corpus->count < 1) {
@@ -281,7 +281,7 @@ const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus)
 yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
 {
     if (corpus->tokenizer) {
-        *out = yk_tokenizer_count(corpus->tokenizer) - 1;
+        *out = yk_tokenizer_vocabulary_size(corpus->tokenizer) - 1;
         return YK_OK;
     }
     int32_t largest = 0;
@@ -324,7 +324,7 @@ static yk_status read_shards(const struct yk_corpus *corpus, int64_t first, int6
     for (int32_t i = shard_of(corpus, first); count > 0; i++) {
         const struct shard *shard = &corpus->shards[i];
         const int64_t inside = first - shard->first;
-        const int64_t left = yk_token_shard_count(shard->file) - inside;
+        const int64_t left = yk_token_shard_token_count(shard->file) - inside;
         const int64_t used = count < left ? count : left;
         YK_TRY(yk_token_shard_read(shard->file, inside, used, out));
         out += used;
@@ -352,7 +352,7 @@ yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t 
 
 void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out)
 {
-    char size[YK_UNITS_SIZE];
+    char size[YK_UNITS_BUFFER_SIZE];
     if (corpus->shards) {
         yk_text_addf(out, "%" PRId32 " shard%s, %" PRId64 " tokens", corpus->shard_count,
                      corpus->shard_count == 1 ? "" : "s", corpus->count);
@@ -362,11 +362,11 @@ void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out)
     const bool by_character = yk_tokenizer_vocabulary(corpus->tokenizer) != NULL;
     yk_text_addf(out, "%" PRId32 " file%s, %s, %" PRId64 " %s", corpus->file_count,
                  corpus->file_count == 1 ? "" : "s", size,
-                 by_character ? yk_tokenizer_count(corpus->tokenizer) : corpus->count,
+                 by_character ? yk_tokenizer_vocabulary_size(corpus->tokenizer) : corpus->count,
                  by_character ? "characters" : "tokens");
 }
 
-struct yk_corpus_range yk_corpus_all(const struct yk_corpus *corpus)
+struct yk_corpus_range yk_corpus_full_range(const struct yk_corpus *corpus)
 {
     return (struct yk_corpus_range){.corpus = corpus, .first = 0, .count = corpus->count};
 }

@@ -54,7 +54,7 @@ yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t 
 void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out);
 
 /* The range of all tokens. */
-struct yk_corpus_range yk_corpus_all(const struct yk_corpus *corpus);
+struct yk_corpus_range yk_corpus_full_range(const struct yk_corpus *corpus);
 
 /* Splits a corpus: its last `part`, from 0 to below 1, is for evaluation, the rest for training. */
 void yk_corpus_split(const struct yk_corpus *corpus, double part, struct yk_corpus_range *training,

@@ -3,18 +3,18 @@
 #include "data/corpus.h"
 #include "data/instruction_sampler.h"
 #include "data/masked_sampler.h"
-#include "data/pair_list.h"
+#include "data/sentence_pairs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 struct yk_dataset {
     struct yk_dataset_request request;
-    struct yk_corpus *corpus;          /* for windows and masked text */
-    struct yk_corpus_range training;   /* range of the corpus */
-    struct yk_corpus_range evaluation; /* range of the corpus */
-    struct yk_pair_list *pairs;        /* for training */
-    struct yk_pair_list *other_pairs;  /* held out; NULL means: none */
+    struct yk_corpus *corpus;              /* for windows and masked text */
+    struct yk_corpus_range training;       /* range of the corpus */
+    struct yk_corpus_range evaluation;     /* range of the corpus */
+    struct yk_sentence_pairs *pairs;       /* for training */
+    struct yk_sentence_pairs *other_pairs; /* held out; NULL means: none */
     struct yk_instructions *instructions;
     struct yk_instructions *other_instructions;
     struct yk_masked_sampler_tokens masked;
@@ -39,7 +39,7 @@ static yk_status open_pairs(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
     const double kept = request->part * (1 - request->held_out);
-    struct yk_pair_list_request inner = {
+    struct yk_sentence_pairs_request inner = {
         .source_path = request->path,
         .target_path = request->target_path,
         .source_tokenizer = request->tokenizer,
@@ -49,15 +49,15 @@ static yk_status open_pairs(struct yk_dataset *dataset)
         .start_id = request->start,
         .skip_faulty = request->skip_faulty,
     };
-    YK_TRY(yk_pair_list_open(&inner, &dataset->pairs));
+    YK_TRY(yk_sentence_pairs_open(&inner, &dataset->pairs));
     if (request->held_out == 0) {
         return YK_OK;
     }
     inner.from = kept;
     inner.until = request->part;
-    YK_TRY(yk_pair_list_open(&inner, &dataset->other_pairs));
+    YK_TRY(yk_sentence_pairs_open(&inner, &dataset->other_pairs));
     if (dataset->other_pairs->count == 0) {
-        yk_pair_list_close(dataset->other_pairs);
+        yk_sentence_pairs_close(dataset->other_pairs);
         dataset->other_pairs = NULL;
     }
     return YK_OK;
@@ -95,13 +95,13 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_da
     dataset->request = *request;
     yk_status status = YK_OK;
     switch (request->kind) {
-    case YK_DATASET_PAIRS:
+    case YK_DATASET_SENTENCE_PAIRS:
         status = open_pairs(dataset);
         break;
     case YK_DATASET_INSTRUCTIONS:
         status = open_instructions(dataset);
         break;
-    case YK_DATASET_MASKED:
+    case YK_DATASET_MASKED_TEXT:
         status = open_masked(dataset);
         break;
     default:
@@ -117,8 +117,8 @@ void yk_dataset_close(struct yk_dataset *dataset)
 {
     if (dataset) {
         yk_corpus_close(dataset->corpus);
-        yk_pair_list_close(dataset->pairs);
-        yk_pair_list_close(dataset->other_pairs);
+        yk_sentence_pairs_close(dataset->pairs);
+        yk_sentence_pairs_close(dataset->other_pairs);
         yk_instructions_close(dataset->instructions);
         yk_instructions_close(dataset->other_instructions);
         free(dataset);
@@ -135,14 +135,14 @@ yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out)
     if (dataset->corpus) {
         return yk_corpus_max_token(dataset->corpus, out);
     }
-    *out = yk_tokenizer_count(dataset->request.tokenizer) - 1;
+    *out = yk_tokenizer_vocabulary_size(dataset->request.tokenizer) - 1;
     return YK_OK;
 }
 
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
 {
     if (dataset->pairs) {
-        yk_pair_list_describe(dataset->pairs, out);
+        yk_sentence_pairs_describe(dataset->pairs, out);
     } else if (dataset->instructions) {
         yk_instructions_describe(dataset->instructions, out);
     } else {
@@ -157,21 +157,21 @@ static yk_status create_sampler(const struct yk_dataset *dataset,
                                 struct yk_sampler **out)
 {
     const bool held_out = options->sequential && !all;
-    const struct yk_pair_list *pairs = held_out ? dataset->other_pairs : dataset->pairs;
+    const struct yk_sentence_pairs *pairs = held_out ? dataset->other_pairs : dataset->pairs;
     const struct yk_instructions *instructions =
         held_out ? dataset->other_instructions : dataset->instructions;
     struct yk_corpus_range range = held_out ? dataset->evaluation : dataset->training;
     if (options->sequential && all && dataset->corpus) {
-        range = yk_corpus_all(dataset->corpus);
+        range = yk_corpus_full_range(dataset->corpus);
     }
     const struct yk_masked_sampler_request masked = {range, dataset->masked, *options};
     *out = NULL;
     switch (dataset->request.kind) {
-    case YK_DATASET_PAIRS:
-        return pairs ? yk_pair_sampler_create(pairs, options, out) : YK_OK;
+    case YK_DATASET_SENTENCE_PAIRS:
+        return pairs ? yk_sentence_pair_sampler_create(pairs, options, out) : YK_OK;
     case YK_DATASET_INSTRUCTIONS:
         return instructions ? yk_instruction_sampler_create(instructions, options, out) : YK_OK;
-    case YK_DATASET_MASKED:
+    case YK_DATASET_MASKED_TEXT:
         return options->sequential && range.count == 0 ? YK_OK
                                                        : yk_masked_sampler_create(&masked, out);
     default:

@@ -52,7 +52,7 @@ static yk_status add_entry(struct listing *listing, const char *folder, const ch
     yk_text_addf(&joined, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/",
                  name);
     const char *path = NULL;
-    YK_TRY(yk_text_move(&joined, listing->arena, &path));
+    YK_TRY(yk_text_move_to_arena(&joined, listing->arena, &path));
     if (lstat(path, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
     }

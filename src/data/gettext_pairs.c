@@ -39,13 +39,13 @@ static uint64_t key_of(const struct yk_text *source, struct yk_text *lowercase)
 {
     size_t kept = 0;
     lowercase->length = 0;
-    yk_unicode_lowercase(yk_text_chars(source), source->length, lowercase);
+    yk_unicode_lowercase_text(yk_text_chars(source), source->length, lowercase);
     for (size_t at = 0; at < lowercase->length;) {
         uint32_t c = 0;
         const size_t used = yk_utf8_decode(lowercase->bytes + at, lowercase->length - at, &c);
-        const bool letter =
-            c < 0x80 ? isalnum((int)c) != 0
-                     : !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
+        const bool letter = c < 0x80 ? isalnum((int)c) != 0
+                                     : !yk_unicode_is_space(c) &&
+                                           !yk_unicode_is_in_category(c, YK_UNICODE_PUNCTUATION);
         if (letter) {
             memmove(lowercase->bytes + kept, lowercase->bytes + at, used);
             kept += used;
@@ -75,10 +75,10 @@ static yk_status store_pair(struct collecting *collecting)
     return YK_OK;
 }
 
-static yk_status add_pair(struct collecting *collecting, struct yk_mo_text source,
-                          struct yk_mo_text translation)
+static yk_status add_pair(struct collecting *collecting, struct yk_mo_string source,
+                          struct yk_mo_string translation)
 {
-    enum yk_pair_fault fault = YK_PAIR_GOOD;
+    enum yk_pair_reject_reason fault = YK_PAIR_ACCEPTED;
     struct yk_pair_sides *sides = &collecting->sides;
     sides->source = source.bytes;
     sides->source_length = source.length;
@@ -86,21 +86,21 @@ static yk_status add_pair(struct collecting *collecting, struct yk_mo_text sourc
     sides->translation_length = translation.length;
     collecting->pairs->entries++;
     YK_TRY(yk_pair_clean(sides, collecting->request->longest, &fault));
-    if (fault != YK_PAIR_GOOD) {
+    if (fault != YK_PAIR_ACCEPTED) {
         collecting->pairs->left_out[fault]++;
         return YK_OK;
     }
     return store_pair(collecting);
 }
 
-static yk_status add_entry(struct collecting *collecting, const struct yk_mo_entry *entry)
+static yk_status add_entry(struct collecting *collecting, const struct yk_mo_message *entry)
 {
     if (!entry->plural.bytes) {
         return add_pair(collecting, entry->source, yk_mo_catalogue_form(entry, 0));
     }
     if (entry->form_count > 2) {
         collecting->pairs->entries++;
-        collecting->pairs->left_out[YK_PAIR_PLURAL]++;
+        collecting->pairs->left_out[YK_PAIR_PLURAL_FORMS]++;
         return YK_OK;
     }
     if (entry->form_count == 2) {
@@ -122,7 +122,7 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
     }
     collecting->pairs->catalogues++;
     for (uint32_t i = 0; i < catalogue.count; i++) {
-        const struct yk_mo_entry entry = yk_mo_catalogue_at(&catalogue, i);
+        const struct yk_mo_message entry = yk_mo_catalogue_at(&catalogue, i);
         if (entry.source.length > 0) {
             YK_TRY(add_entry(collecting, &entry));
         }
@@ -174,7 +174,7 @@ static yk_status add_folders(struct collecting *collecting)
         struct yk_text path = {0};
         const char *folder = NULL;
         yk_text_addf(&path, "%s/%s/LC_MESSAGES", request->folders[i], request->language);
-        YK_TRY(yk_text_move(&path, collecting->pairs->arena, &folder));
+        YK_TRY(yk_text_move_to_arena(&path, collecting->pairs->arena, &folder));
         if (yk_folder_exists(folder)) {
             YK_TRY(add_folder(collecting, folder));
         }
@@ -205,7 +205,7 @@ static void drop_repeated(struct yk_gettext_pairs *pairs)
     qsort(pairs->items, (size_t)pairs->count, sizeof *pairs->items, by_words);
     for (int32_t i = 0; i < pairs->count; i++) {
         if (kept > 0 && by_words(&pairs->items[i], &pairs->items[kept - 1]) == 0) {
-            pairs->left_out[YK_PAIR_REPEATED]++;
+            pairs->left_out[YK_PAIR_DUPLICATE]++;
         } else {
             pairs->items[kept++] = pairs->items[i];
         }

@@ -37,12 +37,12 @@ struct yk_gettext_pair {
 struct yk_gettext_pairs {
     struct yk_gettext_pair *items;
     int32_t count;
-    int32_t held_out;                 /* pairs with held_out set */
-    int32_t catalogues;               /* files that were read */
-    int32_t broken;                   /* files that are not catalogues or not in UTF-8 */
-    int64_t entries;                  /* messages of all catalogues; each plural form counts */
-    int64_t left_out[YK_PAIR_FAULTS]; /* pairs that were rejected, by reason */
-    struct yk_arena *arena;           /* owns the strings */
+    int32_t held_out;   /* pairs with held_out set */
+    int32_t catalogues; /* files that were read */
+    int32_t broken;     /* files that are not catalogues or not in UTF-8 */
+    int64_t entries;    /* messages of all catalogues; each plural form counts */
+    int64_t left_out[YK_PAIR_REJECT_REASON_COUNT]; /* pairs that were rejected, by reason */
+    struct yk_arena *arena;                        /* owns the strings */
 };
 
 /* Fails if `language` cannot be the name of a folder. */

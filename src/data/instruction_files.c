@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "data/instruction_line.h"
-#include "data/records.h"
+#include "data/instruction_encoder.h"
+#include "data/json_records.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,8 +36,8 @@ bool yk_instruction_files_detect(const char *bytes, size_t length)
 {
     const char *object = NULL;
     size_t size = 0;
-    return yk_records_first_object(bytes, length, &object, &size) &&
-           yk_instruction_line_has_form(object, size);
+    return yk_json_records_first_object(bytes, length, &object, &size) &&
+           yk_instruction_encoder_recognizes(object, size);
 }
 
 /* Reads the beginning of a regular file into a buffer of YK_INSTRUCTION_FILES_DETECT_BYTES. */

@@ -142,7 +142,7 @@ static int64_t window_of(const struct instruction_sampler *sampler, int64_t numb
     if (sampler->sequential) {
         return number % windows;
     }
-    const uint64_t key = yk_sampler_mix(sampler->seed, (uint64_t)(number / windows));
+    const uint64_t key = yk_sampler_hash(sampler->seed, (uint64_t)(number / windows));
     return yk_sampler_permute(key, windows, number % windows);
 }
 

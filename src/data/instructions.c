@@ -2,9 +2,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "data/instruction_encoder.h"
 #include "data/instruction_files.h"
-#include "data/instruction_line.h"
-#include "data/records.h"
+#include "data/json_records.h"
 #include "tokenizer/token_ids.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 /* A file of instructions. */
 struct source {
     const char *path;
-    struct yk_records records;
+    struct yk_json_records records;
 };
 
 /* The state of reading. Until finish(), a token that is part of the loss is stored as its
@@ -25,7 +25,7 @@ struct reader {
     const struct source *sources; /* (count) read one after the other */
     int32_t count;
     int32_t at; /* index of the current source */
-    struct yk_instruction_line line;
+    struct yk_instruction_encoder line;
 };
 
 void yk_instructions_close(struct yk_instructions *instructions)
@@ -97,19 +97,20 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
 {
     const struct yk_instructions_request *request = reader->request;
     const struct source *source = &reader->sources[reader->at];
-    const struct yk_records *records = &source->records;
+    const struct yk_json_records *records = &source->records;
     const char *bytes = records->items[number];
     size_t length = records->lengths[number];
     struct yk_text place = {0};
     if (number == 0) { /* a byte order mark is not part of the first line */
-        const size_t mark = yk_records_byte_order_mark(bytes, length);
+        const size_t mark = yk_json_records_byte_order_mark(bytes, length);
         bytes += mark;
         length -= mark;
     }
     if (is_blank(bytes, length)) {
         return YK_OK;
     }
-    yk_status status = yk_instruction_line_add(&reader->line, bytes, length, &instructions->ids);
+    yk_status status =
+        yk_instruction_encoder_encode(&reader->line, bytes, length, &instructions->ids);
     if (status == YK_OK) {
         status = accept_tokens(instructions, number, request);
         if (status != YK_OK && request->skip_faulty) {
@@ -119,7 +120,8 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
         }
     }
     if (status != YK_OK) {
-        yk_records_describe_location(records, number, reader->line.fault, source->path, &place);
+        yk_json_records_describe_location(records, number, reader->line.fault, source->path,
+                                          &place);
         status = yk_status_prefix(status, yk_text_chars(&place));
         yk_text_free(&place);
     }
@@ -170,10 +172,11 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
     YK_TRY_MEMORY(instructions->starts && instructions->lines);
-    YK_TRY(yk_instruction_line_open(reader->request->tokenizer, &reader->line));
+    YK_TRY(yk_instruction_encoder_open(reader->request->tokenizer, &reader->line));
     const struct yk_instructions_request *request = reader->request;
-    const int64_t first = yk_lines_boundary(count, request->from);
-    const int64_t end = request->until > 0 ? yk_lines_boundary(count, request->until) : count;
+    const int64_t first = yk_lines_index_at_fraction(count, request->from);
+    const int64_t end =
+        request->until > 0 ? yk_lines_index_at_fraction(count, request->until) : count;
     YK_TRY(add_part(instructions, reader, first, end));
     return request->from > 0 && first == end ? YK_OK : finish(instructions, request->path);
 }
@@ -184,10 +187,10 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
     YK_TRY_MEMORY(instructions);
-    const int32_t padding = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
+    const int32_t padding = yk_tokenizer_role_id(request->tokenizer, YK_TOKEN_PAD);
     instructions->padding_id = padding >= 0 ? padding : 0;
     const yk_status status = fill(instructions, reader);
-    yk_instruction_line_close(&reader->line);
+    yk_instruction_encoder_close(&reader->line);
     YK_TRY_OR(status, yk_instructions_close(instructions));
     *out = instructions;
     return YK_OK;
@@ -196,7 +199,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
 /* Whether the file is one object that spans several lines. */
 static bool is_one_object(const char *bytes, size_t length)
 {
-    const size_t mark = yk_records_byte_order_mark(bytes, length);
+    const size_t mark = yk_json_records_byte_order_mark(bytes, length);
     struct yk_json *root = NULL;
     while (length > mark && strchr(" \t\r\n", bytes[length - 1])) {
         length--;
@@ -217,7 +220,8 @@ static yk_status explain(const char *bytes, size_t length, const char *path, con
     return is_one_object(bytes, length)
                ? yk_fail(YK_ERROR_INPUT,
                          "%s: one object over several lines is no data to train on: there must be "
-                         "a list of objects, or one object a line, each with " YK_INSTRUCTION_FORMS
+                         "a list of objects, or one object a line, each "
+                         "with " YK_INSTRUCTION_FORMATS_TEXT
                          "; plain text has another name, such as .txt",
                          path)
                : yk_fail(YK_ERROR_INPUT, "%s", message);
@@ -230,14 +234,14 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
     struct source source = {.path = request->path};
     struct reader reader = {.request = request, .sources = &source, .count = 1};
     struct yk_text message = {0};
-    YK_TRY(yk_records_split(bytes, length, request->path, &source.records));
+    YK_TRY(yk_json_records_split(bytes, length, request->path, &source.records));
     yk_status status = create(&reader, out);
     if (status == YK_ERROR_INPUT && source.records.lines) {
         yk_text_add(&message, yk_status_message());
         status = explain(bytes, length, request->path, yk_text_chars(&message));
     }
     yk_text_free(&message);
-    yk_records_free(&source.records);
+    yk_json_records_free(&source.records);
     return status;
 }
 
@@ -252,7 +256,7 @@ static yk_status open_source(const char *path, struct source *out)
     struct yk_text text = {0};
     out->path = path;
     yk_status status = read_bytes(path, &text);
-    YK_THEN(yk_records_split(yk_text_chars(&text), text.length, path, &out->records));
+    YK_THEN(yk_json_records_split(yk_text_chars(&text), text.length, path, &out->records));
     yk_text_free(&text); /* the records own a copy */
     return status;
 }
@@ -288,7 +292,7 @@ static yk_status open_files(const struct yk_instructions_request *request,
     }
     const bool lines = opened && reader.at < reader.count && sources[reader.at].records.lines;
     for (int32_t i = 0; i < files->count; i++) {
-        yk_records_free(&sources[i].records);
+        yk_json_records_free(&sources[i].records);
     }
     return status == YK_ERROR_INPUT && lines ? explain_file(status, sources[reader.at].path)
                                              : status;

@@ -20,8 +20,9 @@ void yk_lines_destroy(struct yk_lines *lines)
 static yk_status check_text(const char *bytes, size_t length, const char *source)
 {
     const size_t valid = yk_utf8_valid_length(bytes, length);
-    return valid == length ? YK_OK
-                           : yk_utf8_fail(source, yk_utf8_locate(bytes, valid), bytes[valid]);
+    return valid == length
+               ? YK_OK
+               : yk_utf8_fail_invalid(source, yk_utf8_locate(bytes, valid), bytes[valid]);
 }
 
 static int64_t count_lines(const char *bytes, size_t length)
@@ -86,7 +87,7 @@ yk_status yk_lines_read(const char *path, struct yk_lines **out)
 }
 
 /* Rounds up, except for rounding errors of the product. */
-int64_t yk_lines_boundary(int64_t count, double part)
+int64_t yk_lines_index_at_fraction(int64_t count, double part)
 {
     const int64_t line = (int64_t)ceil((double)count * part - 1e-9 * (double)count);
     return line < count ? line : count;

@@ -33,7 +33,7 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
 
 /* The index of the first line after the fraction `part` (0 to 1) of `count` lines. The end of one
  * part is exactly the beginning of the next. */
-int64_t yk_lines_boundary(int64_t count, double part);
+int64_t yk_lines_index_at_fraction(int64_t count, double part);
 
 void yk_lines_destroy(struct yk_lines *lines);
 

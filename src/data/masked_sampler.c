@@ -80,10 +80,10 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
             continue;
         }
         ordinary++;
-        const double number = unit_of(yk_sampler_mix(key, 2 * (uint64_t)i));
+        const double number = unit_of(yk_sampler_hash(key, 2 * (uint64_t)i));
         if (number < chosen_part) {
             targets[i] = row[i];
-            replace(tokens, number, yk_sampler_mix(key, 2 * (uint64_t)i + 1), &row[i]);
+            replace(tokens, number, yk_sampler_hash(key, 2 * (uint64_t)i + 1), &row[i]);
             chosen = true;
         }
     }
@@ -92,12 +92,12 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
     }
     /* No token was chosen: choose one of the ordinary tokens at random. */
     const uint64_t behind = 2 * (uint64_t)count;
-    int64_t left = below(yk_sampler_mix(key, behind), ordinary);
+    int64_t left = below(yk_sampler_hash(key, behind), ordinary);
     for (int64_t i = 0; i < count; i++) {
         if (!is_special(tokens, row[i]) && left-- == 0) {
-            const double number = unit_of(yk_sampler_mix(key, behind + 1)) * chosen_part;
+            const double number = unit_of(yk_sampler_hash(key, behind + 1)) * chosen_part;
             targets[i] = row[i];
-            replace(tokens, number, yk_sampler_mix(key, behind + 2), &row[i]);
+            replace(tokens, number, yk_sampler_hash(key, behind + 2), &row[i]);
             return;
         }
     }
@@ -111,12 +111,12 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const int64_t T = base->sequence;
     const struct yk_corpus_range *range = &sampler->request.range;
     const struct yk_masked_sampler_tokens *tokens = &sampler->request.tokens;
-    const int64_t first = yk_sampler_windows_first(&sampler->windows, number);
+    const int64_t first = yk_sampler_windows_first_token(&sampler->windows, number);
     const int64_t left = range->count - first;
     const int64_t inside = left < T - FRAME ? left : T - FRAME;
     const int64_t sample =
         sampler->windows.sequential ? number % sampler->base.epoch_units : number;
-    const uint64_t key = yk_sampler_mix(~sampler->seed, (uint64_t)sample);
+    const uint64_t key = yk_sampler_hash(~sampler->seed, (uint64_t)sample);
     YK_TRY(yk_corpus_read(range->corpus, range->first + first, inside, row + 1));
     mask(tokens, key, inside, row + 1, targets + 1);
     row[0] = tokens->class_id;
@@ -168,7 +168,7 @@ yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *reque
     sampler->request = *request;
     sampler->seed = options->sequential ? evaluation_seed : options->seed;
     sampler->windows =
-        yk_sampler_windows_lay(request->range.count, options->sequence - FRAME, options);
+        yk_sampler_windows_arrange(request->range.count, options->sequence - FRAME, options);
     sampler->base = (struct yk_sampler){
         .kind = &masked_kind,
         .epoch_units = sampler->windows.count,
@@ -201,9 +201,9 @@ yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
         const char *name;
     } needed[] = {
         {YK_TOKEN_CLASS, "[CLS]"}, {YK_TOKEN_SEPARATOR, "[SEP]"}, {YK_TOKEN_MASK, "[MASK]"}};
-    const int32_t pad_id = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
+    const int32_t pad_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (yk_tokenizer_role(tokenizer, needed[i].role) < 0) {
+        if (yk_tokenizer_role_id(tokenizer, needed[i].role) < 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "the tokenizer has no token %s, which masked training needs; use one "
                            "that was made for BERT",
@@ -211,14 +211,14 @@ yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
         }
     }
     struct yk_masked_sampler_tokens tokens = {
-        .class_id = yk_tokenizer_role(tokenizer, YK_TOKEN_CLASS),
-        .separator_id = yk_tokenizer_role(tokenizer, YK_TOKEN_SEPARATOR),
-        .mask_id = yk_tokenizer_role(tokenizer, YK_TOKEN_MASK),
+        .class_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_CLASS),
+        .separator_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_SEPARATOR),
+        .mask_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_MASK),
         .pad_id = pad_id >= 0 ? pad_id : 0,
-        .count = yk_tokenizer_count(tokenizer),
+        .count = yk_tokenizer_vocabulary_size(tokenizer),
     };
-    for (int role = 0; role < YK_TOKEN_ROLES; role++) {
-        add_special(&tokens, yk_tokenizer_role(tokenizer, (enum yk_token_role)role));
+    for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
+        add_special(&tokens, yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role));
     }
     if (tokens.count <= tokens.special_count) {
         return yk_fail(YK_ERROR_INPUT, "the tokenizer has special tokens alone, and none to mask");

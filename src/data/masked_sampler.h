@@ -23,8 +23,9 @@ struct yk_masked_sampler_tokens {
     int32_t separator_id;
     int32_t mask_id;
     int32_t pad_id;
-    int32_t count;                   /* of all tokens of the vocabulary */
-    int32_t special[YK_TOKEN_ROLES]; /* ascending; never chosen, and never a random replacement */
+    int32_t count; /* of all tokens of the vocabulary */
+    int32_t
+        special[YK_TOKEN_ROLE_COUNT]; /* ascending; never chosen, and never a random replacement */
     int32_t special_count;
 };
 

@@ -77,11 +77,11 @@ yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *sou
     return YK_OK;
 }
 
-static struct yk_mo_text text_at(const struct yk_mo_catalogue *catalogue, uint32_t table,
-                                 uint32_t index)
+static struct yk_mo_string text_at(const struct yk_mo_catalogue *catalogue, uint32_t table,
+                                   uint32_t index)
 {
     const size_t row = (size_t)table + (size_t)ROW_BYTES * index;
-    return (struct yk_mo_text){
+    return (struct yk_mo_string){
         .bytes = (const char *)catalogue->bytes + number_at(catalogue, row + 4),
         .length = number_at(catalogue, row),
     };
@@ -89,27 +89,27 @@ static struct yk_mo_text text_at(const struct yk_mo_catalogue *catalogue, uint32
 
 /* Splits `text` at the first `mark`: `front` is the part before it, `text` the part after it.
  * Returns false if there is no mark. */
-static bool split(struct yk_mo_text *text, char mark, struct yk_mo_text *front)
+static bool split(struct yk_mo_string *text, char mark, struct yk_mo_string *front)
 {
     const char *found = memchr(text->bytes, mark, text->length);
     if (!found) {
         return false;
     }
     const size_t length = (size_t)(found - text->bytes);
-    *front = (struct yk_mo_text){text->bytes, length};
+    *front = (struct yk_mo_string){text->bytes, length};
     text->bytes += length + 1;
     text->length -= length + 1;
     return true;
 }
 
-struct yk_mo_entry yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index)
+struct yk_mo_message yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index)
 {
-    struct yk_mo_entry entry = {
+    struct yk_mo_message entry = {
         .source = text_at(catalogue, catalogue->sources, index),
         .forms = text_at(catalogue, catalogue->translations, index),
         .form_count = 1,
     };
-    struct yk_mo_text rest = entry.source;
+    struct yk_mo_string rest = entry.source;
     if (split(&rest, '\0', &entry.source)) {
         entry.plural = rest;
     }
@@ -123,10 +123,10 @@ struct yk_mo_entry yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, u
     return entry;
 }
 
-struct yk_mo_text yk_mo_catalogue_form(const struct yk_mo_entry *entry, int32_t index)
+struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *entry, int32_t index)
 {
-    struct yk_mo_text rest = entry->forms;
-    struct yk_mo_text form = rest;
+    struct yk_mo_string rest = entry->forms;
+    struct yk_mo_string form = rest;
     for (int32_t i = 0; i <= index; i++) {
         if (!split(&rest, '\0', &form)) {
             form = rest;
@@ -136,7 +136,7 @@ struct yk_mo_text yk_mo_catalogue_form(const struct yk_mo_entry *entry, int32_t 
 }
 
 /* The text after `key`, ignoring case, or NULL if `text` does not contain it. */
-static const char *find_key(struct yk_mo_text text, const char *key)
+static const char *find_key(struct yk_mo_string text, const char *key)
 {
     const size_t length = strlen(key);
     for (size_t i = 0; i + length <= text.length; i++) {
@@ -147,19 +147,19 @@ static const char *find_key(struct yk_mo_text text, const char *key)
     return NULL;
 }
 
-struct yk_mo_text yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue)
+struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue)
 {
-    struct yk_mo_text charset = {0};
+    struct yk_mo_string charset = {0};
     for (uint32_t i = 0; i < catalogue->count; i++) {
         if (text_at(catalogue, catalogue->sources, i).length > 0) {
             continue;
         }
-        struct yk_mo_text line = text_at(catalogue, catalogue->translations, i);
+        struct yk_mo_string line = text_at(catalogue, catalogue->translations, i);
         const char *const end = line.bytes + line.length;
         const char *at = find_key(line, "content-type:");
         if (at) {
             const char *stop = memchr(at, '\n', (size_t)(end - at));
-            line = (struct yk_mo_text){at, (size_t)((stop ? stop : end) - at)};
+            line = (struct yk_mo_string){at, (size_t)((stop ? stop : end) - at)};
             charset.bytes = find_key(line, "charset=");
         }
         if (charset.bytes) {
@@ -176,7 +176,7 @@ struct yk_mo_text yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogu
 yk_status yk_mo_catalogue_check_utf8(const struct yk_mo_catalogue *catalogue, const char *source)
 {
     static const char *const known[] = {"UTF-8", "UTF8", "US-ASCII", "ASCII"};
-    const struct yk_mo_text charset = yk_mo_catalogue_charset(catalogue);
+    const struct yk_mo_string charset = yk_mo_catalogue_charset(catalogue);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (charset.length == strlen(known[i]) &&
             strncasecmp(charset.bytes, known[i], charset.length) == 0) {

@@ -15,17 +15,17 @@
 #include <stdint.h>
 
 /* A string in the catalogue, followed by a zero. `bytes` is NULL if there is none. */
-struct yk_mo_text {
+struct yk_mo_string {
     const char *bytes;
     size_t length;
 };
 
-struct yk_mo_entry {
-    struct yk_mo_text context; /* msgctxt: distinguishes messages with the same source */
-    struct yk_mo_text source;  /* msgid; empty in the entry with the catalogue's metadata */
-    struct yk_mo_text plural;  /* msgid_plural */
-    struct yk_mo_text forms;   /* of the translation, separated by zeros */
-    int32_t form_count;        /* at least 1; a message without a plural uses the first form */
+struct yk_mo_message {
+    struct yk_mo_string context; /* msgctxt: distinguishes messages with the same source */
+    struct yk_mo_string source;  /* msgid; empty in the entry with the catalogue's metadata */
+    struct yk_mo_string plural;  /* msgid_plural */
+    struct yk_mo_string forms;   /* of the translation, separated by zeros */
+    int32_t form_count;          /* at least 1; a message without a plural uses the first form */
 };
 
 /* Only the functions of this file use the members. All offsets are valid. */
@@ -43,13 +43,13 @@ yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *sou
                                struct yk_mo_catalogue *out) YK_MUST_USE;
 
 /* Entry `index` of `count`. */
-struct yk_mo_entry yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index);
+struct yk_mo_message yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index);
 
 /* Form `index` of `form_count`. */
-struct yk_mo_text yk_mo_catalogue_form(const struct yk_mo_entry *entry, int32_t index);
+struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *entry, int32_t index);
 
 /* The charset that the catalogue declares, or {0} if it declares none. Not zero-terminated. */
-struct yk_mo_text yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue);
+struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue);
 
 /* Fails unless the catalogue declares its charset as UTF-8 or ASCII. Does not check the strings. */
 yk_status yk_mo_catalogue_check_utf8(const struct yk_mo_catalogue *catalogue,

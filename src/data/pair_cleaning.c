@@ -45,7 +45,7 @@ static bool is_word_character(uint32_t c, char mark)
     if (c < 0x80) {
         return isalnum((int)c) || c == (uint32_t)(unsigned char)mark;
     }
-    return !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
+    return !yk_unicode_is_space(c) && !yk_unicode_is_in_category(c, YK_UNICODE_PUNCTUATION);
 }
 
 /* The word that contains byte `at`. */
@@ -220,20 +220,20 @@ static uint64_t hash_placeholders(const char *text, size_t length)
     return sum;
 }
 
-const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault)
+const char *yk_pair_cleaning_reason_name(enum yk_pair_reject_reason fault)
 {
-    static const char *const names[YK_PAIR_FAULTS] = {
-        [YK_PAIR_GOOD] = "good",
+    static const char *const names[YK_PAIR_REJECT_REASON_COUNT] = {
+        [YK_PAIR_ACCEPTED] = "good",
         [YK_PAIR_UNTRANSLATED] = "untranslated",
         [YK_PAIR_NOT_TEXT] = "not text",
         [YK_PAIR_LAYOUT] = "layout",
         [YK_PAIR_NO_LETTERS] = "no letters",
-        [YK_PAIR_SAME] = "same on both sides",
+        [YK_PAIR_IDENTICAL_SIDES] = "same on both sides",
         [YK_PAIR_PLACEHOLDERS] = "other placeholders",
-        [YK_PAIR_LONG] = "too long",
-        [YK_PAIR_UNEQUAL] = "unequal lengths",
-        [YK_PAIR_PLURAL] = "plural forms",
-        [YK_PAIR_REPEATED] = "repeated",
+        [YK_PAIR_TOO_LONG] = "too long",
+        [YK_PAIR_LENGTH_RATIO] = "unequal lengths",
+        [YK_PAIR_PLURAL_FORMS] = "plural forms",
+        [YK_PAIR_DUPLICATE] = "repeated",
     };
     return names[fault];
 }
@@ -260,7 +260,7 @@ static void note_space(struct gaps *gaps, uint32_t c)
 }
 
 /* Copies a text, with single spaces for white space and none at the ends. */
-static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_text *out)
+static enum yk_pair_reject_reason collapse(const char *text, size_t length, struct yk_text *out)
 {
     struct gaps gaps = {0};
     bool layout = false;
@@ -285,7 +285,7 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
         }
         at += used;
     }
-    return layout ? YK_PAIR_LAYOUT : YK_PAIR_GOOD;
+    return layout ? YK_PAIR_LAYOUT : YK_PAIR_ACCEPTED;
 }
 
 struct statistics {
@@ -302,8 +302,8 @@ static struct statistics count_characters(const struct yk_text *text)
         const size_t used = yk_utf8_decode(text->bytes + at, text->length - at, &c);
         result.latin = result.latin || (c < 0x80 && isalpha((int)c));
         result.letter = result.letter || (c >= 0xc0 && (c < SYMBOLS_BEGIN || c >= SYMBOLS_END) &&
-                                          !yk_unicode_is(c, YK_UNICODE_PUNCTUATION) &&
-                                          !yk_unicode_is(c, YK_UNICODE_MARK));
+                                          !yk_unicode_is_in_category(c, YK_UNICODE_PUNCTUATION) &&
+                                          !yk_unicode_is_in_category(c, YK_UNICODE_MARK));
         result.characters++;
         at += used ? used : 1;
     }
@@ -312,8 +312,8 @@ static struct statistics count_characters(const struct yk_text *text)
 }
 
 /* Checks two sides after collapse() and strip_mnemonics(). */
-static enum yk_pair_fault check_sides(const struct yk_text *source,
-                                      const struct yk_text *translation, int64_t longest)
+static enum yk_pair_reject_reason check_sides(const struct yk_text *source,
+                                              const struct yk_text *translation, int64_t longest)
 {
     const struct statistics a = count_characters(source);
     const struct statistics b = count_characters(translation);
@@ -323,16 +323,16 @@ static enum yk_pair_fault check_sides(const struct yk_text *source,
         return YK_PAIR_NO_LETTERS;
     }
     if (strcmp(yk_text_chars(source), yk_text_chars(translation)) == 0) {
-        return YK_PAIR_SAME;
+        return YK_PAIR_IDENTICAL_SIDES;
     }
     if (hash_placeholders(source->bytes, source->length) !=
         hash_placeholders(translation->bytes, translation->length)) {
         return YK_PAIR_PLACEHOLDERS;
     }
     if (more > longest) {
-        return YK_PAIR_LONG;
+        return YK_PAIR_TOO_LONG;
     }
-    return more > RATIO * less + SLACK ? YK_PAIR_UNEQUAL : YK_PAIR_GOOD;
+    return more > RATIO * less + SLACK ? YK_PAIR_LENGTH_RATIO : YK_PAIR_ACCEPTED;
 }
 
 static void empty(struct yk_text *text)
@@ -343,24 +343,25 @@ static void empty(struct yk_text *text)
     }
 }
 
-yk_status yk_pair_clean(struct yk_pair_sides *sides, int64_t longest, enum yk_pair_fault *out)
+yk_status yk_pair_clean(struct yk_pair_sides *sides, int64_t longest,
+                        enum yk_pair_reject_reason *out)
 {
     struct yk_text *const source = &sides->source_out;
     struct yk_text *const translation = &sides->translation_out;
     empty(source);
     empty(translation);
     *out = collapse(sides->source, sides->source_length, source);
-    const enum yk_pair_fault other =
+    const enum yk_pair_reject_reason other =
         collapse(sides->translation, sides->translation_length, translation);
     YK_TRY(yk_text_status(source));
     YK_TRY(yk_text_status(translation));
-    if (*out == YK_PAIR_GOOD || other == YK_PAIR_NOT_TEXT) {
+    if (*out == YK_PAIR_ACCEPTED || other == YK_PAIR_NOT_TEXT) {
         *out = other;
     }
     if (*out != YK_PAIR_NOT_TEXT && translation->length == 0) {
         *out = YK_PAIR_UNTRANSLATED;
     }
-    if (*out == YK_PAIR_GOOD) {
+    if (*out == YK_PAIR_ACCEPTED) {
         strip_mnemonics(source, translation);
         *out = check_sides(source, translation, longest);
     }

@@ -17,7 +17,7 @@ static uint64_t scramble(uint64_t z)
     return z ^ (z >> 31);
 }
 
-uint64_t yk_sampler_mix(uint64_t seed, uint64_t number)
+uint64_t yk_sampler_hash(uint64_t seed, uint64_t number)
 {
     const uint64_t golden = 0x9e3779b97f4a7c15u;
     return scramble(scramble(seed + golden) + (number + 1) * golden);
@@ -31,7 +31,7 @@ static uint64_t encrypt(uint64_t key, unsigned bits, uint64_t number)
     uint64_t left = number >> bits;
     uint64_t right = number & mask;
     for (uint64_t round = 0; round < ROUNDS; round++) {
-        const uint64_t mixed = left ^ (yk_sampler_mix(key + round, right) & mask);
+        const uint64_t mixed = left ^ (yk_sampler_hash(key + round, right) & mask);
         left = right;
         right = mixed;
     }
@@ -71,7 +71,7 @@ void yk_sampler_destroy(struct yk_sampler *sampler)
 }
 
 static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                               struct yk_slice *out)
+                               struct yk_sample_slice *out)
 {
     const int64_t T = sampler->sequence;
     out->samples = count;
@@ -89,8 +89,8 @@ static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t first, 
     return YK_OK;
 }
 
-yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                           struct yk_slice *out)
+yk_status yk_sampler_fetch_slice(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                                 struct yk_sample_slice *out)
 {
     if (first < 0) {
         return yk_fail(YK_ERROR_INPUT, "there is no sample %" PRId64 "; they count from 0", first);
@@ -106,13 +106,13 @@ yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int6
     return YK_OK;
 }
 
-int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units)
+int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t units)
 {
     return sampler->slice_rows > 0 ? sampler->slice_rows : units * sampler->sequence;
 }
 
-struct yk_sampler_windows yk_sampler_windows_lay(int64_t tokens, int64_t length,
-                                                 const struct yk_sampler_options *options)
+struct yk_sampler_windows yk_sampler_windows_arrange(int64_t tokens, int64_t length,
+                                                     const struct yk_sampler_options *options)
 {
     if (options->sequential) {
         return (struct yk_sampler_windows){
@@ -129,15 +129,15 @@ struct yk_sampler_windows yk_sampler_windows_lay(int64_t tokens, int64_t length,
     };
 }
 
-int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number)
+int64_t yk_sampler_windows_first_token(const struct yk_sampler_windows *windows, int64_t number)
 {
     const int64_t window = number % windows->count;
     if (windows->sequential) {
         return window * windows->length;
     }
     const uint64_t epoch = (uint64_t)(number / windows->count);
-    const uint64_t key = yk_sampler_mix(windows->seed, epoch);
+    const uint64_t key = yk_sampler_hash(windows->seed, epoch);
     /* The bias of the remainder is negligible, because there are far fewer phases than 2^64. */
-    const int64_t phase = (int64_t)(yk_sampler_mix(key, 0) % (uint64_t)windows->phases);
+    const int64_t phase = (int64_t)(yk_sampler_hash(key, 0) % (uint64_t)windows->phases);
     return phase + yk_sampler_permute(key, windows->count, window) * windows->length;
 }

@@ -23,8 +23,8 @@ enum {
 };
 
 /* The samples of one micro-batch slice in host memory, padded to the longest of them. The caller of
- * yk_sampler_fetch() allocates the arrays, large enough for any slice of the sampler. */
-struct yk_slice {
+ * yk_sampler_fetch_slice() allocates the arrays, large enough for any slice of the sampler. */
+struct yk_sample_slice {
     int64_t samples;         /* B */
     int64_t sequence;        /* T */
     int64_t target_sequence; /* S, the tokens that a decoder reads; 0 means: no decoder */
@@ -50,7 +50,7 @@ struct yk_sampler_kind {
 
     /* If a unit is a slice: writes all of the slice except `counted`. */
     yk_status (*fetch_slice)(const struct yk_sampler *sampler, int64_t number,
-                             struct yk_slice *out);
+                             struct yk_sample_slice *out);
 };
 
 /* The first member of the struct of every kind. */
@@ -75,11 +75,11 @@ struct yk_sampler_options {
 void yk_sampler_destroy(struct yk_sampler *sampler);
 
 /* Fetches the `count` units that begin at number `first`. If a unit is a slice, fetches one. */
-yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                           struct yk_slice *out) YK_MUST_USE;
+yk_status yk_sampler_fetch_slice(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                                 struct yk_sample_slice *out) YK_MUST_USE;
 
 /* The most tokens of one side in a slice of `units` units. */
-int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units);
+int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t units);
 
 /*
  * The positions of equally long windows in a text. Sequential windows are adjacent and begin at the
@@ -99,20 +99,20 @@ struct yk_sampler_windows {
  * Shuffled: the windows that fit at every phase, so that all epochs have the same number. A text
  * that is too short for all phases gets one window and fewer phases; it has at least `length`
  * tokens. */
-struct yk_sampler_windows yk_sampler_windows_lay(int64_t tokens, int64_t length,
-                                                 const struct yk_sampler_options *options);
+struct yk_sampler_windows yk_sampler_windows_arrange(int64_t tokens, int64_t length,
+                                                     const struct yk_sampler_options *options);
 
 /* The first token of window `number`, which counts through all epochs. */
-int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number);
+int64_t yk_sampler_windows_first_token(const struct yk_sampler_windows *windows, int64_t number);
 
 /* A 64-bit hash of two numbers, the same on every machine. */
-uint64_t yk_sampler_mix(uint64_t seed, uint64_t number);
+uint64_t yk_sampler_hash(uint64_t seed, uint64_t number);
 
 /* Element `index` of a pseudo-random permutation of 0 … `count` - 1 that `key` selects. */
 int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index);
 
 struct yk_corpus_range;
-struct yk_pair_list;
+struct yk_sentence_pairs;
 
 /*
  * Window sampler: a sample is a window of T tokens of a corpus; the target of each token is the
@@ -139,8 +139,8 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
  *
  * Fails if a pair is longer than the options' `slice_rows`.
  */
-yk_status yk_pair_sampler_create(const struct yk_pair_list *list,
-                                 const struct yk_sampler_options *options,
-                                 struct yk_sampler **out) YK_MUST_USE;
+yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *list,
+                                          const struct yk_sampler_options *options,
+                                          struct yk_sampler **out) YK_MUST_USE;
 
 #endif

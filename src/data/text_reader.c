@@ -18,7 +18,7 @@ enum {
 };
 
 struct yk_text_reader {
-    struct yk_chunk_boundary cut;
+    struct yk_chunk_boundary_rules cut;
     struct yk_text path;
     struct yk_text held; /* bytes that were read; the chunk that was returned is at the beginning */
     size_t returned;     /* bytes of the chunk that was returned */
@@ -30,8 +30,8 @@ struct yk_text_reader {
     bool ended;
 };
 
-yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t chunk,
-                              struct yk_text_reader **out)
+yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary_rules *cut,
+                              size_t chunk, struct yk_text_reader **out)
 {
     struct yk_text_reader *reader = calloc(1, sizeof *reader);
     YK_TRY_MEMORY(reader);
@@ -120,7 +120,8 @@ static struct yk_utf8_position place_of(const struct yk_text_reader *reader, siz
 
 static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
 {
-    return yk_utf8_fail(yk_text_chars(&reader->path), place_of(reader, at), reader->held.bytes[at]);
+    return yk_utf8_fail_invalid(yk_text_chars(&reader->path), place_of(reader, at),
+                                reader->held.bytes[at]);
 }
 
 /* Removes the chunk that was returned. */
@@ -168,7 +169,7 @@ static size_t max_chunk_bytes(const struct yk_text_reader *reader)
 
 static yk_status fail_too_long(const struct yk_text_reader *reader)
 {
-    char limit[YK_UNITS_SIZE];
+    char limit[YK_UNITS_BUFFER_SIZE];
     const char *path = yk_text_chars(&reader->path);
     yk_units_format((double)max_chunk_bytes(reader), YK_UNIT_BYTES, limit);
     if (!reader->cut.possible) {
@@ -235,7 +236,7 @@ static yk_status check(struct yk_text_reader *reader, bool *out)
 
 yk_status yk_text_reader_check(const char *path, bool *out)
 {
-    const struct yk_chunk_boundary anywhere = {0};
+    const struct yk_chunk_boundary_rules anywhere = {0};
     struct yk_text_reader *reader = NULL;
     YK_TRY(yk_text_reader_open(path, &anywhere, BLOCK_BYTES, &reader));
     const yk_status status = check(reader, out);

@@ -24,8 +24,8 @@ struct yk_text_reader;
 
 /* Opens a file, or standard input if the path is "-". A chunk has at most `chunk` bytes, unless
  * there is no place to cut. Copies `cut`. */
-yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t chunk,
-                              struct yk_text_reader **out) YK_MUST_USE;
+yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary_rules *cut,
+                              size_t chunk, struct yk_text_reader **out) YK_MUST_USE;
 void yk_text_reader_close(struct yk_text_reader *reader);
 
 /* Reading fails with YK_ERROR_STOPPED once `*stop` is true. NULL means: no flag. */

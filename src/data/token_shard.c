@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const struct yk_token_shard_form yk_token_shard_narrow = {
+const struct yk_token_shard_format yk_token_shard_format_uint16 = {
     .magic = 20240520,
     .version = 1,
     .token_bytes = 2,
 };
-const struct yk_token_shard_form yk_token_shard_wide = {
+const struct yk_token_shard_format yk_token_shard_format_uint32 = {
     .magic = 20240801,
     .version = 7,
     .token_bytes = 4,
@@ -41,16 +41,18 @@ static int32_t number_at(const unsigned char *bytes, size_t index)
 
 /* The format of a file that begins with `bytes`. */
 static yk_status read_form(const unsigned char *bytes, const char *source,
-                           const struct yk_token_shard_form **out)
+                           const struct yk_token_shard_format **out)
 {
     const int32_t magic = number_at(bytes, 0);
-    const struct yk_token_shard_form *form =
-        magic == yk_token_shard_wide.magic ? &yk_token_shard_wide : &yk_token_shard_narrow;
+    const struct yk_token_shard_format *form = magic == yk_token_shard_format_uint32.magic
+                                                   ? &yk_token_shard_format_uint32
+                                                   : &yk_token_shard_format_uint16;
     if (magic != form->magic) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: it begins with %" PRId32 " instead of %" PRId32 " or %" PRId32
                        "; this is no shard of tokens",
-                       source, magic, yk_token_shard_narrow.magic, yk_token_shard_wide.magic);
+                       source, magic, yk_token_shard_format_uint16.magic,
+                       yk_token_shard_format_uint32.magic);
     }
     if (number_at(bytes, 1) != form->version) {
         return yk_fail(YK_ERROR_INPUT,
@@ -62,10 +64,10 @@ static yk_status read_form(const unsigned char *bytes, const char *source,
     return YK_OK;
 }
 
-yk_status yk_token_shard_parse(const unsigned char *bytes, size_t length, uint64_t file_size,
-                               const char *source, struct yk_token_shard_header *out)
+yk_status yk_token_shard_parse_header(const unsigned char *bytes, size_t length, uint64_t file_size,
+                                      const char *source, struct yk_token_shard_header *out)
 {
-    const struct yk_token_shard_form *form = NULL;
+    const struct yk_token_shard_format *form = NULL;
     if (length < YK_TOKEN_SHARD_HEADER_BYTES || file_size < YK_TOKEN_SHARD_HEADER_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %" PRIu64 " bytes are too few for a shard of tokens, whose header has "
@@ -121,7 +123,7 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
     const uint64_t size = (uint64_t)info.st_size;
     const size_t there = size < sizeof header ? (size_t)size : sizeof header;
     YK_TRY(read_bytes(shard, 0, there, header));
-    return yk_token_shard_parse(header, there, size, path, &shard->header);
+    return yk_token_shard_parse_header(header, there, size, path, &shard->header);
 }
 
 yk_status yk_token_shard_open(const char *path, struct yk_token_shard **out)
@@ -146,7 +148,7 @@ void yk_token_shard_close(struct yk_token_shard *shard)
     free(shard);
 }
 
-int64_t yk_token_shard_count(const struct yk_token_shard *shard)
+int64_t yk_token_shard_token_count(const struct yk_token_shard *shard)
 {
     return shard->header.count;
 }
@@ -196,7 +198,7 @@ enum {
 };
 
 struct yk_token_shard_writer {
-    const struct yk_token_shard_form *form;
+    const struct yk_token_shard_format *form;
     struct yk_text path; /* of the file, or the prefix of a series */
     struct yk_text name; /* buffer for the name of a file */
     bool series;
@@ -219,8 +221,8 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
 {
     struct yk_token_shard_writer *writer = calloc(1, sizeof *writer);
     YK_TRY_MEMORY(writer);
-    writer->form =
-        request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_narrow : &yk_token_shard_wide;
+    writer->form = request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_format_uint16
+                                                         : &yk_token_shard_format_uint32;
     writer->vocabulary = request->vocabulary;
     writer->series = request->shard_tokens > 0;
     writer->max =
@@ -461,7 +463,7 @@ yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const 
 }
 
 yk_status yk_token_shard_writer_finish(struct yk_token_shard_writer *writer,
-                                       struct yk_token_shard_written *out)
+                                       struct yk_token_shard_write_summary *out)
 {
     struct yk_text final = {0};
     if (writer->total == 0) {
@@ -485,7 +487,7 @@ yk_status yk_token_shard_writer_finish(struct yk_token_shard_writer *writer,
     yk_text_free(&final);
     YK_TRY(status);
     writer->files = 0;
-    *out = (struct yk_token_shard_written){
+    *out = (struct yk_token_shard_write_summary){
         .tokens = writer->total,
         .bytes = writer->bytes,
         .files = files,

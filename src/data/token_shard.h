@@ -18,30 +18,31 @@ enum {
 };
 
 /* One of the two variants of the format. */
-struct yk_token_shard_form {
+struct yk_token_shard_format {
     int32_t magic;
     int32_t version;
     int32_t token_bytes; /* 2 or 4 */
 };
 
-extern const struct yk_token_shard_form yk_token_shard_narrow;
-extern const struct yk_token_shard_form yk_token_shard_wide;
+extern const struct yk_token_shard_format yk_token_shard_format_uint16;
+extern const struct yk_token_shard_format yk_token_shard_format_uint32;
 
 struct yk_token_shard_header {
-    const struct yk_token_shard_form *form;
+    const struct yk_token_shard_format *form;
     int64_t count; /* tokens of the file */
 };
 
 struct yk_token_shard;
 
 /* Parses the header from the first `length` bytes of a file of `file_size` bytes. */
-yk_status yk_token_shard_parse(const unsigned char *bytes, size_t length, uint64_t file_size,
-                               const char *source, struct yk_token_shard_header *out) YK_MUST_USE;
+yk_status yk_token_shard_parse_header(const unsigned char *bytes, size_t length, uint64_t file_size,
+                                      const char *source,
+                                      struct yk_token_shard_header *out) YK_MUST_USE;
 
 yk_status yk_token_shard_open(const char *path, struct yk_token_shard **out) YK_MUST_USE;
 void yk_token_shard_close(struct yk_token_shard *shard);
 
-int64_t yk_token_shard_count(const struct yk_token_shard *shard);
+int64_t yk_token_shard_token_count(const struct yk_token_shard *shard);
 
 /* Reads tokens `first` to `first` + `count` - 1, which must be in range. A token above INT32_MAX is
  * an error. */
@@ -71,7 +72,7 @@ void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer);
 yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const int32_t *tokens,
                                     int64_t count) YK_MUST_USE;
 
-struct yk_token_shard_written {
+struct yk_token_shard_write_summary {
     int64_t tokens;
     int64_t bytes;
     int32_t files;
@@ -79,6 +80,6 @@ struct yk_token_shard_written {
 
 /* Renames the files to their final names. Fails if no token was added. */
 yk_status yk_token_shard_writer_finish(struct yk_token_shard_writer *writer,
-                                       struct yk_token_shard_written *out) YK_MUST_USE;
+                                       struct yk_token_shard_write_summary *out) YK_MUST_USE;
 
 #endif

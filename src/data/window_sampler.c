@@ -18,7 +18,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
 {
     const struct window_sampler *sampler = (const struct window_sampler *)base;
     const int64_t T = base->sequence;
-    const int64_t first = yk_sampler_windows_first(&sampler->windows, number);
+    const int64_t first = yk_sampler_windows_first_token(&sampler->windows, number);
     const int64_t left = sampler->range.count - first - 1;
     const int64_t there = left < T ? left : T;
     const struct yk_corpus *corpus = sampler->range.corpus;
@@ -67,7 +67,7 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
     struct window_sampler *sampler = calloc(1, sizeof *sampler);
     YK_TRY_MEMORY(sampler);
     sampler->range = *range;
-    sampler->windows = yk_sampler_windows_lay(range->count - 1, options->sequence, options);
+    sampler->windows = yk_sampler_windows_arrange(range->count - 1, options->sequence, options);
     sampler->base = (struct yk_sampler){
         .kind = &windows_kind,
         .epoch_units = sampler->windows.count,

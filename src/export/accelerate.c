@@ -7,16 +7,16 @@
 
 #include <inttypes.h>
 
-yk_status yk_export_accelerate(const struct yk_module_map *map, struct yk_text *out)
+yk_status yk_export_accelerate_device_map(const struct yk_device_map *map, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
     json.lines = 2;
     for (int32_t i = 0; i < map->count; i++) {
         yk_json_write_key(&json, map->entries[i].module);
-        yk_module_map_add_place(out, map->entries[i].place);
+        yk_device_map_write_place(out, map->entries[i].place);
     }
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
     return yk_text_status(out);
@@ -29,14 +29,14 @@ static int32_t place_of(const struct yk_cluster *cluster, int32_t device)
     for (int32_t i = 0; i < device; i++) {
         number += cluster->devices[i].is_cpu ? 0 : 1;
     }
-    return cluster->devices[device].is_cpu ? YK_PLACE_CPU : number;
+    return cluster->devices[device].is_cpu ? YK_DEVICE_MAP_CPU : number;
 }
 
 /* Of several ranks that hold a layer, the one that takes most samples stands for all. */
 static int32_t find_device(const struct yk_plan *plan, int32_t layer)
 {
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
-    const struct yk_plan_member *chosen = &group->members[0];
+    const struct yk_plan_group_member *chosen = &group->members[0];
     for (int32_t i = 1; i < group->member_count; i++) {
         if (group->members[i].share > chosen->share) {
             chosen = &group->members[i];
@@ -53,18 +53,18 @@ static bool is_held_by_several(const struct yk_plan *plan, int32_t layer)
 static void note_layers(const struct yk_plan *plan, const struct yk_model *model,
                         const struct yk_cluster *cluster, struct yk_text *notes)
 {
-    yk_export_text_note_layers(
+    yk_export_text_add_layers_note(
         notes, plan, model, is_held_by_several,
         "several ranks hold these and share the samples; a device_map has one device for each "
         "module, that of the rank which takes most samples. Export to fsdp or ddp instead.");
-    yk_export_text_note_layers(notes, plan, model, yk_data_parallel_is_recomputed,
-                               "recomputed in the plan; a device_map cannot say so, "
-                               "gradient_checkpointing_enable() does for all blocks.");
+    yk_export_text_add_layers_note(notes, plan, model, yk_data_parallel_is_recomputed,
+                                   "recomputed in the plan; a device_map cannot say so, "
+                                   "gradient_checkpointing_enable() does for all blocks.");
     for (int32_t i = 0; i < plan->layer_count; i++) {
         if (cluster->devices[find_device(plan, i)].is_cpu) {
-            yk_export_text_note(notes,
-                                "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
-                                "computes them on a GPU.");
+            yk_export_text_add_note(
+                notes, "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
+                       "computes them on a GPU.");
             return;
         }
     }
@@ -81,30 +81,30 @@ static void note_others(const struct yk_plan *plan, const struct yk_cluster *clu
         limits = limits || plan->ranks[i].limit_bytes < device->memory_bytes;
     }
     if (nodes) {
-        yk_export_text_note(notes,
-                            "The devices are in several nodes; a device_map is for the devices "
-                            "of one process.");
+        yk_export_text_add_note(notes,
+                                "The devices are in several nodes; a device_map is for the devices "
+                                "of one process.");
     }
     if (limits) {
-        yk_export_text_note(notes,
-                            "Limits of memory are not said; a device_map that is given takes no "
-                            "max_memory.");
+        yk_export_text_add_note(
+            notes, "Limits of memory are not said; a device_map that is given takes no "
+                   "max_memory.");
     }
     if (plan->micro_batches > 1) {
-        yk_export_text_note(notes,
-                            "The %" PRId32
-                            " micro-batches and their order (%s) are not said: devices "
-                            "compute one after the other.",
-                            plan->micro_batches, yk_plan_pipeline_name(plan->pipeline));
+        yk_export_text_add_note(notes,
+                                "The %" PRId32
+                                " micro-batches and their order (%s) are not said: devices "
+                                "compute one after the other.",
+                                plan->micro_batches, yk_plan_pipeline_name(plan->pipeline));
     }
     if (plan->transfer_count > 0) {
-        yk_export_text_note(notes, "The plan's order of transfers is not said.");
+        yk_export_text_add_note(notes, "The plan's order of transfers is not said.");
     }
     if (plan->clip) {
-        yk_export_text_note(notes, "Clipping is not said; it belongs to the training loop.");
+        yk_export_text_add_note(notes, "Clipping is not said; it belongs to the training loop.");
     }
-    yk_export_text_note(notes, "Load the model with dtype %s.",
-                        yk_precision_name(plan->workload.precision));
+    yk_export_text_add_note(notes, "Load the model with dtype %s.",
+                            yk_precision_name(plan->workload.precision));
     yk_data_parallel_note_adapters(plan, notes);
 }
 
@@ -112,23 +112,23 @@ static yk_status write_map(const struct yk_plan *plan, const struct yk_model *mo
                            const struct yk_cluster *cluster, struct yk_arena *arena,
                            struct yk_text *out)
 {
-    const struct yk_modules *modules = NULL;
-    const struct yk_module_map *map = NULL;
+    const struct yk_module_tree *modules = NULL;
+    const struct yk_device_map *map = NULL;
     int32_t *places = NULL;
     YK_TRY_NEW(arena, places, plan->layer_count);
     for (int32_t i = 0; i < plan->layer_count; i++) {
         places[i] = place_of(cluster, find_device(plan, i));
     }
-    YK_TRY(yk_modules_list(model->config, arena, &modules));
-    YK_TRY(yk_module_map_of_layers(model, places, modules, cluster->device_count, arena, &map));
-    return yk_export_accelerate(map, out);
+    YK_TRY(yk_module_tree_build(model->config, arena, &modules));
+    YK_TRY(yk_device_map_from_layers(model, places, modules, cluster->device_count, arena, &map));
+    return yk_export_accelerate_device_map(map, out);
 }
 
 static yk_status write_accelerate(const struct yk_plan *plan, const struct yk_model *model,
                                   const struct yk_cluster *cluster, struct yk_text *out,
                                   struct yk_text *notes)
 {
-    YK_TRY_IN_ARENA(arena, write_map(plan, model, cluster, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_map(plan, model, cluster, arena, out));
     note_layers(plan, model, cluster, notes);
     note_others(plan, cluster, notes);
     return yk_text_status(notes);

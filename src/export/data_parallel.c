@@ -13,8 +13,8 @@ bool yk_data_parallel_has_one_group(const struct yk_plan *plan)
     return one;
 }
 
-yk_status yk_data_parallel_group(const struct yk_plan *plan, const char *tool,
-                                 const struct yk_plan_group **out)
+yk_status yk_data_parallel_find_group(const struct yk_plan *plan, const char *tool,
+                                      const struct yk_plan_group **out)
 {
     if (!yk_data_parallel_has_one_group(plan)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -26,8 +26,9 @@ yk_status yk_data_parallel_group(const struct yk_plan *plan, const char *tool,
     return YK_OK;
 }
 
-const char *yk_data_parallel_device(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                    const struct yk_plan_member *member)
+const char *yk_data_parallel_device_name(const struct yk_plan *plan,
+                                         const struct yk_cluster *cluster,
+                                         const struct yk_plan_group_member *member)
 {
     return cluster->devices[plan->ranks[member->rank].device].name;
 }
@@ -46,30 +47,30 @@ void yk_data_parallel_note_ranks(const struct yk_plan *plan, const struct yk_clu
 {
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (!is_member(group, i)) {
-            yk_export_text_note(notes, "%s holds no layer, and is left out.",
-                                cluster->devices[plan->ranks[i].device].name);
+            yk_export_text_add_note(notes, "%s holds no layer, and is left out.",
+                                    cluster->devices[plan->ranks[i].device].name);
         }
     }
     for (int32_t i = 0; i < group->member_count; i++) {
-        const struct yk_plan_member *member = &group->members[i];
+        const struct yk_plan_group_member *member = &group->members[i];
         if (member->share == 0) {
-            yk_export_text_note(
+            yk_export_text_add_note(
                 notes,
                 "Rank %" PRId32 " (%s) takes no samples. It must compute all the same "
                 "to take part in communication: it repeats one sample, with weight 0.",
-                i, yk_data_parallel_device(plan, cluster, member));
+                i, yk_data_parallel_device_name(plan, cluster, member));
         }
     }
 }
 
 bool yk_data_parallel_is_sharded(const struct yk_plan *plan, int32_t layer)
 {
-    return yk_plan_strategy(plan, layer) != YK_REPLICATED;
+    return yk_plan_effective_strategy(plan, layer) != YK_SHARDING_REPLICATED;
 }
 
 bool yk_data_parallel_is_replicated(const struct yk_plan *plan, int32_t layer)
 {
-    return yk_plan_strategy(plan, layer) == YK_REPLICATED;
+    return yk_plan_effective_strategy(plan, layer) == YK_SHARDING_REPLICATED;
 }
 
 bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer)
@@ -91,7 +92,7 @@ void yk_data_parallel_note_parts(const struct yk_plan *plan, const struct yk_pla
         sharded = sharded || yk_data_parallel_is_sharded(plan, i);
     }
     if (sharded && largest - smallest > 1e-9) {
-        yk_export_text_note(
+        yk_export_text_add_note(
             notes,
             "Parts are unequal in the plan, from %.4g to %.4g of the sharded state; %s "
             "divides it evenly, so that ranks with small parts need more memory.",
@@ -102,7 +103,7 @@ void yk_data_parallel_note_parts(const struct yk_plan *plan, const struct yk_pla
 void yk_data_parallel_note_adapters(const struct yk_plan *plan, struct yk_text *notes)
 {
     if (plan->workload.lora_rank > 0) {
-        yk_export_text_note(
+        yk_export_text_add_note(
             notes,
             "Adapters of rank %" PRId64 " on all linears are planned%s: put them into "
             "the model first; names of modules are those without adapters.",

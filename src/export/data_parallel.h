@@ -15,12 +15,13 @@
 bool yk_data_parallel_has_one_group(const struct yk_plan *plan);
 
 /* The group of all layers. A plan with layers in several groups is an error, which names `tool`. */
-yk_status yk_data_parallel_group(const struct yk_plan *plan, const char *tool,
-                                 const struct yk_plan_group **out) YK_MUST_USE;
+yk_status yk_data_parallel_find_group(const struct yk_plan *plan, const char *tool,
+                                      const struct yk_plan_group **out) YK_MUST_USE;
 
 /* The name of a member's device: "gpu0". */
-const char *yk_data_parallel_device(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                    const struct yk_plan_member *member);
+const char *yk_data_parallel_device_name(const struct yk_plan *plan,
+                                         const struct yk_cluster *cluster,
+                                         const struct yk_plan_group_member *member);
 
 /* Notes the devices that hold no layer, and the ranks that take no samples. */
 void yk_data_parallel_note_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
@@ -35,7 +36,7 @@ void yk_data_parallel_note_adapters(const struct yk_plan *plan, struct yk_text *
 
 bool yk_data_parallel_has_unequal_shares(const struct yk_plan_group *group);
 
-/* Properties of a layer, for yk_export_text_note_layers(). */
+/* Properties of a layer, for yk_export_text_add_layers_note(). */
 bool yk_data_parallel_is_sharded(const struct yk_plan *plan, int32_t layer);
 bool yk_data_parallel_is_replicated(const struct yk_plan *plan, int32_t layer);
 bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer);

@@ -35,7 +35,7 @@ static void add_recomputed(struct yk_text *out, const struct yk_plan *plan,
         const struct yk_layer *layer = &model->layers[i];
         for (int32_t m = 0; plan->layers[i].recompute && m < layer->module_count; m++) {
             yk_text_add(out, "    ");
-            yk_text_add_json(out, layer->modules[m]);
+            yk_text_add_json_string(out, layer->modules[m]);
             yk_text_add(out, ",\n");
         }
     }
@@ -56,26 +56,27 @@ static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
                       struct yk_text *notes)
 {
     yk_data_parallel_note_ranks(plan, cluster, group, notes);
-    yk_export_text_note_layers(notes, plan, model, yk_data_parallel_is_sharded,
-                               "planned in parts, but DDP keeps every layer whole on every rank, "
-                               "16 bytes a parameter; the "
-                               "plan's memory does not hold. Export to fsdp instead.");
-    if (yk_python_type(plan->workload.precision)) {
-        yk_export_text_note(notes,
-                            "Parameters and gradients stay fp32 under autocast, 4 bytes a "
-                            "parameter where 2 are planned; with NCCL gradients travel in 16 "
-                            "bit.");
+    yk_export_text_add_layers_note(
+        notes, plan, model, yk_data_parallel_is_sharded,
+        "planned in parts, but DDP keeps every layer whole on every rank, "
+        "16 bytes a parameter; the "
+        "plan's memory does not hold. Export to fsdp instead.");
+    if (yk_python_torch_dtype(plan->workload.precision)) {
+        yk_export_text_add_note(notes,
+                                "Parameters and gradients stay fp32 under autocast, 4 bytes a "
+                                "parameter where 2 are planned; with NCCL gradients travel in 16 "
+                                "bit.");
     }
-    yk_export_text_note(notes,
-                        "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
-                        "which gradients were ready in the first step.");
+    yk_export_text_add_note(
+        notes, "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
+               "which gradients were ready in the first step.");
     if (plan->transfer_count > 0) {
-        yk_export_text_note(notes,
-                            "The plan's order of transfers is not said: DDP reduces a bucket as "
-                            "soon as it is full.");
+        yk_export_text_add_note(
+            notes, "The plan's order of transfers is not said: DDP reduces a bucket as "
+                   "soon as it is full.");
     }
     yk_data_parallel_note_adapters(plan, notes);
-    yk_python_note_step(plan, notes);
+    yk_python_add_step_notes(plan, notes);
 }
 
 static yk_status write_ddp(const struct yk_plan *plan, const struct yk_model *model,
@@ -83,16 +84,16 @@ static yk_status write_ddp(const struct yk_plan *plan, const struct yk_model *mo
                            struct yk_text *notes)
 {
     const struct yk_plan_group *group = NULL;
-    YK_TRY(yk_data_parallel_group(plan, "ddp", &group));
+    YK_TRY(yk_data_parallel_find_group(plan, "ddp", &group));
     add_notes(plan, model, cluster, group, notes);
     yk_export_text_add_header(out, plan, notes);
     yk_text_add(out, "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
                      "step().\n");
     yk_text_add(out, imports);
-    yk_python_add_numbers(out, plan, cluster, group);
+    yk_python_add_constants(out, plan, cluster, group);
     add_bucket(out, plan);
     add_recomputed(out, plan, model);
-    yk_python_add_sharing(out);
+    yk_python_add_shared_functions(out);
     yk_text_addf(out, "\n\n%s", yk_python_ddp_py);
     yk_python_add_step(out, kind, passes, clip);
     YK_TRY(yk_text_status(notes));

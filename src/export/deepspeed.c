@@ -13,7 +13,7 @@ struct counts {
     int64_t largest;     /* of one layer */
     int64_t kept;        /* of all that stay gathered from forward to backward */
     int64_t kept_at_end; /* of those after which no other layer comes */
-    int32_t of[YK_STRATEGY_COUNT];
+    int32_t of[YK_SHARDING_STRATEGY_COUNT];
 };
 
 static struct counts count(const struct yk_plan *plan, const struct yk_model *model)
@@ -21,12 +21,12 @@ static struct counts count(const struct yk_plan *plan, const struct yk_model *mo
     struct counts counts = {0};
     bool at_end = true;
     for (int32_t i = plan->layer_count - 1; i >= 0; i--) {
-        const enum yk_strategy strategy = yk_plan_strategy(plan, i);
+        const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(plan, i);
         const int64_t parameters = model->layers[i].parameters;
         counts.of[strategy]++;
         counts.largest = parameters > counts.largest ? parameters : counts.largest;
-        counts.kept += strategy == YK_FULLY_SHARDED ? 0 : parameters;
-        at_end = at_end && strategy != YK_FULLY_SHARDED;
+        counts.kept += strategy == YK_SHARDING_FULLY_SHARDED ? 0 : parameters;
+        at_end = at_end && strategy != YK_SHARDING_FULLY_SHARDED;
         counts.kept_at_end += at_end ? parameters : 0;
     }
     return counts;
@@ -35,9 +35,10 @@ static struct counts count(const struct yk_plan *plan, const struct yk_model *mo
 /* Stage 3 where parameters are sharded anywhere: what is planned to be whole then is not. */
 static int find_stage(const struct counts *counts)
 {
-    return counts->of[YK_KEPT] + counts->of[YK_FULLY_SHARDED] > 0 ? 3
-           : counts->of[YK_SHARDED_STATE] > 0                     ? 2
-                                                                  : 0;
+    return counts->of[YK_SHARDING_KEPT_AFTER_FORWARD] + counts->of[YK_SHARDING_FULLY_SHARDED] > 0
+               ? 3
+           : counts->of[YK_SHARDING_SHARDED_STATE] > 0 ? 2
+                                                       : 0;
 }
 
 /* The micro-batch that every rank takes; DeepSpeed has one for all. */
@@ -79,7 +80,7 @@ static void add_stage(struct yk_json_writer *json, const struct yk_plan *plan,
         yk_json_write_integer(json, "stage3_max_reuse_distance", 2 * counts->kept_at_end);
     }
     json->lines = 2;
-    yk_json_write_line(json, 2);
+    yk_json_write_newline(json, 2);
     yk_json_write_end_object(json);
 }
 
@@ -113,7 +114,7 @@ static void note_batch(const struct yk_plan *plan, const struct yk_plan_group *g
         for (int32_t i = 0; i < group->member_count; i++) {
             yk_text_addf(&shares, "%s%" PRId64, i > 0 ? ", " : "", group->members[i].share);
         }
-        yk_export_text_note(
+        yk_export_text_add_note(
             notes,
             "Shares are unequal in the plan (%s); DeepSpeed gives every rank as many "
             "samples, and the slowest rank decides.",
@@ -122,11 +123,11 @@ static void note_batch(const struct yk_plan *plan, const struct yk_plan_group *g
         yk_text_free(&shares);
     }
     if (batch != plan->workload.batch) {
-        yk_export_text_note(notes,
-                            "The batch of %" PRId64 " does not divide by %" PRId32
-                            " ranks and %" PRId32 " micro-batches; train_batch_size is %" PRId64
-                            " instead.",
-                            plan->workload.batch, group->member_count, plan->micro_batches, batch);
+        yk_export_text_add_note(
+            notes,
+            "The batch of %" PRId64 " does not divide by %" PRId32 " ranks and %" PRId32
+            " micro-batches; train_batch_size is %" PRId64 " instead.",
+            plan->workload.batch, group->member_count, plan->micro_batches, batch);
     }
 }
 
@@ -136,35 +137,35 @@ static void note_strategies(const struct yk_plan *plan, const struct counts *cou
     const int stage = find_stage(counts);
     struct yk_text planned = {0};
     int kinds = 0;
-    for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
+    for (int i = 0; i < YK_SHARDING_STRATEGY_COUNT; i++) {
         if (counts->of[i] > 0) {
             yk_text_addf(&planned, "%s%" PRId32 " %s", kinds > 0 ? ", " : "", counts->of[i],
-                         yk_plan_strategy_name((enum yk_strategy)i));
+                         yk_plan_strategy_name((enum yk_sharding_strategy)i));
             kinds++;
         }
     }
     if (kinds > 1) {
-        yk_export_text_note(
+        yk_export_text_add_note(
             notes, "Layers differ in the plan (%s); DeepSpeed has one stage for all, %d here.",
             yk_text_chars(&planned), stage);
     }
     notes->failed |= planned.failed;
     yk_text_free(&planned);
-    if (counts->of[YK_KEPT] > 0) {
-        yk_export_text_note(notes,
-                            "Kept layers are asked for by stage3_max_reuse_distance, which "
-                            "reaches those at the end of the model that no fully-sharded layer "
-                            "follows; any others are gathered again.");
+    if (counts->of[YK_SHARDING_KEPT_AFTER_FORWARD] > 0) {
+        yk_export_text_add_note(notes,
+                                "Kept layers are asked for by stage3_max_reuse_distance, which "
+                                "reaches those at the end of the model that no fully-sharded layer "
+                                "follows; any others are gathered again.");
     }
     if (stage == 0) {
-        yk_export_text_note(notes,
-                            "Stage 0 takes its bucket from the engine, not from this file: the "
-                            "planned buckets are not said.");
+        yk_export_text_add_note(notes,
+                                "Stage 0 takes its bucket from the engine, not from this file: the "
+                                "planned buckets are not said.");
     }
     if (plan->transfer_count > 0) {
-        yk_export_text_note(notes,
-                            "The plan's order of transfers is not said: stage 3 gathers ahead by "
-                            "stage3_prefetch_bucket_size, in the order it has traced.");
+        yk_export_text_add_note(
+            notes, "The plan's order of transfers is not said: stage 3 gathers ahead by "
+                   "stage3_prefetch_bucket_size, in the order it has traced.");
     }
 }
 
@@ -172,29 +173,31 @@ static void note_others(const struct yk_plan *plan, const struct yk_model *model
                         struct yk_text *notes)
 {
     bool limits = false;
-    yk_export_text_note_layers(notes, plan, model, yk_data_parallel_is_recomputed,
-                               "recomputed in the plan; that is said in the model "
-                               "(gradient_checkpointing_enable() does it for all blocks), not in "
-                               "this file.");
+    yk_export_text_add_layers_note(
+        notes, plan, model, yk_data_parallel_is_recomputed,
+        "recomputed in the plan; that is said in the model "
+        "(gradient_checkpointing_enable() does it for all blocks), not in "
+        "this file.");
     for (int32_t i = 0; i < plan->rank_count; i++) {
         limits = limits || plan->ranks[i].limit_bytes > 0;
     }
     if (limits) {
-        yk_export_text_note(notes, "Limits of memory are not said.");
+        yk_export_text_add_note(notes, "Limits of memory are not said.");
     }
     if (plan->micro_batches > 1) {
-        yk_export_text_note(notes,
-                            "DeepSpeed decides by its stage when gradients are reduced; the "
-                            "plan's no_sync (%s) is not said.",
-                            plan->no_sync ? "true" : "false");
+        yk_export_text_add_note(notes,
+                                "DeepSpeed decides by its stage when gradients are reduced; the "
+                                "plan's no_sync (%s) is not said.",
+                                plan->no_sync ? "true" : "false");
     }
     if (plan->clip) {
-        yk_export_text_note(notes,
-                            "The plan says that gradients are clipped, but not at which norm: "
-                            "gradient_clipping is 1.0 until you change it.");
+        yk_export_text_add_note(notes,
+                                "The plan says that gradients are clipped, but not at which norm: "
+                                "gradient_clipping is 1.0 until you change it.");
     }
     if (plan->workload.precision == YK_PRECISION_TF32) {
-        yk_export_text_note(notes, "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
+        yk_export_text_add_note(notes,
+                                "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
     }
 }
 
@@ -204,7 +207,7 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
 {
     const struct yk_plan_group *group = NULL;
     struct yk_json_writer json = {.text = out, .spaced = true};
-    YK_TRY(yk_data_parallel_group(plan, "deepspeed", &group));
+    YK_TRY(yk_data_parallel_find_group(plan, "deepspeed", &group));
     const struct counts counts = count(plan, model);
     const int64_t micro_batch = find_micro_batch(plan, group);
     yk_json_write_begin_object(&json, NULL);
@@ -218,7 +221,7 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
     }
     add_precision(&json, plan);
     add_stage(&json, plan, &counts);
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
     note_batch(plan, group, notes);
@@ -226,10 +229,11 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
     yk_data_parallel_note_parts(plan, group, "DeepSpeed", notes);
     for (int32_t i = 0; i < group->member_count; i++) {
         if (group->members[i].share == 0) {
-            yk_export_text_note(notes,
-                                "Rank %" PRId32 " (%s) takes no samples in the plan, but as many "
-                                "as the others here.",
-                                i, yk_data_parallel_device(plan, cluster, &group->members[i]));
+            yk_export_text_add_note(
+                notes,
+                "Rank %" PRId32 " (%s) takes no samples in the plan, but as many "
+                "as the others here.",
+                i, yk_data_parallel_device_name(plan, cluster, &group->members[i]));
         }
     }
     note_others(plan, model, notes);

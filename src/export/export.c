@@ -1,6 +1,6 @@
 #include "export/export.h"
 
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum {
 
 const size_t yk_exporter_count = COUNT;
 
-yk_status yk_export_find(const char *name, const struct yk_exporter **out)
+yk_status yk_export_find_exporter(const char *name, const struct yk_exporter **out)
 {
     const char *names[COUNT];
     struct yk_text all = {0};
@@ -27,7 +27,7 @@ yk_status yk_export_find(const char *name, const struct yk_exporter **out)
         }
         yk_text_addf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
     }
-    const char *nearest = yk_nearest(name, names, COUNT);
+    const char *nearest = yk_nearest_name(name, names, COUNT);
     const yk_status status =
         nearest ? yk_fail(YK_ERROR_INPUT,
                           "a plan cannot be exported to \"%s\"; did you mean "

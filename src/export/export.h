@@ -30,7 +30,7 @@
 #include "base/text.h"
 #include "cluster/cluster.h"
 #include "model/model.h"
-#include "plan/module_map.h"
+#include "plan/device_map.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>
@@ -63,10 +63,11 @@ extern const struct yk_exporter *const yk_exporters[];
 extern const size_t yk_exporter_count;
 
 /* Finds an exporter by its name. The error for an unknown name suggests the most similar one. */
-yk_status yk_export_find(const char *name, const struct yk_exporter **out) YK_MUST_USE;
+yk_status yk_export_find_exporter(const char *name, const struct yk_exporter **out) YK_MUST_USE;
 
 /* Writes a module map as a device_map.json, one flat JSON object: module name → device number,
  * "cpu" or "disk". `from_pretrained(device_map=json.load(file))` accepts it. */
-yk_status yk_export_accelerate(const struct yk_module_map *map, struct yk_text *out) YK_MUST_USE;
+yk_status yk_export_accelerate_device_map(const struct yk_device_map *map,
+                                          struct yk_text *out) YK_MUST_USE;
 
 #endif

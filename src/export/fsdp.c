@@ -86,9 +86,9 @@ static int32_t first_start(const struct finding *finding, bool backward)
 
 static bool is_gathered(const struct finding *finding, int32_t layer, bool backward)
 {
-    const enum yk_strategy strategy = yk_plan_strategy(finding->plan, layer);
+    const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(finding->plan, layer);
     return !finding->out->in_root[layer] &&
-           (backward ? strategy == YK_FULLY_SHARDED : strategy != YK_REPLICATED);
+           (backward ? strategy == YK_SHARDING_FULLY_SHARDED : strategy != YK_SHARDING_REPLICATED);
 }
 
 /* Without an order, a gather starts with the layer whose gather is `prefetch` before it. */
@@ -162,22 +162,23 @@ static void follow_order(struct finding *finding)
 static void note_order(const struct finding *finding, struct yk_text *notes)
 {
     if (finding->early > 0) {
-        yk_export_text_note(notes,
-                            "%" PRId32 " gathers are planned before the pass that they are for has "
-                            "begun; they start with its first layer.",
-                            finding->early);
+        yk_export_text_add_note(notes,
+                                "%" PRId32
+                                " gathers are planned before the pass that they are for has "
+                                "begun; they start with its first layer.",
+                                finding->early);
     }
     if (finding->late > 0) {
-        yk_export_text_note(notes,
-                            "%" PRId32
-                            " scatters and reductions are put off in the plan; FSDP starts "
-                            "each as soon as its gradient is there.",
-                            finding->late);
+        yk_export_text_add_note(notes,
+                                "%" PRId32
+                                " scatters and reductions are put off in the plan; FSDP starts "
+                                "each as soon as its gradient is there.",
+                                finding->late);
     }
     if (finding->plan->transfer_count > 0) {
-        yk_export_text_note(notes,
-                            "The order of gathers is kept layer by layer: FSDP gathers a layer "
-                            "whole, with the first of its blocks that is planned.");
+        yk_export_text_add_note(notes,
+                                "The order of gathers is kept layer by layer: FSDP gathers a layer "
+                                "whole, with the first of its blocks that is planned.");
     }
 }
 
@@ -241,16 +242,16 @@ static void add_layer(struct yk_text *out, const struct yk_plan *plan, const str
                       const struct prefetch *prefetch, int32_t number)
 {
     const struct yk_layer *layer = &model->layers[number];
-    const enum yk_strategy strategy = yk_plan_strategy(plan, number);
+    const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(plan, number);
     yk_text_addf(out, "    {\"name\": \"%s\", \"modules\": ", layer->name);
-    yk_python_add_names(out, layer->modules, layer->module_count);
-    yk_text_addf(out,
-                 ", \"strategy\": \"%s\", \"replicated\": %s, \"reshard_after_forward\": %s, "
-                 "\"in_root\": %s, \"recompute\": %s, \"forward_prefetch\": ",
-                 yk_plan_strategy_name(strategy), yk_python_truth(strategy == YK_REPLICATED),
-                 yk_python_truth(strategy == YK_FULLY_SHARDED && !prefetch->in_root[number]),
-                 yk_python_truth(prefetch->in_root[number]),
-                 yk_python_truth(plan->layers[number].recompute));
+    yk_python_add_string_list(out, layer->modules, layer->module_count);
+    yk_text_addf(
+        out,
+        ", \"strategy\": \"%s\", \"replicated\": %s, \"reshard_after_forward\": %s, "
+        "\"in_root\": %s, \"recompute\": %s, \"forward_prefetch\": ",
+        yk_plan_strategy_name(strategy), yk_python_bool(strategy == YK_SHARDING_REPLICATED),
+        yk_python_bool(strategy == YK_SHARDING_FULLY_SHARDED && !prefetch->in_root[number]),
+        yk_python_bool(prefetch->in_root[number]), yk_python_bool(plan->layers[number].recompute));
     add_started(out, plan, model, prefetch->forward, number);
     yk_text_add(out, ", \"backward_prefetch\": ");
     add_started(out, plan, model, prefetch->backward, number);
@@ -259,40 +260,40 @@ static void add_layer(struct yk_text *out, const struct yk_plan *plan, const str
 
 static bool is_state_sharded(const struct yk_plan *plan, int32_t layer)
 {
-    return yk_plan_strategy(plan, layer) == YK_SHARDED_STATE;
+    return yk_plan_effective_strategy(plan, layer) == YK_SHARDING_SHARDED_STATE;
 }
 
 static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
                       const struct yk_cluster *cluster, const struct yk_plan_group *group,
                       struct yk_text *notes)
 {
-    char block[YK_UNITS_SIZE];
+    char block[YK_UNITS_BUFFER_SIZE];
     yk_units_format(plan->block_bytes, YK_UNIT_BYTES, block);
     yk_data_parallel_note_ranks(plan, cluster, group, notes);
     yk_data_parallel_note_parts(plan, group, "FSDP", notes);
-    yk_export_text_note_layers(
+    yk_export_text_add_layers_note(
         notes, plan, model, is_state_sharded,
         "sharded-state keeps parameters whole all the time; FSDP drops them after the last "
         "backward and gathers them again for the next forward, which is as much traffic.");
-    if (yk_python_type(plan->workload.precision)) {
-        yk_export_text_note_layers(
+    if (yk_python_torch_dtype(plan->workload.precision)) {
+        yk_export_text_add_layers_note(
             notes, plan, model, yk_data_parallel_is_replicated,
             "replicated layers are kept in fp32 and cast when they are used, 2 bytes a "
             "parameter more than planned.");
     }
-    yk_export_text_note(
+    yk_export_text_add_note(
         notes,
         "FSDP gathers and scatters a layer as one message, and reduces each replicated "
         "layer by itself: blocks of %s and buckets are not cut or fused.",
         block);
     yk_data_parallel_note_adapters(plan, notes);
-    yk_python_note_step(plan, notes);
+    yk_python_add_step_notes(plan, notes);
 }
 
 static bool is_root_replicated(const struct yk_plan *plan, const struct prefetch *prefetch)
 {
     return prefetch->root_first >= 0 &&
-           yk_plan_strategy(plan, prefetch->root_first) == YK_REPLICATED;
+           yk_plan_effective_strategy(plan, prefetch->root_first) == YK_SHARDING_REPLICATED;
 }
 
 static yk_status write_file(const struct yk_plan *plan, const struct yk_model *model,
@@ -301,21 +302,21 @@ static yk_status write_file(const struct yk_plan *plan, const struct yk_model *m
 {
     const struct yk_plan_group *group = NULL;
     struct prefetch prefetch = {0};
-    YK_TRY(yk_data_parallel_group(plan, "fsdp", &group));
+    YK_TRY(yk_data_parallel_find_group(plan, "fsdp", &group));
     add_notes(plan, model, cluster, group, notes);
     YK_TRY(find_prefetch(plan, model, arena, notes, &prefetch));
     yk_export_text_add_header(out, plan, notes);
     yk_text_add(out, "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
                      "step().\n");
     yk_text_add(out, imports);
-    yk_python_add_numbers(out, plan, cluster, group);
+    yk_python_add_constants(out, plan, cluster, group);
     yk_text_addf(out, "ROOT_REPLICATED = %s\nLAYERS = [\n",
-                 yk_python_truth(is_root_replicated(plan, &prefetch)));
+                 yk_python_bool(is_root_replicated(plan, &prefetch)));
     for (int32_t i = 0; i < plan->layer_count; i++) {
         add_layer(out, plan, model, &prefetch, i);
     }
     yk_text_add(out, "]\n");
-    yk_python_add_sharing(out);
+    yk_python_add_shared_functions(out);
     yk_text_addf(out, "\n\n%s", yk_python_fsdp_py);
     yk_python_add_step(out, "", passes, "        clip(model)\n");
     YK_TRY(yk_text_status(notes));
@@ -326,7 +327,7 @@ static yk_status write_fsdp(const struct yk_plan *plan, const struct yk_model *m
                             const struct yk_cluster *cluster, struct yk_text *out,
                             struct yk_text *notes)
 {
-    YK_TRY_IN_ARENA(arena, write_file(plan, model, cluster, arena, out, notes));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_file(plan, model, cluster, arena, out, notes));
     return YK_OK;
 }
 

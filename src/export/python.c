@@ -5,12 +5,12 @@
 
 #include <inttypes.h>
 
-const char *yk_python_truth(bool value)
+const char *yk_python_bool(bool value)
 {
     return value ? "True" : "False";
 }
 
-const char *yk_python_type(enum yk_precision precision)
+const char *yk_python_torch_dtype(enum yk_precision precision)
 {
     return precision == YK_PRECISION_BF16   ? "torch.bfloat16"
            : precision == YK_PRECISION_FP16 ? "torch.float16"
@@ -18,34 +18,34 @@ const char *yk_python_type(enum yk_precision precision)
 }
 
 /* Names of modules are plain ASCII, for which JSON and Python have the same escapes. */
-void yk_python_add_names(struct yk_text *out, const char *const *names, int32_t count)
+void yk_python_add_string_list(struct yk_text *out, const char *const *names, int32_t count)
 {
     yk_text_add(out, "[");
     for (int32_t i = 0; i < count; i++) {
         yk_text_add(out, i > 0 ? ", " : "");
-        yk_text_add_json(out, names[i]);
+        yk_text_add_json_string(out, names[i]);
     }
     yk_text_add(out, "]");
 }
 
-void yk_python_add_numbers(struct yk_text *out, const struct yk_plan *plan,
-                           const struct yk_cluster *cluster, const struct yk_plan_group *group)
+void yk_python_add_constants(struct yk_text *out, const struct yk_plan *plan,
+                             const struct yk_cluster *cluster, const struct yk_plan_group *group)
 {
-    const char *type = yk_python_type(plan->workload.precision);
+    const char *type = yk_python_torch_dtype(plan->workload.precision);
     yk_text_addf(out, "RANKS = %" PRId32 "\nBATCH = %" PRId64 "\nSHARES = [", group->member_count,
                  plan->workload.batch);
     for (int32_t i = 0; i < group->member_count; i++) {
         yk_text_addf(out, "%s%" PRId64, i > 0 ? ", " : "", group->members[i].share);
     }
     yk_text_addf(out, "]\nMICRO_BATCHES = %" PRId32 "\nNO_SYNC = %s\nCLIP_NORM = %s\n",
-                 plan->micro_batches, yk_python_truth(plan->no_sync), plan->clip ? "1.0" : "None");
+                 plan->micro_batches, yk_python_bool(plan->no_sync), plan->clip ? "1.0" : "None");
     yk_text_addf(out, "DTYPE = %s\nTF32 = %s\n", type ? type : "None",
-                 yk_python_truth(plan->workload.precision == YK_PRECISION_TF32));
+                 yk_python_bool(plan->workload.precision == YK_PRECISION_TF32));
     yk_text_add(out, "LIMIT_BYTES = [\n");
     for (int32_t i = 0; i < group->member_count; i++) {
-        const struct yk_plan_member *member = &group->members[i];
+        const struct yk_plan_group_member *member = &group->members[i];
         yk_text_addf(out, "    %.0f,  # ", plan->ranks[member->rank].limit_bytes);
-        yk_export_text_add_clean(out, yk_data_parallel_device(plan, cluster, member));
+        yk_export_text_add_sanitized(out, yk_data_parallel_device_name(plan, cluster, member));
         yk_text_add(out, "\n");
     }
     yk_text_add(out, "]\n");
@@ -77,7 +77,7 @@ static const char step_end[] = "    if scaler:\n"
                                "    optimizer.zero_grad()\n"
                                "    return loss_sum\n";
 
-void yk_python_add_sharing(struct yk_text *out)
+void yk_python_add_shared_functions(struct yk_text *out)
 {
     yk_text_addf(out, "\n\n%s", yk_python_shared_py);
 }
@@ -94,22 +94,23 @@ void yk_python_add_step(struct yk_text *out, const char *first, const char *pass
     yk_text_add(out, step_end);
 }
 
-void yk_python_note_step(const struct yk_plan *plan, struct yk_text *notes)
+void yk_python_add_step_notes(const struct yk_plan *plan, struct yk_text *notes)
 {
     if (plan->clip) {
-        yk_export_text_note(notes,
-                            "The plan says that gradients are clipped, but not at which norm: "
-                            "CLIP_NORM is 1.0 until you change it.");
+        yk_export_text_add_note(notes,
+                                "The plan says that gradients are clipped, but not at which norm: "
+                                "CLIP_NORM is 1.0 until you change it.");
     }
     if (plan->workload.precision == YK_PRECISION_FP16) {
-        yk_export_text_note(notes, "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
+        yk_export_text_add_note(notes,
+                                "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
     }
     if (plan->workload.target_sequence > 0) {
-        yk_export_text_note(
+        yk_export_text_add_note(
             notes, "Targets have %" PRId64 " tokens: cut them to that when they are loaded.",
             plan->workload.target_sequence);
     }
-    yk_export_text_note(notes,
-                        "Samples are taken to bear loss on equally many tokens; give step() a "
-                        "count_tokens where they do not.");
+    yk_export_text_add_note(notes,
+                            "Samples are taken to bear loss on equally many tokens; give step() a "
+                            "count_tokens where they do not.");
 }

@@ -17,11 +17,11 @@ extern const char yk_python_ddp_py[];
 extern const char yk_python_fsdp_py[];
 
 /* Adds the constants: RANKS, BATCH, SHARES … */
-void yk_python_add_numbers(struct yk_text *out, const struct yk_plan *plan,
-                           const struct yk_cluster *cluster, const struct yk_plan_group *group);
+void yk_python_add_constants(struct yk_text *out, const struct yk_plan *plan,
+                             const struct yk_cluster *cluster, const struct yk_plan_group *group);
 
 /* Adds the functions of shared.py. */
-void yk_python_add_sharing(struct yk_text *out);
+void yk_python_add_shared_functions(struct yk_text *out);
 
 /* Adds the function step(). The arguments are lines of its body: `first` at the beginning, `passes`
  * for forward and backward of micro-batch `k` with its loss weight `weight`, and `clip` for
@@ -30,15 +30,15 @@ void yk_python_add_step(struct yk_text *out, const char *first, const char *pass
                         const char *clip);
 
 /* "torch.bfloat16", "torch.float16"; NULL for 32-bit precisions. */
-const char *yk_python_type(enum yk_precision precision);
+const char *yk_python_torch_dtype(enum yk_precision precision);
 
 /* "True", "False". */
-const char *yk_python_truth(bool value);
+const char *yk_python_bool(bool value);
 
 /* Adds a list of strings: ["transformer.wte", "transformer.wpe"]. */
-void yk_python_add_names(struct yk_text *out, const char *const *names, int32_t count);
+void yk_python_add_string_list(struct yk_text *out, const char *const *names, int32_t count);
 
 /* Notes what step() assumes, and what the user must pass to it. */
-void yk_python_note_step(const struct yk_plan *plan, struct yk_text *notes);
+void yk_python_add_step_notes(const struct yk_plan *plan, struct yk_text *notes);
 
 #endif

@@ -4,7 +4,7 @@
  * one srun starts.
  */
 #include "export/export.h"
-#include "export/launch.h"
+#include "export/process_map.h"
 #include "export/text.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ struct components {
 };
 
 /* "gpu:rtx3090:2,gpu:rtx6000ada:1": the GPUs of a node by type, as its ranks come. */
-static void add_types(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+static void add_types(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
 {
     bool first = true;
     for (int32_t i = 0; i < launch->rank_count; i++) {
@@ -53,7 +53,7 @@ static void add_types(struct yk_text *out, const struct yk_launch *launch, int32
 }
 
 /* Adds the GPU ranks or the CPU ranks of a node, to the last component if that has equal nodes. */
-static yk_status add_component(struct components *components, const struct yk_launch *launch,
+static yk_status add_component(struct components *components, const struct yk_process_map *launch,
                                int32_t node, bool cpus, struct yk_arena *arena)
 {
     struct yk_text text = {0};
@@ -61,7 +61,7 @@ static yk_status add_component(struct components *components, const struct yk_la
     int32_t tasks = 0;
     int32_t cores = 0;
     for (int32_t i = 0; i < launch->rank_count; i++) {
-        const struct yk_launch_rank *rank = &launch->ranks[i];
+        const struct yk_process_map_rank *rank = &launch->ranks[i];
         if (rank->node == node && rank->device->is_cpu == cpus) {
             components->order[components->task_count++] = i;
             cores = rank->device->cores > cores ? rank->device->cores : cores;
@@ -78,7 +78,7 @@ static yk_status add_component(struct components *components, const struct yk_la
     if (!cpus) {
         add_types(&text, launch, node);
     }
-    YK_TRY(yk_text_move(&text, arena, &request));
+    YK_TRY(yk_text_move_to_arena(&text, arena, &request));
     struct component *last =
         components->count > 0 ? &components->list[components->count - 1] : NULL;
     if (last && strcmp(last->request, request) == 0) {
@@ -89,7 +89,7 @@ static yk_status add_component(struct components *components, const struct yk_la
     return YK_OK;
 }
 
-static yk_status list_components(const struct yk_launch *launch, struct yk_arena *arena,
+static yk_status list_components(const struct yk_process_map *launch, struct yk_arena *arena,
                                  struct components *out)
 {
     YK_TRY_NEW(arena, out->list, 2 * (int64_t)launch->node_count);
@@ -126,7 +126,7 @@ static bool is_in_order(const struct components *components)
 }
 
 /* Whether task i is the plan's rank i, as it is for yoke itself, which knows no groups' numbers. */
-static bool are_plan_ranks(const struct components *components, const struct yk_launch *launch,
+static bool are_plan_ranks(const struct components *components, const struct yk_process_map *launch,
                            const struct yk_plan *plan, const struct yk_cluster *cluster)
 {
     bool same = components->task_count == plan->rank_count;
@@ -197,13 +197,13 @@ static void add_srun(struct yk_text *out, const struct components *components, b
                      "exit \"$code\"\n");
 }
 
-static bool has_mixed_node(const struct yk_launch *launch)
+static bool has_mixed_node(const struct yk_process_map *launch)
 {
     bool mixed = false;
     for (int32_t i = 0; i < launch->rank_count; i++) {
         for (int32_t j = 0; j < i; j++) {
-            const struct yk_launch_rank *a = &launch->ranks[i];
-            const struct yk_launch_rank *b = &launch->ranks[j];
+            const struct yk_process_map_rank *a = &launch->ranks[i];
+            const struct yk_process_map_rank *b = &launch->ranks[j];
             mixed = mixed ||
                     (a->node == b->node && strcmp(a->device->type ? a->device->type : "",
                                                   b->device->type ? b->device->type : "") != 0);
@@ -212,7 +212,7 @@ static bool has_mixed_node(const struct yk_launch *launch)
     return mixed;
 }
 
-static bool has_gpus(const struct yk_launch *launch)
+static bool has_gpus(const struct yk_process_map *launch)
 {
     bool found = false;
     for (int32_t i = 0; i < launch->rank_count; i++) {
@@ -221,26 +221,27 @@ static bool has_gpus(const struct yk_launch *launch)
     return found;
 }
 
-static void add_notes(const struct yk_launch *launch, struct yk_text *notes)
+static void add_notes(const struct yk_process_map *launch, struct yk_text *notes)
 {
     const bool gpus = has_gpus(launch);
     if (gpus) {
-        yk_export_text_note(notes,
-                            "Types of GPUs after --gres are the plan's names; yours may differ "
-                            "(scontrol show node).");
+        yk_export_text_add_note(notes,
+                                "Types of GPUs after --gres are the plan's names; yours may differ "
+                                "(scontrol show node).");
     }
-    yk_export_text_note(notes, "Time, account and partition are yours to add.");
+    yk_export_text_add_note(notes, "Time, account and partition are yours to add.");
     if (has_mixed_node(launch)) {
-        yk_export_text_note(notes,
-                            "A node has devices of several types: Slurm does not promise that "
-                            "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
-                            "against the devices of the plan.");
+        yk_export_text_add_note(notes,
+                                "A node has devices of several types: Slurm does not promise that "
+                                "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
+                                "against the devices of the plan.");
     }
     if (launch->has_cpus && gpus) {
-        yk_export_text_note(notes, "CPUs are asked for as a component of their own, which may be "
-                                   "another node than the plan's.");
+        yk_export_text_add_note(notes,
+                                "CPUs are asked for as a component of their own, which may be "
+                                "another node than the plan's.");
     }
-    yk_launch_note(launch, notes);
+    yk_process_map_add_notes(launch, notes);
 }
 
 static void add_components(struct yk_text *out, const struct components *components)
@@ -255,9 +256,9 @@ static void add_components(struct yk_text *out, const struct components *compone
 static yk_status write_script(const struct yk_plan *plan, const struct yk_cluster *cluster,
                               struct yk_arena *arena, struct yk_text *out, struct yk_text *notes)
 {
-    struct yk_launch launch = {0};
+    struct yk_process_map launch = {0};
     struct components components = {0};
-    YK_TRY(yk_launch_make(plan, cluster, arena, &launch));
+    YK_TRY(yk_process_map_make(plan, cluster, arena, &launch));
     YK_TRY(list_components(&launch, arena, &components));
     add_notes(&launch, notes);
     yk_text_add(out, "#!/bin/bash\n");
@@ -283,7 +284,7 @@ static yk_status write_slurm(const struct yk_plan *plan, const struct yk_model *
                              struct yk_text *notes)
 {
     (void)model;
-    YK_TRY_IN_ARENA(arena, write_script(plan, cluster, arena, out, notes));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_script(plan, cluster, arena, out, notes));
     return YK_OK;
 }
 

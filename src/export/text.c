@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-void yk_export_text_note(struct yk_text *notes, const char *format, ...)
+void yk_export_text_add_note(struct yk_text *notes, const char *format, ...)
 {
     struct yk_text sentence = {0};
     va_list arguments;
@@ -12,7 +12,7 @@ void yk_export_text_note(struct yk_text *notes, const char *format, ...)
     yk_text_addv(&sentence, format, arguments);
     va_end(arguments);
     notes->failed |= sentence.failed;
-    yk_export_text_add_clean(notes, yk_text_chars(&sentence));
+    yk_export_text_add_sanitized(notes, yk_text_chars(&sentence));
     yk_text_add(notes, "\n");
     yk_text_free(&sentence);
 }
@@ -36,7 +36,7 @@ static size_t character(const unsigned char *c)
     return length > 1 && refused ? 0 : length;
 }
 
-void yk_export_text_add_clean(struct yk_text *out, const char *text)
+void yk_export_text_add_sanitized(struct yk_text *out, const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     while (*c) {
@@ -54,9 +54,9 @@ void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
                                const struct yk_text *notes)
 {
     yk_text_add(out, "# ");
-    yk_export_text_add_clean(out, plan->model_source ? plan->model_source : "a model");
+    yk_export_text_add_sanitized(out, plan->model_source ? plan->model_source : "a model");
     yk_text_add(out, " on ");
-    yk_export_text_add_clean(out, plan->cluster_source ? plan->cluster_source : "a cluster");
+    yk_export_text_add_sanitized(out, plan->cluster_source ? plan->cluster_source : "a cluster");
     yk_text_addf(out, ": %" PRId64 " samples of %" PRId64 " tokens a step in %s\n",
                  plan->workload.batch, plan->workload.sequence,
                  yk_precision_name(plan->workload.precision));
@@ -98,14 +98,14 @@ static int32_t add_layers(struct yk_text *out, const struct yk_plan *plan,
     return count;
 }
 
-void yk_export_text_note_layers(struct yk_text *notes, const struct yk_plan *plan,
-                                const struct yk_model *model,
-                                bool (*is_one)(const struct yk_plan *plan, int32_t layer),
-                                const char *sentence)
+void yk_export_text_add_layers_note(struct yk_text *notes, const struct yk_plan *plan,
+                                    const struct yk_model *model,
+                                    bool (*is_one)(const struct yk_plan *plan, int32_t layer),
+                                    const char *sentence)
 {
     struct yk_text layers = {0};
     if (add_layers(&layers, plan, model, is_one) > 0) {
-        yk_export_text_note(notes, "%s: %s", yk_text_chars(&layers), sentence);
+        yk_export_text_add_note(notes, "%s: %s", yk_text_chars(&layers), sentence);
     }
     notes->failed |= layers.failed;
     yk_text_free(&layers);

@@ -4,24 +4,24 @@
  * would have set.
  */
 #include "export/export.h"
-#include "export/launch.h"
+#include "export/process_map.h"
 #include "export/text.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 /* Whether torchrun's numbers (node × ranks per node + rank in the node) are those of the plan. */
-static bool is_even(const struct yk_launch *launch)
+static bool is_even(const struct yk_process_map *launch)
 {
     bool even = !launch->has_cpus && !launch->has_parts;
     for (int32_t i = 0; i < launch->node_count; i++) {
-        const struct yk_launch_node *node = &launch->nodes[i];
+        const struct yk_process_map_node *node = &launch->nodes[i];
         even = even && node->contiguous && node->rank_count == launch->nodes[0].rank_count;
     }
     return even;
 }
 
-static void add_start(struct yk_text *out, const struct yk_launch *launch)
+static void add_start(struct yk_text *out, const struct yk_process_map *launch)
 {
     const bool nodes = launch->node_count > 1;
     yk_text_addf(out, "#\n# Use%s: %ssh launch.sh %strain.py …\nset -eu\n",
@@ -37,21 +37,21 @@ static void add_start(struct yk_text *out, const struct yk_launch *launch)
 }
 
 /* "gpu0, gpu1" */
-static void add_device_names(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+static void add_device_names(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
 {
     bool first = true;
     for (int32_t i = 0; i < launch->rank_count; i++) {
         if (launch->ranks[i].node == node) {
             yk_text_add(out, first ? "" : ", ");
-            yk_export_text_add_clean(out, launch->ranks[i].device->name);
+            yk_export_text_add_sanitized(out, launch->ranks[i].device->name);
             first = false;
         }
     }
 }
 
-static void add_torchrun(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+static void add_torchrun(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
 {
-    const struct yk_launch_node *at = &launch->nodes[node];
+    const struct yk_process_map_node *at = &launch->nodes[node];
     yk_text_add(out, "CUDA_VISIBLE_DEVICES=");
     for (int32_t i = 0; i < at->rank_count; i++) {
         yk_text_addf(out, "%s%" PRId32, i > 0 ? "," : "",
@@ -65,9 +65,9 @@ static void add_torchrun(struct yk_text *out, const struct yk_launch *launch, in
 }
 
 /* A rank sees one device only, so that it is number 0 to it. */
-static void add_rank(struct yk_text *out, const struct yk_launch *launch, int32_t rank)
+static void add_rank(struct yk_text *out, const struct yk_process_map *launch, int32_t rank)
 {
-    const struct yk_launch_rank *at = &launch->ranks[rank];
+    const struct yk_process_map_rank *at = &launch->ranks[rank];
     yk_text_addf(out, "RANK=%" PRId32 " LOCAL_RANK=0 WORLD_SIZE=%" PRId32, rank,
                  launch->rank_count);
     if (at->device->is_cpu) {
@@ -83,11 +83,11 @@ static void add_rank(struct yk_text *out, const struct yk_launch *launch, int32_
         }
     }
     yk_text_add(out, " python3 \"$@\" & # ");
-    yk_export_text_add_clean(out, at->device->name);
+    yk_export_text_add_sanitized(out, at->device->name);
     yk_text_add(out, "\n    ranks=\"$ranks $!\"\n");
 }
 
-static void add_ranks(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+static void add_ranks(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
 {
     bool first = true;
     for (int32_t i = 0; i < launch->rank_count; i++) {
@@ -99,7 +99,7 @@ static void add_ranks(struct yk_text *out, const struct yk_launch *launch, int32
     }
 }
 
-static void add_nodes(struct yk_text *out, const struct yk_launch *launch, bool even)
+static void add_nodes(struct yk_text *out, const struct yk_process_map *launch, bool even)
 {
     yk_text_add(out, even ? "" : "ranks=\n");
     yk_text_add(out, launch->node_count > 1 ? "case \"$node\" in\n" : "");
@@ -127,15 +127,15 @@ static void add_nodes(struct yk_text *out, const struct yk_launch *launch, bool 
 static yk_status write_script(const struct yk_plan *plan, const struct yk_cluster *cluster,
                               struct yk_arena *arena, struct yk_text *out, struct yk_text *notes)
 {
-    struct yk_launch launch = {0};
-    YK_TRY(yk_launch_make(plan, cluster, arena, &launch));
+    struct yk_process_map launch = {0};
+    YK_TRY(yk_process_map_make(plan, cluster, arena, &launch));
     const bool even = is_even(&launch);
     if (!even) {
-        yk_export_text_note(
+        yk_export_text_add_note(
             notes, "torchrun starts equally many GPUs on every node, in order, which is not "
                    "this plan; each rank is started by itself, without torchrun's restarts.");
     }
-    yk_launch_note(&launch, notes);
+    yk_process_map_add_notes(&launch, notes);
     yk_text_add(out, "#!/bin/sh\n");
     yk_export_text_add_header(out, plan, notes);
     add_start(out, &launch);
@@ -149,7 +149,7 @@ static yk_status write_torchrun(const struct yk_plan *plan, const struct yk_mode
                                 struct yk_text *notes)
 {
     (void)model;
-    YK_TRY_IN_ARENA(arena, write_script(plan, cluster, arena, out, notes));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_script(plan, cluster, arena, out, notes));
     return YK_OK;
 }
 

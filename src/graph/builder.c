@@ -20,10 +20,10 @@ yk_status yk_graph_builder_create(struct yk_graph_builder **out)
         return yk_fail_out_of_memory();
     }
     yk_status status = YK_OK;
-    YK_TRY_GOTO(yk_names_create(&builder->device_names), fail);
-    YK_TRY_GOTO(yk_names_create(&builder->task_names), fail);
-    YK_TRY_GOTO(yk_names_create(&builder->group_names), fail);
-    YK_TRY_GOTO(yk_names_create(&builder->store_names), fail);
+    YK_TRY_GOTO(yk_name_index_create(&builder->device_names), fail);
+    YK_TRY_GOTO(yk_name_index_create(&builder->task_names), fail);
+    YK_TRY_GOTO(yk_name_index_create(&builder->group_names), fail);
+    YK_TRY_GOTO(yk_name_index_create(&builder->store_names), fail);
     *out = builder;
     return YK_OK;
 fail:
@@ -36,10 +36,10 @@ void yk_graph_builder_destroy(struct yk_graph_builder *builder)
     if (!builder) {
         return;
     }
-    yk_names_destroy(builder->device_names);
-    yk_names_destroy(builder->task_names);
-    yk_names_destroy(builder->group_names);
-    yk_names_destroy(builder->store_names);
+    yk_name_index_destroy(builder->device_names);
+    yk_name_index_destroy(builder->task_names);
+    yk_name_index_destroy(builder->group_names);
+    yk_name_index_destroy(builder->store_names);
     free(builder->devices);
     free(builder->tasks);
     free(builder->groups);
@@ -63,13 +63,14 @@ static yk_status check_bytes(const char *what, const char *name, const char *whi
     return YK_OK;
 }
 
-static yk_status add_name(struct yk_names *names, const char *what, const char *name, int32_t *out)
+static yk_status add_name(struct yk_name_index *names, const char *what, const char *name,
+                          int32_t *out)
 {
     bool added = false;
     if (!*name) {
         return yk_fail(YK_ERROR_INPUT, "a %s has an empty name", what);
     }
-    YK_TRY(yk_names_add(names, name, &added, out));
+    YK_TRY(yk_name_index_add(names, name, &added, out));
     return added
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "%s \"%s\" is given twice; names must differ", what, name);
@@ -78,7 +79,7 @@ static yk_status add_name(struct yk_names *names, const char *what, const char *
 yk_status yk_graph_builder_add_device(struct yk_graph_builder *builder, const char *name,
                                       double memory_bytes)
 {
-    if (yk_names_count(builder->device_names) == YK_GRAPH_MAX_DEVICES) {
+    if (yk_name_index_count(builder->device_names) == YK_GRAPH_MAX_DEVICES) {
         return yk_fail(YK_ERROR_INPUT, "more than %d devices", YK_GRAPH_MAX_DEVICES);
     }
     if (memory_bytes != INFINITY) {
@@ -94,7 +95,7 @@ yk_status yk_graph_builder_add_device(struct yk_graph_builder *builder, const ch
 
 int32_t yk_graph_builder_device_count(const struct yk_graph_builder *builder)
 {
-    return yk_names_count(builder->device_names);
+    return yk_name_index_count(builder->device_names);
 }
 
 static yk_status check_cost(const char *task, double cost)
@@ -112,7 +113,7 @@ static yk_status check_cost(const char *task, double cost)
 yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char *name,
                                     const double *costs)
 {
-    const int32_t device_count = yk_names_count(builder->device_names);
+    const int32_t device_count = yk_name_index_count(builder->device_names);
     if (device_count == 0) {
         return yk_fail(YK_ERROR_INPUT, "there is no device to run anything on");
     }
@@ -134,15 +135,15 @@ yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char
 
 static struct task_record *last_task(struct yk_graph_builder *builder)
 {
-    return &builder->tasks[yk_names_count(builder->task_names) - 1];
+    return &builder->tasks[yk_name_index_count(builder->task_names) - 1];
 }
 
 static const char *last_task_name(const struct yk_graph_builder *builder)
 {
-    return yk_names_at(builder->task_names, yk_names_count(builder->task_names) - 1);
+    return yk_name_index_at(builder->task_names, yk_name_index_count(builder->task_names) - 1);
 }
 
-yk_status yk_graph_builder_set_memory(struct yk_graph_builder *builder, double bytes)
+yk_status yk_graph_builder_set_last_task_memory(struct yk_graph_builder *builder, double bytes)
 {
     YK_TRY(check_bytes("task", last_task_name(builder), "memory", bytes));
     last_task(builder)->memory_bytes = bytes;
@@ -150,10 +151,10 @@ yk_status yk_graph_builder_set_memory(struct yk_graph_builder *builder, double b
 }
 
 /* Returns the number of a name. A new name gets a zeroed record at the end of `records`. */
-static yk_status number_of(struct yk_names *names, const char *name, void **records,
+static yk_status number_of(struct yk_name_index *names, const char *name, void **records,
                            int32_t *capacity, size_t size, bool *added, int32_t *out)
 {
-    YK_TRY(yk_names_add(names, name, added, out));
+    YK_TRY(yk_name_index_add(names, name, added, out));
     if (*added) {
         YK_TRY(yk_array_grow(records, capacity, *out, size));
         memset((char *)*records + (size_t)*out * size, 0, size);
@@ -167,7 +168,7 @@ static yk_status group_of(struct yk_graph_builder *builder, const char *name, in
     YK_TRY(number_of(builder->group_names, name, (void **)&builder->groups,
                      &builder->group_capacity, sizeof *builder->groups, &added, out));
     if (added) {
-        builder->groups[*out].store = YK_GRAPH_NO_STORE;
+        builder->groups[*out].store = YK_GRAPH_NO_SHARED_STORE;
     }
     return YK_OK;
 }
@@ -179,13 +180,13 @@ static yk_status store_of(struct yk_graph_builder *builder, const char *name, in
                      &builder->store_capacity, sizeof *builder->stores, &added, out);
 }
 
-yk_status yk_graph_builder_set_group(struct yk_graph_builder *builder, const char *group)
+yk_status yk_graph_builder_set_last_task_group(struct yk_graph_builder *builder, const char *group)
 {
     return group_of(builder, group, &last_task(builder)->group);
 }
 
-yk_status yk_graph_builder_set_resident(struct yk_graph_builder *builder, const char *group,
-                                        double bytes)
+yk_status yk_graph_builder_set_group_resident_bytes(struct yk_graph_builder *builder,
+                                                    const char *group, double bytes)
 {
     YK_TRY(check_bytes("group", group, "resident", bytes));
     int32_t number = 0;
@@ -194,16 +195,16 @@ yk_status yk_graph_builder_set_resident(struct yk_graph_builder *builder, const 
     return YK_OK;
 }
 
-yk_status yk_graph_builder_set_store(struct yk_graph_builder *builder, const char *group,
-                                     const char *store)
+yk_status yk_graph_builder_set_group_store(struct yk_graph_builder *builder, const char *group,
+                                           const char *store)
 {
     int32_t number = 0;
     YK_TRY(group_of(builder, group, &number));
     return store_of(builder, store, &builder->groups[number].store);
 }
 
-yk_status yk_graph_builder_set_store_bytes(struct yk_graph_builder *builder, const char *store,
-                                           double bytes)
+yk_status yk_graph_builder_set_shared_store_bytes(struct yk_graph_builder *builder,
+                                                  const char *store, double bytes)
 {
     YK_TRY(check_bytes("store", store, "bytes", bytes));
     int32_t number = 0;
@@ -215,11 +216,11 @@ yk_status yk_graph_builder_set_store_bytes(struct yk_graph_builder *builder, con
 static yk_status end_of_edge(const struct yk_graph_builder *builder,
                              const struct yk_graph_edge_spec *edge, const char *name, int32_t *out)
 {
-    *out = yk_names_find(builder->task_names, name);
+    *out = yk_name_index_find(builder->task_names, name);
     if (*out >= 0) {
         return YK_OK;
     }
-    const char *meant = yk_names_nearest(builder->task_names, name);
+    const char *meant = yk_name_index_nearest(builder->task_names, name);
     return yk_fail(YK_ERROR_INPUT, "edge \"%s\" -> \"%s\": there is no task \"%s\"%s%s%s",
                    edge->from, edge->to, name, meant ? "; did you mean \"" : "", meant ? meant : "",
                    meant ? "\"?" : "");
@@ -266,19 +267,19 @@ static yk_status check_link(double latency, double bytes_per_unit)
 
 static yk_status make_links(struct yk_graph_builder *builder)
 {
-    const size_t device_count = (size_t)yk_names_count(builder->device_names);
+    const size_t device_count = (size_t)yk_name_index_count(builder->device_names);
     if (!builder->links) {
         builder->links = calloc(device_count * device_count, sizeof *builder->links);
     }
     return builder->links ? YK_OK : yk_fail_out_of_memory();
 }
 
-yk_status yk_graph_builder_set_links(struct yk_graph_builder *builder, double latency,
-                                     double bytes_per_unit)
+yk_status yk_graph_builder_set_default_link(struct yk_graph_builder *builder, double latency,
+                                            double bytes_per_unit)
 {
     YK_TRY(check_link(latency, bytes_per_unit));
     YK_TRY(make_links(builder));
-    const int32_t device_count = yk_names_count(builder->device_names);
+    const int32_t device_count = yk_name_index_count(builder->device_names);
     for (int32_t i = 0; i < device_count * device_count; i++) {
         if (builder->links[i].bytes_per_unit == 0) {
             builder->links[i] = (struct link_record){latency, bytes_per_unit};
@@ -292,15 +293,15 @@ yk_status yk_graph_builder_set_link(struct yk_graph_builder *builder, const char
 {
     YK_TRY(check_link(latency, bytes_per_unit));
     YK_TRY(make_links(builder));
-    const int32_t first = yk_names_find(builder->device_names, a);
-    const int32_t second = yk_names_find(builder->device_names, b);
+    const int32_t first = yk_name_index_find(builder->device_names, a);
+    const int32_t second = yk_name_index_find(builder->device_names, b);
     if (first < 0 || second < 0) {
         return yk_fail(YK_ERROR_INPUT, "links: there is no device \"%s\"", first < 0 ? a : b);
     }
     if (first == second) {
         return yk_fail(YK_ERROR_INPUT, "links: \"%s\" is linked to itself", a);
     }
-    const int32_t device_count = yk_names_count(builder->device_names);
+    const int32_t device_count = yk_name_index_count(builder->device_names);
     struct link_record *there = &builder->links[first * device_count + second];
     struct link_record *back = &builder->links[second * device_count + first];
     if (there->bytes_per_unit > 0) {

@@ -32,31 +32,32 @@ yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char
                                     const double *costs) YK_MUST_USE;
 
 /* Sets the bytes that the last added task needs while it runs. */
-yk_status yk_graph_builder_set_memory(struct yk_graph_builder *builder, double bytes) YK_MUST_USE;
+yk_status yk_graph_builder_set_last_task_memory(struct yk_graph_builder *builder,
+                                                double bytes) YK_MUST_USE;
 
 /* Adds the last added task to a group. A new group name creates the group. All tasks of a group
  * run on one device. */
-yk_status yk_graph_builder_set_group(struct yk_graph_builder *builder,
-                                     const char *group) YK_MUST_USE;
+yk_status yk_graph_builder_set_last_task_group(struct yk_graph_builder *builder,
+                                               const char *group) YK_MUST_USE;
 
 /* Sets the bytes that a group holds on its device for the whole schedule. */
-yk_status yk_graph_builder_set_resident(struct yk_graph_builder *builder, const char *group,
-                                        double bytes) YK_MUST_USE;
+yk_status yk_graph_builder_set_group_resident_bytes(struct yk_graph_builder *builder,
+                                                    const char *group, double bytes) YK_MUST_USE;
 
 /* Makes a group use a shared store. A new store name creates the store. */
-yk_status yk_graph_builder_set_store(struct yk_graph_builder *builder, const char *group,
-                                     const char *store) YK_MUST_USE;
+yk_status yk_graph_builder_set_group_store(struct yk_graph_builder *builder, const char *group,
+                                           const char *store) YK_MUST_USE;
 
-yk_status yk_graph_builder_set_store_bytes(struct yk_graph_builder *builder, const char *store,
-                                           double bytes) YK_MUST_USE;
+yk_status yk_graph_builder_set_shared_store_bytes(struct yk_graph_builder *builder,
+                                                  const char *store, double bytes) YK_MUST_USE;
 
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
                                     const struct yk_graph_edge_spec *edge) YK_MUST_USE;
 
 /* Sets the link of every pair of devices that has no link yet. Call it after all calls of
  * yk_graph_builder_set_link(). */
-yk_status yk_graph_builder_set_links(struct yk_graph_builder *builder, double latency,
-                                     double bytes_per_unit) YK_MUST_USE;
+yk_status yk_graph_builder_set_default_link(struct yk_graph_builder *builder, double latency,
+                                            double bytes_per_unit) YK_MUST_USE;
 
 /* Sets the link between two devices, for both directions. */
 yk_status yk_graph_builder_set_link(struct yk_graph_builder *builder, const char *a, const char *b,

@@ -3,7 +3,7 @@
 #ifndef YK_GRAPH_BUILDER_RECORD_H
 #define YK_GRAPH_BUILDER_RECORD_H
 
-#include "base/names.h"
+#include "base/name_index.h"
 #include "graph/builder.h"
 
 struct device_record {
@@ -38,10 +38,10 @@ struct link_record {
 };
 
 struct yk_graph_builder {
-    struct yk_names *device_names;
-    struct yk_names *task_names;
-    struct yk_names *group_names;
-    struct yk_names *store_names;
+    struct yk_name_index *device_names;
+    struct yk_name_index *task_names;
+    struct yk_name_index *group_names;
+    struct yk_name_index *store_names;
     struct device_record *devices;
     struct task_record *tasks;
     struct group_record *groups;

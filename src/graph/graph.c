@@ -19,7 +19,7 @@ enum {
 
 static double largest_cost(const struct yk_graph_builder *builder, int32_t task)
 {
-    const int64_t P = yk_names_count(builder->device_names);
+    const int64_t P = yk_name_index_count(builder->device_names);
     double largest = NAN;
     for (int64_t p = 0; p < P; p++) {
         largest = fmax(largest, builder->costs[task * P + p]);
@@ -80,7 +80,7 @@ static yk_status convert_costs(const struct yk_graph_builder *builder, struct yk
     bool vanished = false;
     for (size_t i = 0; i < count; i++) {
         graph->costs[i] = isnan(builder->costs[i])
-                              ? YK_GRAPH_NEVER
+                              ? YK_GRAPH_INFINITE_COST
                               : llround(builder->costs[i] * graph->ticks_per_unit);
         vanished = vanished || (graph->costs[i] == 0 && builder->costs[i] > 0);
     }
@@ -141,7 +141,7 @@ static int64_t edge_ticks(const struct yk_graph *graph, const struct edge_record
         return llround(record->cost * graph->ticks_per_unit);
     }
     if (graph->links) {
-        return YK_GRAPH_BY_LINK;
+        return YK_GRAPH_COST_FROM_LINK;
     }
     /* With a single device the mean link is zero, and so is the time. */
     return llround(graph->mean_link.latency_ticks +
@@ -150,10 +150,10 @@ static int64_t edge_ticks(const struct yk_graph *graph, const struct edge_record
 
 static const double MAX_BYTES = 2305843009213693952.0; /* 2^61 */
 
-static yk_status copy_name(struct yk_graph *graph, const struct yk_names *names, int32_t number,
-                           const char **out)
+static yk_status copy_name(struct yk_graph *graph, const struct yk_name_index *names,
+                           int32_t number, const char **out)
 {
-    const char *name = yk_names_at(names, number);
+    const char *name = yk_name_index_at(names, number);
     *out = yk_arena_copy_text(graph->arena, name, strlen(name));
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
@@ -166,8 +166,8 @@ static yk_status copy_devices(const struct yk_graph_builder *builder, struct yk_
         const double memory_bytes = builder->devices[p].memory_bytes;
         YK_TRY(copy_name(graph, builder->device_names, p, &device->name));
         device->memory_bytes =
-            isinf(memory_bytes) ? YK_GRAPH_UNLIMITED : (int64_t)floor(memory_bytes);
-        graph->limited = graph->limited || device->memory_bytes != YK_GRAPH_UNLIMITED;
+            isinf(memory_bytes) ? YK_GRAPH_UNLIMITED_MEMORY : (int64_t)floor(memory_bytes);
+        graph->limited = graph->limited || device->memory_bytes != YK_GRAPH_UNLIMITED_MEMORY;
     }
     return YK_OK;
 }
@@ -316,7 +316,7 @@ static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_gr
     for (int32_t e = 0; e < graph->edge_count; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
         const int32_t place = graph->in_first[edge->to] + filled[edge->to]++;
-        graph->inputs[place] = (struct yk_graph_input){edge->cost, edge->from, e};
+        graph->inputs[place] = (struct yk_graph_incoming_edge){edge->cost, edge->from, e};
     }
     return YK_OK;
 }
@@ -408,16 +408,16 @@ static yk_status fill_graph(struct yk_graph_builder *builder, struct yk_graph *g
 
 yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_graph **out)
 {
-    if (yk_names_count(builder->task_names) == 0) {
+    if (yk_name_index_count(builder->task_names) == 0) {
         return yk_fail(YK_ERROR_INPUT, "the graph has no tasks");
     }
     struct yk_graph *graph = NULL;
-    YK_TRY_NEW_OWNER(graph);
-    graph->device_count = yk_names_count(builder->device_names);
-    graph->task_count = yk_names_count(builder->task_names);
+    YK_TRY_NEW_WITH_ARENA(graph);
+    graph->device_count = yk_name_index_count(builder->device_names);
+    graph->task_count = yk_name_index_count(builder->task_names);
     graph->edge_count = builder->edge_count;
-    graph->group_count = yk_names_count(builder->group_names);
-    graph->store_count = yk_names_count(builder->store_names);
+    graph->group_count = yk_name_index_count(builder->group_names);
+    graph->store_count = yk_name_index_count(builder->store_names);
     const yk_status status = fill_graph(builder, graph);
     if (status != YK_OK) {
         yk_arena_destroy(graph->arena);
@@ -434,9 +434,9 @@ void yk_graph_destroy(struct yk_graph *graph)
     }
 }
 
-int64_t yk_graph_mean_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
+int64_t yk_graph_mean_transfer_ticks(const struct yk_graph *graph, const struct yk_graph_edge *edge)
 {
-    if (edge->cost != YK_GRAPH_BY_LINK) {
+    if (edge->cost != YK_GRAPH_COST_FROM_LINK) {
         return edge->cost;
     }
     return llround(graph->mean_link.latency_ticks +

@@ -27,22 +27,22 @@ enum {
     YK_GRAPH_MAX_DEVICES = 1024
 };
 
-#define YK_GRAPH_NEVER INT64_MAX     /* the cost of a task on a device that cannot run it */
-#define YK_GRAPH_UNLIMITED INT64_MAX /* the memory of a device without a limit */
-#define YK_GRAPH_BY_LINK (-1)        /* the cost of an edge whose time depends on the link */
+#define YK_GRAPH_INFINITE_COST INT64_MAX    /* the cost of a task on a device that cannot run it */
+#define YK_GRAPH_UNLIMITED_MEMORY INT64_MAX /* the memory of a device without a limit */
+#define YK_GRAPH_COST_FROM_LINK (-1)        /* the cost of an edge whose time depends on the link */
 #define YK_GRAPH_NO_GROUP (-1)
-#define YK_GRAPH_NO_STORE (-1)
+#define YK_GRAPH_NO_SHARED_STORE (-1)
 
 struct yk_graph_edge {
     int32_t from;
     int32_t to;
-    int64_t cost;           /* ticks between two devices, or YK_GRAPH_BY_LINK */
-    int64_t bytes;          /* transferred; they decide the time if the cost is YK_GRAPH_BY_LINK */
+    int64_t cost;  /* ticks between two devices, or YK_GRAPH_COST_FROM_LINK */
+    int64_t bytes; /* transferred; they decide the time if the cost is YK_GRAPH_COST_FROM_LINK */
     int64_t resident_bytes; /* held by both devices until `to` has finished */
 };
 
 /* A copy of what is needed of an edge, stored in the order of the tasks that the edges enter. */
-struct yk_graph_input {
+struct yk_graph_incoming_edge {
     int64_t cost; /* the edge's cost */
     int32_t from;
     int32_t edge; /* index of the edge */
@@ -55,7 +55,7 @@ struct yk_graph_link {
 
 struct yk_graph_device {
     const char *name;
-    int64_t memory_bytes; /* or YK_GRAPH_UNLIMITED */
+    int64_t memory_bytes; /* or YK_GRAPH_UNLIMITED_MEMORY */
 };
 
 struct yk_graph_task {
@@ -68,12 +68,12 @@ struct yk_graph_task {
 struct yk_graph_group {
     const char *name;
     int64_t resident_bytes; /* held on the group's device for the whole schedule */
-    int32_t store;          /* the shared store it uses, or YK_GRAPH_NO_STORE */
+    int32_t store;          /* the shared store it uses, or YK_GRAPH_NO_SHARED_STORE */
 };
 
 /* Bytes that several groups share, such as the weights of a layer used by several micro-batches.
  * A device holds them once if it runs at least one of these groups. */
-struct yk_graph_store {
+struct yk_graph_shared_store {
     const char *name;
     int64_t bytes;
 };
@@ -90,15 +90,16 @@ struct yk_graph {
     struct yk_graph_device *devices;
     struct yk_graph_task *tasks;
     struct yk_graph_group *groups;
-    struct yk_graph_store *stores;
-    /* (n, P) ticks. YK_GRAPH_NEVER: the device cannot run the task, nor any task of its group. */
+    struct yk_graph_shared_store *stores;
+    /* (n, P) ticks. YK_GRAPH_INFINITE_COST: the device cannot run the task, nor any task of its
+     * group. */
     int64_t *costs;
-    struct yk_graph_edge *edges;   /* sorted by `from`, then in the order of the file */
-    int32_t *out_first;            /* (n + 1) edges [out_first[i], out_first[i + 1]) leave task i */
-    int32_t *in_first;             /* (n + 1) inputs [in_first[i], in_first[i + 1]) enter task i */
-    struct yk_graph_input *inputs; /* (edges) sorted by the task they enter, then by edge */
-    int32_t *order;                /* (n) the tasks in a deterministic topological order */
-    struct yk_graph_link *links;   /* (P, P); NULL: all links are equal, or none is needed */
+    struct yk_graph_edge *edges; /* sorted by `from`, then in the order of the file */
+    int32_t *out_first;          /* (n + 1) edges [out_first[i], out_first[i + 1]) leave task i */
+    int32_t *in_first;           /* (n + 1) inputs [in_first[i], in_first[i + 1]) enter task i */
+    struct yk_graph_incoming_edge *inputs; /* (edges) sorted by the task they enter, then by edge */
+    int32_t *order;                        /* (n) the tasks in a deterministic topological order */
+    struct yk_graph_link *links; /* (P, P); NULL: all links are equal, or none is needed */
     struct yk_graph_link mean_link;
     struct yk_graph_link
         fastest_link; /* the smallest latency and the largest bandwidth of all links */
@@ -106,23 +107,24 @@ struct yk_graph {
 
 void yk_graph_destroy(struct yk_graph *graph);
 
-/* The ticks that `task` takes on `device`, or YK_GRAPH_NEVER. */
-static inline int64_t yk_graph_cost(const struct yk_graph *graph, int32_t task, int32_t device)
+/* The ticks that `task` takes on `device`, or YK_GRAPH_INFINITE_COST. */
+static inline int64_t yk_graph_task_cost(const struct yk_graph *graph, int32_t task, int32_t device)
 {
     return graph->costs[(int64_t)task * graph->device_count + device];
 }
 
-static inline bool yk_graph_can_run(const struct yk_graph *graph, int32_t task, int32_t device)
+static inline bool yk_graph_task_can_run_on(const struct yk_graph *graph, int32_t task,
+                                            int32_t device)
 {
-    return yk_graph_cost(graph, task, device) != YK_GRAPH_NEVER;
+    return yk_graph_task_cost(graph, task, device) != YK_GRAPH_INFINITE_COST;
 }
 
 /* The ticks of the transfer of `edge` between two different devices. */
-static inline int64_t yk_graph_transfer(const struct yk_graph *graph,
-                                        const struct yk_graph_edge *edge, int32_t from_device,
-                                        int32_t to_device)
+static inline int64_t yk_graph_transfer_ticks(const struct yk_graph *graph,
+                                              const struct yk_graph_edge *edge, int32_t from_device,
+                                              int32_t to_device)
 {
-    if (edge->cost != YK_GRAPH_BY_LINK) {
+    if (edge->cost != YK_GRAPH_COST_FROM_LINK) {
         return edge->cost;
     }
     const struct yk_graph_link *link =
@@ -131,17 +133,20 @@ static inline int64_t yk_graph_transfer(const struct yk_graph *graph,
 }
 
 /* The ticks of the transfer of `edge`; 0 if both devices are the same. */
-static inline int64_t yk_graph_delay(const struct yk_graph *graph, const struct yk_graph_edge *edge,
-                                     int32_t from_device, int32_t to_device)
+static inline int64_t yk_graph_edge_delay_ticks(const struct yk_graph *graph,
+                                                const struct yk_graph_edge *edge,
+                                                int32_t from_device, int32_t to_device)
 {
-    return from_device == to_device ? 0 : yk_graph_transfer(graph, edge, from_device, to_device);
+    return from_device == to_device ? 0
+                                    : yk_graph_transfer_ticks(graph, edge, from_device, to_device);
 }
 
-/* The mean of yk_graph_transfer over all ordered pairs of different devices. */
-int64_t yk_graph_mean_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge);
+/* The mean of yk_graph_transfer_ticks over all ordered pairs of different devices. */
+int64_t yk_graph_mean_transfer_ticks(const struct yk_graph *graph,
+                                     const struct yk_graph_edge *edge);
 
 /* Converts ticks to the time unit of the input file. */
-static inline double yk_graph_time(const struct yk_graph *graph, int64_t ticks)
+static inline double yk_graph_ticks_to_time(const struct yk_graph *graph, int64_t ticks)
 {
     return (double)ticks / graph->ticks_per_unit;
 }

@@ -18,7 +18,7 @@ struct yk_graph_read_options {
 };
 
 /* The default bandwidth for files that have bytes but no links. */
-#define YK_GRAPH_READ_BANDWIDTH_BYTES_PER_S 1.25e9 /* ten-gigabit Ethernet */
+#define YK_GRAPH_READ_DEFAULT_BANDWIDTH_BYTES_PER_S 1.25e9 /* ten-gigabit Ethernet */
 
 /* Reads `text`. Error messages begin with `source`, for example the file name. `options` may be
  * NULL. */
@@ -27,6 +27,6 @@ yk_status yk_graph_read(const char *text, size_t length, const char *source,
                         struct yk_graph **out) YK_MUST_USE;
 
 /* The graph of the HEFT paper, ten tasks on three processors, as JSON text. */
-extern const char yk_graph_example[];
+extern const char yk_graph_example_json[];
 
 #endif

@@ -10,8 +10,8 @@
  */
 #include "base/array.h"
 #include "base/json.h"
-#include "base/names.h"
-#include "base/nearest.h"
+#include "base/name_index.h"
+#include "base/nearest_name.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "graph/reader.h"
@@ -37,11 +37,11 @@ struct group {
 struct reading {
     const struct yk_json *root;
     struct yk_graph_builder *builder;
-    struct yk_names *group_names;
+    struct yk_name_index *group_names;
     struct group *groups; /* by number of the name */
     int32_t group_capacity;
-    struct yk_names *store_names; /* of "stores", in its order */
-    bool *store_used;             /* likewise */
+    struct yk_name_index *store_names; /* of "stores", in its order */
+    bool *store_used;                  /* likewise */
 };
 
 /* Reads a member with a quantity. Leaves `*out` unchanged if there is no such member. */
@@ -56,7 +56,7 @@ static yk_status add_group(struct reading *reading, const char *name, struct gro
 {
     bool added = false;
     int32_t number = 0;
-    YK_TRY(yk_names_add(reading->group_names, name, &added, &number));
+    YK_TRY(yk_name_index_add(reading->group_names, name, &added, &number));
     if (added) {
         YK_TRY(yk_array_grow((void **)&reading->groups, &reading->group_capacity, number,
                              sizeof *reading->groups));
@@ -72,7 +72,7 @@ static yk_status add_listed_group(struct reading *reading, const struct yk_json 
     const char *name = NULL;
     struct group *group = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &name));
     YK_TRY(add_group(reading, name, &group));
     if (group->listed_at != NOT_LISTED) {
         return yk_fail(YK_ERROR_INPUT, "this group is given twice");
@@ -85,14 +85,14 @@ static yk_status list_groups(struct reading *reading)
 {
     const struct yk_json *listed = NULL;
     YK_TRY(yk_json_get_list(reading->root, "groups", &listed));
-    for (size_t i = 0; i < yk_json_count(listed); i++) {
-        const struct yk_json *node = yk_json_at(listed, i);
+    for (size_t i = 0; i < yk_json_array_count(listed); i++) {
+        const struct yk_json *node = yk_json_array_at(listed, i);
         YK_TRY(yk_json_add_location(add_listed_group(reading, node, i), "groups", i,
                                     yk_json_string(yk_json_get(node, "name"))));
     }
     const struct yk_json *tasks = yk_json_get(reading->root, "tasks");
-    for (size_t i = 0; i < yk_json_count(tasks); i++) {
-        const char *name = yk_json_string(yk_json_get(yk_json_at(tasks, i), "group"));
+    for (size_t i = 0; i < yk_json_array_count(tasks); i++) {
+        const char *name = yk_json_string(yk_json_get(yk_json_array_at(tasks, i), "group"));
         struct group *group = NULL;
         if (name) {
             YK_TRY(add_group(reading, name, &group));
@@ -106,7 +106,7 @@ static yk_status add_own_group(struct reading *reading, const char *task, struct
 {
     struct yk_text name = {0};
     yk_text_add(&name, task);
-    for (int copy = 2; !name.failed && yk_names_find(reading->group_names, name.bytes) >= 0;
+    for (int copy = 2; !name.failed && yk_name_index_find(reading->group_names, name.bytes) >= 0;
          copy++) {
         name.length = 0;
         yk_text_addf(&name, "%s (%d)", task, copy);
@@ -132,13 +132,13 @@ static yk_status join_group(struct reading *reading, const char *task, const cha
         return YK_OK;
     }
     group->used = true;
-    *out = yk_names_at(reading->group_names, (int32_t)(group - reading->groups));
+    *out = yk_name_index_at(reading->group_names, (int32_t)(group - reading->groups));
     if (isnan(resident) || resident == group->resident) {
         return YK_OK;
     }
     if (!isnan(group->resident)) {
-        char here[YK_NUMBER_SIZE];
-        char before[YK_NUMBER_SIZE];
+        char here[YK_NUMBER_BUFFER_SIZE];
+        char before[YK_NUMBER_BUFFER_SIZE];
         yk_number_format(resident, here);
         yk_number_format(group->resident, before);
         return yk_fail(YK_ERROR_INPUT,
@@ -152,7 +152,7 @@ static yk_status join_group(struct reading *reading, const char *task, const cha
 /* The names that tasks use and the list lacks: one of them may be the unused one misspelt. */
 static yk_status fail_unused_group(const struct reading *reading, int32_t unused)
 {
-    const int32_t count = yk_names_count(reading->group_names);
+    const int32_t count = yk_name_index_count(reading->group_names);
     const char **candidates = calloc((size_t)count, sizeof *candidates);
     if (!candidates) {
         return yk_fail_out_of_memory();
@@ -160,11 +160,11 @@ static yk_status fail_unused_group(const struct reading *reading, int32_t unused
     size_t candidate_count = 0;
     for (int32_t i = 0; i < count; i++) {
         if (reading->groups[i].used && reading->groups[i].listed_at == NOT_LISTED) {
-            candidates[candidate_count++] = yk_names_at(reading->group_names, i);
+            candidates[candidate_count++] = yk_name_index_at(reading->group_names, i);
         }
     }
-    const char *name = yk_names_at(reading->group_names, unused);
-    const char *nearest = yk_nearest(name, candidates, candidate_count);
+    const char *name = yk_name_index_at(reading->group_names, unused);
+    const char *nearest = yk_nearest_name(name, candidates, candidate_count);
     const yk_status status =
         nearest ? yk_fail(YK_ERROR_INPUT, "no task is in this group; did you mean \"%s\"?", nearest)
                 : yk_fail(YK_ERROR_INPUT, "no task is in this group");
@@ -175,14 +175,14 @@ static yk_status fail_unused_group(const struct reading *reading, int32_t unused
 /* After the last task. */
 static yk_status finish_groups(const struct reading *reading)
 {
-    for (int32_t i = 0; i < yk_names_count(reading->group_names); i++) {
+    for (int32_t i = 0; i < yk_name_index_count(reading->group_names); i++) {
         const struct group *group = &reading->groups[i];
         if (!group->used) {
             return fail_unused_group(reading, i);
         }
         if (!isnan(group->resident)) {
-            YK_TRY(yk_graph_builder_set_resident(
-                reading->builder, yk_names_at(reading->group_names, i), group->resident));
+            YK_TRY(yk_graph_builder_set_group_resident_bytes(
+                reading->builder, yk_name_index_at(reading->group_names, i), group->resident));
         }
     }
     return YK_OK;
@@ -220,20 +220,21 @@ static yk_status parse_link(const struct yk_json *node, struct link *out)
     if (!between) {
         return YK_OK;
     }
-    if (yk_json_count(between) != 2) {
+    if (yk_json_array_count(between) != 2) {
         return yk_fail(YK_ERROR_INPUT, "\"between\" must be a list of two devices");
     }
-    YK_TRY(yk_json_read_name(yk_json_at(between, 0), "between", &out->between[0]));
-    return yk_json_read_name(yk_json_at(between, 1), "between", &out->between[1]);
+    YK_TRY(yk_json_read_nonempty_string(yk_json_array_at(between, 0), "between", &out->between[0]));
+    return yk_json_read_nonempty_string(yk_json_array_at(between, 1), "between", &out->between[1]);
 }
 
 static yk_status read_link_list(const struct yk_json *list, struct yk_graph_builder *builder)
 {
     struct link others = {0};
     bool has_others = false;
-    for (size_t i = 0; i < yk_json_count(list); i++) {
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct link link = {0};
-        YK_TRY(yk_json_add_location(parse_link(yk_json_at(list, i), &link), "links", i, NULL));
+        YK_TRY(
+            yk_json_add_location(parse_link(yk_json_array_at(list, i), &link), "links", i, NULL));
         if (link.between[0]) {
             YK_TRY(yk_graph_builder_set_link(builder, link.between[0], link.between[1],
                                              link.latency, link.bandwidth));
@@ -249,7 +250,7 @@ static yk_status read_link_list(const struct yk_json *list, struct yk_graph_buil
         has_others = true;
     }
     /* Last, so that it fills only the pairs nobody named. */
-    return has_others ? yk_graph_builder_set_links(builder, others.latency, others.bandwidth)
+    return has_others ? yk_graph_builder_set_default_link(builder, others.latency, others.bandwidth)
                       : YK_OK;
 }
 
@@ -263,8 +264,9 @@ static yk_status read_own_links(const struct yk_json *node, struct yk_graph_buil
     }
     struct link link = {0};
     const yk_status status = parse_link_for_all(node, &link);
-    return status == YK_OK ? yk_graph_builder_set_links(builder, link.latency, link.bandwidth)
-                           : yk_status_prefix(status, "links");
+    return status == YK_OK
+               ? yk_graph_builder_set_default_link(builder, link.latency, link.bandwidth)
+               : yk_status_prefix(status, "links");
 }
 
 static yk_status add_store(const struct reading *reading, const struct yk_json *node)
@@ -275,8 +277,8 @@ static yk_status add_store(const struct reading *reading, const struct yk_json *
     int32_t number = 0;
     double bytes = 0;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
-    YK_TRY(yk_names_add(reading->store_names, name, &added, &number));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_name_index_add(reading->store_names, name, &added, &number));
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "this store is given twice");
     }
@@ -285,7 +287,7 @@ static yk_status add_store(const struct reading *reading, const struct yk_json *
         return yk_fail(YK_ERROR_INPUT, "\"bytes\" is missing");
     }
     YK_TRY(yk_json_read_quantity(value, "bytes", YK_UNIT_BYTES, &bytes));
-    return yk_graph_builder_set_store_bytes(reading->builder, name, bytes);
+    return yk_graph_builder_set_shared_store_bytes(reading->builder, name, bytes);
 }
 
 static yk_status use_store(const struct reading *reading, const struct yk_json *group)
@@ -295,17 +297,17 @@ static yk_status use_store(const struct reading *reading, const struct yk_json *
     if (!node) {
         return YK_OK;
     }
-    YK_TRY(yk_json_read_name(node, "store", &store));
-    const int32_t number = yk_names_find(reading->store_names, store);
+    YK_TRY(yk_json_read_nonempty_string(node, "store", &store));
+    const int32_t number = yk_name_index_find(reading->store_names, store);
     if (number < 0) {
-        const char *nearest = yk_names_nearest(reading->store_names, store);
+        const char *nearest = yk_name_index_nearest(reading->store_names, store);
         return yk_fail(YK_ERROR_INPUT, "there is no store \"%s\" in \"stores\"%s%s%s", store,
                        nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                        nearest ? "\"?" : "");
     }
     reading->store_used[number] = true;
-    return yk_graph_builder_set_store(reading->builder, yk_json_string(yk_json_get(group, "name")),
-                                      store);
+    return yk_graph_builder_set_group_store(reading->builder,
+                                            yk_json_string(yk_json_get(group, "name")), store);
 }
 
 /* The list "stores", and the "store" of each group in the list "groups". */
@@ -314,25 +316,26 @@ static yk_status read_stores(struct reading *reading)
     const struct yk_json *groups = yk_json_get(reading->root, "groups");
     const struct yk_json *stores = NULL;
     YK_TRY(yk_json_get_list(reading->root, "stores", &stores));
-    YK_TRY(yk_names_create(&reading->store_names));
-    reading->store_used = calloc(yk_json_count(stores) + 1, sizeof *reading->store_used);
+    YK_TRY(yk_name_index_create(&reading->store_names));
+    reading->store_used = calloc(yk_json_array_count(stores) + 1, sizeof *reading->store_used);
     if (!reading->store_used) {
         return yk_fail_out_of_memory();
     }
-    for (size_t i = 0; i < yk_json_count(stores); i++) {
-        const struct yk_json *node = yk_json_at(stores, i);
+    for (size_t i = 0; i < yk_json_array_count(stores); i++) {
+        const struct yk_json *node = yk_json_array_at(stores, i);
         YK_TRY(yk_json_add_location(add_store(reading, node), "stores", i,
                                     yk_json_string(yk_json_get(node, "name"))));
     }
-    for (size_t i = 0; i < yk_json_count(groups); i++) {
-        const struct yk_json *node = yk_json_at(groups, i);
+    for (size_t i = 0; i < yk_json_array_count(groups); i++) {
+        const struct yk_json *node = yk_json_array_at(groups, i);
         YK_TRY(yk_json_add_location(use_store(reading, node), "groups", i,
                                     yk_json_string(yk_json_get(node, "name"))));
     }
-    for (size_t i = 0; i < yk_json_count(stores); i++) {
+    for (size_t i = 0; i < yk_json_array_count(stores); i++) {
         if (!reading->store_used[i]) {
             return yk_json_add_location(yk_fail(YK_ERROR_INPUT, "no group uses this store"),
-                                        "stores", i, yk_names_at(reading->store_names, (int32_t)i));
+                                        "stores", i,
+                                        yk_name_index_at(reading->store_names, (int32_t)i));
         }
     }
     return YK_OK;
@@ -362,10 +365,10 @@ static yk_status parse_device(const struct yk_json *node, const char **name, dou
     static const char *const known[] = {"name", "memory"};
     *memory = INFINITY;
     if (!yk_json_is_object(node)) {
-        return yk_json_read_name(node, "name", name);
+        return yk_json_read_nonempty_string(node, "name", name);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", name));
     return read_optional(node, "memory", YK_UNIT_BYTES, memory);
 }
 
@@ -373,14 +376,14 @@ static yk_status read_devices(const struct reading *reading)
 {
     const struct yk_json *list = NULL;
     YK_TRY(yk_json_require_list(reading->root, "devices", &list));
-    if (yk_json_count(list) == 0) {
+    if (yk_json_array_count(list) == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is empty");
     }
-    for (size_t i = 0; i < yk_json_count(list); i++) {
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const char *name = NULL;
         double memory = 0;
-        YK_TRY(yk_json_add_location(parse_device(yk_json_at(list, i), &name, &memory), "devices", i,
-                                    name));
+        YK_TRY(yk_json_add_location(parse_device(yk_json_array_at(list, i), &name, &memory),
+                                    "devices", i, name));
         YK_TRY(yk_graph_builder_add_device(reading->builder, name, memory));
     }
     return YK_OK;
@@ -399,12 +402,12 @@ static yk_status parse_costs(const struct yk_json *node, size_t device_count, do
         }
         return YK_OK;
     }
-    if (yk_json_count(node) != device_count) {
+    if (yk_json_array_count(node) != device_count) {
         return yk_fail(YK_ERROR_INPUT, "\"cost\" has %zu entries for %zu devices",
-                       yk_json_count(node), device_count);
+                       yk_json_array_count(node), device_count);
     }
     for (size_t p = 0; p < device_count; p++) {
-        const struct yk_json *cost = yk_json_at(node, p);
+        const struct yk_json *cost = yk_json_array_at(node, p);
         if (yk_json_is_null(cost)) {
             out[p] = NAN;
         } else {
@@ -419,7 +422,7 @@ static yk_status parse_task(struct reading *reading, const struct yk_json *node,
     static const char *const known[] = {"name", "cost", "memory", "group", "resident"};
     const size_t device_count = (size_t)yk_graph_builder_device_count(reading->builder);
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &out->name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &out->name));
     YK_TRY(parse_costs(yk_json_get(node, "cost"), device_count, out->costs));
     const struct yk_json *group = yk_json_get(node, "group");
     double resident_bytes = NAN;
@@ -427,7 +430,7 @@ static yk_status parse_task(struct reading *reading, const struct yk_json *node,
     out->group = NULL;
     YK_TRY(read_optional(node, "memory", YK_UNIT_BYTES, &out->memory));
     if (group) {
-        YK_TRY(yk_json_read_name(group, "group", &out->group));
+        YK_TRY(yk_json_read_nonempty_string(group, "group", &out->group));
     }
     YK_TRY(read_optional(node, "resident", YK_UNIT_BYTES, &resident_bytes));
     return join_group(reading, out->name, out->group, resident_bytes, &out->group);
@@ -438,14 +441,14 @@ static yk_status read_tasks(struct reading *reading)
     const struct yk_json *list = NULL;
     struct task task = {0};
     YK_TRY(yk_json_require_list(reading->root, "tasks", &list));
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        const struct yk_json *node = yk_json_at(list, i);
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        const struct yk_json *node = yk_json_array_at(list, i);
         YK_TRY(yk_json_add_location(parse_task(reading, node, &task), "tasks", i,
                                     yk_json_string(yk_json_get(node, "name"))));
         YK_TRY(yk_graph_builder_add_task(reading->builder, task.name, task.costs));
-        YK_TRY(yk_graph_builder_set_memory(reading->builder, task.memory));
+        YK_TRY(yk_graph_builder_set_last_task_memory(reading->builder, task.memory));
         if (task.group) {
-            YK_TRY(yk_graph_builder_set_group(reading->builder, task.group));
+            YK_TRY(yk_graph_builder_set_last_task_group(reading->builder, task.group));
         }
     }
     return YK_OK;
@@ -455,13 +458,13 @@ static yk_status parse_edge(const struct yk_json *node, struct yk_graph_edge_spe
 {
     static const char *const known[] = {"from", "to", "cost", "bytes", "passing"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "from"), "from", &out->from));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "to"), "to", &out->to));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "from"), "from", &out->from));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "to"), "to", &out->to));
     if (!yk_json_get(node, "cost") && !yk_json_get(node, "bytes")) {
         return yk_fail(YK_ERROR_INPUT, "\"cost\" is missing; give the edge a cost or bytes");
     }
     YK_TRY(read_optional(node, "cost", YK_UNIT_SECONDS, &out->cost));
-    YK_TRY(yk_json_get_flag(node, "passing", &out->passing));
+    YK_TRY(yk_json_get_bool(node, "passing", &out->passing));
     return read_optional(node, "bytes", YK_UNIT_BYTES, &out->bytes);
 }
 
@@ -469,9 +472,10 @@ static yk_status read_edges(const struct reading *reading)
 {
     const struct yk_json *list = NULL;
     YK_TRY(yk_json_get_list(reading->root, "edges", &list));
-    for (size_t i = 0; i < yk_json_count(list); i++) {
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct yk_graph_edge_spec edge = {.cost = NAN};
-        YK_TRY(yk_json_add_location(parse_edge(yk_json_at(list, i), &edge), "edges", i, NULL));
+        YK_TRY(
+            yk_json_add_location(parse_edge(yk_json_array_at(list, i), &edge), "edges", i, NULL));
         YK_TRY(yk_graph_builder_add_edge(reading->builder, &edge));
     }
     return YK_OK;
@@ -490,9 +494,9 @@ static yk_status read_links(const struct reading *reading,
         return yk_fail(YK_ERROR_USAGE,
                        "this file has its own links; leave out --latency and --bandwidth");
     }
-    return yk_graph_builder_set_links(reading->builder, options->latency_s,
-                                      bandwidth > 0 ? bandwidth
-                                                    : YK_GRAPH_READ_BANDWIDTH_BYTES_PER_S);
+    return yk_graph_builder_set_default_link(
+        reading->builder, options->latency_s,
+        bandwidth > 0 ? bandwidth : YK_GRAPH_READ_DEFAULT_BANDWIDTH_BYTES_PER_S);
 }
 
 static yk_status read_json(const struct yk_graph_document *document,
@@ -501,7 +505,7 @@ static yk_status read_json(const struct yk_graph_document *document,
 {
     struct reading reading = {.root = document->json, .builder = builder};
     YK_TRY(check_root(reading.root));
-    YK_TRY(yk_names_create(&reading.group_names));
+    YK_TRY(yk_name_index_create(&reading.group_names));
     yk_status status = YK_OK;
     YK_TRY_GOTO(list_groups(&reading), done);
     YK_TRY_GOTO(read_devices(&reading), done);
@@ -511,8 +515,8 @@ static yk_status read_json(const struct yk_graph_document *document,
     YK_TRY_GOTO(read_stores(&reading), done);
     status = read_edges(&reading);
 done:
-    yk_names_destroy(reading.group_names);
-    yk_names_destroy(reading.store_names);
+    yk_name_index_destroy(reading.group_names);
+    yk_name_index_destroy(reading.store_names);
     free(reading.groups);
     free(reading.store_used);
     return status;

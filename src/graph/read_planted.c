@@ -16,24 +16,26 @@ struct sizes {
 static bool recognises(const struct yk_graph_document *document)
 {
     return !document->json &&
-           yk_graph_scanner_count_first_line(document->text, document->length) > 1;
+           yk_graph_scanner_count_first_line_tokens(document->text, document->length) > 1;
 }
 
 static yk_status read_header(struct yk_graph_scanner *scanner, size_t length, struct sizes *out)
 {
     double optimum = 0;
-    (void)yk_graph_scanner_has_more(scanner);
-    YK_TRY(yk_graph_scanner_integer(scanner, "the number of tasks", 1, INT32_MAX, &out->tasks));
-    YK_TRY(yk_graph_scanner_integer(scanner, "the number of devices", 1, YK_GRAPH_MAX_DEVICES,
-                                    &out->devices));
-    YK_TRY(yk_graph_scanner_integer(scanner, "the number of edges", 0, INT32_MAX, &out->edges));
-    YK_TRY(yk_graph_scanner_number(scanner, "the planted optimum", &optimum));
-    YK_TRY(yk_graph_scanner_end_line(scanner));
+    (void)yk_graph_scanner_skip_to_token(scanner);
+    YK_TRY(
+        yk_graph_scanner_read_integer(scanner, "the number of tasks", 1, INT32_MAX, &out->tasks));
+    YK_TRY(yk_graph_scanner_read_integer(scanner, "the number of devices", 1, YK_GRAPH_MAX_DEVICES,
+                                         &out->devices));
+    YK_TRY(
+        yk_graph_scanner_read_integer(scanner, "the number of edges", 0, INT32_MAX, &out->edges));
+    YK_TRY(yk_graph_scanner_read_number(scanner, "the planted optimum", &optimum));
+    YK_TRY(yk_graph_scanner_expect_line_end(scanner));
     /* Neither product nor sum overflows: each factor was bounded above. A number takes at least a
      * digit and a separator, but for the last. */
     const int64_t numbers = out->tasks * out->devices + 3 * out->edges;
     if ((uint64_t)numbers > (uint64_t)length / 2 + 1) {
-        return yk_graph_scanner_locate(
+        return yk_graph_scanner_prefix_line_number(
             scanner,
             yk_fail(YK_ERROR_INPUT,
                     "%lld tasks on %lld devices and %lld edges do not fit in a file this "
@@ -46,12 +48,12 @@ static yk_status read_header(struct yk_graph_scanner *scanner, size_t length, st
 static yk_status next_row(struct yk_graph_scanner *scanner, const char *what, int64_t row,
                           int64_t count)
 {
-    if (yk_graph_scanner_has_more(scanner)) {
+    if (yk_graph_scanner_skip_to_token(scanner)) {
         return YK_OK;
     }
-    return yk_graph_scanner_locate(scanner,
-                                   yk_fail(YK_ERROR_INPUT, "the file ends after %lld of %lld %s",
-                                           (long long)row, (long long)count, what));
+    return yk_graph_scanner_prefix_line_number(
+        scanner, yk_fail(YK_ERROR_INPUT, "the file ends after %lld of %lld %s", (long long)row,
+                         (long long)count, what));
 }
 
 static yk_status read_task(struct yk_graph_scanner *scanner, int64_t task,
@@ -60,12 +62,13 @@ static yk_status read_task(struct yk_graph_scanner *scanner, int64_t task,
     double costs[YK_GRAPH_MAX_DEVICES];
     YK_TRY(next_row(scanner, "tasks", task, sizes->tasks));
     for (int64_t p = 0; p < sizes->devices; p++) {
-        YK_TRY(yk_graph_scanner_number(scanner, "a cost", &costs[p]));
+        YK_TRY(yk_graph_scanner_read_number(scanner, "a cost", &costs[p]));
     }
-    YK_TRY(yk_graph_scanner_end_line(scanner));
+    YK_TRY(yk_graph_scanner_expect_line_end(scanner));
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)task);
-    return yk_graph_scanner_locate(scanner, yk_graph_builder_add_task(builder, name, costs));
+    return yk_graph_scanner_prefix_line_number(scanner,
+                                               yk_graph_builder_add_task(builder, name, costs));
 }
 
 static yk_status read_edge(struct yk_graph_scanner *scanner, int64_t number,
@@ -76,12 +79,12 @@ static yk_status read_edge(struct yk_graph_scanner *scanner, int64_t number,
     struct yk_graph_edge_spec edge = {.from = names[0], .to = names[1]};
     YK_TRY(next_row(scanner, "edges", number, sizes->edges));
     for (int i = 0; i < 2; i++) {
-        YK_TRY(yk_graph_scanner_integer(scanner, "a task", 0, sizes->tasks - 1, &ends[i]));
+        YK_TRY(yk_graph_scanner_read_integer(scanner, "a task", 0, sizes->tasks - 1, &ends[i]));
         snprintf(names[i], sizeof names[i], "%lld", (long long)ends[i]);
     }
-    YK_TRY(yk_graph_scanner_number(scanner, "a cost", &edge.cost));
-    YK_TRY(yk_graph_scanner_end_line(scanner));
-    return yk_graph_scanner_locate(scanner, yk_graph_builder_add_edge(builder, &edge));
+    YK_TRY(yk_graph_scanner_read_number(scanner, "a cost", &edge.cost));
+    YK_TRY(yk_graph_scanner_expect_line_end(scanner));
+    return yk_graph_scanner_prefix_line_number(scanner, yk_graph_builder_add_edge(builder, &edge));
 }
 
 static yk_status read_planted(const struct yk_graph_document *document,
@@ -90,18 +93,18 @@ static yk_status read_planted(const struct yk_graph_document *document,
 {
     (void)options;
     struct sizes sizes = {0};
-    struct yk_graph_scanner scanner = yk_graph_scanner_start(document->text, document->length);
+    struct yk_graph_scanner scanner = yk_graph_scanner_from_text(document->text, document->length);
     YK_TRY(read_header(&scanner, document->length, &sizes));
     const struct yk_graph_read_options devices = {.device_count = (int32_t)sizes.devices};
-    YK_TRY(yk_graph_reader_add_devices(&devices, builder));
+    YK_TRY(yk_graph_reader_add_numbered_devices(&devices, builder));
     for (int64_t i = 0; i < sizes.tasks; i++) {
         YK_TRY(read_task(&scanner, i, &sizes, builder));
     }
     for (int64_t i = 0; i < sizes.edges; i++) {
         YK_TRY(read_edge(&scanner, i, &sizes, builder));
     }
-    if (yk_graph_scanner_has_more(&scanner)) {
-        return yk_graph_scanner_locate(
+    if (yk_graph_scanner_skip_to_token(&scanner)) {
+        return yk_graph_scanner_prefix_line_number(
             &scanner, yk_fail(YK_ERROR_INPUT, "the file goes on after the last of %lld edges",
                               (long long)sizes.edges));
     }

@@ -23,7 +23,7 @@ enum step {
 static bool recognises(const struct yk_graph_document *document)
 {
     return !document->json &&
-           yk_graph_scanner_count_first_line(document->text, document->length) == 1;
+           yk_graph_scanner_count_first_line_tokens(document->text, document->length) == 1;
 }
 
 static yk_status add_edge(struct yk_graph_builder *builder, int64_t from, int64_t to)
@@ -41,7 +41,7 @@ static yk_status add_task(const struct yk_graph_read_options *options, int64_t i
     double costs[YK_GRAPH_MAX_DEVICES];
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)id);
-    yk_graph_reader_task_costs(options, time, costs);
+    yk_graph_reader_scale_task_costs(options, time, costs);
     return yk_graph_builder_add_task(builder, name, costs);
 }
 
@@ -50,35 +50,36 @@ static yk_status read_rows(struct yk_graph_scanner *scanner, struct table *table
                            const struct yk_graph_read_options *options,
                            struct yk_graph_builder *builder)
 {
-    for (int64_t row = 0; yk_graph_scanner_has_more(scanner); row++) {
+    for (int64_t row = 0; yk_graph_scanner_skip_to_token(scanner); row++) {
         int64_t id = 0;
         int64_t predecessor_count = 0;
-        YK_TRY(yk_graph_scanner_integer(scanner, "the task's number", row, row, &id));
-        YK_TRY(yk_graph_scanner_number(scanner, "the task's time", &table->last_time));
+        YK_TRY(yk_graph_scanner_read_integer(scanner, "the task's number", row, row, &id));
+        YK_TRY(yk_graph_scanner_read_number(scanner, "the task's time", &table->last_time));
         if (row == 0) {
             table->first_time = table->last_time;
         }
         if (step == ADD_TASKS) {
-            YK_TRY(
-                yk_graph_scanner_locate(scanner, add_task(options, id, table->last_time, builder)));
+            YK_TRY(yk_graph_scanner_prefix_line_number(
+                scanner, add_task(options, id, table->last_time, builder)));
         }
-        YK_TRY(yk_graph_scanner_integer(scanner, "the number of predecessors", 0, table->rows,
-                                        &predecessor_count));
+        YK_TRY(yk_graph_scanner_read_integer(scanner, "the number of predecessors", 0, table->rows,
+                                             &predecessor_count));
         for (int64_t i = 0; i < predecessor_count; i++) {
             int64_t from = 0;
-            YK_TRY(yk_graph_scanner_integer(scanner, "a predecessor", 0, table->rows - 1, &from));
+            YK_TRY(
+                yk_graph_scanner_read_integer(scanner, "a predecessor", 0, table->rows - 1, &from));
             if (step == ADD_EDGES) {
                 YK_TRY(add_edge(builder, from, id));
             }
         }
-        YK_TRY(yk_graph_scanner_end_line(scanner));
+        YK_TRY(yk_graph_scanner_expect_line_end(scanner));
     }
     return YK_OK;
 }
 
 static yk_status fail_count(const struct yk_graph_scanner *end, const struct table *table)
 {
-    return yk_graph_scanner_locate(
+    return yk_graph_scanner_prefix_line_number(
         end,
         yk_fail(YK_ERROR_INPUT,
                 "the file ends with %lld rows, but %lld tasks and two dummies make %lld; is "
@@ -97,13 +98,14 @@ static yk_status read_stg(const struct yk_graph_document *document,
                           struct yk_graph_builder *builder)
 {
     struct table table = {0};
-    YK_TRY(yk_graph_reader_add_devices(options, builder));
-    struct yk_graph_scanner scanner = yk_graph_scanner_start(document->text, document->length);
-    (void)yk_graph_scanner_has_more(&scanner);
-    YK_TRY(yk_graph_scanner_integer(&scanner, "the number of tasks", 1, INT32_MAX, &table.stated));
-    YK_TRY(yk_graph_scanner_end_line(&scanner));
+    YK_TRY(yk_graph_reader_add_numbered_devices(options, builder));
+    struct yk_graph_scanner scanner = yk_graph_scanner_from_text(document->text, document->length);
+    (void)yk_graph_scanner_skip_to_token(&scanner);
+    YK_TRY(yk_graph_scanner_read_integer(&scanner, "the number of tasks", 1, INT32_MAX,
+                                         &table.stated));
+    YK_TRY(yk_graph_scanner_expect_line_end(&scanner));
     struct yk_graph_scanner end = scanner;
-    for (; yk_graph_scanner_has_more(&end); table.rows++) {
+    for (; yk_graph_scanner_skip_to_token(&end); table.rows++) {
         yk_graph_scanner_skip_line(&end);
     }
     if (table.rows != table.stated && table.rows != table.stated + 2) {

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/units.h"
 #include "graph/builder.h"
 #include "graph/reader.h"
@@ -17,9 +17,9 @@
 
 /* What workflow.specification says. */
 struct specification {
-    const struct yk_json *tasks; /* a list of objects with an id */
-    struct yk_names *task_names; /* in the order of that list */
-    struct yk_names *file_names;
+    const struct yk_json *tasks;      /* a list of objects with an id */
+    struct yk_name_index *task_names; /* in the order of that list */
+    struct yk_name_index *file_names;
     double *file_bytes; /* by number of the file's name */
 };
 
@@ -61,10 +61,10 @@ static yk_status get_names(const struct yk_json *task, const char *id, const cha
     const struct yk_json *list = yk_json_get(task, key);
     if (list && !yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, "task \"%s\": \"%s\" must be a list, not %s", id, key,
-                       yk_json_kind(list));
+                       yk_json_type_name(list));
     }
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        if (!yk_json_string(yk_json_at(list, i))) {
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        if (!yk_json_string(yk_json_array_at(list, i))) {
             return yk_fail(YK_ERROR_INPUT, "task \"%s\": \"%s\" must be a list of strings", id,
                            key);
         }
@@ -76,14 +76,14 @@ static yk_status get_names(const struct yk_json *task, const char *id, const cha
 static yk_status read_file_set(const struct specification *input, struct yk_arena *arena,
                                int32_t task, const char *key, struct file_set *out)
 {
-    const char *id = yk_names_at(input->task_names, task);
+    const char *id = yk_name_index_at(input->task_names, task);
     const struct yk_json *list = NULL;
-    YK_TRY(get_names(yk_json_at(input->tasks, (size_t)task), id, key, &list));
-    const size_t count = yk_json_count(list);
+    YK_TRY(get_names(yk_json_array_at(input->tasks, (size_t)task), id, key, &list));
+    const size_t count = yk_json_array_count(list);
     YK_TRY_NEW(arena, out->files, count);
     for (size_t i = 0; i < count; i++) {
-        const char *file = yk_json_string(yk_json_at(list, i));
-        out->files[i] = yk_names_find(input->file_names, file);
+        const char *file = yk_json_string(yk_json_array_at(list, i));
+        out->files[i] = yk_name_index_find(input->file_names, file);
         if (out->files[i] < 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "task \"%s\": \"%s\" names the file \"%s\", which "
@@ -122,13 +122,13 @@ static double shared_bytes(const struct specification *input, const struct file_
 static yk_status read_pairs(const struct specification *input, int32_t task, const char *key,
                             struct pair *pairs, size_t *count)
 {
-    const char *id = yk_names_at(input->task_names, task);
+    const char *id = yk_name_index_at(input->task_names, task);
     const bool upwards = key[0] == 'p';
     const struct yk_json *list = NULL;
-    YK_TRY(get_names(yk_json_at(input->tasks, (size_t)task), id, key, &list));
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        const char *name = yk_json_string(yk_json_at(list, i));
-        const int32_t other = yk_names_find(input->task_names, name);
+    YK_TRY(get_names(yk_json_array_at(input->tasks, (size_t)task), id, key, &list));
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        const char *name = yk_json_string(yk_json_array_at(list, i));
+        const int32_t other = yk_name_index_find(input->task_names, name);
         if (other < 0) {
             return yk_fail(YK_ERROR_INPUT, "task \"%s\": its %s \"%s\" is no task", id,
                            upwards ? "parent" : "child", name);
@@ -145,7 +145,7 @@ static yk_status read_all_pairs(const struct specification *input, struct pair *
                                 size_t *count)
 {
     *count = 0;
-    for (int32_t i = 0; i < yk_names_count(input->task_names); i++) {
+    for (int32_t i = 0; i < yk_name_index_count(input->task_names); i++) {
         YK_TRY(read_pairs(input, i, "parents", pairs, count));
         YK_TRY(read_pairs(input, i, "children", pairs, count));
     }
@@ -155,7 +155,7 @@ static yk_status read_all_pairs(const struct specification *input, struct pair *
 static yk_status add_edges(const struct specification *input, struct yk_arena *arena,
                            struct yk_graph_builder *builder)
 {
-    const int32_t task_count = yk_names_count(input->task_names);
+    const int32_t task_count = yk_name_index_count(input->task_names);
     struct task *tasks = NULL;
     struct pair *pairs = NULL;
     size_t count = 0;
@@ -175,8 +175,8 @@ static yk_status add_edges(const struct specification *input, struct yk_arena *a
             continue;
         }
         const struct yk_graph_edge_spec edge = {
-            .from = yk_names_at(input->task_names, pairs[i].parent),
-            .to = yk_names_at(input->task_names, pairs[i].child),
+            .from = yk_name_index_at(input->task_names, pairs[i].parent),
+            .to = yk_name_index_at(input->task_names, pairs[i].child),
             .cost = NAN,
             .bytes =
                 shared_bytes(input, &tasks[pairs[i].parent].outputs, &tasks[pairs[i].child].inputs),
@@ -192,8 +192,8 @@ struct reading {
     const struct yk_graph_read_options *options;
     struct yk_graph_builder *builder;
     struct yk_arena *arena;
-    struct yk_names *run_names; /* tasks under workflow.execution */
-    double *run_times_s;        /* by number of the name */
+    struct yk_name_index *run_names; /* tasks under workflow.execution */
+    double *run_times_s;             /* by number of the name */
     struct specification input;
 };
 
@@ -209,7 +209,7 @@ static yk_status check_version(const struct yk_json *root)
     if (!version) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"schemaVersion\" must be the string \"%s\", the one that is read, not %s",
-                       schema_version, yk_json_kind(node));
+                       schema_version, yk_json_type_name(node));
     }
     if (strcmp(version, schema_version) != 0) {
         return yk_fail(YK_ERROR_INPUT,
@@ -227,7 +227,7 @@ static yk_status find_list(const struct yk_json *root, const char *section, cons
         yk_json_get(yk_json_get(yk_json_get(root, "workflow"), section), key);
     if (!yk_json_is_array(node)) {
         return yk_fail(YK_ERROR_INPUT, "workflow.%s.%s must be a list, not %s", section, key,
-                       yk_json_kind(node));
+                       yk_json_type_name(node));
     }
     *out = node;
     return YK_OK;
@@ -246,15 +246,15 @@ static yk_status need_id(const struct yk_json *node, const char *list, size_t in
 
 /* A list of {"id", member}: adds each id to `names` and its number to the array. */
 static yk_status read_numbers(const struct yk_json *list, const char *place, const char *member,
-                              struct yk_names *names, double *out)
+                              struct yk_name_index *names, double *out)
 {
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        const struct yk_json *node = yk_json_at(list, i);
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        const struct yk_json *node = yk_json_array_at(list, i);
         const char *id = NULL;
         int32_t number = 0;
         bool added = false;
         YK_TRY(need_id(node, place, i, &id));
-        YK_TRY(yk_names_add(names, id, &added, &number));
+        YK_TRY(yk_name_index_add(names, id, &added, &number));
         if (!added) {
             return yk_fail(YK_ERROR_INPUT, "workflow.%s: \"%s\" is given twice", place, id);
         }
@@ -275,7 +275,7 @@ static yk_status read_files(struct reading *reading, const struct yk_json *root)
     if (yk_json_get(yk_json_get(workflow, "specification"), "files")) {
         YK_TRY(find_list(root, "specification", "files", &list));
     }
-    YK_TRY_NEW(reading->arena, reading->input.file_bytes, yk_json_count(list));
+    YK_TRY_NEW(reading->arena, reading->input.file_bytes, yk_json_array_count(list));
     return read_numbers(list, "specification.files", "sizeInBytes", reading->input.file_names,
                         reading->input.file_bytes);
 }
@@ -284,7 +284,7 @@ static yk_status read_run_times(struct reading *reading, const struct yk_json *r
 {
     const struct yk_json *list = NULL;
     YK_TRY(find_list(root, "execution", "tasks", &list));
-    YK_TRY_NEW(reading->arena, reading->run_times_s, yk_json_count(list));
+    YK_TRY_NEW(reading->arena, reading->run_times_s, yk_json_array_count(list));
     return read_numbers(list, "execution.tasks", "runtimeInSeconds", reading->run_names,
                         reading->run_times_s);
 }
@@ -293,20 +293,20 @@ static yk_status read_tasks(struct reading *reading, const struct yk_json *root)
 {
     double costs[YK_GRAPH_MAX_DEVICES];
     YK_TRY(find_list(root, "specification", "tasks", &reading->input.tasks));
-    for (size_t i = 0; i < yk_json_count(reading->input.tasks); i++) {
+    for (size_t i = 0; i < yk_json_array_count(reading->input.tasks); i++) {
         const char *id = NULL;
         bool added = false;
         int32_t number = 0;
-        YK_TRY(need_id(yk_json_at(reading->input.tasks, i), "specification.tasks", i, &id));
-        const int32_t run = yk_names_find(reading->run_names, id);
+        YK_TRY(need_id(yk_json_array_at(reading->input.tasks, i), "specification.tasks", i, &id));
+        const int32_t run = yk_name_index_find(reading->run_names, id);
         if (run < 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "task \"%s\": workflow.execution.tasks has no runtimeInSeconds for it",
                            id);
         }
-        yk_graph_reader_task_costs(reading->options, reading->run_times_s[run], costs);
+        yk_graph_reader_scale_task_costs(reading->options, reading->run_times_s[run], costs);
         YK_TRY(yk_graph_builder_add_task(reading->builder, id, costs));
-        YK_TRY(yk_names_add(reading->input.task_names, id, &added, &number));
+        YK_TRY(yk_name_index_add(reading->input.task_names, id, &added, &number));
     }
     return YK_OK;
 }
@@ -316,21 +316,21 @@ static yk_status set_links(const struct yk_graph_read_options *options,
 {
     double bandwidth = options->bandwidth_bytes_per_s;
     if (bandwidth == 0) {
-        char shown[YK_UNITS_SIZE];
-        bandwidth = YK_GRAPH_READ_BANDWIDTH_BYTES_PER_S;
+        char shown[YK_UNITS_BUFFER_SIZE];
+        bandwidth = YK_GRAPH_READ_DEFAULT_BANDWIDTH_BYTES_PER_S;
         yk_units_format(bandwidth, YK_UNIT_BYTES_PER_S, shown);
         yk_log(YK_LOG_NOTE,
                "the workflow names no links: %s between any two devices is assumed, as of "
                "ten-gigabit Ethernet; --bandwidth says otherwise",
                shown);
     }
-    return yk_graph_builder_set_links(builder, options->latency_s, bandwidth);
+    return yk_graph_builder_set_default_link(builder, options->latency_s, bandwidth);
 }
 
 static yk_status read_all(struct reading *reading, const struct yk_json *root)
 {
     YK_TRY(check_version(root));
-    YK_TRY(yk_graph_reader_add_devices(reading->options, reading->builder));
+    YK_TRY(yk_graph_reader_add_numbered_devices(reading->options, reading->builder));
     YK_TRY(set_links(reading->options, reading->builder));
     YK_TRY(read_files(reading, root));
     YK_TRY(read_run_times(reading, root));
@@ -345,14 +345,14 @@ static yk_status read_wfcommons(const struct yk_graph_document *document,
     struct reading reading = {.options = options, .builder = builder};
     yk_status status = YK_OK;
     YK_TRY_GOTO(yk_arena_create(&reading.arena), done);
-    YK_TRY_GOTO(yk_names_create(&reading.run_names), done);
-    YK_TRY_GOTO(yk_names_create(&reading.input.task_names), done);
-    YK_TRY_GOTO(yk_names_create(&reading.input.file_names), done);
+    YK_TRY_GOTO(yk_name_index_create(&reading.run_names), done);
+    YK_TRY_GOTO(yk_name_index_create(&reading.input.task_names), done);
+    YK_TRY_GOTO(yk_name_index_create(&reading.input.file_names), done);
     status = read_all(&reading, document->json);
 done:
-    yk_names_destroy(reading.input.file_names);
-    yk_names_destroy(reading.input.task_names);
-    yk_names_destroy(reading.run_names);
+    yk_name_index_destroy(reading.input.file_names);
+    yk_name_index_destroy(reading.input.task_names);
+    yk_name_index_destroy(reading.run_names);
     yk_arena_destroy(reading.arena);
     return status;
 }

@@ -42,8 +42,9 @@ struct yk_graph_reader {
 YK_GRAPH_READERS(YK_GRAPH_READER_DECLARE)
 
 /* Adds options->device_count devices named P1, P2, …. Fails if the count is 0. */
-static inline yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *options,
-                                                    struct yk_graph_builder *builder)
+static inline yk_status
+yk_graph_reader_add_numbered_devices(const struct yk_graph_read_options *options,
+                                     struct yk_graph_builder *builder)
 {
     if (options->device_count == 0) {
         return yk_fail(YK_ERROR_USAGE,
@@ -59,8 +60,8 @@ static inline yk_status yk_graph_reader_add_devices(const struct yk_graph_read_o
 }
 
 /* Computes the cost on each device of a task that takes `work` at speed 1. */
-static inline void yk_graph_reader_task_costs(const struct yk_graph_read_options *options,
-                                              double work, double *out)
+static inline void yk_graph_reader_scale_task_costs(const struct yk_graph_read_options *options,
+                                                    double work, double *out)
 {
     for (int32_t i = 0; i < options->device_count; i++) {
         out[i] = options->speed_count > 0 ? work / options->speeds[i] : work;

@@ -19,7 +19,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-struct yk_graph_scanner yk_graph_scanner_start(const char *text, size_t length)
+struct yk_graph_scanner yk_graph_scanner_from_text(const char *text, size_t length)
 {
     return (struct yk_graph_scanner){
         .next = text, .end = text + length, .line_start = text, .line = 1};
@@ -39,7 +39,7 @@ void yk_graph_scanner_skip_line(struct yk_graph_scanner *scanner)
     }
 }
 
-bool yk_graph_scanner_has_more(struct yk_graph_scanner *scanner)
+bool yk_graph_scanner_skip_to_token(struct yk_graph_scanner *scanner)
 {
     for (;;) {
         skip_blanks(scanner);
@@ -102,20 +102,21 @@ static yk_status fail_token(const struct yk_graph_scanner *scanner, const struct
                    yk_fail(YK_ERROR_INPUT, "%s should be %s, not \"%s\"", what, form, shown));
 }
 
-yk_status yk_graph_scanner_number(struct yk_graph_scanner *scanner, const char *what, double *out)
+yk_status yk_graph_scanner_read_number(struct yk_graph_scanner *scanner, const char *what,
+                                       double *out)
 {
     const struct token token = next_token(scanner);
-    return yk_number_read(token.text, token.length, out)
+    return yk_number_parse(token.text, token.length, out)
                ? YK_OK
                : fail_token(scanner, &token, what, "a number");
 }
 
-yk_status yk_graph_scanner_integer(struct yk_graph_scanner *scanner, const char *what, int64_t min,
-                                   int64_t max, int64_t *out)
+yk_status yk_graph_scanner_read_integer(struct yk_graph_scanner *scanner, const char *what,
+                                        int64_t min, int64_t max, int64_t *out)
 {
     const struct token token = next_token(scanner);
     int64_t value = 0;
-    if (yk_number_read_integer(token.text, token.length, &value) && value >= min && value <= max) {
+    if (yk_number_parse_integer(token.text, token.length, &value) && value >= min && value <= max) {
         *out = value;
         return YK_OK;
     }
@@ -129,7 +130,7 @@ yk_status yk_graph_scanner_integer(struct yk_graph_scanner *scanner, const char 
     return fail_token(scanner, &token, what, form);
 }
 
-yk_status yk_graph_scanner_end_line(struct yk_graph_scanner *scanner)
+yk_status yk_graph_scanner_expect_line_end(struct yk_graph_scanner *scanner)
 {
     const struct token token = next_token(scanner);
     if (token.length == 0) {
@@ -142,7 +143,8 @@ yk_status yk_graph_scanner_end_line(struct yk_graph_scanner *scanner)
         yk_fail(YK_ERROR_INPUT, "the line should end here, but goes on with \"%s\"", shown));
 }
 
-yk_status yk_graph_scanner_locate(const struct yk_graph_scanner *scanner, yk_status status)
+yk_status yk_graph_scanner_prefix_line_number(const struct yk_graph_scanner *scanner,
+                                              yk_status status)
 {
     if (status == YK_OK) {
         return YK_OK;
@@ -152,10 +154,10 @@ yk_status yk_graph_scanner_locate(const struct yk_graph_scanner *scanner, yk_sta
     return yk_status_prefix(status, place);
 }
 
-size_t yk_graph_scanner_count_first_line(const char *text, size_t length)
+size_t yk_graph_scanner_count_first_line_tokens(const char *text, size_t length)
 {
-    struct yk_graph_scanner scanner = yk_graph_scanner_start(text, length);
-    if (!yk_graph_scanner_has_more(&scanner) || !isdigit((unsigned char)*scanner.next)) {
+    struct yk_graph_scanner scanner = yk_graph_scanner_from_text(text, length);
+    if (!yk_graph_scanner_skip_to_token(&scanner) || !isdigit((unsigned char)*scanner.next)) {
         return 0;
     }
     size_t count = 0;

@@ -19,30 +19,30 @@ struct yk_graph_scanner {
     int64_t line; /* counted from 1 */
 };
 
-struct yk_graph_scanner yk_graph_scanner_start(const char *text, size_t length);
+struct yk_graph_scanner yk_graph_scanner_from_text(const char *text, size_t length);
 
 /* Skips spaces, line ends and comments up to the next token. Returns false at the end of the text.
  */
-bool yk_graph_scanner_has_more(struct yk_graph_scanner *scanner);
+bool yk_graph_scanner_skip_to_token(struct yk_graph_scanner *scanner);
 
 void yk_graph_scanner_skip_line(struct yk_graph_scanner *scanner);
 
 /* Reads the next token of this line as a finite number. Error messages call it `what`. */
-yk_status yk_graph_scanner_number(struct yk_graph_scanner *scanner, const char *what,
-                                  double *out) YK_MUST_USE;
+yk_status yk_graph_scanner_read_number(struct yk_graph_scanner *scanner, const char *what,
+                                       double *out) YK_MUST_USE;
 
 /* Reads the next token of this line as an integer from `min` to `max`. */
-yk_status yk_graph_scanner_integer(struct yk_graph_scanner *scanner, const char *what, int64_t min,
-                                   int64_t max, int64_t *out) YK_MUST_USE;
+yk_status yk_graph_scanner_read_integer(struct yk_graph_scanner *scanner, const char *what,
+                                        int64_t min, int64_t max, int64_t *out) YK_MUST_USE;
 
 /* Fails if this line has another token. */
-yk_status yk_graph_scanner_end_line(struct yk_graph_scanner *scanner) YK_MUST_USE;
+yk_status yk_graph_scanner_expect_line_end(struct yk_graph_scanner *scanner) YK_MUST_USE;
 
 /* Returns `status`. If it is an error, prepends "line L: " to the error message. */
-yk_status yk_graph_scanner_locate(const struct yk_graph_scanner *scanner,
-                                  yk_status status) YK_MUST_USE;
+yk_status yk_graph_scanner_prefix_line_number(const struct yk_graph_scanner *scanner,
+                                              yk_status status) YK_MUST_USE;
 
 /* Counts the tokens of the first line that has any. Returns 0 if it does not begin with a digit. */
-size_t yk_graph_scanner_count_first_line(const char *text, size_t length);
+size_t yk_graph_scanner_count_first_line_tokens(const char *text, size_t length);
 
 #endif

@@ -33,9 +33,9 @@ static yk_status choose_best(struct yk_device_choice *out)
     struct yk_machine machine;
     char path[YK_PLUGIN_PATH_SIZE];
     *out = (struct yk_device_choice){0};
-    if (yk_plugin_find(PLUGIN_FILE, path)) {
-        YK_TRY(yk_discover(NULL, &machine));
-        out->gpu = yk_visible_devices_index(machine.gpus, machine.gpu_count, 0) >= 0;
+    if (yk_plugin_find_file(PLUGIN_FILE, path)) {
+        YK_TRY(yk_discover_machine(NULL, &machine));
+        out->gpu = yk_visible_devices_driver_index(machine.gpus, machine.gpu_count, 0) >= 0;
         out->automatic = out->gpu;
     }
     return YK_OK;
@@ -43,10 +43,10 @@ static yk_status choose_best(struct yk_device_choice *out)
 
 static bool read_number(const char *word, int64_t *out)
 {
-    return yk_number_read_integer(word, strlen(word), out) && *out >= 0 && *out < MAX_GPUS;
+    return yk_number_parse_integer(word, strlen(word), out) && *out >= 0 && *out < MAX_GPUS;
 }
 
-yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
+yk_status yk_device_resolve_option(const char *word, struct yk_device_choice *out)
 {
     static const char gpu[] = "cuda";
     char path[YK_PLUGIN_PATH_SIZE];
@@ -64,7 +64,7 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
         return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or auto",
                        word);
     }
-    if (!yk_plugin_find(PLUGIN_FILE, path)) {
+    if (!yk_plugin_find_file(PLUGIN_FILE, path)) {
         return yk_fail(YK_ERROR_SYSTEM, "--device %s: %s", word, no_plugin);
     }
     *out = (struct yk_device_choice){.gpu = true, .number = (int32_t)number};
@@ -74,9 +74,9 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
 yk_status yk_device_count_gpus(int32_t *out)
 {
     struct yk_machine machine;
-    YK_TRY(yk_discover(NULL, &machine));
+    YK_TRY(yk_discover_machine(NULL, &machine));
     *out = 0;
-    while (yk_visible_devices_index(machine.gpus, machine.gpu_count, *out) >= 0) {
+    while (yk_visible_devices_driver_index(machine.gpus, machine.gpu_count, *out) >= 0) {
         ++*out;
     }
     return YK_OK;
@@ -92,12 +92,12 @@ static void number_as_the_driver(void)
 static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_visible_device *out)
 {
     const char *listed = getenv(VISIBLE);
-    YK_TRY(yk_discover(NULL, machine));
+    YK_TRY(yk_discover_machine(NULL, machine));
     if (machine->gpu_count == 0) {
         return yk_fail(YK_ERROR_SYSTEM, "%s",
                        machine->note ? machine->note : "no GPU: the driver finds none");
     }
-    *out = yk_visible_devices_find(listed, machine->gpus, machine->gpu_count, number);
+    *out = yk_visible_devices_resolve(listed, machine->gpus, machine->gpu_count, number);
     if (out->gpu >= 0) {
         return YK_OK;
     }
@@ -116,27 +116,28 @@ static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_
 static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int instance,
                         double *memory_bytes)
 {
-    const struct yk_nvml_instance *cut = instance >= 0 ? &gpu->instances[instance] : NULL;
+    const struct yk_nvml_mig_instance *cut = instance >= 0 ? &gpu->instances[instance] : NULL;
     const struct yk_mps_environment words = yk_mps_environment();
     const int whole = cut ? cut->sm_count : gpu->sm_count;
     const double of_gpu = cut && cut->sm_count > 0 && gpu->sm_count > cut->sm_count
                               ? (double)cut->sm_count / gpu->sm_count
                               : 1;
-    struct yk_mps_driver driver;
+    struct yk_mps_cuda_driver driver;
     *memory_bytes =
-        yk_mps_memory_bytes(&words, number, cut ? cut->memory_bytes : gpu->memory_bytes);
+        yk_mps_memory_limit_bytes(&words, number, cut ? cut->memory_bytes : gpu->memory_bytes);
     number_as_the_driver();
-    return of_gpu * yk_mps_part(yk_mps_load(&driver) ? &driver : NULL, &words, number, whole);
+    return of_gpu *
+           yk_mps_sm_fraction(yk_mps_load(&driver) ? &driver : NULL, &words, number, whole);
 }
 
-yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
+yk_status yk_device_gpu_cluster_spec(int32_t number, struct yk_arena *arena, const char **out)
 {
     struct yk_machine machine;
     struct yk_visible_device visible = {-1, -1};
     char line[LINE_SIZE];
     YK_TRY(find_gpu(number, &machine, &visible));
     const struct yk_nvml_gpu *gpu = &machine.gpus[visible.gpu];
-    const struct yk_datasheet *sheet = yk_discover_datasheet(gpu->name);
+    const struct yk_datasheet *sheet = yk_discover_find_datasheet(gpu->name);
     if (!sheet) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has no datasheet in yoke to plan with; describe it with: yoke devices "
@@ -187,8 +188,8 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
         return YK_OK;
     }
     number_as_the_driver();
-    return yk_plugin_find(PLUGIN_FILE, plugin) ? yk_backend_load(plugin, out)
-                                               : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
+    return yk_plugin_find_file(PLUGIN_FILE, plugin) ? yk_backend_load(plugin, out)
+                                                    : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
 }
 
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
@@ -208,14 +209,15 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
 }
 
 static yk_status open_engine(const struct yk_device_choice *choice,
-                             const struct yk_backend_options *options, struct yk_engine *out)
+                             const struct yk_backend_options *options,
+                             struct yk_device_context *out)
 {
     char products[PATH_SIZE];
     struct yk_backend_options filled = *options;
     YK_TRY(find_backend(choice, &out->backend));
     if (choice->gpu) {
         const struct yk_mps_environment words = yk_mps_environment();
-        const double allowed = yk_mps_memory_bytes(&words, choice->number, INFINITY);
+        const double allowed = yk_mps_memory_limit_bytes(&words, choice->number, INFINITY);
         filled.number = choice->number;
         filled.memory_bytes = isinf(allowed) ? 0 : (size_t)allowed;
         filled.products = find_products(products) ? products : NULL;
@@ -225,7 +227,8 @@ static yk_status open_engine(const struct yk_device_choice *choice,
 }
 
 yk_status yk_device_open_engine(const struct yk_device_choice *choice,
-                                const struct yk_backend_options *options, struct yk_engine *out)
+                                const struct yk_backend_options *options,
+                                struct yk_device_context *out)
 {
     const yk_status status = open_engine(choice, options, out);
     return status != YK_OK && choice->automatic
@@ -233,11 +236,11 @@ yk_status yk_device_open_engine(const struct yk_device_choice *choice,
                : status;
 }
 
-void yk_device_close_engine(struct yk_engine *engine)
+void yk_device_close_engine(struct yk_device_context *engine)
 {
     if (engine->backend) {
         engine->backend->lane_destroy(engine->lane);
         engine->backend->close(engine->device);
     }
-    *engine = (struct yk_engine){0};
+    *engine = (struct yk_device_context){0};
 }

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_job {
+struct yk_job_callbacks {
     void *user;
 
     /* `begin` and `end` enclose work that may take long. In between, `progress` reports the name of
@@ -59,28 +59,29 @@ struct yk_job {
 };
 
 /* Call the callback of that name, if it is set. */
-void yk_job_begin(const struct yk_job *job);
-void yk_job_progress(const struct yk_job *job, const char *what, double done);
-void yk_job_end(const struct yk_job *job);
-void yk_job_line(const struct yk_job *job, const char *line, bool keep);
-void yk_job_failed(const struct yk_job *job, const char *sentence);
+void yk_job_report_begin(const struct yk_job_callbacks *job);
+void yk_job_report_progress(const struct yk_job_callbacks *job, const char *what, double done);
+void yk_job_report_end(const struct yk_job_callbacks *job);
+void yk_job_report_status_line(const struct yk_job_callbacks *job, const char *line, bool keep);
+void yk_job_report_failure(const struct yk_job_callbacks *job, const char *sentence);
 
-bool yk_job_is_stopped(const struct yk_job *job);
+bool yk_job_stop_requested(const struct yk_job_callbacks *job);
 
 /* The stop flag; a flag that is always false if the job has none. Never NULL. */
-const atomic_bool *yk_job_stop(const struct yk_job *job);
+const atomic_bool *yk_job_stop_flag(const struct yk_job_callbacks *job);
 
-struct yk_job_search {
+struct yk_job_search_request {
     double budget_s; /* time limit */
     int64_t moves;   /* > 0: stop after this many moves and ignore budget_s; 0: no limit */
     int64_t seed;
 };
 
 /* Scheduler options for the search, with the progress callback and the stop flag of the job. */
-struct yk_scheduler_options yk_job_search_options(const struct yk_job_search *request,
-                                                  const struct yk_job *job);
+struct yk_scheduler_options
+yk_job_make_scheduler_options(const struct yk_job_search_request *request,
+                              const struct yk_job_callbacks *job);
 
 /* Logs that the search was interrupted, if the stop flag is set. */
-void yk_job_note_interruption(const struct yk_job *job);
+void yk_job_log_interruption(const struct yk_job_callbacks *job);
 
 #endif

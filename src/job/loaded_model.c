@@ -12,14 +12,14 @@ static yk_status describe(const struct yk_loaded_model_request *request,
     if (request->precision && !yk_precision_find(request->precision, &workload.precision)) {
         return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", request->precision);
     }
-    return yk_model_describe(loaded->checkpoint->config, &workload, loaded->arena, &loaded->model);
+    return yk_model_build(loaded->checkpoint->config, &workload, loaded->arena, &loaded->model);
 }
 
 yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
                                struct yk_loaded_model *out)
 {
     struct yk_device_choice device;
-    YK_TRY(yk_device_choose(request->device, &device));
+    YK_TRY(yk_device_resolve_option(request->device, &device));
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_checkpoint_open(request->path, &out->checkpoint));
     out->tokenizer = out->checkpoint->tokenizer;
@@ -28,13 +28,13 @@ yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
     YK_TRY(yk_net_create(out->model, &options, &out->net));
     YK_TRY(yk_device_open_engine(
         &device, &(struct yk_backend_options){.threads = (int32_t)request->threads}, &out->engine));
-    YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, NULL, &out->store));
+    YK_TRY(yk_parameter_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, NULL, &out->store));
     return yk_checkpoint_load(out->checkpoint, request->weights, out->store);
 }
 
 void yk_loaded_model_close(struct yk_loaded_model *loaded)
 {
-    yk_store_destroy(loaded->store);
+    yk_parameter_store_destroy(loaded->store);
     yk_net_destroy(loaded->net);
     yk_device_close_engine(&loaded->engine);
     yk_checkpoint_close(loaded->checkpoint);

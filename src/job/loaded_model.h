@@ -7,7 +7,7 @@
 
 #include "job/device.h"
 #include "nn/net.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 #include "train/checkpoint/checkpoint.h"
 
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct yk_loaded_model {
     struct yk_checkpoint *checkpoint;
     const struct yk_tokenizer *tokenizer; /* owned by the checkpoint; NULL: it has none */
     const struct yk_model *model;
-    struct yk_engine engine;
+    struct yk_device_context engine;
     struct yk_net *net;
     struct yk_parameter_store *store;
 };

@@ -31,7 +31,7 @@ static bool find_in(const char *origin, const char *const *folders, size_t count
     return false;
 }
 
-bool yk_plugin_find(const char *file, char out[YK_PLUGIN_PATH_SIZE])
+bool yk_plugin_find_file(const char *file, char out[YK_PLUGIN_PATH_SIZE])
 {
     char program[YK_PLUGIN_PATH_SIZE];
     Dl_info own = {0};

@@ -20,6 +20,6 @@ extern const size_t yk_plugin_count;
 /* Searches the folder of the executable and ../lib/yoke relative to it. If this code is linked into
  * a shared library, also searches yoke/, ../yoke/ and the folder of that library. Returns false if
  * the plug-in is in none of them. */
-bool yk_plugin_find(const char *file, char out[YK_PLUGIN_PATH_SIZE]);
+bool yk_plugin_find_file(const char *file, char out[YK_PLUGIN_PATH_SIZE]);
 
 #endif

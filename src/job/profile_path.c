@@ -17,9 +17,9 @@ static yk_status default_path(struct yk_arena *arena, const char **out)
     *out = NULL;
     /* Paths that are not absolute are to be ignored, says the XDG base directory specification. */
     if (data && data[0] == '/') {
-        return yk_folder_path(data, "yoke/profile.db", arena, out);
+        return yk_folder_join_path(data, "yoke/profile.db", arena, out);
     }
-    return home && home[0] ? yk_folder_path(home, ".local/share/yoke/profile.db", arena, out)
+    return home && home[0] ? yk_folder_join_path(home, ".local/share/yoke/profile.db", arena, out)
                            : YK_OK;
 }
 
@@ -33,7 +33,8 @@ yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena, cons
     return YK_OK;
 }
 
-yk_status yk_profile_path_resolve_output(const char *word, struct yk_arena *arena, const char **out)
+yk_status yk_profile_path_resolve_writable(const char *word, struct yk_arena *arena,
+                                           const char **out)
 {
     if (word) {
         return yk_arena_strdup(arena, word, out);
@@ -58,13 +59,13 @@ static yk_status make_folder(const char *path)
     return status;
 }
 
-yk_status yk_profile_path_create(const char *word, const char *path, struct yk_profile **out)
+yk_status yk_profile_path_open_writable(const char *word, const char *path, struct yk_profile **out)
 {
     struct yk_text note = {0};
     if (!word) {
         YK_TRY(make_folder(path));
     }
-    const yk_status status = yk_profile_create_or_set_aside(path, &note, out);
+    const yk_status status = yk_profile_open_or_recreate(path, &note, out);
     if (note.length > 0) {
         yk_log(YK_LOG_WARNING, "%s", yk_text_chars(&note));
     }

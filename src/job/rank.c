@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *out)
+yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher *out)
 {
     const bool some = place->rank >= 0 || place->world > 0 || place->master;
     if (!some) {
-        return yk_launcher_find(out);
+        return yk_launcher_detect(out);
     }
     if (place->rank < 0 || place->world == 0 || !place->master) {
         return yk_fail(YK_ERROR_USAGE,
@@ -21,16 +21,16 @@ yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *o
                                            : "master");
     }
     struct yk_launcher started;
-    if (yk_launcher_find(&started) == YK_OK && started.size > 1 && !started.meets) {
+    if (yk_launcher_detect(&started) == YK_OK && started.size > 1 && !started.meets) {
         return yk_fail(YK_ERROR_USAGE,
                        "--rank is for processes that were started by hand, but %s started these; "
                        "leave --rank, --world and --master out",
                        started.name);
     }
-    return yk_launcher_manual(place->rank, place->world, place->master, out);
+    return yk_launcher_from_options(place->rank, place->world, place->master, out);
 }
 
-yk_status yk_rank_decide_launch(const struct yk_launcher *launcher, int64_t ranks, bool *out)
+yk_status yk_rank_needs_launch(const struct yk_launcher *launcher, int64_t ranks, bool *out)
 {
     if (launcher->name && strcmp(launcher->name, "hand") == 0 && ranks > 0) {
         return yk_fail(YK_ERROR_USAGE, "--ranks starts processes here, and --rank is one that was "
@@ -61,8 +61,8 @@ static yk_status read_pair(const char *pair, size_t length, int32_t ranks, doubl
     const char *colon = memchr(pair, ':', length);
     int64_t rank = 0;
     double factor = 0;
-    if (!colon || !yk_number_read_integer(pair, (size_t)(colon - pair), &rank) ||
-        !yk_number_read(colon + 1, length - (size_t)(colon + 1 - pair), &factor)) {
+    if (!colon || !yk_number_parse_integer(pair, (size_t)(colon - pair), &rank) ||
+        !yk_number_parse(colon + 1, length - (size_t)(colon + 1 - pair), &factor)) {
         return fail_pair(pair, length);
     }
     if (rank < 0 || rank >= ranks) {
@@ -77,8 +77,8 @@ static yk_status read_pair(const char *pair, size_t length, int32_t ranks, doubl
     return YK_OK;
 }
 
-yk_status yk_rank_read_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
-                                 double **out)
+yk_status yk_rank_parse_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
+                                  double **out)
 {
     double *factors = NULL;
     YK_TRY_NEW(arena, factors, ranks);

@@ -88,7 +88,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
 struct walk {
     const struct yk_text_files *files;
     const struct yk_text_files_consumer *consumer;
-    const struct yk_job *job;
+    const struct yk_job_callbacks *job;
     const char *what;
     int64_t bytes;
 };
@@ -103,22 +103,22 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
         walk->bytes += (int64_t)length;
         if (walk->files->bytes > 0) {
             const double done = (double)walk->bytes / walk->files->bytes;
-            yk_job_progress(walk->job, walk->what, done < 1 ? done : 1);
+            yk_job_report_progress(walk->job, walk->what, done < 1 ? done : 1);
         }
-        if (yk_job_is_stopped(walk->job)) {
+        if (yk_job_stop_requested(walk->job)) {
             return yk_fail(YK_ERROR_STOPPED, "stopped between two pieces");
         }
     } while (length > 0);
     return YK_OK;
 }
 
-static yk_status walk_all(struct walk *walk, const struct yk_chunk_boundary *cut)
+static yk_status walk_all(struct walk *walk, const struct yk_chunk_boundary_rules *cut)
 {
     for (int32_t i = 0; i < walk->files->count; i++) {
         const char *path = walk->files->paths[i];
         struct yk_text_reader *reader = NULL;
         YK_TRY(yk_text_reader_open(path, cut, YK_TEXT_READER_CHUNK_BYTES, &reader));
-        yk_text_reader_set_stop(reader, yk_job_stop(walk->job));
+        yk_text_reader_set_stop(reader, yk_job_stop_flag(walk->job));
         const yk_status status = walk_file(walk, path, reader);
         yk_text_reader_close(reader);
         YK_TRY(status);
@@ -137,14 +137,15 @@ yk_status yk_text_files_fail_stopped(void)
     return yk_fail(YK_ERROR_STOPPED, "stopped; nothing was written");
 }
 
-yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
-                             const char *what, const struct yk_text_files_consumer *consumer,
-                             const struct yk_job *job, int64_t *bytes)
+yk_status yk_text_files_read(const struct yk_text_files *files,
+                             const struct yk_chunk_boundary_rules *cut, const char *what,
+                             const struct yk_text_files_consumer *consumer,
+                             const struct yk_job_callbacks *job, int64_t *bytes)
 {
     struct walk walk = {.files = files, .consumer = consumer, .job = job, .what = what};
-    yk_job_begin(job);
+    yk_job_report_begin(job);
     const yk_status status = walk_all(&walk, cut);
-    yk_job_end(job);
+    yk_job_report_end(job);
     *bytes = walk.bytes;
     return status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status;
 }

@@ -33,9 +33,10 @@ struct yk_text_files_consumer {
 /* Passes all chunks to the consumer and reports progress under the name `what`. `*bytes` is set to
  * the number of bytes read; no bytes at all is an error. Returns YK_ERROR_STOPPED if the job is
  * asked to stop, which is checked between two chunks. */
-yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
-                             const char *what, const struct yk_text_files_consumer *consumer,
-                             const struct yk_job *job, int64_t *bytes) YK_MUST_USE;
+yk_status yk_text_files_read(const struct yk_text_files *files,
+                             const struct yk_chunk_boundary_rules *cut, const char *what,
+                             const struct yk_text_files_consumer *consumer,
+                             const struct yk_job_callbacks *job, int64_t *bytes) YK_MUST_USE;
 
 /* Fails with YK_ERROR_STOPPED and the message that nothing was written. */
 yk_status yk_text_files_fail_stopped(void);

@@ -4,17 +4,17 @@ enum {
     USUAL_SEQUENCE = 1024
 };
 
-bool yk_workload_precision_choices(size_t number, struct yk_choice *out)
+bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out)
 {
     if (number >= YK_PRECISION_COUNT) {
         return false;
     }
-    *out = (struct yk_choice){yk_precision_name((enum yk_precision)number), NULL};
+    *out = (struct yk_option_choice){yk_precision_name((enum yk_precision)number), NULL};
     return true;
 }
 
-yk_status yk_workload_read(const struct yk_workload_request *request,
-                           const struct yk_model_config *config, struct yk_workload *out)
+yk_status yk_workload_resolve(const struct yk_workload_request *request,
+                              const struct yk_model_config *config, struct yk_workload *out)
 {
     if (request->nf4 && request->lora_rank == 0) {
         return yk_fail(YK_ERROR_USAGE, "--nf4 freezes the weights, so that nothing is left to "
@@ -47,8 +47,8 @@ yk_status yk_workload_check_micro_batches(const struct yk_workload_request *requ
                          (long long)request->batch);
 }
 
-void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
-                           const struct yk_workload *workload, struct yk_text *out)
+void yk_workload_write_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
+                             const struct yk_workload *workload, struct yk_text *out)
 {
     yk_text_addf(out, "%s on %s: %lld %s of %lld tokens, %s", config->name, cluster->source,
                  (long long)workload->batch, workload->batch == 1 ? "sample" : "samples",

@@ -30,9 +30,9 @@ struct yk_workload_request {
 };
 
 /* Turns the request into the workload of a model with this `config`. */
-yk_status yk_workload_read(const struct yk_workload_request *request,
-                           const struct yk_model_config *config,
-                           struct yk_workload *out) YK_MUST_USE;
+yk_status yk_workload_resolve(const struct yk_workload_request *request,
+                              const struct yk_model_config *config,
+                              struct yk_workload *out) YK_MUST_USE;
 
 /* Fails if there are more micro-batches than samples in the batch. */
 yk_status yk_workload_check_micro_batches(const struct yk_workload_request *request,
@@ -40,13 +40,13 @@ yk_status yk_workload_check_micro_batches(const struct yk_workload_request *requ
 
 /* Appends a title such as "llama3-8b on 1xrtx6000ada + 2xrtx3090: 5 samples of 1024 tokens, bf16".
  */
-void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
-                           const struct yk_workload *workload, struct yk_text *out);
+void yk_workload_write_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
+                             const struct yk_workload *workload, struct yk_text *out);
 
 /* The precisions, as choices for an option. */
-bool yk_workload_precision_choices(size_t number, struct yk_choice *out);
+bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out);
 
 /* Heading of these options in help pages. */
-#define YK_WORKLOAD_GROUP "Workload options"
+#define YK_WORKLOAD_OPTION_GROUP "Workload options"
 
 #endif

@@ -66,8 +66,8 @@ yk_status yk_library_wrap_cluster(struct yk_cluster *cluster, struct yoke_cluste
 yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_REQUIRE(word);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(word);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const yk_status status = yk_cluster_open(word, &cluster);
     return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
 }
@@ -75,9 +75,9 @@ yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
 yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_REQUIRE(text);
-    YK_LIBRARY_REQUIRE(source);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(source);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const yk_status status = yk_cluster_read(text, strlen(text), source, &cluster);
     return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
 }
@@ -87,9 +87,9 @@ static yk_status discover(struct yk_cluster **out)
     struct yk_machine *machine = calloc(1, sizeof *machine);
     YK_TRY_MEMORY(machine);
     pthread_mutex_lock(&discovering);
-    yk_status status = yk_discover(NULL, machine);
+    yk_status status = yk_discover_machine(NULL, machine);
     pthread_mutex_unlock(&discovering);
-    YK_THEN(yk_discover_cluster(machine, out));
+    YK_THEN(yk_discover_make_cluster(machine, out));
     free(machine);
     return status;
 }
@@ -97,14 +97,14 @@ static yk_status discover(struct yk_cluster **out)
 yoke_status yoke_cluster_discover(yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const yk_status status = discover(&cluster);
     return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
 }
 
 void yoke_cluster_destroy(yoke_cluster *cluster)
 {
-    if (cluster && yk_library_release(&cluster->references)) {
+    if (cluster && yk_library_release_reference(&cluster->references)) {
         yk_cluster_destroy(cluster->cluster);
         free(cluster);
     }
@@ -117,7 +117,7 @@ const struct yoke_cluster_info *yoke_cluster_info(const yoke_cluster *cluster)
 
 const struct yoke_device *yoke_cluster_device(const yoke_cluster *cluster, int32_t device)
 {
-    return YK_LIBRARY_AT(cluster->devices, cluster->info.device_count, device);
+    return YK_LIBRARY_RECORD_AT(cluster->devices, cluster->info.device_count, device);
 }
 
 const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a, int32_t b)
@@ -132,8 +132,8 @@ const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a
 yoke_status yoke_cluster_write(const yoke_cluster *cluster, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(cluster);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(cluster);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_return_text(yk_cluster_write(cluster->cluster, &text), &text, out);
 }
 

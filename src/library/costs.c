@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-_Static_assert((int)YOKE_PASS_FORWARD == (int)YK_COST_FORWARD &&
-                   (int)YOKE_PASS_BACKWARD == (int)YK_COST_BACKWARD &&
-                   (int)YOKE_PASS_UPDATE == (int)YK_COST_UPDATE,
+_Static_assert((int)YOKE_PASS_FORWARD == (int)YK_COST_PASS_FORWARD &&
+                   (int)YOKE_PASS_BACKWARD == (int)YK_COST_PASS_BACKWARD &&
+                   (int)YOKE_PASS_UPDATE == (int)YK_COST_PASS_UPDATE,
                "yoke_pass is yk_cost_pass");
 _Static_assert((int)YOKE_COLLECTIVE_ALL_GATHER == (int)YK_COLLECTIVE_ALL_GATHER &&
                    (int)YOKE_COLLECTIVE_REDUCE_SCATTER == (int)YK_COLLECTIVE_REDUCE_SCATTER &&
@@ -15,13 +15,13 @@ _Static_assert((int)YOKE_COLLECTIVE_ALL_GATHER == (int)YK_COLLECTIVE_ALL_GATHER 
 
 struct yoke_costs {
     struct yoke_cluster *cluster; /* retained */
-    struct yk_library_basis basis;
+    struct yk_library_context basis;
 };
 
 yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
 {
-    YK_LIBRARY_REQUIRE(cluster);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(cluster);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_costs *costs = calloc(1, sizeof *costs);
     if (!costs) {
         return yk_library_status(yk_fail_out_of_memory());
@@ -29,7 +29,7 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
     costs->cluster = YK_LIBRARY_RETAIN(cluster);
     /* Times do not depend on the model, whose memory context is the only other fact. */
     const yk_status status =
-        yk_library_basis_open_costs(cluster->cluster, profile, NULL, &costs->basis);
+        yk_library_context_open_costs(cluster->cluster, profile, NULL, &costs->basis);
     if (status != YK_OK) {
         yoke_costs_destroy(costs);
         return yk_library_status(status);
@@ -41,7 +41,7 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
 void yoke_costs_destroy(yoke_costs *costs)
 {
     if (costs) {
-        yk_library_basis_close(&costs->basis);
+        yk_library_context_close(&costs->basis);
         yoke_cluster_destroy(costs->cluster);
         free(costs);
     }
@@ -85,17 +85,17 @@ static yk_status find_layer(const struct yoke_costs *costs, const struct yoke_mo
     if ((int)pass < YOKE_PASS_FORWARD || (int)pass > YOKE_PASS_UPDATE) {
         return yk_fail(YK_ERROR_USAGE, "there is no pass %d", (int)pass);
     }
-    return yk_cost_layer(&costs->basis.book, device, model->model, &model->model->layers[layer],
-                         (enum yk_cost_pass)pass, out);
+    return yk_cost_layer_time(&costs->basis.book, device, model->model,
+                              &model->model->layers[layer], (enum yk_cost_pass)pass, out);
 }
 
 yoke_status yoke_costs_layer(yoke_costs *costs, const yoke_model *model, int32_t layer,
                              int32_t device, enum yoke_pass pass, struct yoke_cost *out)
 {
     struct yk_cost_time time = {0};
-    YK_LIBRARY_REQUIRE(costs);
-    YK_LIBRARY_REQUIRE(model);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(costs);
+    YK_LIBRARY_REQUIRE_NOT_NULL(model);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return answer(find_layer(costs, model, layer, device, pass, &time), &time, out);
 }
 
@@ -112,8 +112,8 @@ yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double 
                             struct yoke_cost *out)
 {
     struct yk_cost_time time = {0};
-    YK_LIBRARY_REQUIRE(costs);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(costs);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return answer(find_send(costs, from, to, bytes, &time), &time, out);
 }
 
@@ -143,9 +143,9 @@ yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collec
 {
     const struct yk_ring_devices ranks = {.devices = devices, .count = count};
     struct yk_cost_time time = {0};
-    YK_LIBRARY_REQUIRE(costs);
-    YK_LIBRARY_REQUIRE(devices);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(costs);
+    YK_LIBRARY_REQUIRE_NOT_NULL(devices);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return answer(find_collective(costs, collective, &ranks, bytes, largest_part_bytes, &time),
                   &time, out);
 }

@@ -72,8 +72,8 @@ static yk_status evaluate(const struct yoke_evaluation_request *request,
 yoke_status yoke_evaluate(const struct yoke_evaluation_request *request,
                           struct yoke_evaluation *out)
 {
-    YK_LIBRARY_REQUIRE(request);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_status(evaluate(request, out));
 }
 
@@ -81,7 +81,7 @@ yoke_status yoke_evaluate(const struct yoke_evaluation_request *request,
 struct writing {
     const struct yoke_generation_request *request;
     struct yk_text text;
-    struct yk_job job;
+    struct yk_job_callbacks job;
     atomic_bool ended; /* by the callback or the stop flag of the caller */
 };
 
@@ -137,7 +137,7 @@ static yk_status generate(struct writing *writing)
 
 yoke_status yoke_generate(const struct yoke_generation_request *request, char **out)
 {
-    YK_LIBRARY_REQUIRE(request);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request);
     struct writing writing = {.request = request};
     atomic_init(&writing.ended, false);
     writing.job.stop = &writing.ended;

@@ -47,9 +47,9 @@ yoke_status yoke_graph_open(const char *path, const struct yoke_graph_options *o
                             yoke_graph **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(path);
-    YK_LIBRARY_REQUIRE(out);
-    yk_status status = yk_file_read(path, &text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(path);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    yk_status status = yk_file_read_document(path, &text);
     YK_THEN(read_text(yk_text_chars(&text), text.length, path, options, out));
     yk_text_free(&text);
     return yk_library_status(status);
@@ -58,15 +58,15 @@ yoke_status yoke_graph_open(const char *path, const struct yoke_graph_options *o
 yoke_status yoke_graph_read(const char *text, const char *source,
                             const struct yoke_graph_options *options, yoke_graph **out)
 {
-    YK_LIBRARY_REQUIRE(text);
-    YK_LIBRARY_REQUIRE(source);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(source);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_status(read_text(text, strlen(text), source, options, out));
 }
 
 void yoke_graph_destroy(yoke_graph *graph)
 {
-    if (graph && yk_library_release(&graph->references)) {
+    if (graph && yk_library_release_reference(&graph->references)) {
         yk_graph_destroy(graph->graph);
         free(graph->source);
         free(graph);
@@ -94,6 +94,6 @@ double yoke_graph_cost(const yoke_graph *graph, int32_t task, int32_t device)
     if (!yoke_graph_task(graph, task) || !yoke_graph_device(graph, device)) {
         return NAN;
     }
-    const int64_t cost = yk_graph_cost(graph->graph, task, device);
-    return cost == YK_GRAPH_NEVER ? INFINITY : yk_graph_time(graph->graph, cost);
+    const int64_t cost = yk_graph_task_cost(graph->graph, task, device);
+    return cost == YK_GRAPH_INFINITE_COST ? INFINITY : yk_graph_ticks_to_time(graph->graph, cost);
 }

@@ -1,7 +1,7 @@
 #include "library/library.h"
 
 #include "base/log.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -77,8 +77,8 @@ enum {
     MAX_NAMES = 64
 };
 
-yk_status yk_library_choose(const char *what, const char *word, yk_library_name name_of,
-                            int32_t *out)
+yk_status yk_library_find_name(const char *what, const char *word, yk_library_name_function name_of,
+                               int32_t *out)
 {
     const char *names[MAX_NAMES];
     struct yk_text all = {0};
@@ -92,7 +92,7 @@ yk_status yk_library_choose(const char *what, const char *word, yk_library_name 
         yk_text_addf(&all, "%s%s", count > 0 ? ", " : "", names[count]);
         count++;
     }
-    const char *nearest = yk_nearest(word, names, count);
+    const char *nearest = yk_nearest_name(word, names, count);
     const yk_status status =
         nearest ? yk_fail(YK_ERROR_USAGE, "there is no %s \"%s\"; did you mean \"%s\"?", what, word,
                           nearest)
@@ -104,7 +104,7 @@ yk_status yk_library_choose(const char *what, const char *word, yk_library_name 
 
 yoke_status yoke_stop_create(yoke_stop **out)
 {
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_stop *stop = malloc(sizeof *stop);
     if (!stop) {
         return yk_library_status(yk_fail_out_of_memory());

@@ -4,7 +4,7 @@
  * reference-counted: YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() drops one.
  *
  * Files of this folder: one .c file for each public header, with the same name (search.h and
- * status.h are in library.c), and basis.c, the request and the costs that a result was computed
+ * status.h are in library.c), and context.c, the request and the costs that a result was computed
  * from.
  */
 #ifndef YK_LIBRARY_LIBRARY_H
@@ -17,9 +17,9 @@
 #include "cost/cost.h"
 #include "graph/graph.h"
 #include "model/model.h"
-#include "plan/module_map.h"
+#include "plan/device_map.h"
 #include "planner/planner.h"
-#include "planner/search/study.h"
+#include "planner/search/search_context.h"
 #include "planner/tradeoff.h"
 #include "profile/profile.h"
 #include "report/schedule/report.h"
@@ -72,19 +72,19 @@ struct yoke_request {
     double slowdown;
     bool clip;
     uint32_t decisions;
-    enum yk_strategy strategy;
+    enum yk_sharding_strategy strategy;
     bool random_strategies;
     const char *algorithm;           /* or NULL */
-    const struct yk_module_map *map; /* or NULL */
+    const struct yk_device_map *map; /* or NULL */
     struct yoke_search search;
 };
 
 /* The request and the costs that a result was computed from. */
-struct yk_library_basis {
+struct yk_library_context {
     struct yoke_request *request; /* retained; NULL: costs only */
     struct yk_profile *profile;   /* or NULL */
     struct yk_arena *arena;       /* owns book.facts */
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
 };
 
 static inline yoke_status yk_library_status(yk_status status)
@@ -96,7 +96,7 @@ static inline yoke_status yk_library_status(yk_status status)
 #define YK_LIBRARY_FAIL(...) yk_library_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
 /* Returns a failure from the calling function if `pointer` is NULL. */
-#define YK_LIBRARY_REQUIRE(pointer)                                                                \
+#define YK_LIBRARY_REQUIRE_NOT_NULL(pointer)                                                       \
     do {                                                                                           \
         if (!(pointer)) {                                                                          \
             return YK_LIBRARY_FAIL("%s: %s must not be NULL", __func__, #pointer);                 \
@@ -107,15 +107,15 @@ static inline yoke_status yk_library_status(yk_status status)
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
 
 /* Returns name `number` of a list, or NULL after the last one. */
-typedef const char *(*yk_library_name)(int32_t number);
+typedef const char *(*yk_library_name_function)(int32_t number);
 
 /* Finds the number of the name that equals `word`. Fails if there is none; the message suggests the
  * nearest name and calls the list `what`. */
-yk_status yk_library_choose(const char *what, const char *word, yk_library_name name_of,
-                            int32_t *out) YK_MUST_USE;
+yk_status yk_library_find_name(const char *what, const char *word, yk_library_name_function name_of,
+                               int32_t *out) YK_MUST_USE;
 
 /* A pointer to records[number], or NULL if `number` is out of range. */
-#define YK_LIBRARY_AT(records, count, number)                                                      \
+#define YK_LIBRARY_RECORD_AT(records, count, number)                                               \
     ((number) >= 0 && (number) < (count) ? &(records)[number] : NULL)
 
 /* Converts search options. `search` may be NULL; `usual_s` is the default budget in seconds. */
@@ -128,7 +128,7 @@ yk_status yk_library_check_request_slowdown(double slowdown) YK_MUST_USE;
 #define YK_LIBRARY_RETAIN(handle) (atomic_fetch_add(&(handle)->references, 1), (handle))
 
 /* Drops a reference. Returns true if it was the last one: the caller frees the handle. */
-static inline bool yk_library_release(atomic_int *references)
+static inline bool yk_library_release_reference(atomic_int *references)
 {
     return atomic_fetch_sub(references, 1) == 1;
 }
@@ -150,19 +150,20 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
 
 /* Opens the costs of a cluster. `profile` is a file or NULL. `model` selects the measured memory of
  * device contexts and may be NULL. */
-yk_status yk_library_basis_open_costs(const struct yk_cluster *cluster, const char *profile,
-                                      const char *model, struct yk_library_basis *out) YK_MUST_USE;
+yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const char *profile,
+                                        const char *model,
+                                        struct yk_library_context *out) YK_MUST_USE;
 /* Opens the costs of a request and retains the request. */
-yk_status yk_library_basis_open(const struct yoke_request *request,
-                                struct yk_library_basis *out) YK_MUST_USE;
-void yk_library_basis_close(struct yk_library_basis *basis);
+yk_status yk_library_context_open(const struct yoke_request *request,
+                                  struct yk_library_context *out) YK_MUST_USE;
+void yk_library_context_close(struct yk_library_context *basis);
 
 /* Converts the request for the planner. `usual_s` is the default search budget in seconds. */
-yk_status yk_library_basis_plan_request(const struct yk_library_basis *basis, double usual_s,
-                                        struct yk_plan_request *out) YK_MUST_USE;
+yk_status yk_library_context_plan_request(const struct yk_library_context *basis, double usual_s,
+                                          struct yk_plan_request *out) YK_MUST_USE;
 
 struct yoke_plan {
-    struct yk_library_basis basis;
+    struct yk_library_context basis;
     struct yk_planner_outcome *planned;
     struct yk_arena *arena; /* owns the arrays below */
     struct yoke_plan_info info;
@@ -184,11 +185,12 @@ enum {
 };
 
 struct yoke_tradeoff {
-    struct yk_library_basis basis;
-    struct yk_tradeoff *found;
-    struct yk_plan_curve curves[YK_LIBRARY_CURVES];
-    struct yk_plan_tradeoff charts[YK_LIBRARY_CHARTS]; /* in the order of yoke_tradeoff_chart */
-    int32_t chart_count;                               /* charts that have points */
+    struct yk_library_context basis;
+    struct yk_memory_tradeoff *found;
+    struct yk_plan_chart_curve curves[YK_LIBRARY_CURVES];
+    struct yk_plan_tradeoff_chart
+        charts[YK_LIBRARY_CHARTS]; /* in the order of yoke_tradeoff_chart */
+    int32_t chart_count;           /* charts that have points */
     struct yoke_tradeoff_info info;
 };
 

@@ -9,18 +9,18 @@ enum {
     USUAL_SEQUENCE = 1024
 };
 
-static double operations(const struct yk_work_list *list)
+static double operations(const struct yk_kernel_work_list *list)
 {
     double sum = 0;
-    for (int class = 0; class < YK_WORK_CLASS_COUNT; class ++) {
-        sum += yk_work_operations(list, (enum yk_work_class) class);
+    for (int class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
+        sum += yk_kernel_work_operations(list, (enum yk_kernel_class) class);
     }
     return sum;
 }
 
 static struct yoke_layer layer_record(const struct yk_model *model, const struct yk_layer *layer)
 {
-    const struct yk_model_layer_state state = yk_model_layer_state(model, layer);
+    const struct yk_model_layer_state_bytes state = yk_model_layer_state_bytes(model, layer);
     return (struct yoke_layer){
         .name = layer->name,
         .kind = layer->kind,
@@ -65,7 +65,7 @@ static struct yoke_model_info info_record(const struct yk_model *model,
 
 yk_status yk_library_describe_model(struct yoke_model *handle, const struct yk_workload *workload)
 {
-    YK_TRY(yk_model_describe(handle->config, workload, handle->arena, &handle->model));
+    YK_TRY(yk_model_build(handle->config, workload, handle->arena, &handle->model));
     const struct yk_model *model = handle->model;
     YK_TRY_NEW(handle->arena, handle->layers, model->layer_count);
     YK_TRY_NEW(handle->arena, handle->edges, model->edge_count);
@@ -153,8 +153,8 @@ yoke_status yoke_model_open(const char *word, const struct yoke_workload *worklo
                             yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_REQUIRE(word);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(word);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const yk_status status = yk_library_open_model(word, &handle);
     return yk_library_status(status == YK_OK ? finish(describe(workload, handle), handle, out)
                                              : status);
@@ -171,9 +171,9 @@ yoke_status yoke_model_read(const char *text, const char *source,
                             const struct yoke_workload *workload, yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_REQUIRE(text);
-    YK_LIBRARY_REQUIRE(source);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(source);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const yk_status status = create(source, &handle);
     return yk_library_status(
         status == YK_OK ? finish(read(text, source, workload, handle), handle, out) : status);
@@ -181,7 +181,7 @@ yoke_status yoke_model_read(const char *text, const char *source,
 
 void yoke_model_destroy(yoke_model *model)
 {
-    if (model && yk_library_release(&model->references)) {
+    if (model && yk_library_release_reference(&model->references)) {
         yoke_model *origin = model->origin;
         yk_arena_destroy(model->arena);
         free(model);
@@ -196,19 +196,19 @@ const struct yoke_model_info *yoke_model_info(const yoke_model *model)
 
 const struct yoke_layer *yoke_model_layer(const yoke_model *model, int32_t layer)
 {
-    return YK_LIBRARY_AT(model->layers, model->info.layer_count, layer);
+    return YK_LIBRARY_RECORD_AT(model->layers, model->info.layer_count, layer);
 }
 
 const struct yoke_layer_edge *yoke_model_edge(const yoke_model *model, int32_t edge)
 {
-    return YK_LIBRARY_AT(model->edges, model->info.edge_count, edge);
+    return YK_LIBRARY_RECORD_AT(model->edges, model->info.edge_count, edge);
 }
 
 const char *yoke_model_builtin(int32_t number, const char **summary)
 {
     const char *name = NULL;
     const char *words = NULL;
-    if (number < 0 || !yk_model_config_builtin((size_t)number, &name, &words)) {
+    if (number < 0 || !yk_model_config_get_builtin((size_t)number, &name, &words)) {
         return NULL;
     }
     if (summary) {

@@ -1,4 +1,4 @@
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include "base/file.h"
 #include "library/library.h"
@@ -11,14 +11,14 @@ static const double usual_budget_s = 5;
 struct yoke_order_problem {
     atomic_int references;
     struct yk_arena *arena;
-    struct yk_order_problem *problem;
+    struct yk_transfer_order_problem *problem;
     struct yoke_order_problem_info info;
 };
 
 struct yoke_order {
     struct yoke_order_problem *problem; /* retained */
     struct yk_arena *arena;
-    struct yk_order *order;
+    struct yk_transfer_order *order;
     struct yoke_order_info info;
     struct yoke_transfer *transfers;
 };
@@ -27,7 +27,7 @@ static yk_status read_problem(const char *text, size_t length, const char *sourc
                               struct yoke_order_problem *handle)
 {
     YK_TRY(yk_arena_create(&handle->arena));
-    YK_TRY(yk_order_problem_read(text, length, source, handle->arena, &handle->problem));
+    YK_TRY(yk_transfer_order_problem_read(text, length, source, handle->arena, &handle->problem));
     handle->info = (struct yoke_order_problem_info){
         .layer_count = handle->problem->layer_count,
         .slot_count = 2 * handle->problem->layer_count + 3,
@@ -50,9 +50,9 @@ static yk_status read_text(const char *text, size_t length, const char *source,
 yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(path);
-    YK_LIBRARY_REQUIRE(out);
-    yk_status status = yk_file_read(path, &text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(path);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    yk_status status = yk_file_read_document(path, &text);
     YK_THEN(read_text(yk_text_chars(&text), text.length, path, out));
     yk_text_free(&text);
     return yk_library_status(status);
@@ -60,15 +60,15 @@ yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
 
 yoke_status yoke_order_problem_read(const char *text, const char *source, yoke_order_problem **out)
 {
-    YK_LIBRARY_REQUIRE(text);
-    YK_LIBRARY_REQUIRE(source);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(source);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_status(read_text(text, strlen(text), source, out));
 }
 
 void yoke_order_problem_destroy(yoke_order_problem *problem)
 {
-    if (problem && yk_library_release(&problem->references)) {
+    if (problem && yk_library_release_reference(&problem->references)) {
         yk_arena_destroy(problem->arena);
         free(problem);
     }
@@ -94,16 +94,17 @@ static const char *method_name(int32_t number)
 static yk_status solve(struct yoke_order *handle, const char *method,
                        const struct yoke_search *search)
 {
-    const struct yk_order_problem *problem = handle->problem->problem;
+    const struct yk_transfer_order_problem *problem = handle->problem->problem;
     int32_t number = 0;
     struct yk_scheduler_options given;
-    YK_TRY(yk_library_choose("method", method, method_name, &number));
+    YK_TRY(yk_library_find_name("method", method, method_name, &number));
     YK_TRY(yk_library_search_options(search, usual_budget_s, &given));
     if (number == GREEDY) {
-        return yk_order_greedy(problem, handle->arena, &handle->order);
+        return yk_transfer_order_solve_greedy(problem, handle->arena, &handle->order);
     }
-    const struct yk_order_options options = {.budget_s = given.budget_s, .stop = given.stop};
-    return yk_order_milp(problem, &options, handle->arena, &handle->order);
+    const struct yk_transfer_order_options options = {.budget_s = given.budget_s,
+                                                      .stop = given.stop};
+    return yk_transfer_order_solve_milp(problem, &options, handle->arena, &handle->order);
 }
 
 static yk_status find(struct yoke_order *handle, const char *method,
@@ -113,8 +114,8 @@ static yk_status find(struct yoke_order *handle, const char *method,
     int32_t count = 0;
     YK_TRY(yk_arena_create(&handle->arena));
     YK_TRY(solve(handle, method, search));
-    YK_TRY(yk_order_transfers(handle->problem->problem, handle->order, handle->arena, &transfers,
-                              &count));
+    YK_TRY(yk_transfer_order_list_transfers(handle->problem->problem, handle->order, handle->arena,
+                                            &transfers, &count));
     YK_TRY(yk_library_copy_plan_transfers(transfers, count, handle->arena, &handle->transfers));
     handle->info = (struct yoke_order_info){
         .method = handle->order->method,
@@ -128,9 +129,9 @@ static yk_status find(struct yoke_order *handle, const char *method,
 yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
                             const struct yoke_search *search, yoke_order **out)
 {
-    YK_LIBRARY_REQUIRE(problem);
-    YK_LIBRARY_REQUIRE(method);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(problem);
+    YK_LIBRARY_REQUIRE_NOT_NULL(method);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_order *handle = calloc(1, sizeof *handle);
     if (!handle) {
         return yk_library_status(yk_fail_out_of_memory());
@@ -166,5 +167,5 @@ bool yoke_order_keeps(const yoke_order *order, int32_t layer)
 
 const struct yoke_transfer *yoke_order_transfer(const yoke_order *order, int32_t number)
 {
-    return YK_LIBRARY_AT(order->transfers, order->info.transfer_count, number);
+    return YK_LIBRARY_RECORD_AT(order->transfers, order->info.transfer_count, number);
 }

@@ -9,7 +9,7 @@
 static const double usual_budget_s = 4;
 
 struct yoke_placements {
-    struct yk_library_basis basis;
+    struct yk_library_context basis;
     struct yk_placements *found;
     struct yoke_placements_info info;
     struct yoke_placement *placements;
@@ -79,11 +79,11 @@ static yk_status compare(struct yoke_placements *handle)
 
 yoke_status yoke_placements_find(const yoke_request *request, yoke_placements **out)
 {
-    YK_LIBRARY_REQUIRE(request);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_placements *handle = calloc(1, sizeof *handle);
     yk_status status =
-        handle ? yk_library_basis_open(request, &handle->basis) : yk_fail_out_of_memory();
+        handle ? yk_library_context_open(request, &handle->basis) : yk_fail_out_of_memory();
     YK_THEN(compare(handle));
     if (status != YK_OK) {
         yoke_placements_destroy(handle);
@@ -97,7 +97,7 @@ void yoke_placements_destroy(yoke_placements *placements)
 {
     if (placements) {
         yk_placements_destroy(placements->found);
-        yk_library_basis_close(&placements->basis);
+        yk_library_context_close(&placements->basis);
         free(placements);
     }
 }
@@ -109,7 +109,7 @@ const struct yoke_placements_info *yoke_placements_info(const yoke_placements *p
 
 const struct yoke_placement *yoke_placements_at(const yoke_placements *placements, int32_t number)
 {
-    return YK_LIBRARY_AT(placements->placements, placements->info.count, number);
+    return YK_LIBRARY_RECORD_AT(placements->placements, placements->info.count, number);
 }
 
 int32_t yoke_placements_device(const yoke_placements *placements, int32_t number, int32_t layer,
@@ -163,8 +163,8 @@ yoke_status yoke_placements_write(yoke_placements *placements, int32_t number,
                                   enum yoke_schedule_form form, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(placements);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(placements);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_return_text(write(placements, number, form, &text), &text, out);
 }
 
@@ -172,14 +172,14 @@ static yk_status write_map(const yoke_placements *placements, int32_t number, st
 {
     const struct yk_placement *placement = NULL;
     YK_TRY(get(placements, number, &placement));
-    return yk_export_accelerate(placement->map, out);
+    return yk_export_accelerate_device_map(placement->map, out);
 }
 
 yoke_status yoke_placements_device_map(const yoke_placements *placements, int32_t number,
                                        char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(placements);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(placements);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_return_text(write_map(placements, number, &text), &text, out);
 }

@@ -21,8 +21,8 @@ static void fill_info(struct yoke_plan *handle)
 {
     const struct yk_planner_outcome *planned = handle->planned;
     const struct yk_plan *plan = planned->plan;
-    const struct yk_trial *trial = &planned->trial;
-    const struct yk_mfu mfu = yk_planner_mfu(planned);
+    const struct yk_plan_evaluation *trial = &planned->trial;
+    const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     handle->info = (struct yoke_plan_info){
         .step_s = trial->step_s,
         .bound_s = planned->bound_s,
@@ -49,7 +49,7 @@ static void fill_info(struct yoke_plan *handle)
         .bucket_bytes = plan->bucket_bytes,
         .search_s = planned->search_s,
         .trials = planned->trials,
-        .error = yk_error_band_error(&trial->band),
+        .error = yk_error_band_relative_error(&trial->band),
         .cut_short = planned->cut_short,
     };
 }
@@ -57,7 +57,7 @@ static void fill_info(struct yoke_plan *handle)
 static void fill_rank(const struct yk_planner_outcome *planned, int32_t rank, struct yoke_rank *out)
 {
     const struct yk_plan_rank *decided = &planned->plan->ranks[rank];
-    const struct yk_plan_member *member = yk_planner_member(planned->plan, rank);
+    const struct yk_plan_group_member *member = yk_planner_find_member(planned->plan, rank);
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
     *out = (struct yoke_rank){
@@ -101,7 +101,7 @@ static yk_status fill_layer(const struct yk_planner_outcome *planned, int32_t la
     }
     *out = (struct yoke_plan_layer){
         .name = planned->study->model->layers[layer].name,
-        .strategy = yk_plan_strategy_name(yk_plan_strategy(plan, layer)),
+        .strategy = yk_plan_strategy_name(yk_plan_effective_strategy(plan, layer)),
         .recompute = plan->layers[layer].recompute,
         .rank_count = group->member_count,
         .ranks = ranks,
@@ -173,27 +173,27 @@ const struct yoke_plan_info *yoke_plan_info(const yoke_plan *plan)
 
 const struct yoke_rank *yoke_plan_rank(const yoke_plan *plan, int32_t rank)
 {
-    return YK_LIBRARY_AT(plan->ranks, plan->info.rank_count, rank);
+    return YK_LIBRARY_RECORD_AT(plan->ranks, plan->info.rank_count, rank);
 }
 
 const struct yoke_plan_layer *yoke_plan_layer(const yoke_plan *plan, int32_t layer)
 {
-    return YK_LIBRARY_AT(plan->layers, plan->info.layer_count, layer);
+    return YK_LIBRARY_RECORD_AT(plan->layers, plan->info.layer_count, layer);
 }
 
 const struct yoke_transfer *yoke_plan_transfer(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_AT(plan->transfers, plan->info.transfer_count, number);
+    return YK_LIBRARY_RECORD_AT(plan->transfers, plan->info.transfer_count, number);
 }
 
 const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_AT(plan->alternatives, plan->info.alternative_count, number);
+    return YK_LIBRARY_RECORD_AT(plan->alternatives, plan->info.alternative_count, number);
 }
 
 const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_AT(plan->leave_one_out, plan->info.leave_one_out_count, number);
+    return YK_LIBRARY_RECORD_AT(plan->leave_one_out, plan->info.leave_one_out_count, number);
 }
 
 const char *yoke_memory_kind_name(enum yoke_memory_kind kind)
@@ -211,7 +211,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 {
     struct yoke_plan *plan = calloc(1, sizeof *plan);
     yk_status status =
-        plan ? yk_library_basis_open(request, &plan->basis) : yk_fail_out_of_memory();
+        plan ? yk_library_context_open(request, &plan->basis) : yk_fail_out_of_memory();
     YK_THEN(yk_arena_create(&plan->arena));
     YK_TRY_OR(status, yoke_plan_destroy(plan));
     *out = plan;
@@ -230,16 +230,16 @@ static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_pl
 static yk_status search(struct yoke_plan *plan)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_basis_plan_request(&plan->basis, usual_budget_s, &request));
+    YK_TRY(yk_library_context_plan_request(&plan->basis, usual_budget_s, &request));
     YK_TRY(yk_planner_search(&request, &plan->planned));
-    return plan->planned->plan ? YK_OK : yk_planner_fail_unfound(plan->planned);
+    return plan->planned->plan ? YK_OK : yk_planner_fail_no_plan_found(plan->planned);
 }
 
 yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out)
 {
     struct yoke_plan *plan = NULL;
-    YK_LIBRARY_REQUIRE(request);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const yk_status status = create(request, &plan);
     return yk_library_status(status == YK_OK ? finish(search(plan), plan, out) : status);
 }
@@ -267,9 +267,9 @@ static yk_status open_cluster(const char *word, struct yoke_cluster **out)
 static yk_status open_sources(struct reading *reading)
 {
     struct yoke_plan_reading *given = &reading->given;
-    struct yk_plan_sources sources;
-    YK_TRY(yk_plan_file_sources(reading->text, reading->length, reading->source, reading->arena,
-                                &sources));
+    struct yk_plan_source_paths sources;
+    YK_TRY(yk_plan_file_read_source_paths(reading->text, reading->length, reading->source,
+                                          reading->arena, &sources));
     YK_TRY(given->model ? yk_library_derive_model(given->model, &reading->model)
                         : yk_library_open_model(sources.model, &reading->model));
     if (given->cluster) {
@@ -287,7 +287,7 @@ static yk_status read_file(struct reading *reading)
     if (reading->given.profile) {
         YK_TRY(yk_profile_open(reading->given.profile, &profile));
     }
-    const struct yk_plan_context context = {
+    const struct yk_plan_file_context context = {
         .config = reading->model->config,
         .cluster = reading->cluster->cluster,
         .profile = profile,
@@ -319,12 +319,12 @@ static yk_status examine(const struct reading *reading, struct yoke_plan *plan)
     struct yk_plan *kept =
         NULL; /* a copy that lives as long as the request, which points into it */
     YK_TRY(yk_plan_copy(reading->plan, plan->arena, &kept));
-    YK_TRY(yk_library_basis_plan_request(&plan->basis, usual_compare_s, &request));
-    yk_study_request_restore(kept, &request);
+    YK_TRY(yk_library_context_plan_request(&plan->basis, usual_compare_s, &request));
+    yk_search_context_restore_request(kept, &request);
     if (reading->given.slowdown > 0) {
         request.slowdown = reading->given.slowdown;
     }
-    return yk_planner_examine(&request, kept, reading->given.compare, &plan->planned);
+    return yk_planner_evaluate(&request, kept, reading->given.compare, &plan->planned);
 }
 
 static yk_status make(struct reading *reading, struct yoke_plan **out)
@@ -358,9 +358,9 @@ static yk_status read_text(const char *text, size_t length, const char *source,
 yoke_status yoke_plan_read(const char *text, const char *source,
                            const struct yoke_plan_reading *reading, yoke_plan **out)
 {
-    YK_LIBRARY_REQUIRE(text);
-    YK_LIBRARY_REQUIRE(source);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(source);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_status(read_text(text, strlen(text), source, reading, out));
 }
 
@@ -368,9 +368,9 @@ yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *rea
                            yoke_plan **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(path);
-    YK_LIBRARY_REQUIRE(out);
-    yk_status status = yk_file_read(path, &text);
+    YK_LIBRARY_REQUIRE_NOT_NULL(path);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    yk_status status = yk_file_read_document(path, &text);
     YK_THEN(read_text(yk_text_chars(&text), text.length, path, reading, out));
     yk_text_free(&text);
     return yk_library_status(status);
@@ -380,7 +380,7 @@ void yoke_plan_destroy(yoke_plan *plan)
 {
     if (plan) {
         yk_planner_outcome_destroy(plan->planned);
-        yk_library_basis_close(&plan->basis);
+        yk_library_context_close(&plan->basis);
         yk_arena_destroy(plan->arena);
         free(plan);
     }
@@ -389,7 +389,7 @@ void yoke_plan_destroy(yoke_plan *plan)
 /* `path` is the destination of the file, or NULL. */
 static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_text *out)
 {
-    const struct yk_plan_context context = {
+    const struct yk_plan_file_context context = {
         .config = plan->planned->request.config,
         .cluster = plan->basis.book.cluster,
         .profile = plan->basis.profile,
@@ -401,16 +401,16 @@ static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_t
 yoke_status yoke_plan_write(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(plan);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_return_text(write_file(plan, NULL, &text), &text, out);
 }
 
 yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(plan);
-    YK_LIBRARY_REQUIRE(path);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
+    YK_LIBRARY_REQUIRE_NOT_NULL(path);
     yk_status status = write_file(plan, path, &text);
     YK_THEN(yk_file_write(path, &text));
     yk_text_free(&text);
@@ -420,8 +420,8 @@ yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
 yoke_status yoke_plan_program(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(plan);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_return_text(yk_program_text_write(plan->planned->trial.program, &text), &text,
                                   out);
 }

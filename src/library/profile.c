@@ -1,4 +1,4 @@
-#include "job/profiling/profile.h"
+#include "job/profiling/profile_job.h"
 #include "job/rank.h"
 #include "library/library.h"
 
@@ -28,15 +28,15 @@ static yk_status check(const struct yoke_profile_request *request)
 
 static yk_status measure(const struct yoke_profile_request *request, struct yk_text *out)
 {
-    static const struct yk_rank_choice environment = {.rank = -1};
+    static const struct yk_rank_options environment = {.rank = -1};
     struct yk_launcher launcher;
-    struct yk_profile_result result = {0};
-    const struct yk_job job = {
+    struct yk_profile_job_result result = {0};
+    const struct yk_job_callbacks job = {
         .user = request->progress_user,
         .progress = request->progress,
         .stop = request->stop ? &request->stop->raised : NULL,
     };
-    const struct yk_profile_request asked = {
+    const struct yk_profile_job_request asked = {
         .model = request->model,
         .workload =
             {
@@ -56,19 +56,19 @@ static yk_status measure(const struct yoke_profile_request *request, struct yk_t
         .job = &job,
     };
     YK_TRY(check(request));
-    YK_TRY(yk_rank_find(&environment, &launcher));
-    YK_TRY(yk_profile_check(&asked, launcher.size));
-    yk_status status = yk_profile_run(&asked, &result);
+    YK_TRY(yk_rank_detect(&environment, &launcher));
+    YK_TRY(yk_profile_job_check_request(&asked, launcher.size));
+    yk_status status = yk_profile_job_run(&asked, &result);
     if (status == YK_OK && result.rank == 0) {
-        status = yk_profile_write_json(&result, out);
+        status = yk_profile_job_write_json(&result, out);
     }
-    yk_profile_result_free(&result);
+    yk_profile_job_result_free(&result);
     return status;
 }
 
 yoke_status yoke_profile_measure(const struct yoke_profile_request *request, char **out)
 {
-    YK_LIBRARY_REQUIRE(request);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request);
     struct yk_text text = {0};
     const yk_status status = measure(request, &text);
     if (!out || (status == YK_OK && text.length == 0)) {

@@ -13,7 +13,7 @@ struct reporting {
 static yk_status begin(const yoke_plan *plan, struct reporting *out)
 {
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_sim_trace(plan->planned->trial.sim, &out->trace));
+    YK_TRY(yk_sim_make_trace(plan->planned->trial.sim, &out->trace));
     return yk_planner_outcome_result(plan->planned, out->trace, out->arena, &out->result);
 }
 
@@ -27,13 +27,13 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
 {
     struct reporting reporting = {0};
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(plan);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yk_status status = begin(plan, &reporting);
     if (status == YK_OK) {
         reporting.result.tradeoffs = tradeoff ? tradeoff->charts : NULL;
         reporting.result.tradeoff_count = tradeoff ? tradeoff->chart_count : 0;
-        status = yk_plan_report_page(&reporting.result, &text);
+        status = yk_plan_page_write(&reporting.result, &text);
     }
     end(&reporting);
     return yk_library_return_text(status, &text, out);
@@ -50,21 +50,21 @@ static yk_status draw(const struct yk_plan_result *result, enum yoke_figure figu
         return yk_fail(YK_ERROR_USAGE, "a plan has no figure %d", (int)figure);
     }
     if (figure != YOKE_FIGURE_MEMORY) {
-        return yk_plan_page_pictures(result, charts[figure], yk_chart_open_text, out);
+        return yk_plan_page_write_pictures(result, charts[figure], yk_chart_open_single_text, out);
     }
     if (rank < 0 || rank >= result->plan->rank_count) {
         return yk_fail(YK_ERROR_USAGE, "there is no rank %d; the plan has %d, from 0 on", rank,
                        result->plan->rank_count);
     }
-    return yk_plan_memory_write(result, rank, out);
+    return yk_plan_memory_write_picture(result, rank, out);
 }
 
 yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32_t rank, char **out)
 {
     struct reporting reporting = {0};
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(plan);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yk_status status = begin(plan, &reporting);
     YK_THEN(draw(&reporting.result, figure, rank, &text));
     end(&reporting);
@@ -75,10 +75,10 @@ yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
 {
     struct yk_trace *trace = NULL;
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(plan);
-    YK_LIBRARY_REQUIRE(out);
-    yk_status status = yk_sim_trace(plan->planned->trial.sim, &trace);
-    YK_THEN(yk_chrome_write(trace, &text));
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    yk_status status = yk_sim_make_trace(plan->planned->trial.sim, &trace);
+    YK_THEN(yk_chrome_trace_write(trace, &text));
     yk_trace_destroy(trace);
     return yk_library_return_text(status, &text, out);
 }
@@ -88,7 +88,7 @@ static yk_status export_plan(const yoke_plan *plan, const char *name, struct yk_
 {
     const struct yk_exporter *exporter = NULL;
     const struct yk_planner_outcome *planned = plan->planned;
-    YK_TRY(yk_export_find(name, &exporter));
+    YK_TRY(yk_export_find_exporter(name, &exporter));
     return exporter->write(planned->plan, planned->study->model, planned->study->cluster, out,
                            notes);
 }
@@ -98,9 +98,9 @@ yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char *
     struct yk_text text = {0};
     struct yk_text remarks = {0};
     char *file = NULL;
-    YK_LIBRARY_REQUIRE(plan);
-    YK_LIBRARY_REQUIRE(exporter);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
+    YK_LIBRARY_REQUIRE_NOT_NULL(exporter);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const yk_status written = export_plan(plan, exporter, &text, &remarks);
     yoke_status status = yk_library_return_text(written, &text, &file);
     if (status == YOKE_OK && notes) {

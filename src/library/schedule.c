@@ -1,7 +1,7 @@
 #include "sched/schedule.h"
 #include "library/library.h"
-#include "sched/bound/bound.h"
-#include "sched/mapping.h"
+#include "sched/assignment.h"
+#include "sched/bound/makespan_bound.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static yk_status fill(struct yoke_schedule *handle, const char *algorithm)
 {
     const struct yk_schedule *schedule = handle->schedule;
     const struct yk_graph *graph = schedule->graph;
-    YK_TRY(yk_bound_compute(graph, &handle->bound));
+    YK_TRY(yk_makespan_bound_compute(graph, &handle->bound));
     if (schedule->lower_bound > handle->bound) {
         handle->bound = schedule->lower_bound;
     }
@@ -30,14 +30,14 @@ static yk_status fill(struct yoke_schedule *handle, const char *algorithm)
         handle->tasks[i] = (struct yoke_task){
             .name = graph->tasks[i].name,
             .device = schedule->devices[i],
-            .start = yk_graph_time(graph, schedule->starts[i]),
-            .end = yk_graph_time(graph, schedule->finishes[i]),
+            .start = yk_graph_ticks_to_time(graph, schedule->starts[i]),
+            .end = yk_graph_ticks_to_time(graph, schedule->finishes[i]),
         };
     }
     handle->info = (struct yoke_schedule_info){
         .algorithm = algorithm,
-        .makespan = yk_graph_time(graph, schedule->makespan),
-        .bound = yk_graph_time(graph, handle->bound),
+        .makespan = yk_graph_ticks_to_time(graph, schedule->makespan),
+        .bound = yk_graph_ticks_to_time(graph, handle->bound),
     };
     return YK_OK;
 }
@@ -70,7 +70,7 @@ static yk_status find(struct yoke_graph *graph, const char *algorithm,
     int32_t number = 0;
     struct yk_scheduler_options options;
     struct yk_schedule *schedule = NULL;
-    YK_TRY(yk_library_choose("scheduler", algorithm, scheduler_name, &number));
+    YK_TRY(yk_library_find_name("scheduler", algorithm, scheduler_name, &number));
     YK_TRY(yk_library_search_options(search, usual_budget_s, &options));
     YK_TRY(yk_scheduler_run(yk_schedulers[number], graph->graph, &options, &schedule));
     return wrap(graph, schedule, yk_schedulers[number]->name, out);
@@ -79,17 +79,17 @@ static yk_status find(struct yoke_graph *graph, const char *algorithm,
 yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm,
                                const struct yoke_search *search, yoke_schedule **out)
 {
-    YK_LIBRARY_REQUIRE(graph);
-    YK_LIBRARY_REQUIRE(algorithm);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(graph);
+    YK_LIBRARY_REQUIRE_NOT_NULL(algorithm);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_status(find(graph, algorithm, search, out));
 }
 
 static yk_status run_map(const struct yk_graph *graph, const char *map, const char *source,
                          int32_t *devices, struct yk_schedule *schedule)
 {
-    YK_TRY(yk_task_map_read(map, strlen(map), source, graph, devices));
-    YK_TRY(yk_mapping_run(&(struct yk_mapping){.devices = devices}, schedule));
+    YK_TRY(yk_assignment_read(map, strlen(map), source, graph, devices));
+    YK_TRY(yk_assignment_schedule(&(struct yk_assignment){.devices = devices}, schedule));
     return yk_schedule_memory_check(schedule);
 }
 
@@ -109,10 +109,10 @@ static yk_status follow(struct yoke_graph *graph, const char *map, const char *s
 yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char *source,
                                  yoke_schedule **out)
 {
-    YK_LIBRARY_REQUIRE(graph);
-    YK_LIBRARY_REQUIRE(map);
-    YK_LIBRARY_REQUIRE(source);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(graph);
+    YK_LIBRARY_REQUIRE_NOT_NULL(map);
+    YK_LIBRARY_REQUIRE_NOT_NULL(source);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_status(follow(graph, map, source, out));
 }
 
@@ -132,7 +132,7 @@ const struct yoke_schedule_info *yoke_schedule_info(const yoke_schedule *schedul
 
 const struct yoke_task *yoke_schedule_task(const yoke_schedule *schedule, int32_t task)
 {
-    return YK_LIBRARY_AT(schedule->tasks, schedule->schedule->graph->task_count, task);
+    return YK_LIBRARY_RECORD_AT(schedule->tasks, schedule->schedule->graph->task_count, task);
 }
 
 yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
@@ -140,15 +140,15 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
 {
     switch (form) {
     case YOKE_SCHEDULE_SUMMARY:
-        return yk_schedule_report_summary(report, out);
+        return yk_schedule_report_write_summary(report, out);
     case YOKE_SCHEDULE_JSON:
-        return yk_schedule_report_json(report, out);
+        return yk_schedule_report_write_json(report, out);
     case YOKE_SCHEDULE_SVG:
-        return yk_schedule_report_svg(report, out);
+        return yk_schedule_report_write_svg(report, out);
     case YOKE_SCHEDULE_HTML:
-        return yk_schedule_report_page(report, out);
+        return yk_schedule_page_write(report, out);
     case YOKE_SCHEDULE_TRACE:
-        return yk_schedule_report_chrome(report, out);
+        return yk_schedule_report_write_chrome_trace(report, out);
     }
     return yk_fail(YK_ERROR_USAGE, "a schedule has no form %d", (int)form);
 }
@@ -156,8 +156,8 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
 yoke_status yoke_schedule_write(yoke_schedule *schedule, enum yoke_schedule_form form, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(schedule);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(schedule);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     const struct yk_schedule_report report = {
         .schedule = schedule->schedule,
         .algorithm = schedule->info.algorithm,

@@ -11,8 +11,8 @@ static const double usual_budget_s = 5;
 
 static void fill_info(struct yoke_tradeoff *handle)
 {
-    const struct yk_tradeoff *found = handle->found;
-    handle->chart_count = yk_tradeoff_charts(found, handle->curves, handle->charts);
+    const struct yk_memory_tradeoff *found = handle->found;
+    handle->chart_count = yk_memory_tradeoff_charts(found, handle->curves, handle->charts);
     handle->info = (struct yoke_tradeoff_info){
         .points = found->points,
         .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
@@ -35,12 +35,12 @@ static void fill_info(struct yoke_tradeoff *handle)
 static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_basis_plan_request(&handle->basis, usual_budget_s, &request));
-    const struct yk_tradeoff_options options = {
+    YK_TRY(yk_library_context_plan_request(&handle->basis, usual_budget_s, &request));
+    const struct yk_memory_tradeoff_options options = {
         .points = points > 0 ? points : USUAL_POINTS,
         .milp_s = request.search.budget_s,
     };
-    const yk_status status = yk_tradeoff_find(&request, &options, &handle->found);
+    const yk_status status = yk_memory_tradeoff_compute(&request, &options, &handle->found);
     if (status == YK_ERROR_STOPPED) { /* the budget of the request ended */
         return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
     }
@@ -51,15 +51,15 @@ static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 
 yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke_tradeoff **out)
 {
-    YK_LIBRARY_REQUIRE(request);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     if (points != 0 && (points < 2 || points > YOKE_TRADEOFF_MAX_POINTS)) {
         return YK_LIBRARY_FAIL("a curve has 2 to %d points, not %d", YOKE_TRADEOFF_MAX_POINTS,
                                points);
     }
     yoke_tradeoff *handle = calloc(1, sizeof *handle);
     yk_status status =
-        handle ? yk_library_basis_open(request, &handle->basis) : yk_fail_out_of_memory();
+        handle ? yk_library_context_open(request, &handle->basis) : yk_fail_out_of_memory();
     YK_THEN(find(handle, points));
     if (status != YK_OK) {
         yoke_tradeoff_destroy(handle);
@@ -72,8 +72,8 @@ yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke
 void yoke_tradeoff_destroy(yoke_tradeoff *tradeoff)
 {
     if (tradeoff) {
-        yk_tradeoff_destroy(tradeoff->found);
-        yk_library_basis_close(&tradeoff->basis);
+        yk_memory_tradeoff_destroy(tradeoff->found);
+        yk_library_context_close(&tradeoff->basis);
         free(tradeoff);
     }
 }
@@ -92,14 +92,14 @@ static yk_status draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart ch
     if ((int32_t)chart >= tradeoff->chart_count) {
         return yk_fail(YK_ERROR_INPUT, "the budget ended before the first point of this chart");
     }
-    return yk_plan_tradeoff_write(&tradeoff->charts[chart], out);
+    return yk_plan_tradeoff_write_picture(&tradeoff->charts[chart], out);
 }
 
 yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart chart,
                                char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE(tradeoff);
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(tradeoff);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     return yk_library_return_text(draw(tradeoff, chart, &text), &text, out);
 }

@@ -23,7 +23,7 @@ struct call {
 
 yoke_status yoke_training_create(yoke_training **out)
 {
-    YK_LIBRARY_REQUIRE(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_training *training = calloc(1, sizeof *training);
     const yk_status status = training ? yk_arena_create(&training->arena) : yk_fail_out_of_memory();
     if (status != YK_OK) {
@@ -58,9 +58,9 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
 
 yoke_status yoke_training_set(yoke_training *training, const char *name, const char *value)
 {
-    YK_LIBRARY_REQUIRE(training);
-    YK_LIBRARY_REQUIRE(name);
-    YK_LIBRARY_REQUIRE(value);
+    YK_LIBRARY_REQUIRE_NOT_NULL(training);
+    YK_LIBRARY_REQUIRE_NOT_NULL(name);
+    YK_LIBRARY_REQUIRE_NOT_NULL(value);
     return yk_library_status(set(training, name, value));
 }
 
@@ -89,7 +89,7 @@ static void keep_failure(void *user, const char *sentence)
     (void)!yk_arena_strdup(call->arena, sentence, &call->failure);
 }
 
-static void report_step(void *user, const struct yk_train_step *step)
+static void report_step(void *user, const struct yk_train_step_report *step)
 {
     const struct yoke_training_callbacks *callbacks = ((const struct call *)user)->callbacks;
     const struct yoke_training_step reported = {
@@ -105,13 +105,13 @@ static void report_step(void *user, const struct yk_train_step *step)
     callbacks->step(callbacks->user, &reported);
 }
 
-static void report_evaluation(void *user, const struct yk_train_evaluation *evaluation)
+static void report_evaluation(void *user, const struct yk_train_evaluation_report *evaluation)
 {
     const struct yoke_training_callbacks *callbacks = ((const struct call *)user)->callbacks;
     callbacks->evaluated(callbacks->user, evaluation->step, evaluation->loss);
 }
 
-static void report_checkpoint(void *user, const struct yk_train_checkpoint *checkpoint)
+static void report_checkpoint(void *user, const struct yk_train_checkpoint_report *checkpoint)
 {
     const struct yoke_training_callbacks *callbacks = ((const struct call *)user)->callbacks;
     callbacks->saved(callbacks->user, checkpoint->step, checkpoint->path);
@@ -144,7 +144,7 @@ static void fill_result(yoke_training *training)
 static yk_status run(yoke_training *training, struct call *call)
 {
     const struct yoke_training_callbacks *callbacks = call->callbacks;
-    const struct yk_job job = {
+    const struct yk_job_callbacks job = {
         .user = call,
         .progress = callbacks->progress ? report_progress : NULL,
         .failed = keep_failure,
@@ -152,7 +152,7 @@ static yk_status run(yoke_training *training, struct call *call)
         .leave = callbacks->leave ? report_leave : NULL,
         .stop = callbacks->stop ? &callbacks->stop->raised : NULL,
     };
-    const struct yk_train_progress progress = {
+    const struct yk_train_progress_callbacks progress = {
         .user = call,
         .step = callbacks->step ? report_step : NULL,
         .evaluation = callbacks->evaluated ? report_evaluation : NULL,
@@ -171,7 +171,7 @@ yoke_status yoke_training_run(yoke_training *training,
                               const struct yoke_training_callbacks *callbacks)
 {
     static const struct yoke_training_callbacks none;
-    YK_LIBRARY_REQUIRE(training);
+    YK_LIBRARY_REQUIRE_NOT_NULL(training);
     struct call call = {.callbacks = callbacks ? callbacks : &none};
     yk_train_result_free(&training->outcome);
     training->outcome = (struct yk_train_result){0};

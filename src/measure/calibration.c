@@ -4,7 +4,7 @@
 #include "cost/communication.h"
 #include "cost/profile_key.h"
 #include "measure/timings.h"
-#include "sim/rings.h"
+#include "sim/collective_rings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const double max_lost = 0.9;
 struct state {
     const struct yk_calibration_request *request;
     struct yk_arena *arena;
-    struct yk_ring *rings; /* by group; the last is of all ranks */
+    struct yk_collective_ring *rings; /* by group; the last is of all ranks */
     struct yk_calibration *out;
     int32_t **class_of; /* (ranks), each (ops); −1: of no class */
 };
@@ -31,7 +31,7 @@ struct state {
 /* Times of another program say nothing about this one. */
 static yk_status check_rank(const struct yk_calibration_request *request, int32_t rank)
 {
-    const struct yk_program_rank *list = &request->program->ranks[rank];
+    const struct yk_op_list *list = &request->program->ranks[rank];
     const struct yk_op_times_rank *spent = &request->spent->ranks[rank];
     struct yk_text name = {0};
     yk_status status =
@@ -93,7 +93,7 @@ static void describe_pass(const struct state *state, int32_t rank, const struct 
     const struct yk_program *program = state->request->program;
     const bool updates = op->kind == YK_OP_UPDATE;
     const int32_t number = updates ? program->layers[op->layer].leader : op->layer;
-    const struct yk_layer *layer = &yk_model_sizes_whole_batch(program->sizes)->layers[number];
+    const struct yk_layer *layer = &yk_model_cache_whole_batch(program->sizes)->layers[number];
     out->layer = layer->kind;
     out->shape = layer->shape;
     out->size = updates ? 0 : op->samples;
@@ -112,7 +112,7 @@ static void describe_message(const struct state *state, int32_t rank, const stru
     double bytes = op->bytes;
     out->ranks = 2;
     if (out->kind != YK_OP_SEND) {
-        const struct yk_ring *ring =
+        const struct yk_collective_ring *ring =
             &state->rings[op->kind == YK_OP_AGREE ? plan->group_count : op->group];
         const int32_t n = ring->ranks.count;
         const double largest = out->kind == YK_OP_ALL_REDUCE ? 0 : bytes * ring->largest_part;
@@ -159,7 +159,7 @@ static bool is_timed(const struct yk_op *op)
     case YK_OP_UPDATE:
         return true;
     default:
-        return op->match != YK_NO_MATCH && op->bytes > 0;
+        return op->match != YK_OP_NO_MATCH && op->bytes > 0;
     }
 }
 
@@ -176,7 +176,7 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
     if (!is_timed(op)) {
         return YK_OK;
     }
-    if (op->match != YK_NO_MATCH) {
+    if (op->match != YK_OP_NO_MATCH) {
         describe_message(state, rank, op, name, &class);
         if (class.ranks < 2) {
             return YK_OK;
@@ -244,7 +244,7 @@ static double part_of(const struct yk_program *program, int32_t rank, const stru
     const struct yk_plan *plan = program->plan;
     const int32_t leader = program->layers[op->layer].leader;
     const struct yk_plan_group *group = &plan->groups[plan->layers[leader].group];
-    double part = yk_plan_strategy(plan, leader) == YK_REPLICATED ? 1 : 0;
+    double part = yk_plan_effective_strategy(plan, leader) == YK_SHARDING_REPLICATED ? 1 : 0;
     for (int32_t i = 0; i < group->member_count && part == 0; i++) {
         part = group->members[i].rank == rank ? group->members[i].part : 0;
     }
@@ -313,7 +313,7 @@ static yk_status estimate(const struct state *state, const struct sums *sums, bo
             status = yk_timings_add(&slowdowns, slowdown);
         }
     }
-    *out = yk_timings_summarise(&slowdowns, state->request->spent->ranks[0].versions);
+    *out = yk_timings_summarize(&slowdowns, state->request->spent->ranks[0].versions);
     out->samples *= state->request->spent->steps;
     yk_timings_free(&slowdowns);
     return status;
@@ -349,7 +349,7 @@ static yk_status find_known(const struct state *state, double *out)
     const struct yk_calibration *made = state->out;
     struct yk_profile *profile = state->request->book->profile;
     for (int32_t i = 0; profile && i < made->class_count; i++) {
-        const struct yk_profile_fact fact = {made->classes[i].on, YK_PROFILE_MESSAGE_SLOWDOWN};
+        const struct yk_profile_fact_key fact = {made->classes[i].on, YK_PROFILE_MESSAGE_SLOWDOWN};
         double value = NAN;
         if (is_message(&made->classes[i]) && made->classes[i].is_known) {
             YK_TRY(yk_profile_find_fact(profile, &fact, &value));
@@ -364,8 +364,8 @@ static yk_status find_known(const struct state *state, double *out)
 static yk_status add_fact(struct state *state, const char *link, const char *name,
                           const struct yk_profile_measurement *made)
 {
-    const struct yk_survey_fact row = {.fact = {link, name}, .measurement = *made};
-    return yk_survey_add_fact(&state->out->rows, &row);
+    const struct yk_profiler_fact_row row = {.fact = {link, name}, .measurement = *made};
+    return yk_profiler_add_fact(&state->out->rows, &row);
 }
 
 static yk_status find_slowdowns(struct state *state, struct sums *sums)
@@ -403,7 +403,7 @@ static void add_alone(const struct state *state, int32_t rank, int32_t number, s
     const struct yk_calibration_request *request = state->request;
     const struct yk_op *op = &request->program->ranks[rank].ops[number];
     const struct yk_op_times_op *spent = &request->spent->ranks[rank].ops[number];
-    const bool message = op->match != YK_NO_MATCH;
+    const bool message = op->match != YK_OP_NO_MATCH;
     const double slowdown = message ? state->out->message_slowdown : state->out->compute_slowdown;
     const bool first = op->kind == YK_OP_BACKWARD && op->micro_batch == 0;
     if (message && isnan(slowdown) && spent->overlap > APART) {
@@ -476,27 +476,27 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
         return YK_OK;
     }
     if (is_message(class)) {
-        const struct yk_survey_link row = {
+        const struct yk_profiler_link_row row = {
             .link = {.link = class->on, .collective = collective_of(class), .ranks = class->ranks},
             .bytes = class->size,
             .measurement = measurement,
         };
-        return class->ranks > 1 && class->size > 0 ? yk_survey_add_link(&state->out->rows, &row)
+        return class->ranks > 1 && class->size > 0 ? yk_profiler_add_link(&state->out->rows, &row)
                                                    : YK_OK;
     }
     const struct yk_program *program = request->program;
-    const struct yk_survey_layer row = {
+    const struct yk_profiler_layer_row row = {
         .layer = {.device = class->on,
-                  .part =
-                      yk_profile_key_part(&program->cluster->devices[class->device],
-                                          program->facts ? &program->facts[class->device] : NULL),
+                  .part = yk_profile_key_device_fraction(
+                      &program->cluster->devices[class->device],
+                      program->facts ? &program->facts[class->device] : NULL),
                   .shape = class->shape,
                   .sequence = program->plan->workload.sequence,
                   .pass = yk_op_kind_name(class->kind)},
         .batch = class->kind == YK_OP_UPDATE ? 1 : class->size,
         .measurement = measurement,
     };
-    return yk_survey_add_layer(&state->out->rows, &row);
+    return yk_profiler_add_layer(&state->out->rows, &row);
 }
 
 /* Both slowdowns, the times of classes alone, and the rows. */
@@ -535,7 +535,7 @@ static void add_op(struct state *state, int32_t rank, int32_t op,
 /* The ops of a rank, and for each class how often it has it. */
 static yk_status add_rank(struct state *state, int32_t rank)
 {
-    const struct yk_program_rank *list = &state->request->program->ranks[rank];
+    const struct yk_op_list *list = &state->request->program->ranks[rank];
     int32_t *class_of = NULL;
     YK_TRY_NEW(state->arena, class_of, (int64_t)list->op_count + 1);
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -581,8 +581,9 @@ static yk_status calibrate(struct state *state)
     const struct yk_calibration_request *request = state->request;
     struct yk_calibration *made = state->out;
     YK_TRY(check(request));
-    YK_TRY(yk_survey_begin(&made->rows));
-    YK_TRY(yk_rings_create(request->program->plan, request->book, state->arena, &state->rings));
+    YK_TRY(yk_profiler_init(&made->rows));
+    YK_TRY(yk_collective_rings_create(request->program->plan, request->book, state->arena,
+                                      &state->rings));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(state->arena, state->class_of, request->program->rank_count);
     for (int32_t r = 0; r < request->program->rank_count; r++) {
@@ -609,11 +610,12 @@ yk_status yk_calibration_compute(const struct yk_calibration_request *request,
 void yk_calibration_free(struct yk_calibration *calibration)
 {
     free(calibration->classes);
-    yk_survey_free(&calibration->rows);
+    yk_profiler_free(&calibration->rows);
     *calibration = (struct yk_calibration){0};
 }
 
-yk_status yk_calibration_save(const struct yk_calibration *calibration, struct yk_profile *profile)
+yk_status yk_calibration_write_profile(const struct yk_calibration *calibration,
+                                       struct yk_profile *profile)
 {
-    return yk_survey_write(&calibration->rows, profile);
+    return yk_profiler_write_rows(&calibration->rows, profile);
 }

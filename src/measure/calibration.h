@@ -24,7 +24,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "cost/cost.h"
-#include "measure/survey/survey.h"
+#include "measure/profiler/profiler.h"
 #include "program/program.h"
 #include "sim/sim.h"
 #include "trace/op_times.h"
@@ -59,7 +59,7 @@ struct yk_calibration {
     struct yk_calibration_class *classes; /* sorted by |difference_s|, largest first */
     int32_t class_count;
     int32_t class_capacity;
-    struct yk_survey rows;   /* entries for the profile */
+    struct yk_profiler rows; /* entries for the profile */
     double compute_slowdown; /* slowdown factors used; NAN if unknown */
     double message_slowdown;
     bool estimated_compute; /* compute_slowdown was estimated from this run */
@@ -68,10 +68,10 @@ struct yk_calibration {
 };
 
 struct yk_calibration_request {
-    const struct yk_program *program; /* the last program of the run */
-    const struct yk_sim *sim;         /* the simulation of this program */
-    const struct yk_cost_book *book;  /* the costs used by the simulation */
-    const struct yk_op_times *spent;  /* measured times */
+    const struct yk_program *program;   /* the last program of the run */
+    const struct yk_sim *sim;           /* the simulation of this program */
+    const struct yk_cost_sources *book; /* the costs used by the simulation */
+    const struct yk_op_times *spent;    /* measured times */
 };
 
 /* Fails if the times belong to another program. `out` starts as {0}. Strings are in the arena. */
@@ -80,7 +80,7 @@ yk_status yk_calibration_compute(const struct yk_calibration_request *request,
 void yk_calibration_free(struct yk_calibration *calibration);
 
 /* Writes the rows to the profile in one transaction. */
-yk_status yk_calibration_save(const struct yk_calibration *calibration,
-                              struct yk_profile *profile) YK_MUST_USE;
+yk_status yk_calibration_write_profile(const struct yk_calibration *calibration,
+                                       struct yk_profile *profile) YK_MUST_USE;
 
 #endif

@@ -46,7 +46,7 @@ double yk_timings_median(double *numbers, int32_t count)
     return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
 }
 
-struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings, const char *versions)
+struct yk_profile_measurement yk_timings_summarize(struct yk_timings *timings, const char *versions)
 {
     const int32_t count = timings->count;
     struct yk_profile_measurement made = {
@@ -66,20 +66,20 @@ struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings, c
     return made;
 }
 
-double yk_timings_computed_s(void)
+double yk_timings_process_cpu_s(void)
 {
     struct timespec used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-static double part_of(const struct yk_timings_round *round)
+static double part_of(const struct yk_timings_cpu_usage *round)
 {
     return round->passed_s > 0 ? round->computed_s / round->passed_s : 0;
 }
 
 /* The round that got most of those that are not marked yet; −1: all are. */
-static int32_t best_of(const struct yk_timings_round *rounds, int32_t count, const bool *marked)
+static int32_t best_of(const struct yk_timings_cpu_usage *rounds, int32_t count, const bool *marked)
 {
     int32_t best = -1;
     for (int32_t i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ static int32_t best_of(const struct yk_timings_round *rounds, int32_t count, con
     return best;
 }
 
-void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
+void yk_timings_choose_undisturbed(const struct yk_timings_cpu_usage *rounds, int32_t count,
                                    int32_t min_count, bool *out)
 {
     double most = 0;

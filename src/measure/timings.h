@@ -24,7 +24,7 @@ void yk_timings_free(struct yk_timings *timings);
 
 /* Returns the median, spread, minimum, maximum and number of durations. Sorts them. The median is
  * NAN if there are none. */
-struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings,
+struct yk_profile_measurement yk_timings_summarize(struct yk_timings *timings,
                                                    const char *versions);
 
 void yk_timings_sort(double *numbers, int32_t count);
@@ -32,17 +32,17 @@ void yk_timings_sort(double *numbers, int32_t count);
 /* Sorts `numbers` and returns their median; NAN if `count` is 0. */
 double yk_timings_median(double *numbers, int32_t count);
 
-struct yk_timings_round {
+struct yk_timings_cpu_usage {
     double passed_s;   /* wall-clock time */
     double computed_s; /* CPU time of all threads of this process */
 };
 
 /* Sets out[i] for the rounds whose CPU time per second is within 3% of the best round, and for at
  * least `min_count` rounds if there are as many. */
-void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
+void yk_timings_choose_undisturbed(const struct yk_timings_cpu_usage *rounds, int32_t count,
                                    int32_t min_count, bool *out);
 
 /* CPU time of all threads of this process since it started. */
-double yk_timings_computed_s(void);
+double yk_timings_process_cpu_s(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "model/config.h"
 #include "model/model_builder.h"
-#include "model/modules.h"
+#include "model/module_tree.h"
 
 struct yk_architecture {
     const char *name;               /* "gpt2", "llama", "bert", "transformer" */
@@ -23,7 +23,7 @@ struct yk_architecture {
     /* Adds every layer and edge of the model. */
     void (*add_layers)(struct yk_model_builder *model);
     /* Adds every Hugging Face module, in the order of named_modules(). */
-    void (*list_modules)(const struct yk_model_config *config, struct yk_modules *modules);
+    void (*list_modules)(const struct yk_model_config *config, struct yk_module_tree *modules);
 };
 
 extern const struct yk_architecture yk_architecture_gpt2;

@@ -16,13 +16,15 @@ static const double DEFAULT_EPSILON = 1e-12;
 static const double DEFAULT_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
-    YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
-    YK_FIELD(width, YK_FIELD_REQUIRED, "the width of the model", "hidden_size"),
-    YK_FIELD(inner, YK_FIELD_REQUIRED, "the width inside the feed-forward", "intermediate_size"),
-    YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
-    YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
-    YK_FIELD(positions, YK_FIELD_REQUIRED, "the number of positions", "max_position_embeddings"),
-    YK_FIELD(token_types, DEFAULT_SEGMENTS, "the number of segments", "type_vocab_size"),
+    YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
+    YK_CONFIG_FIELD(inner, YK_CONFIG_FIELD_REQUIRED, "the width inside the feed-forward",
+                    "intermediate_size"),
+    YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
+    YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
+    YK_CONFIG_FIELD(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions",
+                    "max_position_embeddings"),
+    YK_CONFIG_FIELD(token_types, DEFAULT_SEGMENTS, "the number of segments", "type_vocab_size"),
 };
 
 static const struct yk_config_flag flags[] = {
@@ -31,7 +33,7 @@ static const struct yk_config_flag flags[] = {
 
 static const char ENCODER_ONLY[] = "BERT is known only as an encoder";
 
-static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);
+static const struct yk_config_field_table table = YK_CONFIG_FIELD_TABLE(fields, flags);
 
 /* Reads what does not change sizes. */
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
@@ -40,7 +42,7 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     const struct yk_json *positions = yk_json_get(json, key);
     bool absolute = false;
     YK_TRY(yk_config_fields_read_activation(json, "hidden_act", "gelu", "its hidden_act", config));
-    YK_TRY(yk_config_fields_read_match(json, key, "absolute", &absolute));
+    YK_TRY(yk_config_fields_string_equals(json, key, "absolute", &absolute));
     if (positions && !yk_json_is_null(positions) && !absolute) {
         config->not_trained = "its position_embedding_type";
     }
@@ -56,9 +58,9 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
                                           YK_CONFIG_OFFSET(width)));
     YK_TRY(read_arithmetic(json, config));
     YK_TRY(yk_config_fields_read_token_ids(json, config));
-    YK_TRY(yk_config_fields_refuse(json, "is_decoder", ENCODER_ONLY));
-    YK_TRY(yk_config_fields_refuse(json, "add_cross_attention", ENCODER_ONLY));
-    const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
+    YK_TRY(yk_config_fields_refuse_flag(json, "is_decoder", ENCODER_ONLY));
+    YK_TRY(yk_config_fields_refuse_flag(json, "add_cross_attention", ENCODER_ONLY));
+    const char *class = yk_json_string(yk_json_array_at(yk_json_get(json, "architectures"), 0));
     const bool masked = class && strcmp(class, "BertForMaskedLM") == 0;
     config->masked_head = masked || (class && strcmp(class, "BertForPreTraining") == 0);
     config->pooler = !masked;
@@ -80,17 +82,18 @@ static bool is_inside(const struct yk_model_config *config)
 static int32_t add_embed(struct yk_model_builder *model)
 {
     const struct yk_model_config *config = model->config;
-    const char *const modules[YK_MODEL_BUILDER_MODULES] = {is_inside(config) ? "bert.embeddings"
-                                                                             : "embeddings"};
+    const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {is_inside(config) ? "bert.embeddings"
+                                                                                 : "embeddings"};
     const int64_t rows = model->workload.batch * model->workload.sequence;
     const int64_t C = config->width;
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "bert-embed", 0, &layer);
-    yk_layer_add_shape(&layer, " V%lld C%lld P%lld S%lld", (long long)config->vocabulary,
-                       (long long)C, (long long)config->positions, (long long)config->token_types);
-    yk_layer_add_embedding(&layer, rows, C, 3,
-                           (config->vocabulary + config->positions + config->token_types) * C);
-    yk_layer_add_norm(&layer, YK_NORM_LAYER, rows, C);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "bert-embed", 0, &layer);
+    yk_layer_builder_append_shape(&layer, " V%lld C%lld P%lld S%lld", (long long)config->vocabulary,
+                                  (long long)C, (long long)config->positions,
+                                  (long long)config->token_types);
+    yk_layer_builder_add_embedding(
+        &layer, rows, C, 3, (config->vocabulary + config->positions + config->token_types) * C);
+    yk_layer_builder_add_norm(&layer, YK_NORM_LAYER, rows, C);
     return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
 }
 
@@ -99,28 +102,28 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
-    const struct yk_layer_attention attention =
-        yk_model_builder_self_attention(model, model->workload.sequence, false);
+    const struct yk_attention_spec attention =
+        yk_model_builder_self_attention_spec(model, model->workload.sequence, false);
     yk_model_builder_begin_block(model, "bert-block", rows, config->inner, config->heads, layer);
-    yk_layer_add_self_attention(layer, &attention, 3);
-    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
+    yk_layer_builder_add_self_attention(layer, &attention, 3);
+    yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
     yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
-    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
+    yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
 }
 
 static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
 {
     const struct yk_model_config *config = model->config;
-    const char *const modules[YK_MODEL_BUILDER_MODULES] = {is_inside(config) ? "bert.pooler"
-                                                                             : "pooler"};
+    const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {is_inside(config) ? "bert.pooler"
+                                                                                 : "pooler"};
     const int64_t B = model->workload.batch; /* one token of each sample */
     const int64_t C = config->width;
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_OUTER, "pooler", model->workload.sequence * B,
-                                 &layer);
-    yk_layer_add_shape(&layer, " C%lld", (long long)C);
-    yk_layer_add_linear(&layer, &(struct yk_layer_linear){"pool", B, C, C, 1, .bias = true});
-    yk_layer_add_activation(&layer, YK_ACTIVATION_TANH, B, C);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "pooler",
+                                 model->workload.sequence * B, &layer);
+    yk_layer_builder_append_shape(&layer, " C%lld", (long long)C);
+    yk_layer_builder_add_linear(&layer, &(struct yk_linear_spec){"pool", B, C, C, 1, .bias = true});
+    yk_layer_builder_add_activation(&layer, YK_ACTIVATION_TANH, B, C);
     layer.keeps_input = false; /* it saves a copy of one token of each sample */
     const int32_t pooler =
         yk_model_builder_add_layer(model, &layer, "pooler", modules, YK_LAYER_NONE);
@@ -130,31 +133,33 @@ static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
 
 static void add_head(struct yk_model_builder *model, int32_t last, int32_t pooler, int32_t embed)
 {
-    static const char *const modules[YK_MODEL_BUILDER_MODULES] = {"cls"};
+    static const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {"cls"};
     const struct yk_model_config *config = model->config;
     const int64_t B = model->workload.batch;
     const int64_t rows = B * model->workload.sequence;
     const int64_t C = config->width;
     const int64_t V = config->vocabulary;
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_OUTER, "bert-head", rows, &layer);
-    yk_layer_add_shape(&layer, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
-                       config->relu ? " relu" : "", config->tied ? " tied" : "",
-                       pooler != YK_LAYER_NONE ? " pairs" : "");
-    yk_layer_add_linear(&layer,
-                        &(struct yk_layer_linear){"transform", rows, C, C, 1, .bias = true});
-    yk_layer_add_activation(&layer, yk_model_builder_activation(model), rows, C);
-    yk_layer_add_norm(&layer, YK_NORM_LAYER, rows, C);
-    yk_layer_add_linear(&layer, &(struct yk_layer_linear){"logits", rows, C, V, 1, .bias = true,
-                                                          .tied = config->tied, .in_place = true});
-    yk_layer_add_loss(&layer, rows, V);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "bert-head", rows, &layer);
+    yk_layer_builder_append_shape(&layer, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
+                                  config->relu ? " relu" : "", config->tied ? " tied" : "",
+                                  pooler != YK_LAYER_NONE ? " pairs" : "");
+    yk_layer_builder_add_linear(&layer,
+                                &(struct yk_linear_spec){"transform", rows, C, C, 1, .bias = true});
+    yk_layer_builder_add_activation(&layer, yk_model_builder_activation(model), rows, C);
+    yk_layer_builder_add_norm(&layer, YK_NORM_LAYER, rows, C);
+    yk_layer_builder_add_linear(&layer,
+                                &(struct yk_linear_spec){"logits", rows, C, V, 1, .bias = true,
+                                                         .tied = config->tied, .in_place = true});
+    yk_layer_builder_add_loss(&layer, rows, V);
     if (!config->tied) { /* predictions.bias: the untied product has decoder.bias */
-        yk_layer_add_unused(&layer, V);
+        yk_layer_builder_add_unused_parameters(&layer, V);
     }
     if (pooler != YK_LAYER_NONE) {
-        yk_layer_add_linear(&layer, &(struct yk_layer_linear){"sentence", B, C, SENTENCE_CLASSES, 1,
-                                                              .bias = true, .in_place = true});
-        yk_layer_add_loss(&layer, B, SENTENCE_CLASSES);
+        yk_layer_builder_add_linear(&layer,
+                                    &(struct yk_linear_spec){"sentence", B, C, SENTENCE_CLASSES, 1,
+                                                             .bias = true, .in_place = true});
+        yk_layer_builder_add_loss(&layer, B, SENTENCE_CLASSES);
     }
     const int32_t head = yk_model_builder_add_layer(model, &layer, "head", modules,
                                                     config->tied ? embed : YK_LAYER_NONE);
@@ -181,106 +186,106 @@ static void add_layers(struct yk_model_builder *model)
 }
 
 /* Returns the number of the token embedding. */
-static int32_t list_embeddings(const struct yk_model_config *config, struct yk_modules *modules)
+static int32_t list_embeddings(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
-    yk_modules_open(modules, "embeddings");
-    yk_modules_set_unsplittable(modules);
-    yk_modules_add_buffer(modules, "position_ids", YK_MODULE_TENSOR_INT64, config->positions);
-    yk_modules_add_buffer(modules, "token_type_ids", YK_MODULE_TENSOR_INT64, config->positions);
+    yk_module_tree_open_module(modules, "embeddings");
+    yk_module_tree_set_unsplittable(modules);
+    yk_module_tree_add_buffer(modules, "position_ids", YK_MODULE_TENSOR_INT64, config->positions);
+    yk_module_tree_add_buffer(modules, "token_type_ids", YK_MODULE_TENSOR_INT64, config->positions);
     const int32_t tokens =
-        yk_modules_add_embedding(modules, "word_embeddings", config->vocabulary, config->width);
-    (void)yk_modules_add_embedding(modules, "position_embeddings", config->positions,
-                                   config->width);
-    (void)yk_modules_add_embedding(modules, "token_type_embeddings", config->token_types,
-                                   config->width);
-    yk_modules_add_norm(modules, "LayerNorm", config->width, true);
-    yk_modules_add_empty(modules, "dropout");
-    yk_modules_close(modules);
+        yk_module_tree_add_embedding(modules, "word_embeddings", config->vocabulary, config->width);
+    (void)yk_module_tree_add_embedding(modules, "position_embeddings", config->positions,
+                                       config->width);
+    (void)yk_module_tree_add_embedding(modules, "token_type_embeddings", config->token_types,
+                                       config->width);
+    yk_module_tree_add_norm(modules, "LayerNorm", config->width, true);
+    yk_module_tree_add_empty_module(modules, "dropout");
+    yk_module_tree_close_module(modules);
     return tokens;
 }
 
 /* A linear to the model's width, and the norm after the residual sum. */
-static void list_output(const struct yk_model_config *config, struct yk_modules *modules,
+static void list_output(const struct yk_model_config *config, struct yk_module_tree *modules,
                         int64_t in)
 {
-    yk_modules_open(modules, "output");
-    (void)yk_modules_add_linear(modules, "dense", in, config->width, true);
-    yk_modules_add_norm(modules, "LayerNorm", config->width, true);
-    yk_modules_add_empty(modules, "dropout");
-    yk_modules_close(modules);
+    yk_module_tree_open_module(modules, "output");
+    (void)yk_module_tree_add_linear(modules, "dense", in, config->width, true);
+    yk_module_tree_add_norm(modules, "LayerNorm", config->width, true);
+    yk_module_tree_add_empty_module(modules, "dropout");
+    yk_module_tree_close_module(modules);
 }
 
-static void list_block(const struct yk_model_config *config, struct yk_modules *modules)
+static void list_block(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
     const int64_t width = config->width;
-    yk_modules_set_unsplittable(modules);
-    yk_modules_open(modules, "attention");
-    yk_modules_open(modules, "self");
-    (void)yk_modules_add_linear(modules, "query", width, width, true);
-    (void)yk_modules_add_linear(modules, "key", width, width, true);
-    (void)yk_modules_add_linear(modules, "value", width, width, true);
-    yk_modules_add_empty(modules, "dropout");
-    yk_modules_close(modules);
+    yk_module_tree_set_unsplittable(modules);
+    yk_module_tree_open_module(modules, "attention");
+    yk_module_tree_open_module(modules, "self");
+    (void)yk_module_tree_add_linear(modules, "query", width, width, true);
+    (void)yk_module_tree_add_linear(modules, "key", width, width, true);
+    (void)yk_module_tree_add_linear(modules, "value", width, width, true);
+    yk_module_tree_add_empty_module(modules, "dropout");
+    yk_module_tree_close_module(modules);
     list_output(config, modules, width);
-    yk_modules_close(modules);
-    yk_modules_open(modules, "intermediate");
-    (void)yk_modules_add_linear(modules, "dense", width, config->inner, true);
-    yk_modules_add_empty(modules, "intermediate_act_fn");
-    yk_modules_close(modules);
+    yk_module_tree_close_module(modules);
+    yk_module_tree_open_module(modules, "intermediate");
+    (void)yk_module_tree_add_linear(modules, "dense", width, config->inner, true);
+    yk_module_tree_add_empty_module(modules, "intermediate_act_fn");
+    yk_module_tree_close_module(modules);
     list_output(config, modules, config->inner);
 }
 
 /* The encoder with its embeddings and its pooler. Returns the number of the token embedding. */
-static int32_t list_encoder(const struct yk_model_config *config, struct yk_modules *modules)
+static int32_t list_encoder(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
     const int32_t tokens = list_embeddings(config, modules);
-    yk_modules_open(modules, "encoder");
-    yk_modules_add_blocks(modules, "layer", config->layers, list_block, config);
-    yk_modules_close(modules);
+    yk_module_tree_open_module(modules, "encoder");
+    yk_module_tree_add_blocks(modules, "layer", config->layers, list_block, config);
+    yk_module_tree_close_module(modules);
     if (config->pooler) {
-        yk_modules_open(modules, "pooler");
-        (void)yk_modules_add_linear(modules, "dense", config->width, config->width, true);
-        yk_modules_add_empty(modules, "activation");
-        yk_modules_close(modules);
+        yk_module_tree_open_module(modules, "pooler");
+        (void)yk_module_tree_add_linear(modules, "dense", config->width, config->width, true);
+        yk_module_tree_add_empty_module(modules, "activation");
+        yk_module_tree_close_module(modules);
     }
     return tokens;
 }
 
 /* The head for masked tokens; with a pooler, also the one for pairs of sentences. */
-static void list_heads(const struct yk_model_config *config, struct yk_modules *modules,
+static void list_heads(const struct yk_model_config *config, struct yk_module_tree *modules,
                        int32_t tokens)
 {
     const int64_t width = config->width;
-    yk_modules_open(modules, "cls");
-    yk_modules_open(modules, "predictions");
-    const int32_t bias = yk_modules_add_parameter(modules, "bias", config->vocabulary);
-    yk_modules_open(modules, "transform");
-    (void)yk_modules_add_linear(modules, "dense", width, width, true);
-    yk_modules_add_empty(modules, "transform_act_fn");
-    yk_modules_add_norm(modules, "LayerNorm", width, true);
-    yk_modules_close(modules);
+    yk_module_tree_open_module(modules, "cls");
+    yk_module_tree_open_module(modules, "predictions");
+    const int32_t bias = yk_module_tree_add_parameter(modules, "bias", config->vocabulary);
+    yk_module_tree_open_module(modules, "transform");
+    (void)yk_module_tree_add_linear(modules, "dense", width, width, true);
+    yk_module_tree_add_empty_module(modules, "transform_act_fn");
+    yk_module_tree_add_norm(modules, "LayerNorm", width, true);
+    yk_module_tree_close_module(modules);
     const int32_t decoder =
-        yk_modules_add_linear(modules, "decoder", width, config->vocabulary, true);
+        yk_module_tree_add_linear(modules, "decoder", width, config->vocabulary, true);
     if (config->tied) {
-        yk_modules_tie(modules, decoder, tokens);
-        yk_modules_tie(modules, decoder + 1, bias);
+        yk_module_tree_tie_parameters(modules, decoder, tokens);
+        yk_module_tree_tie_parameters(modules, decoder + 1, bias);
     }
-    yk_modules_close(modules);
+    yk_module_tree_close_module(modules);
     if (config->pooler) {
-        (void)yk_modules_add_linear(modules, "seq_relationship", width, SENTENCE_CLASSES, true);
+        (void)yk_module_tree_add_linear(modules, "seq_relationship", width, SENTENCE_CLASSES, true);
     }
-    yk_modules_close(modules);
+    yk_module_tree_close_module(modules);
 }
 
-static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
+static void list_modules(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
     if (!config->masked_head) {
         (void)list_encoder(config, modules);
         return;
     }
-    yk_modules_open(modules, "bert");
+    yk_module_tree_open_module(modules, "bert");
     const int32_t tokens = list_encoder(config, modules);
-    yk_modules_close(modules);
+    yk_module_tree_close_module(modules);
     list_heads(config, modules, tokens);
 }
 

@@ -14,20 +14,23 @@ static const double DEFAULT_EPSILON = 1e-5;
 static const double DEFAULT_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
-    YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
-    YK_FIELD(width, YK_FIELD_REQUIRED, "the width of the model", "n_embd", "hidden_size"),
-    YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of blocks", "n_layer", "num_hidden_layers"),
-    YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of heads", "n_head", "num_attention_heads"),
-    YK_FIELD(positions, YK_FIELD_REQUIRED, "the number of positions", "n_positions",
-             "max_position_embeddings"),
-    YK_FIELD(inner, YK_FIELD_DERIVED, "the width inside the feed-forward", "n_inner"),
+    YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "n_embd",
+                    "hidden_size"),
+    YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "n_layer",
+                    "num_hidden_layers"),
+    YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "n_head",
+                    "num_attention_heads"),
+    YK_CONFIG_FIELD(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions", "n_positions",
+                    "max_position_embeddings"),
+    YK_CONFIG_FIELD(inner, YK_CONFIG_FIELD_DERIVED, "the width inside the feed-forward", "n_inner"),
 };
 
 static const struct yk_config_flag flags[] = {
     YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
 };
 
-static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);
+static const struct yk_config_field_table table = YK_CONFIG_FIELD_TABLE(fields, flags);
 
 /* Reads what does not change sizes. A model with an unknown option can be planned, but not trained.
  */
@@ -64,8 +67,8 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
                                           YK_CONFIG_OFFSET(width)));
     YK_TRY(read_arithmetic(json, config));
     YK_TRY(read_ids(json, config));
-    YK_TRY(yk_config_fields_refuse(json, "add_cross_attention",
-                                   "GPT-2 is known only without an encoder"));
+    YK_TRY(yk_config_fields_refuse_flag(json, "add_cross_attention",
+                                        "GPT-2 is known only without an encoder"));
     config->kv_heads = config->heads;
     config->head_size = config->width / config->heads;
     config->inner = config->inner > 0 ? config->inner : 4 * config->width;
@@ -77,16 +80,16 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
 
 static int32_t add_embed(struct yk_model_builder *model)
 {
-    static const char *const modules[YK_MODEL_BUILDER_MODULES] = {
+    static const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {
         "transformer.wte", "transformer.wpe", "transformer.drop"};
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "embed", 0, &layer);
-    yk_layer_add_shape(&layer, " V%lld C%lld P%lld", (long long)config->vocabulary,
-                       (long long)config->width, (long long)config->positions);
-    yk_layer_add_embedding(&layer, rows, config->width, 2,
-                           (config->vocabulary + config->positions) * config->width);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "embed", 0, &layer);
+    yk_layer_builder_append_shape(&layer, " V%lld C%lld P%lld", (long long)config->vocabulary,
+                                  (long long)config->width, (long long)config->positions);
+    yk_layer_builder_add_embedding(&layer, rows, config->width, 2,
+                                   (config->vocabulary + config->positions) * config->width);
     return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
 }
 
@@ -95,12 +98,12 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
-    const struct yk_layer_attention attention =
-        yk_model_builder_self_attention(model, model->workload.sequence, true);
+    const struct yk_attention_spec attention =
+        yk_model_builder_self_attention_spec(model, model->workload.sequence, true);
     yk_model_builder_begin_block(model, "gpt-block", rows, config->inner, config->heads, layer);
-    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
-    yk_layer_add_self_attention(layer, &attention, 1);
-    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
+    yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
+    yk_layer_builder_add_self_attention(layer, &attention, 1);
+    yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
     yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
 }
 
@@ -116,40 +119,40 @@ static void add_layers(struct yk_model_builder *model)
 }
 
 /* Causal masks are not listed, because transformers no longer stores them as buffers. */
-static void list_block(const struct yk_model_config *config, struct yk_modules *modules)
+static void list_block(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
     const int64_t width = config->width;
-    yk_modules_set_unsplittable(modules);
-    yk_modules_add_norm(modules, "ln_1", width, true);
-    yk_modules_open(modules, "attn");
-    (void)yk_modules_add_linear(modules, "c_attn", width, 3 * width, true);
-    (void)yk_modules_add_linear(modules, "c_proj", width, width, true);
-    yk_modules_add_empty(modules, "attn_dropout");
-    yk_modules_add_empty(modules, "resid_dropout");
-    yk_modules_close(modules);
-    yk_modules_add_norm(modules, "ln_2", width, true);
-    yk_modules_open(modules, "mlp");
-    (void)yk_modules_add_linear(modules, "c_fc", width, config->inner, true);
-    (void)yk_modules_add_linear(modules, "c_proj", config->inner, width, true);
-    yk_modules_add_empty(modules, "act");
-    yk_modules_add_empty(modules, "dropout");
-    yk_modules_close(modules);
+    yk_module_tree_set_unsplittable(modules);
+    yk_module_tree_add_norm(modules, "ln_1", width, true);
+    yk_module_tree_open_module(modules, "attn");
+    (void)yk_module_tree_add_linear(modules, "c_attn", width, 3 * width, true);
+    (void)yk_module_tree_add_linear(modules, "c_proj", width, width, true);
+    yk_module_tree_add_empty_module(modules, "attn_dropout");
+    yk_module_tree_add_empty_module(modules, "resid_dropout");
+    yk_module_tree_close_module(modules);
+    yk_module_tree_add_norm(modules, "ln_2", width, true);
+    yk_module_tree_open_module(modules, "mlp");
+    (void)yk_module_tree_add_linear(modules, "c_fc", width, config->inner, true);
+    (void)yk_module_tree_add_linear(modules, "c_proj", config->inner, width, true);
+    yk_module_tree_add_empty_module(modules, "act");
+    yk_module_tree_add_empty_module(modules, "dropout");
+    yk_module_tree_close_module(modules);
 }
 
-static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
+static void list_modules(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
-    yk_modules_open(modules, "transformer");
+    yk_module_tree_open_module(modules, "transformer");
     const int32_t tokens =
-        yk_modules_add_embedding(modules, "wte", config->vocabulary, config->width);
-    (void)yk_modules_add_embedding(modules, "wpe", config->positions, config->width);
-    yk_modules_add_empty(modules, "drop");
-    yk_modules_add_blocks(modules, "h", config->layers, list_block, config);
-    yk_modules_add_norm(modules, "ln_f", config->width, true);
-    yk_modules_close(modules);
+        yk_module_tree_add_embedding(modules, "wte", config->vocabulary, config->width);
+    (void)yk_module_tree_add_embedding(modules, "wpe", config->positions, config->width);
+    yk_module_tree_add_empty_module(modules, "drop");
+    yk_module_tree_add_blocks(modules, "h", config->layers, list_block, config);
+    yk_module_tree_add_norm(modules, "ln_f", config->width, true);
+    yk_module_tree_close_module(modules);
     const int32_t head =
-        yk_modules_add_linear(modules, "lm_head", config->width, config->vocabulary, false);
+        yk_module_tree_add_linear(modules, "lm_head", config->width, config->vocabulary, false);
     if (config->tied) {
-        yk_modules_tie(modules, head, tokens);
+        yk_module_tree_tie_parameters(modules, head, tokens);
     }
 }
 

@@ -14,15 +14,17 @@ enum {
 };
 
 static const struct yk_config_field fields[] = {
-    YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
-    YK_FIELD(width, YK_FIELD_REQUIRED, "the width of the model", "hidden_size"),
-    YK_FIELD(inner, YK_FIELD_REQUIRED, "the width inside the feed-forward", "intermediate_size"),
-    YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
-    YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
-    YK_FIELD(kv_heads, YK_FIELD_DERIVED, "the number of heads of keys and values",
-             "num_key_value_heads"),
-    YK_FIELD(head_size, YK_FIELD_DERIVED, "the size of a head", "head_dim"),
-    YK_FIELD(positions, DEFAULT_POSITIONS, "the longest sequence", "max_position_embeddings"),
+    YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
+    YK_CONFIG_FIELD(inner, YK_CONFIG_FIELD_REQUIRED, "the width inside the feed-forward",
+                    "intermediate_size"),
+    YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
+    YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
+    YK_CONFIG_FIELD(kv_heads, YK_CONFIG_FIELD_DERIVED, "the number of heads of keys and values",
+                    "num_key_value_heads"),
+    YK_CONFIG_FIELD(head_size, YK_CONFIG_FIELD_DERIVED, "the size of a head", "head_dim"),
+    YK_CONFIG_FIELD(positions, DEFAULT_POSITIONS, "the longest sequence",
+                    "max_position_embeddings"),
 };
 
 static const struct yk_config_flag flags[] = {
@@ -36,8 +38,9 @@ static const struct yk_config_flag mistral_flags[] = {
     YK_CONFIG_FLAG(tied, "tie_word_embeddings", false),
 };
 
-static const struct yk_config_field_table llama_table = YK_FIELD_TABLE(fields, flags);
-static const struct yk_config_field_table mistral_table = YK_FIELD_TABLE(fields, mistral_flags);
+static const struct yk_config_field_table llama_table = YK_CONFIG_FIELD_TABLE(fields, flags);
+static const struct yk_config_field_table mistral_table =
+    YK_CONFIG_FIELD_TABLE(fields, mistral_flags);
 
 static const double DEFAULT_EPSILON = 1e-6;
 static const double DEFAULT_SPREAD = 0.02;
@@ -102,7 +105,7 @@ static yk_status read_window(const struct yk_json *json, bool mistral,
 
 static bool is_mistral(const struct yk_json *json)
 {
-    const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
+    const char *class = yk_json_string(yk_json_array_at(yk_json_get(json, "architectures"), 0));
     const char *type = yk_json_string(yk_json_get(json, "model_type"));
     return class ? strcmp(class, "MistralForCausalLM") == 0 : type && strcmp(type, "mistral") == 0;
 }
@@ -131,25 +134,26 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
 
 static int32_t add_embed(struct yk_model_builder *model)
 {
-    static const char *const modules[YK_MODEL_BUILDER_MODULES] = {"model.embed_tokens",
-                                                                  "model.rotary_emb"};
+    static const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {"model.embed_tokens",
+                                                                      "model.rotary_emb"};
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "embed", 0, &layer);
-    yk_layer_add_shape(&layer, " V%lld C%lld", (long long)config->vocabulary,
-                       (long long)config->width);
-    yk_layer_add_embedding(&layer, rows, config->width, 1, config->vocabulary * config->width);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "embed", 0, &layer);
+    yk_layer_builder_append_shape(&layer, " V%lld C%lld", (long long)config->vocabulary,
+                                  (long long)config->width);
+    yk_layer_builder_add_embedding(&layer, rows, config->width, 1,
+                                   config->vocabulary * config->width);
     return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
 }
 
 static void build_shape(const struct yk_model_config *config, struct yk_layer_builder *layer)
 {
-    yk_layer_add_shape(layer, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
-                       (long long)config->inner, (long long)config->heads,
-                       (long long)config->kv_heads, (long long)config->head_size,
-                       config->linear_bias ? " attention-bias" : "",
-                       config->inner_bias ? " inner-bias" : "");
+    yk_layer_builder_append_shape(
+        layer, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
+        (long long)config->inner, (long long)config->heads, (long long)config->kv_heads,
+        (long long)config->head_size, config->linear_bias ? " attention-bias" : "",
+        config->inner_bias ? " inner-bias" : "");
 }
 
 static void build_block(const struct yk_model_builder *model, struct yk_layer_builder *layer)
@@ -161,25 +165,25 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const int64_t Q = config->heads * config->head_size;
     const int64_t K = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
-    const struct yk_layer_attention attention =
-        yk_model_builder_self_attention(model, model->workload.sequence, true);
-    yk_model_builder_begin_layer(model, YK_LAYER_BLOCK, "llama-block", rows, layer);
+    const struct yk_attention_spec attention =
+        yk_model_builder_self_attention_spec(model, model->workload.sequence, true);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_BLOCK, "llama-block", rows, layer);
     build_shape(config, layer);
-    yk_layer_add_norm(layer, YK_NORM_RMS, rows, C);
-    yk_layer_add_linear(layer,
-                        &(struct yk_layer_linear){"qkv", rows, C, Q + 2 * K, 3, .bias = bias});
-    yk_layer_add_rotary(layer, rows, Q + K);
-    yk_layer_add_attention(layer, &attention);
-    yk_layer_add_linear(
-        layer, &(struct yk_layer_linear){"out", rows, Q, C, 1, .bias = bias, .input_kept = true});
-    yk_layer_add_residual(layer, rows, C);
-    yk_layer_add_norm(layer, YK_NORM_RMS, rows, C);
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"gate and up", rows, C, 2 * F, 2,
-                                                         .bias = config->inner_bias});
-    yk_layer_add_activation(layer, YK_ACTIVATION_SWIGLU, rows, F);
-    yk_layer_add_linear(
-        layer, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = config->inner_bias});
-    yk_layer_add_residual(layer, rows, C);
+    yk_layer_builder_add_norm(layer, YK_NORM_RMS, rows, C);
+    yk_layer_builder_add_linear(
+        layer, &(struct yk_linear_spec){"qkv", rows, C, Q + 2 * K, 3, .bias = bias});
+    yk_layer_builder_add_rotary(layer, rows, Q + K);
+    yk_layer_builder_add_attention(layer, &attention);
+    yk_layer_builder_add_linear(
+        layer, &(struct yk_linear_spec){"out", rows, Q, C, 1, .bias = bias, .input_kept = true});
+    yk_layer_builder_add_residual(layer, rows, C);
+    yk_layer_builder_add_norm(layer, YK_NORM_RMS, rows, C);
+    yk_layer_builder_add_linear(layer, &(struct yk_linear_spec){"gate and up", rows, C, 2 * F, 2,
+                                                                .bias = config->inner_bias});
+    yk_layer_builder_add_activation(layer, YK_ACTIVATION_SWIGLU, rows, F);
+    yk_layer_builder_add_linear(
+        layer, &(struct yk_linear_spec){"down", rows, F, C, 1, .bias = config->inner_bias});
+    yk_layer_builder_add_residual(layer, rows, C);
 }
 
 static void add_layers(struct yk_model_builder *model)
@@ -193,47 +197,47 @@ static void add_layers(struct yk_model_builder *model)
     yk_model_builder_add_norm_and_head(model, YK_NORM_RMS, last, embed, "model.norm");
 }
 
-static void list_block(const struct yk_model_config *config, struct yk_modules *modules)
+static void list_block(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
     const int64_t width = config->width;
     const int64_t queries = config->heads * config->head_size;
     const int64_t keys = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
     const bool inner_bias = config->inner_bias;
-    yk_modules_set_unsplittable(modules);
-    yk_modules_open(modules, "self_attn");
-    (void)yk_modules_add_linear(modules, "q_proj", width, queries, bias);
-    (void)yk_modules_add_linear(modules, "k_proj", width, keys, bias);
-    (void)yk_modules_add_linear(modules, "v_proj", width, keys, bias);
-    (void)yk_modules_add_linear(modules, "o_proj", queries, width, bias);
-    yk_modules_close(modules);
-    yk_modules_open(modules, "mlp");
-    (void)yk_modules_add_linear(modules, "gate_proj", width, config->inner, inner_bias);
-    (void)yk_modules_add_linear(modules, "up_proj", width, config->inner, inner_bias);
-    (void)yk_modules_add_linear(modules, "down_proj", config->inner, width, inner_bias);
-    yk_modules_add_empty(modules, "act_fn");
-    yk_modules_close(modules);
-    yk_modules_add_norm(modules, "input_layernorm", width, false);
-    yk_modules_add_norm(modules, "post_attention_layernorm", width, false);
+    yk_module_tree_set_unsplittable(modules);
+    yk_module_tree_open_module(modules, "self_attn");
+    (void)yk_module_tree_add_linear(modules, "q_proj", width, queries, bias);
+    (void)yk_module_tree_add_linear(modules, "k_proj", width, keys, bias);
+    (void)yk_module_tree_add_linear(modules, "v_proj", width, keys, bias);
+    (void)yk_module_tree_add_linear(modules, "o_proj", queries, width, bias);
+    yk_module_tree_close_module(modules);
+    yk_module_tree_open_module(modules, "mlp");
+    (void)yk_module_tree_add_linear(modules, "gate_proj", width, config->inner, inner_bias);
+    (void)yk_module_tree_add_linear(modules, "up_proj", width, config->inner, inner_bias);
+    (void)yk_module_tree_add_linear(modules, "down_proj", config->inner, width, inner_bias);
+    yk_module_tree_add_empty_module(modules, "act_fn");
+    yk_module_tree_close_module(modules);
+    yk_module_tree_add_norm(modules, "input_layernorm", width, false);
+    yk_module_tree_add_norm(modules, "post_attention_layernorm", width, false);
 }
 
-static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
+static void list_modules(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
-    yk_modules_open(modules, "model");
+    yk_module_tree_open_module(modules, "model");
     const int32_t tokens =
-        yk_modules_add_embedding(modules, "embed_tokens", config->vocabulary, config->width);
-    yk_modules_add_blocks(modules, "layers", config->layers, list_block, config);
-    yk_modules_add_norm(modules, "norm", config->width, false);
-    yk_modules_open(modules, "rotary_emb");
-    yk_modules_add_buffer(modules, "inv_freq", YK_MODULE_TENSOR_FLOAT, config->head_size / 2);
-    yk_modules_add_buffer(modules, "original_inv_freq", YK_MODULE_TENSOR_FLOAT,
-                          config->head_size / 2);
-    yk_modules_close(modules);
-    yk_modules_close(modules);
+        yk_module_tree_add_embedding(modules, "embed_tokens", config->vocabulary, config->width);
+    yk_module_tree_add_blocks(modules, "layers", config->layers, list_block, config);
+    yk_module_tree_add_norm(modules, "norm", config->width, false);
+    yk_module_tree_open_module(modules, "rotary_emb");
+    yk_module_tree_add_buffer(modules, "inv_freq", YK_MODULE_TENSOR_FLOAT, config->head_size / 2);
+    yk_module_tree_add_buffer(modules, "original_inv_freq", YK_MODULE_TENSOR_FLOAT,
+                              config->head_size / 2);
+    yk_module_tree_close_module(modules);
+    yk_module_tree_close_module(modules);
     const int32_t head =
-        yk_modules_add_linear(modules, "lm_head", config->width, config->vocabulary, false);
+        yk_module_tree_add_linear(modules, "lm_head", config->width, config->vocabulary, false);
     if (config->tied) {
-        yk_modules_tie(modules, head, tokens);
+        yk_module_tree_tie_parameters(modules, head, tokens);
     }
 }
 

@@ -14,7 +14,7 @@
 
 /* The characters of Tiny Shakespeare, 128 at a time. */
 #define MINGPT(layers_, heads_, C)                                                                 \
-    GPT(65, 128, layers_, heads_, C, false), .ids = YK_CONFIG_TOKEN_IDS_NONE
+    GPT(65, 128, layers_, heads_, C, false), .ids = YK_SPECIAL_TOKEN_IDS_NONE
 
 /* The first token of WordPiece is [PAD]. */
 #define BERT(layers_, heads_, C, masked)                                                           \
@@ -32,7 +32,7 @@
     .heads = (heads_), .kv_heads = (heads_), .head_size = (C) / (heads_),                          \
     .encoder_heads = (heads_), .inner = (F), .encoder_inner = (F), .tied = true, .shared = true,   \
     .relu = true, .linear_bias = true, .inner_bias = true, .scaled_embedding = true,               \
-    .post_norm = true, .drops_stream = true, .ids = YK_CONFIG_TOKEN_IDS_NONE,                      \
+    .post_norm = true, .drops_stream = true, .ids = YK_SPECIAL_TOKEN_IDS_NONE,                     \
     .norm_epsilon = 1e-5, .spread = 0.02
 
 /* The paper's vocabulary has about 37,000 byte pairs. */
@@ -41,7 +41,7 @@
 #define LLAMA(V, positions_, layers_, heads_, kv_heads_, C, F, theta)                              \
     .architecture = &yk_architecture_llama, .vocabulary = (V), .width = (C),                       \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (kv_heads_),    \
-    .head_size = (C) / (heads_), .inner = (F), .rms_norm = true, .ids = YK_CONFIG_TOKEN_IDS_NONE,  \
+    .head_size = (C) / (heads_), .inner = (F), .rms_norm = true, .ids = YK_SPECIAL_TOKEN_IDS_NONE, \
     .norm_epsilon = 1e-5, .spread = 0.02, .rope_theta = (theta)
 
 const struct yk_builtin_model yk_builtin_models[] = {

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/text.h"
 #include "model/architecture.h"
 
@@ -53,18 +53,18 @@ static yk_status find_architecture(const struct yk_json *json, const struct yk_a
     const struct yk_json *type_node = yk_json_get(json, "model_type");
     if (list && !yk_json_is_null(list) && !yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, "\"architectures\" must be a list of names, not %s",
-                       yk_json_kind(list));
+                       yk_json_type_name(list));
     }
     if (type_node && !yk_json_string(type_node)) {
         return yk_fail(YK_ERROR_INPUT, "\"model_type\" must be a string, not %s",
-                       yk_json_kind(type_node));
+                       yk_json_type_name(type_node));
     }
-    const struct yk_json *first = yk_json_at(list, 0);
+    const struct yk_json *first = yk_json_array_at(list, 0);
     const char *class = yk_json_string(first);
     const char *type = yk_json_string(type_node);
     if (first && !class) {
         return yk_fail(YK_ERROR_INPUT, "\"architectures\" must be a list of names, not of %s",
-                       yk_json_kind(first));
+                       yk_json_type_name(first));
     }
     for (size_t i = 0; i < yk_architecture_count; i++) {
         if (class ? is_among(class, yk_architectures[i]->classes)
@@ -105,7 +105,8 @@ static yk_status check_sizes(const struct yk_model_config *config)
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     if (!yk_json_is_object(json)) {
-        return yk_fail(YK_ERROR_INPUT, "a config.json is an object, not %s", yk_json_kind(json));
+        return yk_fail(YK_ERROR_INPUT, "a config.json is an object, not %s",
+                       yk_json_type_name(json));
     }
     YK_TRY(find_architecture(json, &config->architecture));
     YK_TRY(config->architecture->read_config(json, config));
@@ -134,7 +135,7 @@ yk_status yk_model_config_read(const char *text, size_t length, const char *sour
     return YK_OK;
 }
 
-bool yk_model_config_builtin(size_t number, const char **name, const char **summary)
+bool yk_model_config_get_builtin(size_t number, const char **name, const char **summary)
 {
     if (number >= yk_builtin_model_count) {
         return false;
@@ -172,7 +173,7 @@ static bool same_name(const char *a, const char *b)
 static bool has_name(const struct yk_builtin_model *builtin, const char *name)
 {
     bool found = same_name(builtin->config.name, name);
-    for (int i = 0; i < YK_BUILTIN_ALIASES && builtin->aliases[i]; i++) {
+    for (int i = 0; i < YK_BUILTIN_MAX_ALIASES && builtin->aliases[i]; i++) {
         found = found || same_name(builtin->aliases[i], name);
     }
     return found;
@@ -188,7 +189,7 @@ static const struct yk_model_config *find(const char *name)
     return NULL;
 }
 
-yk_status yk_model_config_find(const char *name, const struct yk_model_config **out)
+yk_status yk_model_config_find_builtin(const char *name, const struct yk_model_config **out)
 {
     const struct yk_model_config *found = find(name);
     if (found) {
@@ -200,7 +201,7 @@ yk_status yk_model_config_find(const char *name, const struct yk_model_config **
     for (; count < yk_builtin_model_count && count < MAX_BUILTINS; count++) {
         names[count] = yk_builtin_models[count].config.name;
     }
-    const char *nearest = yk_nearest(name, names, count);
+    const char *nearest = yk_nearest_name(name, names, count);
     if (nearest) {
         return yk_fail(YK_ERROR_INPUT, "no built-in model is called \"%s\"; did you mean \"%s\"?",
                        name, nearest);
@@ -230,7 +231,7 @@ static yk_status read_file(const char *path, struct yk_arena *arena,
                            const struct yk_model_config **out)
 {
     struct yk_text text = {0};
-    yk_status status = yk_file_read(path, &text);
+    yk_status status = yk_file_read_document(path, &text);
     YK_THEN(yk_model_config_read(yk_text_chars(&text), text.length, path, arena, out));
     yk_text_free(&text);
     return status;
@@ -264,7 +265,7 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
         return read_file(word, arena, out);
     }
     if (!strchr(word, '/')) {
-        return yk_model_config_find(word, out);
+        return yk_model_config_find_builtin(word, out);
     }
     const struct yk_model_config *published = find_published(word);
     if (published) {

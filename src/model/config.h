@@ -18,7 +18,7 @@
 struct yk_architecture;
 
 /* The ids of special tokens; −1: unknown. */
-struct yk_config_token_ids {
+struct yk_special_token_ids {
     int64_t pad;
     int64_t begin;         /* begins a text */
     int64_t end;           /* ends a text; the first one if there are several */
@@ -26,7 +26,7 @@ struct yk_config_token_ids {
 };
 
 /* An initialiser: all ids are unknown. */
-#define YK_CONFIG_TOKEN_IDS_NONE                                                                   \
+#define YK_SPECIAL_TOKEN_IDS_NONE                                                                  \
     {                                                                                              \
         -1, -1, -1, -1                                                                             \
     }
@@ -63,7 +63,7 @@ struct yk_model_config {
     bool rms_norm;         /* RMS norms, as in Llama; else layer norms */
     bool drops_stream;     /* embeddings and residual branches have dropout; Llama has it only in
                               attention */
-    struct yk_config_token_ids ids;
+    struct yk_special_token_ids ids;
     double norm_epsilon;     /* added to variances */
     double spread;           /* standard deviation of the initial weights */
     double rope_theta;       /* base of rotary positions; 0: positions are not rotary */
@@ -90,10 +90,11 @@ static inline int64_t yk_model_config_logit_stride(int64_t vocabulary)
 }
 
 /* The name and summary of built-in model `number`. False: there is no such number. */
-bool yk_model_config_builtin(size_t number, const char **name, const char **summary);
+bool yk_model_config_get_builtin(size_t number, const char **name, const char **summary);
 
 /* Finds a built-in model by name. The error suggests the nearest name. */
-yk_status yk_model_config_find(const char *name, const struct yk_model_config **out) YK_MUST_USE;
+yk_status yk_model_config_find_builtin(const char *name,
+                                       const struct yk_model_config **out) YK_MUST_USE;
 
 /*
  * Parses a Hugging Face config.json. `source` is the prefix of every message and becomes the
@@ -123,13 +124,13 @@ yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_pr
                                 struct yk_text *out) YK_MUST_USE;
 
 enum {
-    YK_BUILTIN_ALIASES = 3
+    YK_BUILTIN_MAX_ALIASES = 3
 };
 
 struct yk_builtin_model {
     struct yk_model_config config;
     const char *summary;
-    const char *aliases[YK_BUILTIN_ALIASES]; /* other names; ends with the first NULL */
+    const char *aliases[YK_BUILTIN_MAX_ALIASES]; /* other names; ends with the first NULL */
 };
 
 extern const struct yk_builtin_model yk_builtin_models[];

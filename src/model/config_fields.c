@@ -15,7 +15,7 @@ static const struct yk_json *find(const struct yk_config_field *field, const str
 {
     const struct yk_json *found = NULL;
     *key = field->keys[0];
-    for (int i = 0; i < YK_FIELD_KEYS && field->keys[i]; i++) {
+    for (int i = 0; i < YK_CONFIG_FIELD_MAX_KEYS && field->keys[i]; i++) {
         const struct yk_json *node = yk_json_get(json, field->keys[i]);
         if (node) {
             *key = field->keys[i];
@@ -30,8 +30,8 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
 {
     const char *key = NULL;
     const struct yk_json *node = find(field, json, &key);
-    if (field->preset != YK_FIELD_REQUIRED && (!node || yk_json_is_null(node))) {
-        *out = field->preset == YK_FIELD_DERIVED ? 0 : field->preset;
+    if (field->preset != YK_CONFIG_FIELD_REQUIRED && (!node || yk_json_is_null(node))) {
+        *out = field->preset == YK_CONFIG_FIELD_DERIVED ? 0 : field->preset;
         return YK_OK;
     }
     if (!node) {
@@ -40,9 +40,9 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
     double value = 0;
     if (!yk_json_number(node, &value)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number, %s, not %s", key,
-                       field->what, yk_json_kind(node));
+                       field->what, yk_json_type_name(node));
     }
-    char digits[YK_NUMBER_SIZE];
+    char digits[YK_NUMBER_BUFFER_SIZE];
     yk_number_format(value, digits);
     if (!(value >= 1) || value != floor(value)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; %s is a whole number, 1 or more", key, digits,
@@ -60,7 +60,7 @@ static yk_status read_flag(const struct yk_config_flag *flag, const struct yk_js
 {
     const struct yk_json *node = yk_json_get(json, flag->key);
     *out = flag->preset;
-    return yk_json_is_null(node) ? YK_OK : yk_json_get_flag(json, flag->key, out);
+    return yk_json_is_null(node) ? YK_OK : yk_json_get_bool(json, flag->key, out);
 }
 
 yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key, bool preset,
@@ -69,13 +69,14 @@ yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key
     return read_flag(&(struct yk_config_flag){.key = key, .preset = preset}, json, out);
 }
 
-yk_status yk_config_fields_read_match(const struct yk_json *json, const char *key, const char *name,
-                                      bool *out)
+yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
+                                         const char *name, bool *out)
 {
     const struct yk_json *node = yk_json_get(json, key);
     const char *found = yk_json_string(node);
     if (node && !yk_json_is_null(node) && !found) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
+                       yk_json_type_name(node));
     }
     *out = found && strcmp(found, name) == 0;
     return YK_OK;
@@ -96,7 +97,7 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
     static const char *const exact[] = {"gelu", "gelu_python", NULL};
     static const char *const by_tanh[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL};
     static const char *const silu[] = {"silu", "swish", NULL};
-    YK_TRY(yk_config_fields_read_match(json, key, "relu", &config->relu)); /* checks the type */
+    YK_TRY(yk_config_fields_string_equals(json, key, "relu", &config->relu)); /* checks the type */
     const char *found = yk_json_string(yk_json_get(json, key));
     const char *name = found ? found : preset;
     config->gelu_erf = is_among(name, exact);
@@ -111,7 +112,7 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
 static yk_status read_id(const struct yk_json *json, const char *key, int64_t bound, int64_t *out)
 {
     const struct yk_json *node = yk_json_get(json, key);
-    const struct yk_json *one = yk_json_is_array(node) ? yk_json_at(node, 0) : node;
+    const struct yk_json *one = yk_json_is_array(node) ? yk_json_array_at(node, 0) : node;
     double value = -1;
     *out = -1;
     if (!one || yk_json_is_null(one)) {
@@ -151,7 +152,7 @@ yk_status yk_config_fields_read_number(const struct yk_json *json, const char *k
     return YK_OK;
 }
 
-yk_status yk_config_fields_refuse(const struct yk_json *json, const char *key, const char *why)
+yk_status yk_config_fields_refuse_flag(const struct yk_json *json, const char *key, const char *why)
 {
     bool set = false;
     YK_TRY(read_flag(&(struct yk_config_flag){.key = key}, json, &set));

@@ -15,15 +15,17 @@
 #include <stdint.h>
 
 enum {
-    YK_FIELD_KEYS = 2,
+    YK_CONFIG_FIELD_MAX_KEYS = 2,
     /* Special values of `preset`: */
-    YK_FIELD_REQUIRED = 0, /* the key must be present */
-    YK_FIELD_DERIVED = -1, /* 0 if the key is missing or null; the architecture computes it */
+    YK_CONFIG_FIELD_REQUIRED = 0, /* the key must be present */
+    YK_CONFIG_FIELD_DERIVED =
+        -1, /* 0 if the key is missing or null; the architecture computes it */
 };
 
 struct yk_config_field {
-    const char *keys[YK_FIELD_KEYS]; /* the key, and an alias, which has precedence; or NULL */
-    const char *what;                /* description for messages: "the width of the model" */
+    const char
+        *keys[YK_CONFIG_FIELD_MAX_KEYS]; /* the key, and an alias, which has precedence; or NULL */
+    const char *what;                    /* description for messages: "the width of the model" */
     int64_t preset; /* default if the key is missing or null, or one of the above */
     size_t offset;  /* of an int64_t member in the config */
 };
@@ -44,7 +46,7 @@ struct yk_config_field_table {
 #define YK_CONFIG_OFFSET(member) offsetof(struct yk_model_config, member)
 
 /* Table rows for a member of the config. The variable arguments are one or two keys. */
-#define YK_FIELD(member, preset, what, ...)                                                        \
+#define YK_CONFIG_FIELD(member, preset, what, ...)                                                 \
     {                                                                                              \
         {__VA_ARGS__}, what, preset, YK_CONFIG_OFFSET(member)                                      \
     }
@@ -53,7 +55,7 @@ struct yk_config_field_table {
         key, preset, YK_CONFIG_OFFSET(member)                                                      \
     }
 
-#define YK_FIELD_TABLE(field_rows, flag_rows)                                                      \
+#define YK_CONFIG_FIELD_TABLE(field_rows, flag_rows)                                               \
     {                                                                                              \
         field_rows, sizeof(field_rows) / sizeof((field_rows)[0]), flag_rows,                       \
             sizeof(flag_rows) / sizeof((flag_rows)[0])                                             \
@@ -65,8 +67,8 @@ yk_status yk_config_fields_read(const struct yk_config_field_table *table,
                                 struct yk_model_config *config) YK_MUST_USE;
 
 /* Whether the string at `key` equals `name`. False if the key is missing or null. */
-yk_status yk_config_fields_read_match(const struct yk_json *json, const char *key, const char *name,
-                                      bool *out) YK_MUST_USE;
+yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
+                                         const char *name, bool *out) YK_MUST_USE;
 
 /*
  * Reads the activation of the feed-forward: sets `relu`, `gelu_erf` and `silu`. For an unsupported
@@ -90,8 +92,8 @@ yk_status yk_config_fields_read_number(const struct yk_json *json, const char *k
                                        double *out) YK_MUST_USE;
 
 /* Fails if the flag `key` is true. `why` completes the message. */
-yk_status yk_config_fields_refuse(const struct yk_json *json, const char *key,
-                                  const char *why) YK_MUST_USE;
+yk_status yk_config_fields_refuse_flag(const struct yk_json *json, const char *key,
+                                       const char *why) YK_MUST_USE;
 
 /* Fails unless the size at offset `part` divides the size at offset `whole`. The message names the
  * keys of the file. */

@@ -9,7 +9,7 @@
 /* Writes a number with a point or an exponent, because 8 is an int in Python. */
 static void write_number(struct yk_json_writer *json, const char *key, double value)
 {
-    char digits[YK_NUMBER_SIZE];
+    char digits[YK_NUMBER_BUFFER_SIZE];
     yk_number_format(value, digits);
     yk_json_write_key(json, key);
     yk_text_addf(json->text, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
@@ -31,7 +31,7 @@ static void write_id(struct yk_json_writer *json, const char *key, int64_t id)
     }
 }
 
-static void write_ids(struct yk_json_writer *json, const struct yk_config_token_ids *ids)
+static void write_ids(struct yk_json_writer *json, const struct yk_special_token_ids *ids)
 {
     write_id(json, "bos_token_id", ids->begin);
     write_id(json, "eos_token_id", ids->end);
@@ -49,9 +49,9 @@ static void write_activation(struct yk_json_writer *json, const char *key,
 static void write_class(struct yk_json_writer *json, const char *name)
 {
     yk_json_write_begin_array(json, "architectures");
-    yk_json_write_line(json, 4);
+    yk_json_write_newline(json, 4);
     yk_json_write_string(json, NULL, name);
-    yk_json_write_line(json, 2);
+    yk_json_write_newline(json, 2);
     yk_json_write_end_array(json);
 }
 
@@ -102,7 +102,7 @@ static void write_scaling(const struct yk_model_config *config, struct yk_json_w
     yk_json_write_integer(json, "original_max_position_embeddings", config->rope_positions);
     yk_json_write_string(json, "rope_type", "llama3");
     json->lines = 2;
-    yk_json_write_line(json, 2);
+    yk_json_write_newline(json, 2);
     yk_json_write_end_object(json);
 }
 
@@ -190,7 +190,7 @@ yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_pr
             yk_json_write_bool(&json, "tie_word_embeddings", config->tied);
             yk_json_write_string(&json, "torch_dtype", torch_name(dtype));
             yk_json_write_integer(&json, "vocab_size", config->vocabulary);
-            yk_json_write_line(&json, 0);
+            yk_json_write_newline(&json, 0);
             yk_json_write_end_object(&json);
             yk_text_add(out, "\n");
             return yk_text_status(out);

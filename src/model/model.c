@@ -111,9 +111,8 @@ static yk_status finish(struct yk_model_builder *builder, struct yk_model *model
     return YK_OK;
 }
 
-yk_status yk_model_describe(const struct yk_model_config *config,
-                            const struct yk_workload *workload, struct yk_arena *arena,
-                            const struct yk_model **out)
+yk_status yk_model_build(const struct yk_model_config *config, const struct yk_workload *workload,
+                         struct yk_arena *arena, const struct yk_model **out)
 {
     YK_TRY(check_sequence(config, workload));
     YK_TRY(check_adapters(workload));
@@ -156,65 +155,66 @@ struct yk_flops yk_model_flops(const struct yk_model *model)
     return sum;
 }
 
-struct yk_model_layer_state yk_model_layer_state(const struct yk_model *model,
-                                                 const struct yk_layer *layer)
+struct yk_model_layer_state_bytes yk_model_layer_state_bytes(const struct yk_model *model,
+                                                             const struct yk_layer *layer)
 {
     /* 2 + 2 + 12 bytes a trained parameter in 16 bit, 4 + 4 + 8 in fp32. */
     const double state_bytes = 16;
     const double full_bytes = 4;
     const double width = (double)yk_precision_bytes(model->workload.precision);
     const int64_t plain = layer->parameters - layer->quantised - layer->full_width;
-    return (struct yk_model_layer_state){
-        .weight_bytes = width * (double)plain + YK_MODEL_NF4_BYTES * (double)layer->quantised +
+    return (struct yk_model_layer_state_bytes){
+        .weight_bytes = width * (double)plain +
+                        YK_MODEL_NF4_BYTES_PER_WEIGHT * (double)layer->quantised +
                         full_bytes * (double)layer->full_width,
         .gradient_bytes = width * (double)layer->trainable,
         .optimizer_bytes = (state_bytes - 2 * width) * (double)layer->trainable,
     };
 }
 
-struct yk_model_sizes {
+struct yk_model_cache {
     struct yk_arena *arena;
     const struct yk_model_config *config;
     struct yk_workload workload;
     const struct yk_model **models; /* (batch + 1, 2); NULL: not computed yet */
 };
 
-static yk_status start(struct yk_model_sizes *sizes)
+static yk_status start(struct yk_model_cache *sizes)
 {
     const struct yk_model *whole = NULL;
     /* Checks the workload before memory is allocated for its batch. */
-    YK_TRY(yk_model_describe(sizes->config, &sizes->workload, sizes->arena, &whole));
+    YK_TRY(yk_model_build(sizes->config, &sizes->workload, sizes->arena, &whole));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(sizes->arena, sizes->models, 2 * (sizes->workload.batch + 1));
     sizes->models[2 * sizes->workload.batch] = whole;
     return YK_OK;
 }
 
-yk_status yk_model_sizes_create(const struct yk_model_config *config,
-                                const struct yk_workload *workload, struct yk_model_sizes **out)
+yk_status yk_model_cache_create(const struct yk_model_config *config,
+                                const struct yk_workload *workload, struct yk_model_cache **out)
 {
-    struct yk_model_sizes *sizes = NULL;
-    YK_TRY_NEW_OWNER(sizes);
+    struct yk_model_cache *sizes = NULL;
+    YK_TRY_NEW_WITH_ARENA(sizes);
     sizes->config = config;
     sizes->workload = *workload;
     sizes->workload.recompute = false;
     const yk_status status = start(sizes);
     if (status != YK_OK) {
-        yk_model_sizes_destroy(sizes);
+        yk_model_cache_destroy(sizes);
         return status;
     }
     *out = sizes;
     return YK_OK;
 }
 
-void yk_model_sizes_destroy(struct yk_model_sizes *sizes)
+void yk_model_cache_destroy(struct yk_model_cache *sizes)
 {
     if (sizes) {
         yk_arena_destroy(sizes->arena);
     }
 }
 
-yk_status yk_model_sizes_get(struct yk_model_sizes *sizes, int64_t batch, bool recompute,
+yk_status yk_model_cache_get(struct yk_model_cache *sizes, int64_t batch, bool recompute,
                              const struct yk_model **out)
 {
     const struct yk_model **slot = &sizes->models[2 * batch + (recompute ? 1 : 0)];
@@ -222,13 +222,13 @@ yk_status yk_model_sizes_get(struct yk_model_sizes *sizes, int64_t batch, bool r
         struct yk_workload workload = sizes->workload;
         workload.batch = batch;
         workload.recompute = recompute;
-        YK_TRY(yk_model_describe(sizes->config, &workload, sizes->arena, slot));
+        YK_TRY(yk_model_build(sizes->config, &workload, sizes->arena, slot));
     }
     *out = *slot;
     return YK_OK;
 }
 
-const struct yk_model *yk_model_sizes_whole_batch(const struct yk_model_sizes *sizes)
+const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *sizes)
 {
     return sizes->models[2 * sizes->workload.batch];
 }

@@ -22,7 +22,7 @@
 #include "base/precision.h"
 #include "base/status.h"
 #include "model/config.h"
-#include "model/work.h"
+#include "model/kernel_work.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ enum {
 };
 
 /* Bytes per weight in NF4 with double quantisation: 4 bits, and 0.127 bits for the scales. */
-#define YK_MODEL_NF4_BYTES (0.5 + 0.127 / 8)
+#define YK_MODEL_NF4_BYTES_PER_WEIGHT (0.5 + 0.127 / 8)
 
 struct yk_layer {
     const char *name;  /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
@@ -60,10 +60,10 @@ struct yk_layer {
     int64_t quantised;  /* frozen parameters in NF4 */
     int64_t full_width; /* frozen parameters in fp32 (in an NF4 model) */
 
-    struct yk_work_list forward;
-    struct yk_work_list backward; /* includes recomputation */
-    struct yk_work_list update;   /* once per step */
-    struct yk_flops flops;        /* of both passes, without recomputation */
+    struct yk_kernel_work_list forward;
+    struct yk_kernel_work_list backward; /* includes recomputation */
+    struct yk_kernel_work_list update;   /* once per step */
+    struct yk_flops flops;               /* of both passes, without recomputation */
 
     bool is_block;           /* the plan may recompute it */
     bool keeps_input;        /* saved_bytes include its input */
@@ -92,9 +92,8 @@ struct yk_model {
 
 /* Computes the model of a config under a workload, in the arena. Fails for an invalid workload: a
  * batch or sequence of 0, a sequence longer than the learned positions, NF4 without adapters. */
-yk_status yk_model_describe(const struct yk_model_config *config,
-                            const struct yk_workload *workload, struct yk_arena *arena,
-                            const struct yk_model **out) YK_MUST_USE;
+yk_status yk_model_build(const struct yk_model_config *config, const struct yk_workload *workload,
+                         struct yk_arena *arena, const struct yk_model **out) YK_MUST_USE;
 
 /* The tokens of one (micro-)batch that have a loss. */
 int64_t yk_model_loss_tokens(const struct yk_model *model);
@@ -106,30 +105,30 @@ int64_t yk_model_all_tokens(const struct yk_model *model);
 struct yk_flops yk_model_flops(const struct yk_model *model);
 
 /* The bytes of a layer's state during training. */
-struct yk_model_layer_state {
+struct yk_model_layer_state_bytes {
     double weight_bytes;    /* trained and frozen */
     double gradient_bytes;  /* of trained parameters */
     double optimizer_bytes; /* Adam's moments, and the master copy of 16-bit weights */
 };
 
-struct yk_model_layer_state yk_model_layer_state(const struct yk_model *model,
-                                                 const struct yk_layer *layer);
+struct yk_model_layer_state_bytes yk_model_layer_state_bytes(const struct yk_model *model,
+                                                             const struct yk_layer *layer);
 
 /* Model cache: the models of one config for different batch sizes, each computed at first use. The
  * cache owns them. One thread at a time. */
-struct yk_model_sizes;
+struct yk_model_cache;
 
 /* `workload` describes the whole batch. `config` must outlive the cache. */
-yk_status yk_model_sizes_create(const struct yk_model_config *config,
+yk_status yk_model_cache_create(const struct yk_model_config *config,
                                 const struct yk_workload *workload,
-                                struct yk_model_sizes **out) YK_MUST_USE;
-void yk_model_sizes_destroy(struct yk_model_sizes *sizes);
+                                struct yk_model_cache **out) YK_MUST_USE;
+void yk_model_cache_destroy(struct yk_model_cache *sizes);
 
 /* The model for `batch` samples, from 1 to the whole batch, with or without recomputation. */
-yk_status yk_model_sizes_get(struct yk_model_sizes *sizes, int64_t batch, bool recompute,
+yk_status yk_model_cache_get(struct yk_model_cache *sizes, int64_t batch, bool recompute,
                              const struct yk_model **out) YK_MUST_USE;
 
 /* The model for the whole batch, without recomputation. */
-const struct yk_model *yk_model_sizes_whole_batch(const struct yk_model_sizes *sizes);
+const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *sizes);
 
 #endif

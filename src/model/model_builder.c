@@ -17,16 +17,17 @@ void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_
                                   const char *kind, int64_t input_rows,
                                   struct yk_layer_builder *out)
 {
-    yk_layer_begin(out, model->config, &model->workload, role, kind, input_rows);
+    yk_layer_builder_begin(out, model->config, &model->workload, role, kind, input_rows);
 }
 
 void yk_model_builder_begin_block(const struct yk_model_builder *model, const char *kind,
                                   int64_t input_rows, int64_t inner, int64_t heads,
                                   struct yk_layer_builder *out)
 {
-    yk_model_builder_begin_layer(model, YK_LAYER_BLOCK, kind, input_rows, out);
-    yk_layer_add_shape(out, " C%lld F%lld H%lld%s", (long long)model->config->width,
-                       (long long)inner, (long long)heads, model->config->relu ? " relu" : "");
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_BLOCK, kind, input_rows, out);
+    yk_layer_builder_append_shape(out, " C%lld F%lld H%lld%s", (long long)model->config->width,
+                                  (long long)inner, (long long)heads,
+                                  model->config->relu ? " relu" : "");
 }
 
 void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
@@ -34,11 +35,12 @@ void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
                                        int64_t inner)
 {
     const int64_t C = model->config->width;
-    yk_layer_add_linear(builder, &(struct yk_layer_linear){"up", rows, C, inner, 1, .bias = true});
-    yk_layer_add_activation(builder, yk_model_builder_activation(model), rows, inner);
-    yk_layer_add_linear(builder,
-                        &(struct yk_layer_linear){"down", rows, inner, C, 1, .bias = true});
-    yk_layer_add_residual(builder, rows, C);
+    yk_layer_builder_add_linear(builder,
+                                &(struct yk_linear_spec){"up", rows, C, inner, 1, .bias = true});
+    yk_layer_builder_add_activation(builder, yk_model_builder_activation(model), rows, inner);
+    yk_layer_builder_add_linear(builder,
+                                &(struct yk_linear_spec){"down", rows, inner, C, 1, .bias = true});
+    yk_layer_builder_add_residual(builder, rows, C);
 }
 
 static const char *text(struct yk_model_builder *model, const char *format, ...) YK_PRINTF(2, 3);
@@ -55,64 +57,64 @@ static const char *text(struct yk_model_builder *model, const char *format, ...)
     return copy ? copy : "";
 }
 
-static struct yk_work *allocate_works(struct yk_model_builder *model, int32_t count)
+static struct yk_kernel_work *allocate_works(struct yk_model_builder *model, int32_t count)
 {
-    struct yk_work *items = yk_arena_allocate(model->arena, (size_t)count, sizeof *items);
+    struct yk_kernel_work *items = yk_arena_allocate(model->arena, (size_t)count, sizeof *items);
     model->failed = model->failed || !items;
     return items;
 }
 
-static struct yk_work_list forward_of(struct yk_model_builder *model,
-                                      const struct yk_layer_builder *builder)
+static struct yk_kernel_work_list forward_of(struct yk_model_builder *model,
+                                             const struct yk_layer_builder *builder)
 {
-    struct yk_work *items = allocate_works(model, builder->forward.count);
+    struct yk_kernel_work *items = allocate_works(model, builder->forward.count);
     if (!items) {
-        return (struct yk_work_list){0};
+        return (struct yk_kernel_work_list){0};
     }
     memcpy(items, builder->forward.items, (size_t)builder->forward.count * sizeof *items);
-    return (struct yk_work_list){items, builder->forward.count};
+    return (struct yk_kernel_work_list){items, builder->forward.count};
 }
 
 /* The last part comes first. With recomputation, the forward kernels precede it. */
-static struct yk_work_list backward_of(struct yk_model_builder *model,
-                                       const struct yk_layer_builder *builder, bool recompute)
+static struct yk_kernel_work_list
+backward_of(struct yk_model_builder *model, const struct yk_layer_builder *builder, bool recompute)
 {
     const int32_t again = recompute ? builder->forward.count : 0;
     const int32_t own = builder->backward.count;
-    struct yk_work *items = allocate_works(model, again + own);
+    struct yk_kernel_work *items = allocate_works(model, again + own);
     if (!items) {
-        return (struct yk_work_list){0};
+        return (struct yk_kernel_work_list){0};
     }
     memcpy(items, builder->forward.items, (size_t)again * sizeof *items);
     for (int32_t i = 0; i < own; i++) {
         items[again + i] = builder->backward.items[own - 1 - i];
     }
-    return (struct yk_work_list){items, again + own};
+    return (struct yk_kernel_work_list){items, again + own};
 }
 
-static struct yk_work_list update_of(struct yk_model_builder *model,
-                                     const struct yk_layer_builder *builder)
+static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
+                                            const struct yk_layer_builder *builder)
 {
-    struct yk_work *items = builder->trainable > 0 ? allocate_works(model, 1) : NULL;
+    struct yk_kernel_work *items = builder->trainable > 0 ? allocate_works(model, 1) : NULL;
     if (!items) {
-        return (struct yk_work_list){0};
+        return (struct yk_kernel_work_list){0};
     }
-    *items = (struct yk_work){
+    *items = (struct yk_kernel_work){
         .name = "adamw",
-        .class = YK_WORK_VECTOR,
+        .class = YK_KERNEL_VECTOR,
         .precision = YK_PRECISION_FP32,
         .operations = (double)builder->trainable * ADAMW_OPERATIONS,
         .bytes = (double)builder->trainable * ADAMW_BYTES,
         .launches = 1,
     };
-    return (struct yk_work_list){items, 1};
+    return (struct yk_kernel_work_list){items, 1};
 }
 
 /* The shape with the properties that come from the workload. */
 static const char *shape_of(struct yk_model_builder *model, const struct yk_layer_builder *builder,
                             bool recompute)
 {
-    const bool block = builder->role == YK_LAYER_BLOCK;
+    const bool block = builder->role == YK_LAYER_ROLE_BLOCK;
     char adapters[32] = "";
     if (builder->workload->lora_rank > 0 && block) {
         snprintf(adapters, sizeof adapters, " lora%lld", (long long)builder->workload->lora_rank);
@@ -128,7 +130,7 @@ static const char *shape_of(struct yk_model_builder *model, const struct yk_laye
 static struct yk_layer finish(struct yk_model_builder *model,
                               const struct yk_layer_builder *builder)
 {
-    const bool recompute = builder->workload->recompute && builder->role == YK_LAYER_BLOCK;
+    const bool recompute = builder->workload->recompute && builder->role == YK_LAYER_ROLE_BLOCK;
     struct yk_layer layer = {
         .kind = builder->kind,
         .shape = shape_of(model, builder, recompute),
@@ -141,7 +143,7 @@ static struct yk_layer finish(struct yk_model_builder *model,
         .backward = backward_of(model, builder, recompute),
         .update = update_of(model, builder),
         .flops = builder->flops,
-        .is_block = builder->role == YK_LAYER_BLOCK,
+        .is_block = builder->role == YK_LAYER_ROLE_BLOCK,
         .keeps_input = builder->keeps_input,
         .saved_bytes = builder->saved_bytes,
         .workspace_bytes =
@@ -173,13 +175,13 @@ static int32_t append(struct yk_model_builder *model, const struct yk_layer *lay
 
 int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
                                    const struct yk_layer_builder *builder, const char *name,
-                                   const char *const modules[YK_MODEL_BUILDER_MODULES],
+                                   const char *const modules[YK_MODEL_BUILDER_MAX_MODULES],
                                    int32_t shares)
 {
     struct yk_layer layer = finish(model, builder);
     layer.shares = shares;
     int32_t count = 0;
-    while (count < YK_MODEL_BUILDER_MODULES && modules[count]) {
+    while (count < YK_MODEL_BUILDER_MAX_MODULES && modules[count]) {
         count++;
     }
     return append(model, &layer, name, modules, count);
@@ -217,19 +219,19 @@ enum yk_activation_kind yk_model_builder_activation(const struct yk_model_builde
     return model->config->relu ? YK_ACTIVATION_RELU : YK_ACTIVATION_GELU;
 }
 
-void yk_model_builder_shape_target(const struct yk_model_builder *model,
-                                   struct yk_layer_builder *builder)
+void yk_model_builder_append_target_shape(const struct yk_model_builder *model,
+                                          struct yk_layer_builder *builder)
 {
     const int64_t target = model->workload.target_sequence;
     if (target > 0 && target != model->workload.sequence) {
-        yk_layer_add_shape(builder, " target%lld", (long long)target);
+        yk_layer_builder_append_shape(builder, " target%lld", (long long)target);
     }
 }
 
-struct yk_layer_attention yk_model_builder_self_attention(const struct yk_model_builder *model,
-                                                          int64_t length, bool causal)
+struct yk_attention_spec yk_model_builder_self_attention_spec(const struct yk_model_builder *model,
+                                                              int64_t length, bool causal)
 {
-    return (struct yk_layer_attention){
+    return (struct yk_attention_spec){
         .name = "attention",
         .batch = model->workload.batch,
         .queries = length,
@@ -244,19 +246,19 @@ struct yk_layer_attention yk_model_builder_self_attention(const struct yk_model_
 void yk_model_builder_add_head(struct yk_model_builder *model, int64_t rows, int32_t last,
                                int32_t embed)
 {
-    static const char *const modules[YK_MODEL_BUILDER_MODULES] = {"lm_head"};
+    static const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {"lm_head"};
     const struct yk_model_config *config = model->config;
     const int64_t C = config->width;
     const int64_t V = yk_model_config_target_vocabulary(config);
     struct yk_layer_builder builder;
-    yk_model_builder_begin_layer(model, YK_LAYER_OUTER, "head", rows, &builder);
-    yk_layer_add_shape(&builder, " C%lld V%lld%s", (long long)C, (long long)V,
-                       config->tied ? " tied" : "");
-    yk_model_builder_shape_target(model, &builder);
-    yk_layer_add_linear(
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "head", rows, &builder);
+    yk_layer_builder_append_shape(&builder, " C%lld V%lld%s", (long long)C, (long long)V,
+                                  config->tied ? " tied" : "");
+    yk_model_builder_append_target_shape(model, &builder);
+    yk_layer_builder_add_linear(
         &builder,
-        &(struct yk_layer_linear){"logits", rows, C, V, 1, .tied = config->tied, .in_place = true});
-    yk_layer_add_loss(&builder, rows, V);
+        &(struct yk_linear_spec){"logits", rows, C, V, 1, .tied = config->tied, .in_place = true});
+    yk_layer_builder_add_loss(&builder, rows, V);
     const int32_t head = yk_model_builder_add_layer(model, &builder, "head", modules,
                                                     config->tied ? embed : YK_LAYER_NONE);
     yk_model_builder_add_edge(model, last, head, rows);
@@ -265,13 +267,13 @@ void yk_model_builder_add_head(struct yk_model_builder *model, int64_t rows, int
 void yk_model_builder_add_norm_and_head(struct yk_model_builder *model, enum yk_norm_kind kind,
                                         int32_t last, int32_t embed, const char *norm_module)
 {
-    const char *const modules[YK_MODEL_BUILDER_MODULES] = {norm_module};
+    const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {norm_module};
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder builder;
-    yk_model_builder_begin_layer(model, YK_LAYER_OUTER, "norm", rows, &builder);
-    yk_layer_add_shape(&builder, kind == YK_NORM_RMS ? " rms C%lld" : " C%lld",
-                       (long long)model->config->width);
-    yk_layer_add_norm(&builder, kind, rows, model->config->width);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "norm", rows, &builder);
+    yk_layer_builder_append_shape(&builder, kind == YK_NORM_RMS ? " rms C%lld" : " C%lld",
+                                  (long long)model->config->width);
+    yk_layer_builder_add_norm(&builder, kind, rows, model->config->width);
     const int32_t norm =
         yk_model_builder_add_layer(model, &builder, "norm", modules, YK_LAYER_NONE);
     yk_model_builder_add_edge(model, last, norm, rows);

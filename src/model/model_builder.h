@@ -5,13 +5,13 @@
 #ifndef YK_MODEL_MODEL_BUILDER_H
 #define YK_MODEL_MODEL_BUILDER_H
 
-#include "model/layer.h"
+#include "model/layer_builder.h"
 #include "model/model.h"
 
 #include <stdbool.h>
 
 enum {
-    YK_MODEL_BUILDER_MODULES = 4 /* maximum number of Hugging Face modules of one layer */
+    YK_MODEL_BUILDER_MAX_MODULES = 4 /* maximum number of Hugging Face modules of one layer */
 };
 
 struct yk_model_builder {
@@ -25,7 +25,7 @@ struct yk_model_builder {
     bool failed; /* memory ran out */
 };
 
-/* Begins a layer of this model; see yk_layer_begin(). */
+/* Begins a layer of this model; see yk_layer_builder_begin(). */
 void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_layer_role role,
                                   const char *kind, int64_t input_rows,
                                   struct yk_layer_builder *out);
@@ -44,7 +44,7 @@ void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
  * whose weights it shares, or YK_LAYER_NONE. The strings must be constant. */
 int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
                                    const struct yk_layer_builder *builder, const char *name,
-                                   const char *const modules[YK_MODEL_BUILDER_MODULES],
+                                   const char *const modules[YK_MODEL_BUILDER_MAX_MODULES],
                                    int32_t shares);
 
 /* Adds `count` equal blocks in a chain that starts after layer `after`, with edges of `rows`
@@ -59,12 +59,12 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
 enum yk_activation_kind yk_model_builder_activation(const struct yk_model_builder *model);
 
 /* Appends the target's length to the shape of a decoder's layer, if it is not T. */
-void yk_model_builder_shape_target(const struct yk_model_builder *model,
-                                   struct yk_layer_builder *builder);
+void yk_model_builder_append_target_shape(const struct yk_model_builder *model,
+                                          struct yk_layer_builder *builder);
 
 /* Self-attention of sequences of `length` tokens. */
-struct yk_layer_attention yk_model_builder_self_attention(const struct yk_model_builder *model,
-                                                          int64_t length, bool causal);
+struct yk_attention_spec yk_model_builder_self_attention_spec(const struct yk_model_builder *model,
+                                                              int64_t length, bool causal);
 
 /* Adds the final norm and the head after layer `last`. A tied head shares the weights of layer
  * `embed`. */

@@ -22,7 +22,7 @@ static double inverse_root(const struct yk_lr_schedule *schedule, double step)
     return schedule->max_lr * fmin(step / warmup, sqrt(warmup / step));
 }
 
-double yk_lr_schedule_at(const struct yk_lr_schedule *schedule, int64_t step)
+double yk_lr_schedule_lr_at_step(const struct yk_lr_schedule *schedule, int64_t step)
 {
     if (schedule->kind == YK_LR_SCHEDULE_INVERSE_ROOT) {
         return inverse_root(schedule, (double)step + 1);

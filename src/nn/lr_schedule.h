@@ -21,7 +21,7 @@ struct yk_lr_schedule {
 };
 
 /* The learning rate of step `step`, counted from 0. */
-double yk_lr_schedule_at(const struct yk_lr_schedule *schedule, int64_t step);
+double yk_lr_schedule_lr_at_step(const struct yk_lr_schedule *schedule, int64_t step);
 
 /* Finds a kind by its name: "constant", "cosine" or "inverse-root". False: the name is unknown. */
 bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out);

@@ -150,7 +150,7 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
                        "up to that many can: --seq %lld",
                        model->config->name, (long long)window, (long long)window);
     }
-    YK_TRY_NEW_OWNER(net);
+    YK_TRY_NEW_WITH_ARENA(net);
     net->config = model->config;
     net->workload = model->workload;
     net->options = *options;
@@ -170,7 +170,7 @@ void yk_net_destroy(struct yk_net *net)
     }
 }
 
-bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at)
+bool yk_net_next_parameter(const struct yk_net *net, struct yk_net_parameter_cursor *at)
 {
     while (at->layer < net->layer_count && at->next == net->layers[at->layer].parameter_count) {
         at->layer++;
@@ -183,9 +183,10 @@ bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at)
     return true;
 }
 
-const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer)
+const struct yk_parameter *yk_net_find_parameter(const struct yk_net *net, const char *name,
+                                                 int32_t *layer)
 {
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         if (strcmp(at.parameter->name, name) == 0) {
             if (layer) {
                 *layer = at.layer;

@@ -36,10 +36,10 @@ enum yk_parameter_format {
 };
 
 enum yk_parameter_init {
-    YK_INIT_ZERO,
-    YK_INIT_ONE,
-    YK_INIT_NORMAL,  /* mean 0, standard deviation `spread` */
-    YK_INIT_UNIFORM, /* from −spread to spread */
+    YK_PARAMETER_INIT_ZERO,
+    YK_PARAMETER_INIT_ONE,
+    YK_PARAMETER_INIT_NORMAL,  /* mean 0, standard deviation `spread` */
+    YK_PARAMETER_INIT_UNIFORM, /* from −spread to spread */
 };
 
 struct yk_parameter {
@@ -66,8 +66,8 @@ struct yk_net_options {
 };
 
 enum {
-    YK_PROJECTION_PARTS = 3,
-    YK_LAYER_PROJECTIONS = 7, /* maximum: a decoder block */
+    YK_PROJECTION_MAX_PARTS = 3,
+    YK_LAYER_MAX_PROJECTIONS = 7, /* maximum: a decoder block */
 };
 
 /* A matrix product with weights: one linear of the model, or several with the same input whose
@@ -76,7 +76,7 @@ struct yk_projection {
     int64_t in;
     int64_t out; /* of all parts together */
     int32_t parts;
-    int64_t part_out[YK_PROJECTION_PARTS];
+    int64_t part_out[YK_PROJECTION_MAX_PARTS];
     bool transposed; /* weights are stored as (in, out), as in GPT-2; else as (out, in) */
     /* Parameter numbers in the layer, of the first part; the other parts follow. −1: none. */
     int32_t weight;
@@ -90,7 +90,7 @@ struct yk_net_layer {
     const char *name; /* as in the model: "layer 3" */
     struct yk_parameter *parameters;
     int32_t parameter_count;
-    struct yk_projection projections[YK_LAYER_PROJECTIONS];
+    struct yk_projection projections[YK_LAYER_MAX_PROJECTIONS];
     int32_t projection_count;
     enum yk_precision precision; /* of the outputs of its products: fp32 outside the blocks of an
                                     NF4 model */
@@ -118,17 +118,19 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
 void yk_net_destroy(struct yk_net *net);
 
 /* Iterates over the parameters of all layers:
- *   for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) … at.parameter … */
-struct yk_net_cursor {
+ *   for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) … at.parameter
+ * … */
+struct yk_net_parameter_cursor {
     int32_t layer;
     int32_t next; /* number of the next parameter in the layer */
     const struct yk_parameter *parameter;
 };
 /* False: there are no more parameters. */
-bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at);
+bool yk_net_next_parameter(const struct yk_net *net, struct yk_net_parameter_cursor *at);
 
 /* The parameter with that name, or NULL. `*layer` is set to its layer; `layer` may be NULL. */
-const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer);
+const struct yk_parameter *yk_net_find_parameter(const struct yk_net *net, const char *name,
+                                                 int32_t *layer);
 
 /* The bytes of a parameter in the weights. */
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);

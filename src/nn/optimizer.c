@@ -26,8 +26,8 @@ struct arrays {
 };
 
 /* `first` is the number of the first parameter in the layer, `at` its number in the kept part. */
-static struct arrays find_arrays(const struct yk_store_layer *kept, int64_t width, int64_t first,
-                                 int64_t at)
+static struct arrays find_arrays(const struct yk_parameter_store_layer *kept, int64_t width,
+                                 int64_t first, int64_t at)
 {
     return (struct arrays){
         .weights = kept->part ? kept->part + at * width : kept->weights + first * width,
@@ -122,7 +122,7 @@ void yk_optimizer_update(const struct yk_optimizer *optimizer,
                          const struct yk_gradient_norm *gradient_norm)
 {
     const struct yk_net_layer *of = &store->net->layers[layer];
-    const struct yk_store_layer *kept = &store->layers[layer];
+    const struct yk_parameter_store_layer *kept = &store->layers[layer];
     const struct update decayed = {lr, updates, optimizer->decay, gradient_norm};
     const struct update plain = {lr, updates, 0, gradient_norm};
     for (int32_t i = 0; i < kept->span_count; i++) {

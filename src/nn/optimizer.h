@@ -3,7 +3,7 @@
 #define YK_NN_OPTIMIZER_H
 
 #include "base/status.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

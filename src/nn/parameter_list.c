@@ -59,10 +59,10 @@ void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char
     const char *point = suffix[0] ? "." : "";
     const int64_t C = parameters->config->width;
     snprintf(name, sizeof name, "%s%sweight", suffix, point);
-    yk_parameter_list_add_vector(parameters, module, name, C, YK_INIT_ONE);
+    yk_parameter_list_add_vector(parameters, module, name, C, YK_PARAMETER_INIT_ONE);
     if (!parameters->config->rms_norm) {
         snprintf(name, sizeof name, "%s%sbias", suffix, point);
-        yk_parameter_list_add_vector(parameters, module, name, C, YK_INIT_ZERO);
+        yk_parameter_list_add_vector(parameters, module, name, C, YK_PARAMETER_INIT_ZERO);
     }
 }
 
@@ -75,7 +75,7 @@ void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const ch
             .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
             .format = outer_format(parameters),
             .optional = true,
-            .init = YK_INIT_ZERO,
+            .init = YK_PARAMETER_INIT_ZERO,
         });
 }
 
@@ -90,7 +90,7 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
             .shape = {rows, columns},
             .format = outer_format(parameters),
             .trained = trains_all(parameters),
-            .init = YK_INIT_NORMAL,
+            .init = YK_PARAMETER_INIT_NORMAL,
             .spread = parameters->config->spread,
         });
 }
@@ -109,7 +109,7 @@ static void add_weights(struct yk_parameter_list *parameters, const char *module
             .shape = {spec->transposed ? spec->in : out, spec->transposed ? out : spec->in},
             .format = quantised ? YK_PARAMETER_NF4 : outer_format(parameters),
             .trained = trains_all(parameters),
-            .init = YK_INIT_NORMAL,
+            .init = YK_PARAMETER_INIT_NORMAL,
             .spread = spec->spread,
         });
 }
@@ -131,7 +131,7 @@ static void add_adapter(struct yk_parameter_list *parameters, const char *module
             .format = YK_PARAMETER_PLAIN,
             .trained = true,
             .adapter = true,
-            .init = a ? YK_INIT_UNIFORM : YK_INIT_ZERO,
+            .init = a ? YK_PARAMETER_INIT_UNIFORM : YK_PARAMETER_INIT_ZERO,
             .spread = a ? 1 / sqrt((double)spec->in) : 0,
         });
 }
@@ -140,11 +140,11 @@ static void add_projection(struct yk_parameter_list *parameters,
                            const struct yk_projection_spec *spec)
 {
     const char *module = parameters->modules[0];
-    assert(parameters->projection_count < YK_LAYER_PROJECTIONS);
+    assert(parameters->projection_count < YK_LAYER_MAX_PROJECTIONS);
     struct yk_projection *projection = &parameters->projections[parameters->projection_count++];
     *projection = (struct yk_projection){.in = spec->in, .transposed = spec->transposed};
     int32_t parts = 0;
-    for (; parts < YK_PROJECTION_PARTS && spec->parts[parts]; parts++) {
+    for (; parts < YK_PROJECTION_MAX_PARTS && spec->parts[parts]; parts++) {
         projection->part_out[parts] = spec->out[parts];
         projection->out += spec->out[parts];
     }
@@ -159,7 +159,8 @@ static void add_projection(struct yk_parameter_list *parameters,
     for (int32_t i = 0; spec->bias && i < parts; i++) {
         char suffix[LONGEST_NAME];
         snprintf(suffix, sizeof suffix, "%s.bias", spec->parts[i]);
-        yk_parameter_list_add_vector(parameters, module, suffix, spec->out[i], YK_INIT_ZERO);
+        yk_parameter_list_add_vector(parameters, module, suffix, spec->out[i],
+                                     YK_PARAMETER_INIT_ZERO);
     }
     projection->a = adapted ? parameters->count : -1;
     for (int32_t i = 0; adapted && i < parts; i++) {

@@ -23,7 +23,7 @@ struct yk_parameter_list {
     bool decodes;               /* reads the tokens of a decoder */
     struct yk_parameter items[YK_PARAMETER_LIST_MAX];
     int32_t count;
-    struct yk_projection projections[YK_LAYER_PROJECTIONS];
+    struct yk_projection projections[YK_LAYER_MAX_PROJECTIONS];
     int32_t projection_count;
     bool failed;
 };
@@ -46,8 +46,8 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
                                      int64_t rows, int64_t columns);
 
 struct yk_projection_spec {
-    const char *parts[YK_PROJECTION_PARTS]; /* "self_attn.q_proj" …; ends with the first NULL */
-    int64_t out[YK_PROJECTION_PARTS];
+    const char *parts[YK_PROJECTION_MAX_PARTS]; /* "self_attn.q_proj" …; ends with the first NULL */
+    int64_t out[YK_PROJECTION_MAX_PARTS];
     int64_t in;
     bool bias;
     bool transposed;

@@ -14,7 +14,7 @@ enum yk_memory_kind {
 };
 
 /* The memory in use from time `at_s` on, until the next point of the timeline. */
-struct yk_memory_point {
+struct yk_memory_timeline_point {
     double at_s;
     double bytes[YK_MEMORY_KIND_COUNT];
 };

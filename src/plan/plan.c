@@ -5,30 +5,30 @@
 #include <math.h>
 #include <string.h>
 
-const char *yk_plan_strategy_name(enum yk_strategy strategy)
+const char *yk_plan_strategy_name(enum yk_sharding_strategy strategy)
 {
-    static const char *const names[YK_STRATEGY_COUNT] = {
-        [YK_REPLICATED] = "replicated",
-        [YK_SHARDED_STATE] = "sharded-state",
-        [YK_KEPT] = "kept",
-        [YK_FULLY_SHARDED] = "fully-sharded",
+    static const char *const names[YK_SHARDING_STRATEGY_COUNT] = {
+        [YK_SHARDING_REPLICATED] = "replicated",
+        [YK_SHARDING_SHARDED_STATE] = "sharded-state",
+        [YK_SHARDING_KEPT_AFTER_FORWARD] = "kept",
+        [YK_SHARDING_FULLY_SHARDED] = "fully-sharded",
     };
     return names[strategy];
 }
 
-const char *yk_plan_pipeline_name(enum yk_pipeline pipeline)
+const char *yk_plan_pipeline_name(enum yk_pipeline_schedule_kind pipeline)
 {
-    static const char *const names[YK_PIPELINE_COUNT] = {
-        [YK_GPIPE] = "gpipe",
-        [YK_1F1B] = "1f1b",
-        [YK_NESTED] = "nested",
+    static const char *const names[YK_PIPELINE_SCHEDULE_COUNT] = {
+        [YK_PIPELINE_GPIPE] = "gpipe",
+        [YK_PIPELINE_1F1B] = "1f1b",
+        [YK_PIPELINE_NESTED] = "nested",
     };
     return names[pipeline];
 }
 
 const char *yk_plan_decision_name(int32_t bit)
 {
-    static const char *const names[YK_DECISION_COUNT] = {
+    static const char *const names[YK_PLAN_DECISION_COUNT] = {
         "shares", "parts", "strategies", "block", "order", "placement", "recomputation",
     };
     return names[bit];
@@ -124,12 +124,12 @@ static const struct yk_plan_group *find_alternating(const struct yk_plan *plan)
     return NULL;
 }
 
-bool yk_plan_alternates(const struct yk_plan *plan)
+bool yk_plan_has_alternating_members(const struct yk_plan *plan)
 {
     return find_alternating(plan) != NULL;
 }
 
-static int64_t share_in(const struct yk_plan_member *member, int32_t micro_batch)
+static int64_t share_in(const struct yk_plan_group_member *member, int32_t micro_batch)
 {
     return member->micro_batch_number == micro_batch + 1 ? member->share : 0;
 }
@@ -140,7 +140,7 @@ static int64_t share_in(const struct yk_plan_member *member, int32_t micro_batch
  * member of another group has all samples of the micro-batch.
  */
 static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group *alternating,
-                          const struct yk_plan_member *member, int32_t micro_batch)
+                          const struct yk_plan_group_member *member, int32_t micro_batch)
 {
     int64_t samples = 0;
     if (!alternating) {
@@ -155,11 +155,11 @@ static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group
     return samples;
 }
 
-int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
-                        int32_t micro_batch, int64_t *first)
+int64_t yk_plan_member_samples(const struct yk_plan *plan, int32_t group, int32_t member,
+                               int32_t micro_batch, int64_t *first)
 {
     const struct yk_plan_group *alternating = find_alternating(plan);
-    const struct yk_plan_member *members = plan->groups[group].members;
+    const struct yk_plan_group_member *members = plan->groups[group].members;
     *first = 0;
     for (int32_t i = 0; i < member; i++) {
         *first += samples_of(plan, alternating, &members[i], micro_batch);
@@ -167,7 +167,8 @@ int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t membe
     return samples_of(plan, alternating, &members[member], micro_batch);
 }
 
-void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch, int64_t *begins)
+void yk_plan_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
+                           int64_t *begins)
 {
     const struct yk_plan_group *alternating = find_alternating(plan);
     const struct yk_plan_group *planned = &plan->groups[group];
@@ -189,10 +190,13 @@ void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model)
     }
 }
 
-int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer)
+int32_t yk_plan_layer_block_count(const struct yk_plan *plan, const struct yk_model *model,
+                                  int32_t layer)
 {
-    const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[layer]);
-    const double bytes = yk_plan_strategy(plan, layer) == YK_SHARDED_STATE && state.weight_bytes > 0
+    const struct yk_model_layer_state_bytes state =
+        yk_model_layer_state_bytes(model, &model->layers[layer]);
+    const double bytes = yk_plan_effective_strategy(plan, layer) == YK_SHARDING_SHARDED_STATE &&
+                                 state.weight_bytes > 0
                              ? fmax(state.gradient_bytes, 1)
                              : state.weight_bytes;
     const double blocks = ceil(bytes / plan->block_bytes);
@@ -200,7 +204,7 @@ int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model,
 }
 
 /* Largest remainders; ties go to the earlier rank. */
-void yk_plan_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out)
+void yk_plan_divide_batch(const double *speeds, int32_t count, int64_t batch, int64_t *out)
 {
     double sum = 0;
     int64_t left = batch;

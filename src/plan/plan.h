@@ -33,21 +33,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum yk_strategy {
-    YK_REPLICATED,    /* every rank of the group has all state (DDP) */
-    YK_SHARDED_STATE, /* gradients and optimizer state are sharded, parameters are not (ZeRO-2) */
-    YK_KEPT,          /* all sharded; gathered for forward and kept until backward has run */
-    YK_FULLY_SHARDED, /* all sharded; gathered for forward and again for backward (ZeRO-3) */
-    YK_STRATEGY_COUNT,
+enum yk_sharding_strategy {
+    YK_SHARDING_REPLICATED,         /* every rank of the group has all state (DDP) */
+    YK_SHARDING_SHARDED_STATE,      /* gradients and optimizer state are sharded, parameters are not
+                                       (ZeRO-2) */
+    YK_SHARDING_KEPT_AFTER_FORWARD, /* all sharded; gathered for forward and kept until backward has
+                                       run */
+    YK_SHARDING_FULLY_SHARDED, /* all sharded; gathered for forward and again for backward (ZeRO-3)
+                                */
+    YK_SHARDING_STRATEGY_COUNT,
 };
 
 /* The order in which a rank runs forward and backward of its micro-batches. */
-enum yk_pipeline {
-    YK_GPIPE,  /* all forward passes, then all backward passes */
-    YK_1F1B,   /* backward as early as possible, so that few micro-batches are in flight */
-    YK_NESTED, /* forward from the last micro-batch to the first, then backward from the first to
-                  the last */
-    YK_PIPELINE_COUNT,
+enum yk_pipeline_schedule_kind {
+    YK_PIPELINE_GPIPE,  /* all forward passes, then all backward passes */
+    YK_PIPELINE_1F1B,   /* backward as early as possible, so that few micro-batches are in flight */
+    YK_PIPELINE_NESTED, /* forward from the last micro-batch to the first, then backward from the
+                  first to the last */
+    YK_PIPELINE_SCHEDULE_COUNT,
 };
 
 struct yk_plan_rank {
@@ -55,7 +58,7 @@ struct yk_plan_rank {
     double limit_bytes; /* memory that the rank may use in total */
 };
 
-struct yk_plan_member {
+struct yk_plan_group_member {
     int32_t rank;
     int64_t share;              /* samples of the batch; 0 means: it only stores state */
     double part;                /* fraction of the group's sharded state; they add up to 1 */
@@ -64,22 +67,22 @@ struct yk_plan_member {
 };
 
 struct yk_plan_group {
-    struct yk_plan_member *members;
+    struct yk_plan_group_member *members;
     int32_t member_count;
 };
 
 struct yk_plan_layer {
     int32_t group;
-    enum yk_strategy strategy;
+    enum yk_sharding_strategy strategy;
     bool recompute; /* saves only its input, and repeats forward before backward */
 };
 
 /* The step of L layers is divided into 2L + 3 slots, in which communication is ordered. Forward of
  * layer i is slot i, backward of layer i is slot 2L − i. No layer computes in these slots: */
-enum yk_slot_gap {
-    YK_SLOT_MIDDLE, /* slot L, between forward and backward */
-    YK_SLOT_END,    /* slot 2L + 1, after backward */
-    YK_SLOT_BEGIN,  /* slot 2L + 2, before the next step's forward */
+enum yk_boundary_slot {
+    YK_SLOT_AFTER_FORWARD,  /* slot L, between forward and backward */
+    YK_SLOT_AFTER_BACKWARD, /* slot 2L + 1, after backward */
+    YK_SLOT_BEFORE_FORWARD, /* slot 2L + 2, before the next step's forward */
 };
 
 enum yk_transfer_kind {
@@ -102,19 +105,19 @@ struct yk_plan_transfer {
 };
 
 /* The decisions of a search. Comments give the default of a decision that is not searched. */
-enum yk_decision {
-    YK_DECIDE_SHARES = 1 << 0,        /* as even as possible */
-    YK_DECIDE_PARTS = 1 << 1,         /* equal */
-    YK_DECIDE_STRATEGIES = 1 << 2,    /* fully-sharded */
-    YK_DECIDE_BLOCK = 1 << 3,         /* 25 MiB */
-    YK_DECIDE_ORDER = 1 << 4,         /* gathers one layer ahead */
-    YK_DECIDE_PLACEMENT = 1 << 5,     /* one group of all devices */
-    YK_DECIDE_RECOMPUTATION = 1 << 6, /* as in the workload */
+enum yk_plan_decision {
+    YK_DECIDE_SAMPLE_SHARES = 1 << 0,   /* as even as possible */
+    YK_DECIDE_SHARD_FRACTIONS = 1 << 1, /* equal */
+    YK_DECIDE_STRATEGIES = 1 << 2,      /* fully-sharded */
+    YK_DECIDE_BLOCK_SIZE = 1 << 3,      /* 25 MiB */
+    YK_DECIDE_TRANSFER_ORDER = 1 << 4,  /* gathers one layer ahead */
+    YK_DECIDE_PLACEMENT = 1 << 5,       /* one group of all devices */
+    YK_DECIDE_RECOMPUTATION = 1 << 6,   /* as in the workload */
     YK_DECIDE_ALL = (1 << 7) - 1,
 };
 
 enum {
-    YK_DECISION_COUNT = 7
+    YK_PLAN_DECISION_COUNT = 7
 };
 
 /*
@@ -125,10 +128,10 @@ struct yk_plan_options {
     double memory_bytes;    /* memory limit of every device; 0 means: all of its memory */
     int32_t micro_batches;  /* 0 means: decided by the search */
     bool recompute;         /* all blocks are recomputed */
-    uint32_t undecided;     /* bits of enum yk_decision that had their default */
+    uint32_t undecided;     /* bits of enum yk_plan_decision that had their default */
     bool one_strategy;      /* every layer has `strategy` */
     bool random_strategies; /* every layer has a random strategy */
-    enum yk_strategy strategy;
+    enum yk_sharding_strategy strategy;
     double slowdown;      /* compute slowdown factor during communication; 0 means: as measured */
     const bool *left_out; /* (device_count) devices that were excluded; may be NULL */
     int32_t device_count;
@@ -152,7 +155,7 @@ struct yk_plan {
                                            group and one micro-batch */
 
     int32_t micro_batches;
-    enum yk_pipeline pipeline;
+    enum yk_pipeline_schedule_kind pipeline;
     bool no_sync;       /* gradients are accumulated and reduced once, after the last micro-batch */
     bool clip;          /* gradients are clipped by their global norm */
     int32_t prefetch;   /* layers that gathers run ahead if there are no transfers, at least 1 */
@@ -161,13 +164,13 @@ struct yk_plan {
 };
 
 /* "replicated", "sharded-state", "kept", "fully-sharded". */
-const char *yk_plan_strategy_name(enum yk_strategy strategy);
+const char *yk_plan_strategy_name(enum yk_sharding_strategy strategy);
 
-/* "shares" … "recomputation"; `bit` is the index of the bit in enum yk_decision. */
+/* "shares" … "recomputation"; `bit` is the index of the bit in enum yk_plan_decision. */
 const char *yk_plan_decision_name(int32_t bit);
 
 /* "gpipe", "1f1b", "nested". */
-const char *yk_plan_pipeline_name(enum yk_pipeline pipeline);
+const char *yk_plan_pipeline_name(enum yk_pipeline_schedule_kind pipeline);
 
 /* "all_gather", "reduce_scatter", "all_reduce". */
 const char *yk_plan_transfer_name(enum yk_transfer_kind kind);
@@ -191,20 +194,20 @@ yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model
 /* Divides `batch` samples in proportion to `speeds` by the largest-remainder method. Every rank
  * with a speed above 0 gets at least one sample if there are enough; ranks with speed 0 get none.
  * At least one speed must be above 0. */
-void yk_plan_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out);
+void yk_plan_divide_batch(const double *speeds, int32_t count, int64_t batch, int64_t *out);
 
 /* Whether the members of some group alternate, see the comment at the top. */
-bool yk_plan_alternates(const struct yk_plan *plan);
+bool yk_plan_has_alternating_members(const struct yk_plan *plan);
 
 /* The number of samples that a member of a group computes in a micro-batch; `*first` is the first.
  */
-int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
-                        int32_t micro_batch, int64_t *first);
+int64_t yk_plan_member_samples(const struct yk_plan *plan, int32_t group, int32_t member,
+                               int32_t micro_batch, int64_t *first);
 
 /* The same for all members: member i computes samples begins[i] to begins[i + 1] - 1. `begins` has
  * (members + 1) elements. */
-void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
-                    int64_t *begins);
+void yk_plan_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
+                           int64_t *begins);
 
 enum {
     YK_PLAN_MAX_BLOCKS = 8, /* per layer; more would only add latency */
@@ -214,9 +217,10 @@ enum {
 void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model);
 
 /* The number of blocks that a layer's parameters and its gradient are split into. Only bytes that
- * are gathered count, which are the trained ones for YK_SHARDED_STATE. 0 if the layer has no
- * weights of its own. */
-int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer);
+ * are gathered count, which are the trained ones for YK_SHARDING_SHARDED_STATE. 0 if the layer has
+ * no weights of its own. */
+int32_t yk_plan_layer_block_count(const struct yk_plan *plan, const struct yk_model *model,
+                                  int32_t layer);
 
 /* Whether all ranks must wait for each other before the update, to agree on the gradient norm or on
  * overflow. */
@@ -231,10 +235,12 @@ static inline int32_t yk_plan_slot_count(const struct yk_plan *plan)
 }
 
 /* The effective strategy: in a group of one member, every layer is replicated. */
-static inline enum yk_strategy yk_plan_strategy(const struct yk_plan *plan, int32_t layer)
+static inline enum yk_sharding_strategy yk_plan_effective_strategy(const struct yk_plan *plan,
+                                                                   int32_t layer)
 {
     const struct yk_plan_layer *planned = &plan->layers[layer];
-    return plan->groups[planned->group].member_count > 1 ? planned->strategy : YK_REPLICATED;
+    return plan->groups[planned->group].member_count > 1 ? planned->strategy
+                                                         : YK_SHARDING_REPLICATED;
 }
 
 #endif

@@ -50,7 +50,7 @@ static yk_status check_scalars(const struct yk_plan *plan)
         return yk_fail(YK_ERROR_INPUT, "there must be 1 micro-batch or more, not %" PRId32,
                        plan->micro_batches);
     }
-    if ((unsigned)plan->pipeline >= YK_PIPELINE_COUNT) {
+    if ((unsigned)plan->pipeline >= YK_PIPELINE_SCHEDULE_COUNT) {
         return yk_fail(YK_ERROR_INPUT, "no pipeline has the number %d", (int)plan->pipeline);
     }
     if (plan->prefetch < (plan->transfer_count > 0 ? 0 : 1)) {
@@ -110,7 +110,7 @@ static yk_status check_ranks(const struct yk_plan *plan, int32_t *scratch)
 
 static yk_status check_member(const struct yk_plan *plan, int32_t group, int32_t number)
 {
-    const struct yk_plan_member *member = &plan->groups[group].members[number];
+    const struct yk_plan_group_member *member = &plan->groups[group].members[number];
     if (member->rank < 0 || member->rank >= plan->rank_count) {
         return yk_fail(YK_ERROR_INPUT,
                        "group %" PRId32 " has rank %" PRId32 ", but ranks are 0 to %" PRId32, group,
@@ -165,7 +165,7 @@ static yk_status check_micro_batches(const struct yk_plan *plan, int32_t group)
     const struct yk_plan_group *planned = &plan->groups[group];
     int64_t smallest = 0;
     for (int32_t i = 0; i < planned->member_count; i++) {
-        const struct yk_plan_member *member = &planned->members[i];
+        const struct yk_plan_group_member *member = &planned->members[i];
         smallest += member->share / plan->micro_batches;
         if (plan->group_count > 1 && planned->member_count > 1 &&
             member->share % plan->micro_batches != 0) {
@@ -188,10 +188,10 @@ static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
     for (int32_t i = 0; i < planned->member_count; i++) {
-        const struct yk_plan_member *member = &planned->members[i];
+        const struct yk_plan_group_member *member = &planned->members[i];
         if (member->micro_batch_number < 0 || member->micro_batch_number > plan->micro_batches ||
             (member->micro_batch_number > 0) != (planned->member_count > 1)) {
-            char number[YK_NUMBER_SIZE] = "missing";
+            char number[YK_NUMBER_BUFFER_SIZE] = "missing";
             if (member->micro_batch_number != 0) {
                 yk_number_format(member->micro_batch_number - 1, number);
             }
@@ -205,11 +205,11 @@ static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         int64_t first = 0;
         const int32_t last = planned->member_count - 1;
-        const int64_t samples = yk_plan_samples(plan, group, last, m, &first) + first;
+        const int64_t samples = yk_plan_member_samples(plan, group, last, m, &first) + first;
         const struct yk_plan_group *other = &plan->groups[0];
         int64_t other_first = 0;
         const int64_t others =
-            yk_plan_samples(plan, 0, other->member_count - 1, m, &other_first) + other_first;
+            yk_plan_member_samples(plan, 0, other->member_count - 1, m, &other_first) + other_first;
         if (samples < 1) {
             return yk_fail(YK_ERROR_INPUT, "group %" PRId32 ": no member has micro-batch %" PRId32,
                            group, m);
@@ -227,7 +227,7 @@ static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
 static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t *scratch)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
-    bool alternating = yk_plan_alternates(plan);
+    bool alternating = yk_plan_has_alternating_members(plan);
     if (planned->member_count < 1 || planned->member_count > plan->rank_count) {
         return yk_fail(YK_ERROR_INPUT,
                        "group %" PRId32 " has %" PRId32 " members of %" PRId32 " ranks", group,
@@ -275,7 +275,7 @@ static yk_status check_layer(const struct yk_plan *plan, const struct yk_model *
                        "\"%s\" goes to group %" PRId32 ", but groups are 0 to %" PRId32, name,
                        layer->group, plan->group_count - 1);
     }
-    if ((unsigned)layer->strategy >= YK_STRATEGY_COUNT) {
+    if ((unsigned)layer->strategy >= YK_SHARDING_STRATEGY_COUNT) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\": no strategy has the number %d", name,
                        (int)layer->strategy);
     }
@@ -297,9 +297,9 @@ static yk_status check_layer(const struct yk_plan *plan, const struct yk_model *
 }
 
 /* Whether layers of this strategy have transfers of this kind. */
-static bool suits(enum yk_strategy strategy, enum yk_transfer_kind kind)
+static bool suits(enum yk_sharding_strategy strategy, enum yk_transfer_kind kind)
 {
-    return (kind == YK_TRANSFER_ALL_REDUCE) == (strategy == YK_REPLICATED);
+    return (kind == YK_TRANSFER_ALL_REDUCE) == (strategy == YK_SHARDING_REPLICATED);
 }
 
 static yk_status check_transfer(const struct yk_plan *plan, const struct yk_model *model,
@@ -312,8 +312,9 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
     }
     const struct yk_layer *layer = &model->layers[transfer->layer];
     const char *kind = yk_plan_transfer_name(transfer->kind);
-    const enum yk_strategy strategy = yk_plan_strategy(plan, transfer->layer);
-    if (layer->shares != YK_LAYER_NONE && yk_plan_blocks(plan, model, transfer->layer) == 0) {
+    const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(plan, transfer->layer);
+    if (layer->shares != YK_LAYER_NONE &&
+        yk_plan_layer_block_count(plan, model, transfer->layer) == 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s of \"%s\": it uses the weights of \"%s\", and travels with that", kind,
                        layer->name, model->layers[layer->shares].name);
@@ -322,7 +323,7 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
         return yk_fail(YK_ERROR_INPUT, "%s of \"%s\": that is not done with a layer that is %s",
                        kind, layer->name, yk_plan_strategy_name(strategy));
     }
-    const int32_t blocks = yk_plan_blocks(plan, model, transfer->layer);
+    const int32_t blocks = yk_plan_layer_block_count(plan, model, transfer->layer);
     if (transfer->first_block < 0 || transfer->block_count < 1 ||
         transfer->block_count > blocks - transfer->first_block) {
         return yk_fail(YK_ERROR_INPUT,

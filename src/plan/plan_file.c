@@ -12,8 +12,8 @@
  */
 #include "plan/plan_file.h"
 
-#include "plan/plan_origin.h"
-#include "plan/plan_value.h"
+#include "plan/plan_json.h"
+#include "plan/plan_provenance.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,10 +31,10 @@ static const int64_t MAX_EXACT = INT64_C(1) << 53;
 struct reading {
     const struct yk_json *root;
     const char *path;
-    const struct yk_plan_context *context;
+    const struct yk_plan_file_context *context;
     struct yk_arena *arena;
-    struct yk_names *devices;
-    struct yk_names *layers;
+    struct yk_name_index *devices;
+    struct yk_name_index *layers;
     const struct yk_model *model;
     struct yk_plan *plan;
 };
@@ -62,7 +62,7 @@ static yk_status check_root(const struct yk_json *root)
         "workload", "micro_batches", "pipeline", "no_sync", "clip",  "prefetch", "block",
         "bucket",   "ranks",         "groups",   "layers",  "order", "request"};
     YK_TRY(check_version(root));
-    return yk_json_check_version(root, "plan", VERSION, known, COUNT(known));
+    return yk_json_check_document_version(root, "plan", VERSION, known, COUNT(known));
 }
 
 static yk_status read_workload(const struct yk_json *root, struct yk_workload *out)
@@ -76,15 +76,15 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
         names[i] = yk_precision_name((enum yk_precision)i);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_plan_value_require(node, "batch"));
-    YK_TRY(yk_plan_value_require(node, "sequence"));
-    YK_TRY(yk_plan_value_require(node, "precision"));
+    YK_TRY(yk_plan_json_require(node, "batch"));
+    YK_TRY(yk_plan_json_require(node, "sequence"));
+    YK_TRY(yk_plan_json_require(node, "precision"));
     YK_TRY(yk_json_get_integer(node, "batch", 1, MAX_EXACT, &out->batch));
     YK_TRY(yk_json_get_integer(node, "sequence", 1, MAX_EXACT, &out->sequence));
     YK_TRY(yk_json_get_integer(node, "target_sequence", 0, MAX_EXACT, &out->target_sequence));
     YK_TRY(yk_json_get_integer(node, "lora", 0, MAX_EXACT, &out->lora_rank));
-    YK_TRY(yk_json_get_flag(node, "nf4", &out->nf4));
-    YK_TRY(yk_plan_value_read_choice(node, "precision", names, YK_PRECISION_COUNT, &precision));
+    YK_TRY(yk_json_get_bool(node, "nf4", &out->nf4));
+    YK_TRY(yk_plan_json_read_choice(node, "precision", names, YK_PRECISION_COUNT, &precision));
     out->precision = (enum yk_precision)precision;
     return YK_OK;
 }
@@ -92,22 +92,23 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
 static yk_status read_scalars(const struct yk_json *root, struct yk_plan *plan)
 {
     const char *names[MAX_NAMES];
-    int pipeline = YK_GPIPE;
-    for (int i = 0; i < YK_PIPELINE_COUNT; i++) {
-        names[i] = yk_plan_pipeline_name((enum yk_pipeline)i);
+    int pipeline = YK_PIPELINE_GPIPE;
+    for (int i = 0; i < YK_PIPELINE_SCHEDULE_COUNT; i++) {
+        names[i] = yk_plan_pipeline_name((enum yk_pipeline_schedule_kind)i);
     }
     plan->micro_batches = 1;
     plan->prefetch = 1;
-    YK_TRY(yk_plan_value_read_number(root, "micro_batches", 1, INT32_MAX, &plan->micro_batches));
-    YK_TRY(yk_plan_value_read_choice(root, "pipeline", names, YK_PIPELINE_COUNT, &pipeline));
-    plan->pipeline = (enum yk_pipeline)pipeline;
-    YK_TRY(yk_json_get_flag(root, "no_sync", &plan->no_sync));
-    YK_TRY(yk_json_get_flag(root, "clip", &plan->clip));
-    YK_TRY(yk_plan_value_read_number(root, "prefetch", 0, INT32_MAX, &plan->prefetch));
-    YK_TRY(yk_plan_value_require(root, "block"));
-    YK_TRY(yk_plan_value_require(root, "bucket"));
-    YK_TRY(yk_plan_value_read_bytes(root, "block", false, &plan->block_bytes));
-    return yk_plan_value_read_bytes(root, "bucket", true, &plan->bucket_bytes);
+    YK_TRY(yk_plan_json_read_integer(root, "micro_batches", 1, INT32_MAX, &plan->micro_batches));
+    YK_TRY(
+        yk_plan_json_read_choice(root, "pipeline", names, YK_PIPELINE_SCHEDULE_COUNT, &pipeline));
+    plan->pipeline = (enum yk_pipeline_schedule_kind)pipeline;
+    YK_TRY(yk_json_get_bool(root, "no_sync", &plan->no_sync));
+    YK_TRY(yk_json_get_bool(root, "clip", &plan->clip));
+    YK_TRY(yk_plan_json_read_integer(root, "prefetch", 0, INT32_MAX, &plan->prefetch));
+    YK_TRY(yk_plan_json_require(root, "block"));
+    YK_TRY(yk_plan_json_require(root, "bucket"));
+    YK_TRY(yk_plan_json_read_bytes(root, "block", false, &plan->block_bytes));
+    return yk_plan_json_read_bytes(root, "bucket", true, &plan->bucket_bytes);
 }
 
 static yk_status read_rank(const struct reading *reading, const struct yk_json *node,
@@ -116,19 +117,19 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
     static const char *const known[] = {"device", "limit"};
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &name));
-    out->device = yk_names_find(reading->devices, name);
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "device"), "device", &name));
+    out->device = yk_name_index_find(reading->devices, name);
     if (out->device < 0) {
-        const char *nearest = yk_names_nearest(reading->devices, name);
+        const char *nearest = yk_name_index_nearest(reading->devices, name);
         return yk_fail(YK_ERROR_INPUT, "the cluster has no device \"%s\"%s%s%s", name,
                        nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                        nearest ? "\"?" : "");
     }
     const double max_bytes = reading->context->cluster->devices[out->device].memory_bytes;
     out->limit_bytes = max_bytes;
-    YK_TRY(yk_plan_value_read_bytes(node, "limit", false, &out->limit_bytes));
+    YK_TRY(yk_plan_json_read_bytes(node, "limit", false, &out->limit_bytes));
     if (out->limit_bytes > max_bytes) {
-        char memory[YK_UNITS_SIZE];
+        char memory[YK_UNITS_BUFFER_SIZE];
         yk_units_format(max_bytes, YK_UNIT_BYTES, memory);
         return yk_fail(YK_ERROR_INPUT, "\"limit\" is more than the memory of \"%s\", %s", name,
                        memory);
@@ -141,7 +142,7 @@ static yk_status read_list(const struct yk_json *object, const char *key,
                            const struct yk_json **out, int32_t *out_count)
 {
     YK_TRY(yk_json_require_list(object, key, out));
-    const size_t count = yk_json_count(*out);
+    const size_t count = yk_json_array_count(*out);
     if (count == 0 || count >= INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s", key, count == 0 ? "empty" : "too long");
     }
@@ -156,25 +157,25 @@ static yk_status read_ranks(const struct reading *reading)
     YK_TRY(read_list(reading->root, "ranks", &list, &plan->rank_count));
     YK_TRY_NEW(reading->arena, plan->ranks, plan->rank_count);
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        YK_TRY(
-            yk_json_add_location(read_rank(reading, yk_json_at(list, (size_t)i), &plan->ranks[i]),
-                                 "ranks", (size_t)i, NULL));
+        YK_TRY(yk_json_add_location(
+            read_rank(reading, yk_json_array_at(list, (size_t)i), &plan->ranks[i]), "ranks",
+            (size_t)i, NULL));
     }
     return YK_OK;
 }
 
 /* A missing part is set to −1. */
 static yk_status read_member(const struct reading *reading, const struct yk_json *node,
-                             struct yk_plan_member *out)
+                             struct yk_plan_group_member *out)
 {
     static const char *const known[] = {"rank", "share", "part", "micro_batch"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_plan_value_require(node, "rank"));
-    YK_TRY(yk_plan_value_require(node, "share"));
-    YK_TRY(yk_plan_value_read_number(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
+    YK_TRY(yk_plan_json_require(node, "rank"));
+    YK_TRY(yk_plan_json_require(node, "share"));
+    YK_TRY(yk_plan_json_read_integer(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
     YK_TRY(yk_json_get_integer(node, "share", 0, reading->plan->workload.batch, &out->share));
     int32_t micro_batch = -1;
-    YK_TRY(yk_plan_value_read_number(node, "micro_batch", 0, INT32_MAX - 1, &micro_batch));
+    YK_TRY(yk_plan_json_read_integer(node, "micro_batch", 0, INT32_MAX - 1, &micro_batch));
     out->micro_batch_number = micro_batch + 1;
     const struct yk_json *part = yk_json_get(node, "part");
     out->part = -1;
@@ -210,7 +211,7 @@ static yk_status read_group(const struct reading *reading, const struct yk_json 
     YK_TRY_NEW(reading->arena, out->members, out->member_count);
     for (int32_t i = 0; i < out->member_count; i++) {
         YK_TRY(yk_json_add_location(
-            read_member(reading, yk_json_at(list, (size_t)i), &out->members[i]), "members",
+            read_member(reading, yk_json_array_at(list, (size_t)i), &out->members[i]), "members",
             (size_t)i, NULL));
     }
     return fill_parts(out);
@@ -223,9 +224,9 @@ static yk_status read_groups(const struct reading *reading)
     YK_TRY(read_list(reading->root, "groups", &list, &plan->group_count));
     YK_TRY_NEW(reading->arena, plan->groups, plan->group_count);
     for (int32_t i = 0; i < plan->group_count; i++) {
-        YK_TRY(
-            yk_json_add_location(read_group(reading, yk_json_at(list, (size_t)i), &plan->groups[i]),
-                                 "groups", (size_t)i, NULL));
+        YK_TRY(yk_json_add_location(
+            read_group(reading, yk_json_array_at(list, (size_t)i), &plan->groups[i]), "groups",
+            (size_t)i, NULL));
     }
     return YK_OK;
 }
@@ -236,12 +237,12 @@ static yk_status read_ends(const struct reading *reading, const struct yk_json *
 {
     const char *from = NULL;
     const char *to = NULL;
-    YK_TRY(yk_json_read_name(yk_json_get(node, "from"), "from", &from));
-    YK_TRY(yk_json_get_text(node, "to", &to));
-    YK_TRY(yk_plan_order_find_layer(reading->layers, from, first));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "from"), "from", &from));
+    YK_TRY(yk_json_get_string(node, "to", &to));
+    YK_TRY(yk_plan_transfers_find_layer(reading->layers, from, first));
     *last = *first;
     if (to) {
-        YK_TRY(yk_plan_order_find_layer(reading->layers, to, last));
+        YK_TRY(yk_plan_transfers_find_layer(reading->layers, to, last));
     }
     return *last >= *first
                ? YK_OK
@@ -256,20 +257,21 @@ static yk_status read_run(const struct reading *reading, const struct yk_json *n
     int strategy = 0;
     int32_t first = 0;
     int32_t last = 0;
-    for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
-        names[i] = yk_plan_strategy_name((enum yk_strategy)i);
+    for (int i = 0; i < YK_SHARDING_STRATEGY_COUNT; i++) {
+        names[i] = yk_plan_strategy_name((enum yk_sharding_strategy)i);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(read_ends(reading, node, &first, &last));
-    YK_TRY(yk_plan_value_require(node, "strategy"));
-    YK_TRY(yk_plan_value_read_choice(node, "strategy", names, YK_STRATEGY_COUNT, &strategy));
-    YK_TRY(yk_json_get_flag(node, "recompute", &layer.recompute));
+    YK_TRY(yk_plan_json_require(node, "strategy"));
+    YK_TRY(
+        yk_plan_json_read_choice(node, "strategy", names, YK_SHARDING_STRATEGY_COUNT, &strategy));
+    YK_TRY(yk_json_get_bool(node, "recompute", &layer.recompute));
     if (reading->plan->group_count > 1) {
-        YK_TRY(yk_plan_value_require(node, "group"));
+        YK_TRY(yk_plan_json_require(node, "group"));
     }
     YK_TRY(
-        yk_plan_value_read_number(node, "group", 0, reading->plan->group_count - 1, &layer.group));
-    layer.strategy = (enum yk_strategy)strategy;
+        yk_plan_json_read_integer(node, "group", 0, reading->plan->group_count - 1, &layer.group));
+    layer.strategy = (enum yk_sharding_strategy)strategy;
     for (int32_t i = first; i <= last; i++) {
         if (covered[i]) {
             return yk_fail(YK_ERROR_INPUT, "\"%s\" is in an earlier run, too",
@@ -292,7 +294,7 @@ static yk_status read_layers(const struct reading *reading)
     YK_TRY_NEW(reading->arena, plan->layers, plan->layer_count);
     YK_TRY_NEW(reading->arena, covered, plan->layer_count);
     for (int32_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(read_run(reading, yk_json_at(list, (size_t)i), covered),
+        YK_TRY(yk_json_add_location(read_run(reading, yk_json_array_at(list, (size_t)i), covered),
                                     "layers", (size_t)i, NULL));
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
@@ -306,12 +308,12 @@ static yk_status read_layers(const struct reading *reading)
 
 static yk_status describe_model(struct reading *reading)
 {
-    const struct yk_plan_context *context = reading->context;
+    const struct yk_plan_file_context *context = reading->context;
     struct yk_workload *workload = &reading->plan->workload;
-    yk_status status = yk_plan_value_require(reading->root, "workload");
+    yk_status status = yk_plan_json_require(reading->root, "workload");
     YK_TRY(status);
     status = read_workload(reading->root, workload);
-    YK_THEN(yk_model_describe(context->config, workload, reading->arena, &reading->model));
+    YK_THEN(yk_model_build(context->config, workload, reading->arena, &reading->model));
     if (status != YK_OK) {
         /* The error is in the file, not on the command line. */
         return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
@@ -324,19 +326,20 @@ static yk_status list_names(const struct reading *reading)
     bool added = false;
     int32_t number = 0;
     for (int32_t i = 0; i < reading->context->cluster->device_count; i++) {
-        YK_TRY(yk_names_add(reading->devices, reading->context->cluster->devices[i].name, &added,
-                            &number));
+        YK_TRY(yk_name_index_add(reading->devices, reading->context->cluster->devices[i].name,
+                                 &added, &number));
     }
     for (int32_t i = 0; i < reading->model->layer_count; i++) {
-        YK_TRY(yk_names_add(reading->layers, reading->model->layers[i].name, &added, &number));
+        YK_TRY(yk_name_index_add(reading->layers, reading->model->layers[i].name, &added, &number));
     }
     return YK_OK;
 }
 
 static yk_status keep_sources(const struct reading *reading, struct yk_plan *plan)
 {
-    struct yk_plan_sources sources = {0};
-    YK_TRY(yk_plan_origin_sources(reading->root, reading->path, reading->arena, &sources));
+    struct yk_plan_source_paths sources = {0};
+    YK_TRY(yk_plan_provenance_read_source_paths(reading->root, reading->path, reading->arena,
+                                                &sources));
     plan->model_source = sources.model;
     plan->cluster_source = sources.cluster;
     plan->profile_source = sources.profile;
@@ -347,7 +350,7 @@ static yk_status read_plan(struct reading *reading)
 {
     const struct yk_json *order = NULL;
     YK_TRY(check_root(reading->root));
-    YK_TRY(yk_plan_origin_check(reading->root, reading->context));
+    YK_TRY(yk_plan_provenance_check(reading->root, reading->context));
     YK_TRY_NEW(reading->arena, reading->plan, 1);
     YK_TRY(keep_sources(reading, reading->plan));
     YK_TRY(describe_model(reading));
@@ -359,8 +362,8 @@ static yk_status read_plan(struct reading *reading)
     YK_TRY(read_groups(reading));
     YK_TRY(read_layers(reading));
     YK_TRY(yk_json_get_list(reading->root, "order", &order));
-    YK_TRY(
-        yk_plan_order_read(order, reading->model, reading->layers, reading->arena, reading->plan));
+    YK_TRY(yk_plan_transfers_read(order, reading->model, reading->layers, reading->arena,
+                                  reading->plan));
     return yk_plan_check(reading->plan, reading->model);
 }
 
@@ -368,17 +371,17 @@ static yk_status read_named(struct reading *reading, const struct yk_json *root)
 {
     yk_status status = YK_OK;
     reading->root = root;
-    YK_TRY_GOTO(yk_names_create(&reading->devices), done);
-    YK_TRY_GOTO(yk_names_create(&reading->layers), done);
+    YK_TRY_GOTO(yk_name_index_create(&reading->devices), done);
+    YK_TRY_GOTO(yk_name_index_create(&reading->layers), done);
     status = read_plan(reading);
 done:
-    yk_names_destroy(reading->layers);
-    yk_names_destroy(reading->devices);
+    yk_name_index_destroy(reading->layers);
+    yk_name_index_destroy(reading->devices);
     return status;
 }
 
 yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
-                            const struct yk_plan_context *context, struct yk_arena *arena,
+                            const struct yk_plan_file_context *context, struct yk_arena *arena,
                             const struct yk_plan **out)
 {
     struct reading reading = {.path = source, .context = context, .arena = arena};
@@ -388,14 +391,14 @@ yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
 }
 
 static yk_status read_sources(const struct yk_json *root, const char *source,
-                              struct yk_arena *arena, struct yk_plan_sources *out)
+                              struct yk_arena *arena, struct yk_plan_source_paths *out)
 {
     YK_TRY(check_root(root));
-    return yk_plan_origin_sources(root, source, arena, out);
+    return yk_plan_provenance_read_source_paths(root, source, arena, out);
 }
 
-yk_status yk_plan_file_sources(const char *text, size_t length, const char *source,
-                               struct yk_arena *arena, struct yk_plan_sources *out)
+yk_status yk_plan_file_read_source_paths(const char *text, size_t length, const char *source,
+                                         struct yk_arena *arena, struct yk_plan_source_paths *out)
 {
     YK_TRY_JSON(root, text, length, source, read_sources(root, source, arena, out));
     return YK_OK;
@@ -404,36 +407,36 @@ yk_status yk_plan_file_sources(const char *text, size_t length, const char *sour
 static void write_scalars(const struct yk_plan *plan, struct yk_json_writer *json)
 {
     const struct yk_workload *workload = &plan->workload;
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_object(json, "workload");
     yk_json_write_integer(json, "batch", workload->batch);
     yk_json_write_integer(json, "sequence", workload->sequence);
     yk_json_write_integer(json, "target_sequence", workload->target_sequence);
-    yk_json_write_line(json, 2);
+    yk_json_write_newline(json, 2);
     yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
     yk_json_write_integer(json, "lora", workload->lora_rank);
     yk_json_write_bool(json, "nf4", workload->nf4);
     yk_json_write_end_object(json);
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_integer(json, "micro_batches", plan->micro_batches);
     yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
     yk_json_write_bool(json, "no_sync", plan->no_sync);
     yk_json_write_bool(json, "clip", plan->clip);
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_integer(json, "prefetch", plan->prefetch);
-    yk_plan_value_write_bytes(json, "block", plan->block_bytes);
-    yk_plan_value_write_bytes(json, "bucket", plan->bucket_bytes);
+    yk_plan_json_write_bytes(json, "block", plan->block_bytes);
+    yk_plan_json_write_bytes(json, "bucket", plan->bucket_bytes);
 }
 
 static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
                         struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "ranks");
     for (int32_t i = 0; i < plan->rank_count; i++) {
         yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "device", cluster->devices[plan->ranks[i].device].name);
-        yk_plan_value_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
+        yk_plan_json_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
@@ -455,9 +458,9 @@ static void write_group(const struct yk_plan_group *group, struct yk_json_writer
     yk_json_write_begin_row(json, 2);
     yk_json_write_begin_array(json, "members");
     for (int32_t i = 0; i < group->member_count; i++) {
-        const struct yk_plan_member *member = &group->members[i];
+        const struct yk_plan_group_member *member = &group->members[i];
         if (i > 0) {
-            yk_json_write_line(json, 3);
+            yk_json_write_newline(json, 3);
         }
         yk_json_write_begin_object(json, NULL);
         yk_json_write_integer(json, "rank", member->rank);
@@ -476,7 +479,7 @@ static void write_group(const struct yk_plan_group *group, struct yk_json_writer
 
 static void write_groups(const struct yk_plan *plan, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "groups");
     for (int32_t i = 0; i < plan->group_count; i++) {
         write_group(&plan->groups[i], json);
@@ -492,7 +495,7 @@ static bool is_same(const struct yk_plan_layer *a, const struct yk_plan_layer *b
 static void write_layers(const struct yk_plan *plan, const struct yk_model *model,
                          struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "layers");
     for (int32_t i = 0; i < plan->layer_count;) {
         const struct yk_plan_layer *layer = &plan->layers[i];
@@ -515,7 +518,7 @@ static void write_layers(const struct yk_plan *plan, const struct yk_model *mode
 }
 
 /* Checks what yk_plan_check() cannot. */
-static yk_status check(const struct yk_plan *plan, const struct yk_plan_context *context)
+static yk_status check(const struct yk_plan *plan, const struct yk_plan_file_context *context)
 {
     if (!plan->model_source || !plan->cluster_source) {
         return yk_fail(YK_ERROR_INPUT, "the plan does not say which model and cluster it is for");
@@ -535,32 +538,32 @@ static yk_status check(const struct yk_plan *plan, const struct yk_plan_context 
     return YK_OK;
 }
 
-static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_context *context,
+static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_file_context *context,
                             struct yk_arena *arena, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     const struct yk_model *model = NULL;
-    YK_TRY(yk_model_describe(context->config, &plan->workload, arena, &model));
+    YK_TRY(yk_model_build(context->config, &plan->workload, arena, &model));
     YK_TRY(yk_plan_check(plan, model));
     YK_TRY(check(plan, context));
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", VERSION);
     yk_json_write_string(&json, "kind", "plan");
-    YK_TRY(yk_plan_origin_write(plan, context, arena, &json));
+    YK_TRY(yk_plan_provenance_write(plan, context, arena, &json));
     yk_plan_options_write(&plan->options, context->cluster, &json);
     write_scalars(plan, &json);
     write_ranks(plan, context->cluster, &json);
     write_groups(plan, &json);
     write_layers(plan, model, &json);
-    yk_plan_order_write(plan, model, &json);
+    yk_plan_transfers_write(plan, model, &json);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 
-yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_context *context,
+yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_file_context *context,
                              struct yk_text *out)
 {
-    YK_TRY_IN_ARENA(arena, write_plan(plan, context, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_plan(plan, context, arena, out));
     return YK_OK;
 }

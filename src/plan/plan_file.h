@@ -17,7 +17,7 @@
 struct yk_profile;
 
 /* What a plan is made for. Nothing is owned. */
-struct yk_plan_context {
+struct yk_plan_file_context {
     const struct yk_model_config *config;
     const struct yk_cluster *cluster;
     struct yk_profile *profile; /* may be NULL */
@@ -27,15 +27,16 @@ struct yk_plan_context {
 };
 
 /* Names or paths of what a plan was made for. Paths are from the working directory. */
-struct yk_plan_sources {
+struct yk_plan_source_paths {
     const char *model;
     const char *cluster;
     const char *profile; /* NULL means: none */
 };
 
 /* Reads only the sources. The strings are in `arena`. */
-yk_status yk_plan_file_sources(const char *text, size_t length, const char *source,
-                               struct yk_arena *arena, struct yk_plan_sources *out) YK_MUST_USE;
+yk_status yk_plan_file_read_source_paths(const char *text, size_t length, const char *source,
+                                         struct yk_arena *arena,
+                                         struct yk_plan_source_paths *out) YK_MUST_USE;
 
 /*
  * Reads and checks a plan, into `arena`. Fails if it was made for another model, cluster or
@@ -43,11 +44,11 @@ yk_status yk_plan_file_sources(const char *text, size_t length, const char *sour
  * paths in the plan are relative to its folder.
  */
 yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
-                            const struct yk_plan_context *context, struct yk_arena *arena,
+                            const struct yk_plan_file_context *context, struct yk_arena *arena,
                             const struct yk_plan **out) YK_MUST_USE;
 
 /* Checks the plan and writes it; reading it back gives the same plan. */
-yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_context *context,
+yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_file_context *context,
                              struct yk_text *out) YK_MUST_USE;
 
 #endif

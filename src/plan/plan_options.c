@@ -1,26 +1,27 @@
 /* Plan options: the member "request" of a plan file, which says what the search was restricted to.
  */
-#include "plan/plan_value.h"
+#include "plan/plan_json.h"
 
 #include <string.h>
 
 enum {
-    RANDOM = YK_STRATEGY_COUNT, /* the choice after the strategies */
+    RANDOM = YK_SHARDING_STRATEGY_COUNT, /* the choice after the strategies */
 };
 
 static yk_status read_strategy(const struct yk_json *node, struct yk_plan_options *out)
 {
-    const char *names[YK_STRATEGY_COUNT + 1];
+    const char *names[YK_SHARDING_STRATEGY_COUNT + 1];
     int chosen = -1;
-    for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
-        names[i] = yk_plan_strategy_name((enum yk_strategy)i);
+    for (int i = 0; i < YK_SHARDING_STRATEGY_COUNT; i++) {
+        names[i] = yk_plan_strategy_name((enum yk_sharding_strategy)i);
     }
     names[RANDOM] = "random";
-    YK_TRY(yk_plan_value_read_choice(node, "strategy", names, YK_STRATEGY_COUNT + 1, &chosen));
+    YK_TRY(
+        yk_plan_json_read_choice(node, "strategy", names, YK_SHARDING_STRATEGY_COUNT + 1, &chosen));
     out->random_strategies = chosen == RANDOM;
     out->one_strategy = chosen >= 0 && chosen != RANDOM;
     if (out->one_strategy) {
-        out->strategy = (enum yk_strategy)chosen;
+        out->strategy = (enum yk_sharding_strategy)chosen;
     }
     return YK_OK;
 }
@@ -34,14 +35,14 @@ static yk_status read_decisions(const struct yk_json *node, uint32_t *undecided)
         return YK_OK;
     }
     *undecided = YK_DECIDE_ALL;
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        const char *word = yk_json_string(yk_json_at(list, i));
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        const char *word = yk_json_string(yk_json_array_at(list, i));
         int32_t bit = 0;
-        while (bit < YK_DECISION_COUNT &&
+        while (bit < YK_PLAN_DECISION_COUNT &&
                (!word || strcmp(word, yk_plan_decision_name(bit)) != 0)) {
             bit++;
         }
-        if (bit == YK_DECISION_COUNT) {
+        if (bit == YK_PLAN_DECISION_COUNT) {
             return yk_fail(YK_ERROR_INPUT,
                            "\"only\" must list words among shares, parts, strategies, block, "
                            "order, placement and recomputation");
@@ -61,7 +62,7 @@ static yk_status read_slowdown(const struct yk_json *node, double *out)
 }
 
 /* The file lists the devices that may be used; the options list the others. */
-static yk_status read_devices(const struct yk_json *node, const struct yk_names *devices,
+static yk_status read_devices(const struct yk_json *node, const struct yk_name_index *devices,
                               struct yk_arena *arena, struct yk_plan_options *out)
 {
     const struct yk_json *list = NULL;
@@ -70,17 +71,18 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_names 
     if (!list) {
         return YK_OK;
     }
-    if (yk_json_count(list) == 0) {
+    if (yk_json_array_count(list) == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is empty");
     }
-    out->device_count = yk_names_count(devices);
+    out->device_count = yk_name_index_count(devices);
     YK_TRY_NEW(arena, left_out, out->device_count);
     memset(left_out, true, (size_t)out->device_count * sizeof *left_out);
-    for (size_t i = 0; i < yk_json_count(list); i++) {
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const char *name = NULL;
-        YK_TRY(yk_json_add_location(yk_json_read_name(yk_json_at(list, i), "device", &name),
-                                    "devices", i, NULL));
-        const int32_t device = yk_names_find(devices, name);
+        YK_TRY(yk_json_add_location(
+            yk_json_read_nonempty_string(yk_json_array_at(list, i), "device", &name), "devices", i,
+            NULL));
+        const int32_t device = yk_name_index_find(devices, name);
         if (device < 0) {
             return yk_fail(YK_ERROR_INPUT, "the cluster has no device \"%s\"", name);
         }
@@ -90,15 +92,16 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_names 
     return YK_OK;
 }
 
-static yk_status read_all(const struct yk_json *node, int32_t max, const struct yk_names *devices,
-                          struct yk_arena *arena, struct yk_plan_options *out)
+static yk_status read_all(const struct yk_json *node, int32_t max,
+                          const struct yk_name_index *devices, struct yk_arena *arena,
+                          struct yk_plan_options *out)
 {
     static const char *const known[] = {"memory",   "micro_batches", "recompute", "only",
                                         "strategy", "slowdown",      "devices"};
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_plan_value_read_bytes(node, "memory", false, &out->memory_bytes));
-    YK_TRY(yk_plan_value_read_number(node, "micro_batches", 1, max, &out->micro_batches));
-    YK_TRY(yk_json_get_flag(node, "recompute", &out->recompute));
+    YK_TRY(yk_plan_json_read_bytes(node, "memory", false, &out->memory_bytes));
+    YK_TRY(yk_plan_json_read_integer(node, "micro_batches", 1, max, &out->micro_batches));
+    YK_TRY(yk_json_get_bool(node, "recompute", &out->recompute));
     YK_TRY(read_decisions(node, &out->undecided));
     YK_TRY(read_strategy(node, out));
     YK_TRY(read_slowdown(node, &out->slowdown));
@@ -106,7 +109,7 @@ static yk_status read_all(const struct yk_json *node, int32_t max, const struct 
 }
 
 yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
-                               const struct yk_names *devices, struct yk_arena *arena,
+                               const struct yk_name_index *devices, struct yk_arena *arena,
                                struct yk_plan_options *out)
 {
     const int32_t max = batch < INT32_MAX ? (int32_t)batch : INT32_MAX;
@@ -123,7 +126,7 @@ static void write_lists(const struct yk_plan_options *options, const struct yk_c
 {
     if (options->undecided) {
         yk_json_write_begin_array(json, "only");
-        for (int32_t i = 0; i < YK_DECISION_COUNT; i++) {
+        for (int32_t i = 0; i < YK_PLAN_DECISION_COUNT; i++) {
             if (!(options->undecided >> i & 1)) {
                 yk_json_write_string(json, NULL, yk_plan_decision_name(i));
             }
@@ -154,10 +157,10 @@ void yk_plan_options_write(const struct yk_plan_options *options, const struct y
     if (is_empty(options)) {
         return;
     }
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_object(json, "request");
     if (options->memory_bytes > 0) {
-        yk_plan_value_write_bytes(json, "memory", options->memory_bytes);
+        yk_plan_json_write_bytes(json, "memory", options->memory_bytes);
     }
     if (options->micro_batches > 0) {
         yk_json_write_integer(json, "micro_batches", options->micro_batches);

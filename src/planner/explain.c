@@ -24,8 +24,8 @@ static int32_t number_of(const char *name, size_t *stem)
     return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
-void yk_explain_layers(const struct yk_model *model, int32_t first, int32_t last,
-                       struct yk_text *out)
+void yk_explain_layer_range(const struct yk_model *model, int32_t first, int32_t last,
+                            struct yk_text *out)
 {
     const char *one = model->layers[first].name;
     const char *other = model->layers[last].name;
@@ -51,9 +51,10 @@ struct exposure {
 };
 
 /* The shortest range of layers that causes most of the exposed time of one kind of op. */
-static void find_layers(const struct yk_trial *trial, int32_t rank, struct exposure *exposure)
+static void find_layers(const struct yk_plan_evaluation *trial, int32_t rank,
+                        struct exposure *exposure)
 {
-    const struct yk_program_rank *list = &trial->program->ranks[rank];
+    const struct yk_op_list *list = &trial->program->ranks[rank];
     const int32_t L = trial->plan->layer_count;
     const double wanted = most_of_it * exposure->by_kind[exposure->worst];
     double *by_layer = calloc((size_t)L, sizeof *by_layer);
@@ -82,9 +83,9 @@ static void find_layers(const struct yk_trial *trial, int32_t rank, struct expos
     free(by_layer);
 }
 
-static struct exposure expose(const struct yk_trial *trial, int32_t rank)
+static struct exposure expose(const struct yk_plan_evaluation *trial, int32_t rank)
 {
-    const struct yk_program_rank *list = &trial->program->ranks[rank];
+    const struct yk_op_list *list = &trial->program->ranks[rank];
     struct exposure exposure = {.worst = YK_OP_ALL_GATHER};
     for (int32_t i = 0; i < list->op_count; i++) {
         exposure.by_kind[list->ops[i].kind] += trial->sim->ranks[rank].exposed_of_op_s[i];
@@ -116,23 +117,25 @@ static const char *plural_of(enum yk_op_kind kind)
     }
 }
 
-static const char *device_of(const struct yk_study *study, const struct yk_plan *plan, int32_t rank)
+static const char *device_of(const struct yk_search_context *study, const struct yk_plan *plan,
+                             int32_t rank)
 {
     return study->cluster->devices[plan->ranks[rank].device].name;
 }
 
-static void explain_exposed(const struct yk_study *study, const struct yk_trial *trial,
-                            int32_t rank, struct yk_text *out)
+static void explain_exposed(const struct yk_search_context *study,
+                            const struct yk_plan_evaluation *trial, int32_t rank,
+                            struct yk_text *out)
 {
     const struct exposure exposure = expose(trial, rank);
     const double percent = 100 * exposure.by_kind[exposure.worst] / trial->step_s;
     yk_text_addf(out, "the link of rank %d (%s): %.0f %% of the step is exposed %s of ", rank,
                  device_of(study, trial->plan, rank), percent, plural_of(exposure.worst));
-    yk_explain_layers(study->model, exposure.first, exposure.last, out);
+    yk_explain_layer_range(study->model, exposure.first, exposure.last, out);
 }
 
-void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *trial,
-                           struct yk_text *out)
+void yk_explain_bottleneck(const struct yk_search_context *study,
+                           const struct yk_plan_evaluation *trial, struct yk_text *out)
 {
     const struct yk_sim *sim = trial->sim;
     int32_t exposed = 0;
@@ -173,21 +176,21 @@ static void add_shares(const struct yk_plan_group *group, struct yk_text *out)
 static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
 {
     bool first = true;
-    for (int32_t s = 0; s < YK_STRATEGY_COUNT; s++) {
+    for (int32_t s = 0; s < YK_SHARDING_STRATEGY_COUNT; s++) {
         int32_t count = 0;
         for (int32_t l = 0; l < plan->layer_count; l++) {
-            count += (int32_t)yk_plan_strategy(plan, l) == s ? 1 : 0;
+            count += (int32_t)yk_plan_effective_strategy(plan, l) == s ? 1 : 0;
         }
         if (count > 0) {
             yk_text_addf(out, "%s%d layer%s %s", first ? "; " : ", ", count, count == 1 ? "" : "s",
-                         yk_plan_strategy_name((enum yk_strategy)s));
+                         yk_plan_strategy_name((enum yk_sharding_strategy)s));
             first = false;
         }
     }
 }
 
 /* "3/1/1 samples of embed to layer 20 in 2 turns, the rest on gpu0". */
-static void explain_alternating(const struct yk_study *study, const struct yk_plan *plan,
+static void explain_alternating(const struct yk_search_context *study, const struct yk_plan *plan,
                                 struct yk_text *out)
 {
     const char *between = "";
@@ -202,7 +205,7 @@ static void explain_alternating(const struct yk_study *study, const struct yk_pl
                 last++;
             }
             yk_text_add(out, between);
-            yk_explain_layers(study->model, l, last, out);
+            yk_explain_layer_range(study->model, l, last, out);
             if (group->member_count == 1) {
                 yk_text_addf(out, " on %s", device_of(study, plan, group->members[0].rank));
             } else {
@@ -214,7 +217,8 @@ static void explain_alternating(const struct yk_study *study, const struct yk_pl
     }
 }
 
-void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, struct yk_text *out)
+void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan *plan,
+                     struct yk_text *out)
 {
     int32_t several = 0;
     int32_t again = 0;
@@ -229,7 +233,7 @@ void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, s
     } else if (plan->group_count == 1) {
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
-    } else if (yk_plan_alternates(plan)) {
+    } else if (yk_plan_has_alternating_members(plan)) {
         explain_alternating(study, plan, out);
     } else {
         yk_text_addf(out, "a pipeline of %d %s on %d devices", plan->group_count,
@@ -250,18 +254,18 @@ void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, s
     }
 }
 
-void yk_explain_context(const struct yk_study *study, const struct yk_plan *plan,
-                        struct yk_text *out)
+void yk_explain_context_memory(const struct yk_search_context *study, const struct yk_plan *plan,
+                               struct yk_text *out)
 {
     int32_t measured = 0;
     double assumed_bytes[2] = {0, 0}; /* of GPUs, of CPUs */
     for (int32_t r = 0; r < plan->rank_count; r++) {
         const int32_t device = plan->ranks[r].device;
-        if (yk_device_facts_at(study->facts, device).context_bytes > 0) {
+        if (yk_device_measurements_of_device(study->facts, device).context_bytes > 0) {
             measured++;
         } else {
             assumed_bytes[study->cluster->devices[device].is_cpu ? 1 : 0] =
-                yk_device_facts_context_bytes(study->facts, study->cluster, device);
+                yk_device_measurements_context_bytes(study->facts, study->cluster, device);
         }
     }
     if (measured > 0) {
@@ -271,7 +275,7 @@ void yk_explain_context(const struct yk_study *study, const struct yk_plan *plan
         yk_text_addf(out, " for %d of %d ranks; for others ", measured, plan->rank_count);
     }
     for (int32_t i = 0, named = 0; i < 2; i++) {
-        char bytes[YK_UNITS_SIZE];
+        char bytes[YK_UNITS_BUFFER_SIZE];
         yk_units_format(assumed_bytes[i], YK_UNIT_BYTES, bytes);
         if (assumed_bytes[i] > 0) {
             yk_text_addf(out, "%s%s a process on a %s", named++ > 0 ? ", " : "", bytes,

@@ -22,7 +22,8 @@ static double peak_flops(const struct yk_planner_outcome *outcome)
     return peak;
 }
 
-struct yk_mfu yk_planner_mfu_at(const struct yk_planner_outcome *outcome, double tokens_per_s)
+struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outcome,
+                                           double tokens_per_s)
 {
     const struct yk_model *model = outcome->study->model;
     const struct yk_flops flops = yk_model_flops(model);
@@ -34,13 +35,13 @@ struct yk_mfu yk_planner_mfu_at(const struct yk_planner_outcome *outcome, double
     };
 }
 
-struct yk_mfu yk_planner_mfu(const struct yk_planner_outcome *outcome)
+struct yk_mfu yk_planner_predicted_mfu(const struct yk_planner_outcome *outcome)
 {
-    return yk_planner_mfu_at(outcome, (double)yk_model_all_tokens(outcome->study->model) /
-                                          outcome->trial.step_s);
+    return yk_planner_mfu_at_throughput(
+        outcome, (double)yk_model_all_tokens(outcome->study->model) / outcome->trial.step_s);
 }
 
-const struct yk_plan_member *yk_planner_member(const struct yk_plan *plan, int32_t rank)
+const struct yk_plan_group_member *yk_planner_find_member(const struct yk_plan *plan, int32_t rank)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
@@ -52,12 +53,12 @@ const struct yk_plan_member *yk_planner_member(const struct yk_plan *plan, int32
     return NULL;
 }
 
-yk_status yk_planner_fail_unfound(const struct yk_planner_outcome *outcome)
+yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome)
 {
     const char *model = outcome->request.config->name;
     char found[TEXT_SIZE] = "fits";
-    char missing[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
+    char missing[YK_UNITS_BUFFER_SIZE];
+    char limit[YK_UNITS_BUFFER_SIZE];
     if (outcome->cut_short && outcome->request.search.moves > 0) {
         snprintf(found, sizeof found, "was found in %lld trials", (long long)outcome->trials);
     } else if (outcome->cut_short) {
@@ -79,11 +80,11 @@ yk_status yk_planner_fail_unfound(const struct yk_planner_outcome *outcome)
                    missing, limit, outcome->remedy);
 }
 
-yk_status yk_planner_fail_unfit(const struct yk_planner_outcome *outcome)
+yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *outcome)
 {
-    const struct yk_trial *trial = &outcome->trial;
-    char missing[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
+    const struct yk_plan_evaluation *trial = &outcome->trial;
+    char missing[YK_UNITS_BUFFER_SIZE];
+    char limit[YK_UNITS_BUFFER_SIZE];
     if (trial->fits) {
         return YK_OK;
     }
@@ -107,11 +108,11 @@ static const double last_refine_part = 0.85;
 static yk_status start(const struct yk_plan_request *request, struct yk_planner_outcome **out)
 {
     struct yk_planner_outcome *outcome = NULL;
-    YK_TRY_NEW_OWNER(outcome);
+    YK_TRY_NEW_WITH_ARENA(outcome);
     outcome->request = *request;
     outcome->missing_device = -1;
     outcome->trial.step_s = NAN;
-    const yk_status status = yk_study_create(&outcome->request, &outcome->study);
+    const yk_status status = yk_search_context_create(&outcome->request, &outcome->study);
     if (status != YK_OK) {
         yk_planner_outcome_destroy(outcome);
         return status;
@@ -123,8 +124,8 @@ static yk_status start(const struct yk_plan_request *request, struct yk_planner_
 void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome)
 {
     if (outcome) {
-        yk_trial_free(&outcome->trial);
-        yk_study_destroy(outcome->study);
+        yk_plan_evaluation_free(&outcome->trial);
+        yk_search_context_destroy(outcome->study);
         yk_arena_destroy(outcome->arena);
     }
 }
@@ -135,7 +136,7 @@ static yk_status note_times(struct yk_planner_outcome *outcome)
     outcome->tokens_per_s =
         (double)yk_model_loss_tokens(outcome->study->model) / outcome->trial.step_s;
     yk_explain_bottleneck(outcome->study, &outcome->trial, &text);
-    return yk_text_move(&text, outcome->arena, &outcome->bottleneck);
+    return yk_text_move_to_arena(&text, outcome->arena, &outcome->bottleneck);
 }
 
 static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_plan *plan)
@@ -144,34 +145,36 @@ static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_pla
     struct yk_text text = {0};
     YK_TRY(yk_plan_copy(plan, outcome->arena, &copy));
     outcome->plan = copy;
-    YK_TRY(yk_trial_run(outcome->study, copy, YK_TRIAL_KEEP, &outcome->trial));
+    YK_TRY(yk_plan_evaluation_run(outcome->study, copy, YK_PLAN_EVALUATION_KEEP_SIMULATION,
+                                  &outcome->trial));
     YK_TRY(note_times(outcome));
     yk_explain_plan(outcome->study, copy, &text);
-    YK_TRY(yk_text_move(&text, outcome->arena, &outcome->summary));
+    YK_TRY(yk_text_move_to_arena(&text, outcome->arena, &outcome->summary));
     YK_TRY(yk_lower_bound_step_s(outcome->study, &outcome->bound_s));
     yk_error_band_describe(&outcome->trial.band, &text);
-    return yk_text_move(&text, outcome->arena, &outcome->source);
+    return yk_text_move_to_arena(&text, outcome->arena, &outcome->source);
 }
 
-static yk_status compare(struct yk_planner_outcome *outcome, struct yk_search *search)
+static yk_status compare(struct yk_planner_outcome *outcome, struct yk_plan_search *search)
 {
     struct yk_baselines baselines;
-    yk_study_report(outcome->study, "what others do");
-    const yk_status status = yk_baselines_try(search, outcome->arena, &baselines);
+    yk_search_context_report_progress(outcome->study, "what others do");
+    const yk_status status = yk_baselines_evaluate(search, outcome->arena, &baselines);
     outcome->alternatives = baselines.rows;
     outcome->alternative_count = baselines.count;
     return status;
 }
 
-static yk_status note_misfit(struct yk_planner_outcome *outcome, const struct yk_search *search)
+static yk_status note_misfit(struct yk_planner_outcome *outcome,
+                             const struct yk_plan_search *search)
 {
     struct yk_text text = {0};
     outcome->missing_device = search->missing_device;
     outcome->missing_bytes = search->missing_bytes;
     yk_error_band_describe(yk_layer_costs_band(outcome->study->costs), &text);
-    YK_TRY(yk_text_move(&text, outcome->arena, &outcome->source));
-    yk_status status = yk_search_remedy(outcome->study, &text);
-    YK_THEN(yk_text_move(&text, outcome->arena, &outcome->remedy));
+    YK_TRY(yk_text_move_to_arena(&text, outcome->arena, &outcome->source));
+    yk_status status = yk_plan_search_memory_remedy(outcome->study, &text);
+    YK_THEN(yk_text_move_to_arena(&text, outcome->arena, &outcome->remedy));
     yk_text_free(&text);
     return status;
 }
@@ -183,18 +186,19 @@ static yk_status end_phase(struct yk_planner_outcome *outcome, yk_status status,
     return status == YK_ERROR_STOPPED ? YK_OK : status;
 }
 
-static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_search *search)
+static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_plan_search *search)
 {
-    struct yk_study *study = outcome->study;
-    yk_study_begin_phase(study, baselines_part, baselines_part);
+    struct yk_search_context *study = outcome->study;
+    yk_search_context_begin_phase(study, baselines_part, baselines_part);
     YK_TRY(end_phase(outcome, compare(outcome, search), true));
-    yk_study_begin_phase(study, explore_part, last_explore_part);
-    yk_status status = yk_search_phase_explore(search);
-    YK_TRY(end_phase(outcome, status, yk_search_has_budget(search)));
-    yk_study_begin_phase(study, search->best ? refine_part : last_refine_part, last_refine_part);
-    status = yk_search_phase_refine(search);
-    YK_TRY(end_phase(outcome, status, yk_study_has_budget(study)));
-    yk_study_begin_phase(study, 1, 1);
+    yk_search_context_begin_phase(study, explore_part, last_explore_part);
+    yk_status status = yk_plan_search_phase_explore(search);
+    YK_TRY(end_phase(outcome, status, yk_plan_search_has_budget(search)));
+    yk_search_context_begin_phase(study, search->best ? refine_part : last_refine_part,
+                                  last_refine_part);
+    status = yk_plan_search_phase_refine(search);
+    YK_TRY(end_phase(outcome, status, yk_search_context_has_budget(study)));
+    yk_search_context_begin_phase(study, 1, 1);
     if (!search->best) {
         return note_misfit(outcome, search);
     }
@@ -207,12 +211,12 @@ static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_searc
 yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_planner_outcome **out)
 {
     struct yk_planner_outcome *outcome = NULL;
-    struct yk_search search;
+    struct yk_plan_search search;
     YK_TRY(start(request, &outcome));
-    yk_status status = yk_search_create(outcome->study, &search);
+    yk_status status = yk_plan_search_create(outcome->study, &search);
     if (status == YK_OK) {
         status = search_plan(outcome, &search);
-        yk_search_free(&search);
+        yk_plan_search_free(&search);
     }
     if (status != YK_OK) {
         yk_planner_outcome_destroy(outcome);
@@ -225,19 +229,19 @@ yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_pla
     return YK_OK;
 }
 
-yk_status yk_planner_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
-                             bool with_baselines, struct yk_planner_outcome **out)
+yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struct yk_plan *plan,
+                              bool with_baselines, struct yk_planner_outcome **out)
 {
     struct yk_planner_outcome *outcome = NULL;
-    struct yk_search search;
+    struct yk_plan_search search;
     YK_TRY(start(request, &outcome));
     yk_status status = examine(outcome, plan);
     if (status == YK_OK && with_baselines) {
-        status = yk_search_create(outcome->study, &search);
+        status = yk_plan_search_create(outcome->study, &search);
         if (status == YK_OK) {
             status = compare(outcome, &search);
             status = status == YK_ERROR_STOPPED ? YK_OK : status;
-            yk_search_free(&search);
+            yk_plan_search_free(&search);
         }
     }
     if (status != YK_OK) {
@@ -248,9 +252,9 @@ yk_status yk_planner_examine(const struct yk_plan_request *request, const struct
     return YK_OK;
 }
 
-yk_status yk_planner_shuffle(struct yk_planner_outcome *outcome, uint64_t seed)
+yk_status yk_planner_shuffle_program(struct yk_planner_outcome *outcome, uint64_t seed)
 {
-    YK_TRY(yk_trial_shuffle(outcome->study, seed, &outcome->trial));
+    YK_TRY(yk_plan_evaluation_shuffle_program(outcome->study, seed, &outcome->trial));
     return note_times(outcome);
 }
 
@@ -258,9 +262,9 @@ static yk_status result_rank(const struct yk_planner_outcome *outcome, int32_t r
                              struct yk_arena *arena, struct yk_plan_result_rank *out)
 {
     const struct yk_sim_rank *simulated = &outcome->trial.sim->ranks[rank];
-    struct yk_memory_point *moments = NULL;
+    struct yk_memory_timeline_point *moments = NULL;
     int32_t count = 0;
-    YK_TRY(yk_sim_memory(outcome->trial.sim, rank, arena, &moments, &count));
+    YK_TRY(yk_sim_memory_over_time(outcome->trial.sim, rank, arena, &moments, &count));
     *out = (struct yk_plan_result_rank){
         .compute_s = simulated->compute_s,
         .exposed_s = simulated->exposed_s,
@@ -284,14 +288,14 @@ yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
     for (int32_t r = 0; r < outcome->plan->rank_count; r++) {
         YK_TRY(result_rank(outcome, r, arena, &ranks[r]));
     }
-    const struct yk_mfu mfu = yk_planner_mfu(outcome);
+    const struct yk_mfu mfu = yk_planner_predicted_mfu(outcome);
     *out = (struct yk_plan_result){
         .plan = outcome->plan,
         .model = outcome->study->model,
         .cluster = outcome->study->cluster,
         .trace = trace,
         .step_s = outcome->trial.step_s,
-        .error = yk_error_band_error(&outcome->trial.band),
+        .error = yk_error_band_relative_error(&outcome->trial.band),
         .bound_s = outcome->bound_s,
         .tokens_per_s = outcome->tokens_per_s,
         .mfu = mfu.formula,

@@ -14,17 +14,17 @@
 #define YK_PLANNER_PLANNER_H
 
 #include "base/text.h"
-#include "plan/result.h"
-#include "planner/search/study.h"
-#include "planner/search/trial.h"
+#include "plan/plan_result.h"
+#include "planner/search/plan_evaluation.h"
+#include "planner/search/search_context.h"
 
 struct yk_planner_outcome {
     struct yk_arena *arena;
     struct yk_plan_request request;
-    struct yk_study *study;
-    const struct yk_plan *plan; /* NULL means: no plan that fits was found */
-    struct yk_trial trial;      /* evaluation of the plan, with its program and simulation */
-    double bound_s;             /* lower bound of the step time of any plan */
+    struct yk_search_context *study;
+    const struct yk_plan *plan;      /* NULL means: no plan that fits was found */
+    struct yk_plan_evaluation trial; /* evaluation of the plan, with its program and simulation */
+    double bound_s;                  /* lower bound of the step time of any plan */
     double tokens_per_s;
     const char *summary;                      /* the plan in one sentence */
     const char *bottleneck;                   /* a phrase */
@@ -47,11 +47,11 @@ yk_status yk_planner_search(const struct yk_plan_request *request,
                             struct yk_planner_outcome **out) YK_MUST_USE;
 
 /* Evaluates an existing plan, and the baselines if `with_baselines` is true. */
-yk_status yk_planner_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
-                             bool with_baselines, struct yk_planner_outcome **out) YK_MUST_USE;
+yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struct yk_plan *plan,
+                              bool with_baselines, struct yk_planner_outcome **out) YK_MUST_USE;
 
 /* Replaces the plan's program by a random valid order of the same ops, and simulates that. */
-yk_status yk_planner_shuffle(struct yk_planner_outcome *outcome, uint64_t seed) YK_MUST_USE;
+yk_status yk_planner_shuffle_program(struct yk_planner_outcome *outcome, uint64_t seed) YK_MUST_USE;
 
 void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome);
 
@@ -69,35 +69,37 @@ struct yk_mfu {
 };
 
 /* The MFU of the predicted step. */
-struct yk_mfu yk_planner_mfu(const struct yk_planner_outcome *outcome);
+struct yk_mfu yk_planner_predicted_mfu(const struct yk_planner_outcome *outcome);
 
 /* The MFU at a measured throughput. Tokens of both encoder and decoder count. */
-struct yk_mfu yk_planner_mfu_at(const struct yk_planner_outcome *outcome, double tokens_per_s);
+struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outcome,
+                                           double tokens_per_s);
 
 /* The rank's entry in the first group that it is a member of, or NULL. */
-const struct yk_plan_member *yk_planner_member(const struct yk_plan *plan, int32_t rank);
+const struct yk_plan_group_member *yk_planner_find_member(const struct yk_plan *plan, int32_t rank);
 
 /* Returns the error of a search that found no plan: the device, its missing memory, the remedy. */
-yk_status yk_planner_fail_unfound(const struct yk_planner_outcome *outcome) YK_MUST_USE;
+yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome) YK_MUST_USE;
 
 /* Returns an error with the device and its missing memory if the evaluated plan does not fit. */
-yk_status yk_planner_fail_unfit(const struct yk_planner_outcome *outcome) YK_MUST_USE;
+yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *outcome) YK_MUST_USE;
 
 /* Writes what limits the speed: "the link of rank 2 (gpu2): 38 % of the step is exposed gathers of
  * layers 20–31". The evaluation must have its simulation. */
-void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *trial,
-                           struct yk_text *out);
+void yk_explain_bottleneck(const struct yk_search_context *study,
+                           const struct yk_plan_evaluation *trial, struct yk_text *out);
 
 /* Writes the plan in one sentence: "data-parallel on 3 devices, shares 28/18/18; …". */
-void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, struct yk_text *out);
+void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan *plan,
+                     struct yk_text *out);
 
 /* Writes the memory of driver and libraries, and whether it was measured: "24MiB a process on a
  * CPU, assumed". */
-void yk_explain_context(const struct yk_study *study, const struct yk_plan *plan,
-                        struct yk_text *out);
+void yk_explain_context_memory(const struct yk_search_context *study, const struct yk_plan *plan,
+                               struct yk_text *out);
 
 /* Writes a range of layers: "layers 20–31", "embed", "embed to layer 3". */
-void yk_explain_layers(const struct yk_model *model, int32_t first, int32_t last,
-                       struct yk_text *out);
+void yk_explain_layer_range(const struct yk_model *model, int32_t first, int32_t last,
+                            struct yk_text *out);
 
 #endif

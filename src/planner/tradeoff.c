@@ -4,8 +4,8 @@
 #include "planner/order/plan.h"
 #include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
+#include "planner/search/plan_evaluation.h"
 #include "planner/search/search.h"
-#include "planner/search/trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,12 +19,12 @@ enum {
 static const double milp_part = 0.5;
 
 struct context {
-    struct yk_study *study;
-    struct yk_tradeoff *tradeoff;
-    const struct yk_tradeoff_options *options;
+    struct yk_search_context *study;
+    struct yk_memory_tradeoff *tradeoff;
+    const struct yk_memory_tradeoff_options *options;
     struct yk_device_set all;
-    enum yk_strategy *strategies; /* (L) */
-    bool *recompute;              /* (L) */
+    enum yk_sharding_strategy *strategies; /* (L) */
+    bool *recompute;                       /* (L) */
     double block_bytes;
 };
 
@@ -32,7 +32,7 @@ struct context {
 static yk_status sharded_plan(const struct context *context, bool recompute, struct yk_arena *arena,
                               struct yk_plan **out)
 {
-    struct yk_study *study = context->study;
+    struct yk_search_context *study = context->study;
     struct yk_plan *plan = NULL;
     bool fits = false;
     for (int32_t l = 0; l < study->model->layer_count; l++) {
@@ -50,17 +50,18 @@ static yk_status sharded_plan(const struct context *context, bool recompute, str
         .bucket_bytes = context->block_bytes,
         .max_s = INFINITY,
     };
-    YK_TRY(yk_data_parallel_plan(study, &split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_create_plan(study, &split, arena, &plan, &fits));
     *out = plan && fits ? plan : NULL;
     return YK_OK;
 }
 
 static yk_status time_of(const struct context *context, const struct yk_plan *plan, double *out_s)
 {
-    struct yk_trial trial;
-    YK_TRY(yk_trial_run(context->study, plan, YK_TRIAL_TIME, &trial));
+    struct yk_plan_evaluation trial;
+    YK_TRY(
+        yk_plan_evaluation_run(context->study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
     *out_s = trial.step_s;
-    yk_trial_free(&trial);
+    yk_plan_evaluation_free(&trial);
     return YK_OK;
 }
 
@@ -68,28 +69,28 @@ static int32_t count_kept(const struct yk_plan *plan)
 {
     int32_t count = 0;
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        count += yk_plan_strategy(plan, l) == YK_KEPT ? 1 : 0;
+        count += yk_plan_effective_strategy(plan, l) == YK_SHARDING_KEPT_AFTER_FORWARD ? 1 : 0;
     }
     return count;
 }
 
 /* Optimises strategies and transfer order together. */
 static yk_status join(const struct context *context, const struct yk_plan *base,
-                      enum yk_order_method method, struct yk_arena *arena, double *out_s,
+                      enum yk_transfer_order_method method, struct yk_arena *arena, double *out_s,
                       struct yk_plan **out)
 {
-    const struct yk_study *study = context->study;
+    const struct yk_search_context *study = context->study;
     const struct yk_scheduler_options *search = &study->request->search;
     /* Leaves time for the curves that follow. */
-    const double left_s = search->moves > 0
-                              ? INFINITY
-                              : milp_part * search->budget_s * (1 - yk_study_spent_part(study));
-    const struct yk_order_plan_options options = {
+    const double left_s = search->moves > 0 ? INFINITY
+                                            : milp_part * search->budget_s *
+                                                  (1 - yk_search_context_spent_fraction(study));
+    const struct yk_transfer_order_plan_options options = {
         .method = method, .open = true, .budget_s = fmin(context->options->milp_s, left_s)};
     bool ordered = false;
     *out_s = NAN;
     YK_TRY(yk_plan_copy(base, arena, out));
-    YK_TRY(yk_order_plan_apply(context->study, &options, arena, *out, &ordered));
+    YK_TRY(yk_transfer_order_plan_apply(context->study, &options, arena, *out, &ordered));
     return ordered ? time_of(context, *out, out_s) : YK_OK;
 }
 
@@ -118,8 +119,8 @@ static yk_status base_plan(const struct context *context, struct yk_arena *arena
         YK_TRY(sharded_plan(context, true, arena, &again));
     }
     if (again) {
-        YK_TRY(join(context, plain, YK_ORDER_METHOD_GREEDY, arena, &plain_s, &joint));
-        YK_TRY(join(context, again, YK_ORDER_METHOD_GREEDY, arena, &again_s, &joint));
+        YK_TRY(join(context, plain, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &plain_s, &joint));
+        YK_TRY(join(context, again, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &again_s, &joint));
     }
     *out = again_s < plain_s ? again : plain;
     return YK_OK;
@@ -127,12 +128,12 @@ static yk_status base_plan(const struct context *context, struct yk_arena *arena
 
 /* Computes `min_bytes` and `free_bytes`. */
 static yk_status find_free(const struct context *context, const struct yk_plan *base,
-                           struct yk_arena *arena, struct yk_order_problem **out)
+                           struct yk_arena *arena, struct yk_transfer_order_problem **out)
 {
     double room = INFINITY;
     double weights = 0;
     double gradient = 0;
-    YK_TRY(yk_order_plan_problem(context->study, base, false, arena, out));
+    YK_TRY(yk_transfer_order_plan_create_problem(context->study, base, false, arena, out));
     for (int32_t t = 0; t < yk_plan_slot_count(base); t++) {
         room = fmin(room, (*out)->room_bytes[t]);
     }
@@ -146,14 +147,15 @@ static yk_status find_free(const struct context *context, const struct yk_plan *
 }
 
 /* Keeps as many layers as fit into `bytes`, the last first, since they are needed again soonest. */
-static void keep_layers(const struct context *context, const struct yk_order_problem *problem,
-                        double bytes, struct yk_plan *plan)
+static void keep_layers(const struct context *context,
+                        const struct yk_transfer_order_problem *problem, double bytes,
+                        struct yk_plan *plan)
 {
     for (int32_t l = plan->layer_count - 1; l >= 0; l--) {
         const struct yk_layer *layer = &context->study->model->layers[l];
-        if (plan->layers[l].strategy == YK_FULLY_SHARDED && layer->shares == YK_LAYER_NONE &&
-            problem->layers[l].weight_bytes <= bytes) {
-            plan->layers[l].strategy = YK_KEPT;
+        if (plan->layers[l].strategy == YK_SHARDING_FULLY_SHARDED &&
+            layer->shares == YK_LAYER_NONE && problem->layers[l].weight_bytes <= bytes) {
+            plan->layers[l].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
             bytes -= problem->layers[l].weight_bytes;
         }
     }
@@ -162,7 +164,7 @@ static void keep_layers(const struct context *context, const struct yk_order_pro
 
 static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)
 {
-    struct yk_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
     struct yk_plan *copy = NULL;
     if (!(step_s < tradeoff->joint_s)) {
         return YK_OK;
@@ -179,16 +181,17 @@ static yk_status offer(const struct context *context, const struct yk_plan *plan
  * the layers that are kept during the slot. Memory reserved for strategies is not used for
  * scheduling, even if it is free.
  */
-static void limit_slots(const struct context *context, const struct yk_order_problem *problem,
-                        const struct yk_plan *plan, double part, double *max_bytes)
+static void limit_slots(const struct context *context,
+                        const struct yk_transfer_order_problem *problem, const struct yk_plan *plan,
+                        double part, double *max_bytes)
 {
-    const struct yk_tradeoff *tradeoff = context->tradeoff;
+    const struct yk_memory_tradeoff *tradeoff = context->tradeoff;
     const int32_t L = plan->layer_count;
     for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
         max_bytes[t] = tradeoff->min_bytes + part * tradeoff->free_bytes;
         for (int32_t l = 0; l < L; l++) {
             const bool resident = t > l && t < 2 * L - l;
-            if (resident && yk_plan_strategy(plan, l) == YK_KEPT) {
+            if (resident && yk_plan_effective_strategy(plan, l) == YK_SHARDING_KEPT_AFTER_FORWARD) {
                 max_bytes[t] += problem->layers[l].weight_bytes;
             }
         }
@@ -196,10 +199,10 @@ static void limit_slots(const struct context *context, const struct yk_order_pro
 }
 
 static yk_status split_point(const struct context *context, const struct yk_plan *base,
-                             const struct yk_order_problem *problem, int32_t point,
+                             const struct yk_transfer_order_problem *problem, int32_t point,
                              struct yk_arena *arena)
 {
-    struct yk_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
     double *max_bytes = NULL;
     const double part = tradeoff->part[point];
     struct yk_plan *plan = NULL;
@@ -210,9 +213,9 @@ static yk_status split_point(const struct context *context, const struct yk_plan
     tradeoff->kept[point] = count_kept(plan);
     YK_TRY_NEW(arena, max_bytes, yk_plan_slot_count(plan));
     limit_slots(context, problem, plan, part, max_bytes);
-    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_GREEDY,
-                                                  .max_bytes = max_bytes};
-    YK_TRY(yk_order_plan_apply(context->study, &options, arena, plan, &ordered));
+    const struct yk_transfer_order_plan_options options = {
+        .method = YK_TRANSFER_ORDER_METHOD_GREEDY, .max_bytes = max_bytes};
+    YK_TRY(yk_transfer_order_plan_apply(context->study, &options, arena, plan, &ordered));
     if (ordered) {
         YK_TRY(time_of(context, plan, &tradeoff->split_s[point]));
         YK_TRY(yk_plan_copy(plan, tradeoff->arena, &kept));
@@ -225,19 +228,19 @@ static yk_status split_point(const struct context *context, const struct yk_plan
 static yk_status compute_split_curve(const struct context *context, const struct yk_plan *base,
                                      struct yk_arena *arena)
 {
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     struct yk_plan *joint = NULL;
     double joint_s = NAN;
     YK_TRY(find_free(context, base, arena, &problem));
     for (int32_t i = 0; i < context->tradeoff->points; i++) {
-        yk_study_report(context->study, "splits of memory");
+        yk_search_context_report_progress(context->study, "splits of memory");
         YK_TRY(split_point(context, base, problem, i, arena));
         context->tradeoff->split_points++;
     }
-    YK_TRY(join(context, base, YK_ORDER_METHOD_GREEDY, arena, &joint_s, &joint));
+    YK_TRY(join(context, base, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &joint_s, &joint));
     YK_TRY(offer(context, joint, joint_s));
     if (context->options->milp_s > 0) {
-        YK_TRY(join(context, base, YK_ORDER_METHOD_MILP, arena, &joint_s, &joint));
+        YK_TRY(join(context, base, YK_TRANSFER_ORDER_METHOD_MILP, arena, &joint_s, &joint));
         YK_TRY(offer(context, joint, joint_s));
     }
     return YK_OK;
@@ -245,7 +248,7 @@ static yk_status compute_split_curve(const struct context *context, const struct
 
 static void limit_memory(const struct context *context, double bytes)
 {
-    const struct yk_study *study = context->study;
+    const struct yk_search_context *study = context->study;
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
         study->limit_bytes[p] = fmin(study->cluster->devices[p].memory_bytes, bytes);
     }
@@ -260,7 +263,7 @@ static yk_status min_memory(const struct context *context, double max, double *o
         struct yk_plan *plan = NULL;
         const double half = low + (high - low) / 2;
         limit_memory(context, half);
-        YK_TRY_IN_ARENA(arena, plain_plan(context, arena, &plan));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, plain_plan(context, arena, &plan));
         if (plan) {
             high = half;
         } else {
@@ -273,7 +276,7 @@ static yk_status min_memory(const struct context *context, double max, double *o
 
 static yk_status memory_point(const struct context *context, int32_t point, struct yk_arena *arena)
 {
-    struct yk_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
     struct yk_plan *plain = NULL;
     struct yk_plan *base = NULL;
     struct yk_plan *joint = NULL;
@@ -284,8 +287,8 @@ static yk_status memory_point(const struct context *context, int32_t point, stru
     }
     YK_TRY(base_plan(context, arena, &base));
     YK_TRY(time_of(context, plain, &tradeoff->ahead_of_memory_s[point]));
-    YK_TRY(join(context, base, YK_ORDER_METHOD_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
-                &joint));
+    YK_TRY(join(context, base, YK_TRANSFER_ORDER_METHOD_GREEDY, arena,
+                &tradeoff->joint_of_memory_s[point], &joint));
     tradeoff->joint_of_memory_s[point] =
         fmin(tradeoff->joint_of_memory_s[point], tradeoff->ahead_of_memory_s[point]);
     return YK_OK;
@@ -293,7 +296,7 @@ static yk_status memory_point(const struct context *context, int32_t point, stru
 
 static yk_status compute_memory_curve(const struct context *context)
 {
-    struct yk_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
     const int32_t last = tradeoff->points - 1;
     double max = 0;
     double min = 0;
@@ -302,10 +305,10 @@ static yk_status compute_memory_curve(const struct context *context)
     }
     YK_TRY(min_memory(context, max, &min));
     for (int32_t i = 0; i <= last; i++) {
-        yk_study_report(context->study, "sizes of memory");
+        yk_search_context_report_progress(context->study, "sizes of memory");
         tradeoff->memory_bytes[i] = i == last ? max : min + (max - min) * i / last;
         tradeoff->memory_gib[i] = tradeoff->memory_bytes[i] / (1024.0 * 1024 * 1024);
-        YK_TRY_IN_ARENA(arena, memory_point(context, i, arena));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, memory_point(context, i, arena));
         /* A plan that fits in less memory also fits in more. */
         if (i > 0 && tradeoff->joint_of_memory_s[i - 1] < tradeoff->joint_of_memory_s[i]) {
             tradeoff->joint_of_memory_s[i] = tradeoff->joint_of_memory_s[i - 1];
@@ -315,7 +318,7 @@ static yk_status compute_memory_curve(const struct context *context)
     return YK_OK;
 }
 
-static yk_status allocate_curves(struct yk_tradeoff *tradeoff)
+static yk_status allocate_curves(struct yk_memory_tradeoff *tradeoff)
 {
     const int64_t n = tradeoff->points;
     YK_TRY_NEW(tradeoff->arena, tradeoff->part, n);
@@ -341,7 +344,7 @@ static yk_status allocate_curves(struct yk_tradeoff *tradeoff)
 /* The deadline ends a curve without an error, if at least one point fits. */
 static yk_status end_curve(const struct context *context, yk_status status)
 {
-    const struct yk_tradeoff *tradeoff = context->tradeoff;
+    const struct yk_memory_tradeoff *tradeoff = context->tradeoff;
     bool some = false;
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
         some = some || isfinite(tradeoff->split_s[i]);
@@ -349,7 +352,7 @@ static yk_status end_curve(const struct context *context, yk_status status)
     return status == YK_ERROR_STOPPED && some ? YK_OK : status;
 }
 
-static yk_status make_titles(struct yk_tradeoff *tradeoff)
+static yk_status make_titles(struct yk_memory_tradeoff *tradeoff)
 {
     static const char *const titles[] = {"Step time against the split of memory",
                                          "Step time against the devices' memory"};
@@ -371,7 +374,7 @@ static yk_status make_titles(struct yk_tradeoff *tradeoff)
 
 static yk_status compute(struct context *context, struct yk_arena *arena)
 {
-    struct yk_study *study = context->study;
+    struct yk_search_context *study = context->study;
     struct yk_device_set *sets = NULL;
     struct yk_plan *base = NULL;
     int32_t count = 0;
@@ -380,9 +383,9 @@ static yk_status compute(struct context *context, struct yk_arena *arena)
     context->all = sets[0];
     YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
     YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
-    yk_data_parallel_uniform(study, YK_FULLY_SHARDED, context->strategies);
-    YK_TRY(yk_data_parallel_block_bytes(study, context->all.devices, context->all.count,
-                                        &context->block_bytes));
+    yk_data_parallel_uniform_strategies(study, YK_SHARDING_FULLY_SHARDED, context->strategies);
+    YK_TRY(yk_data_parallel_choose_block_bytes(study, context->all.devices, context->all.count,
+                                               &context->block_bytes));
     YK_TRY(base_plan(context, arena, &base));
     if (context->all.count < 2) {
         return yk_fail(YK_ERROR_INPUT,
@@ -404,15 +407,16 @@ static yk_status compute(struct context *context, struct yk_arena *arena)
     return make_titles(context->tradeoff);
 }
 
-yk_status yk_tradeoff_find(const struct yk_plan_request *request,
-                           const struct yk_tradeoff_options *options, struct yk_tradeoff **out)
+yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
+                                     const struct yk_memory_tradeoff_options *options,
+                                     struct yk_memory_tradeoff **out)
 {
     struct context context = {.options = options};
     struct yk_arena *scratch = NULL;
-    YK_TRY_NEW_OWNER(context.tradeoff);
+    YK_TRY_NEW_WITH_ARENA(context.tradeoff);
     context.tradeoff->points = options->points;
     context.tradeoff->joint_s = INFINITY;
-    yk_status status = yk_study_create(request, &context.study);
+    yk_status status = yk_search_context_create(request, &context.study);
     YK_THEN(yk_arena_create(&scratch));
     YK_THEN(compute(&context, scratch));
     if (status == YK_ERROR_STOPPED) {
@@ -422,29 +426,30 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
             request->search.budget_s);
     }
     yk_arena_destroy(scratch);
-    yk_study_destroy(context.study);
+    yk_search_context_destroy(context.study);
     if (status != YK_OK) {
-        yk_tradeoff_destroy(context.tradeoff);
+        yk_memory_tradeoff_destroy(context.tradeoff);
         return status;
     }
     *out = context.tradeoff;
     return YK_OK;
 }
 
-void yk_tradeoff_destroy(struct yk_tradeoff *tradeoff)
+void yk_memory_tradeoff_destroy(struct yk_memory_tradeoff *tradeoff)
 {
     if (tradeoff) {
         yk_arena_destroy(tradeoff->arena);
     }
 }
 
-bool yk_tradeoff_is_cut_short(const struct yk_tradeoff *tradeoff)
+bool yk_memory_tradeoff_is_cut_short(const struct yk_memory_tradeoff *tradeoff)
 {
     return tradeoff->split_points < tradeoff->points || tradeoff->memory_points < tradeoff->points;
 }
 
-int32_t yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve *curves,
-                           struct yk_plan_tradeoff charts[2])
+int32_t yk_memory_tradeoff_charts(const struct yk_memory_tradeoff *tradeoff,
+                                  struct yk_plan_chart_curve *curves,
+                                  struct yk_plan_tradeoff_chart charts[2])
 {
     int32_t best = -1;
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
@@ -453,13 +458,14 @@ int32_t yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_cu
             best = i;
         }
     }
-    curves[0] = (struct yk_plan_curve){"strategies first, then the order", tradeoff->part,
-                                       tradeoff->split_s, tradeoff->split_points};
-    curves[1] = (struct yk_plan_curve){"strategies and order together", tradeoff->memory_gib,
-                                       tradeoff->joint_of_memory_s, tradeoff->memory_points};
-    curves[2] = (struct yk_plan_curve){"fully-sharded, one gather ahead", tradeoff->memory_gib,
-                                       tradeoff->ahead_of_memory_s, tradeoff->memory_points};
-    charts[0] = (struct yk_plan_tradeoff){
+    curves[0] = (struct yk_plan_chart_curve){"strategies first, then the order", tradeoff->part,
+                                             tradeoff->split_s, tradeoff->split_points};
+    curves[1] = (struct yk_plan_chart_curve){"strategies and order together", tradeoff->memory_gib,
+                                             tradeoff->joint_of_memory_s, tradeoff->memory_points};
+    curves[2] =
+        (struct yk_plan_chart_curve){"fully-sharded, one gather ahead", tradeoff->memory_gib,
+                                     tradeoff->ahead_of_memory_s, tradeoff->memory_points};
+    charts[0] = (struct yk_plan_tradeoff_chart){
         .title = tradeoff->titles[0],
         .definition =
             "Free memory is what is left on the fullest rank, in the fullest slot, beside "
@@ -475,7 +481,7 @@ int32_t yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_cu
         .joint_s = tradeoff->joint_s,
         .bound_s = tradeoff->bound_s,
     };
-    charts[1] = (struct yk_plan_tradeoff){
+    charts[1] = (struct yk_plan_tradeoff_chart){
         .title = tradeoff->titles[1],
         .definition = "The most bytes of every device that the plan may use.",
         .x_label = "memory of a device, GiB",

@@ -13,16 +13,16 @@
 #ifndef YK_PLANNER_TRADEOFF_H
 #define YK_PLANNER_TRADEOFF_H
 
-#include "plan/result.h"
-#include "planner/search/study.h"
+#include "plan/plan_result.h"
+#include "planner/search/search_context.h"
 
-struct yk_tradeoff_options {
+struct yk_memory_tradeoff_options {
     int32_t points; /* per curve, at least 2 */
     double milp_s;  /* limit of the integer program for the joint plan; 0 means: do not run it */
 };
 
 /* Arrays have `points` elements. If the budget ends early, only the first ones are set. */
-struct yk_tradeoff {
+struct yk_memory_tradeoff {
     struct yk_arena *arena; /* owns everything below */
     int32_t points;         /* requested points per curve */
     int32_t split_points;   /* points set in the first curve, at least 1 */
@@ -47,17 +47,18 @@ struct yk_tradeoff {
 
 /* Computes the curves for one micro-batch on all devices. YK_ERROR_NO_FIT if fully-sharded layers
  * do not fit, YK_ERROR_STOPPED if the budget is too small for one point. */
-yk_status yk_tradeoff_find(const struct yk_plan_request *request,
-                           const struct yk_tradeoff_options *options,
-                           struct yk_tradeoff **out) YK_MUST_USE;
-void yk_tradeoff_destroy(struct yk_tradeoff *tradeoff);
+yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
+                                     const struct yk_memory_tradeoff_options *options,
+                                     struct yk_memory_tradeoff **out) YK_MUST_USE;
+void yk_memory_tradeoff_destroy(struct yk_memory_tradeoff *tradeoff);
 
 /* Whether the budget ended before all points were computed. */
-bool yk_tradeoff_is_cut_short(const struct yk_tradeoff *tradeoff);
+bool yk_memory_tradeoff_is_cut_short(const struct yk_memory_tradeoff *tradeoff);
 
 /* Writes the charts for a report, which point into the trade-off and into `curves` (3). Returns the
  * number of charts that have points, 1 or 2. */
-int32_t yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve *curves,
-                           struct yk_plan_tradeoff charts[2]);
+int32_t yk_memory_tradeoff_charts(const struct yk_memory_tradeoff *tradeoff,
+                                  struct yk_plan_chart_curve *curves,
+                                  struct yk_plan_tradeoff_chart charts[2]);
 
 #endif

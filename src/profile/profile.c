@@ -1,7 +1,7 @@
 #include "profile/profile.h"
 
 #include "base/array.h"
-#include "profile/handle.h"
+#include "profile/profile_internal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-yk_status yk_profile_handle_open(const char *path, bool make, struct yk_profile **out)
+yk_status yk_profile_open_unchecked(const char *path, bool make, struct yk_profile **out)
 {
     struct yk_profile *profile = calloc(1, sizeof *profile);
     if (!profile) {
@@ -21,7 +21,7 @@ yk_status yk_profile_handle_open(const char *path, bool make, struct yk_profile 
         profile->host[0] = '\0';
     }
     yk_system_cpu_name(profile->cpu);
-    const yk_status status = yk_database_open(path, make, &profile->database);
+    const yk_status status = yk_sqlite_open(path, make, &profile->database);
     if (status != YK_OK) {
         yk_profile_close(profile);
         return status;
@@ -33,7 +33,7 @@ yk_status yk_profile_handle_open(const char *path, bool make, struct yk_profile 
 void yk_profile_close(struct yk_profile *profile)
 {
     if (profile) {
-        yk_database_close(profile->database);
+        yk_sqlite_close(profile->database);
         free(profile->points);
         free(profile);
     }
@@ -56,57 +56,57 @@ static const char *cpu_of(const struct yk_profile *profile, const char *subject)
     return "";
 }
 
-yk_status yk_profile_handle_query_layer(const struct yk_profile *profile, const char *sql,
-                                        const struct yk_profile_layer *layer, const char *cpu,
-                                        struct yk_database_statement **out)
+yk_status yk_profile_query_layer(const struct yk_profile *profile, const char *sql,
+                                 const struct yk_profile_layer_key *layer, const char *cpu,
+                                 struct yk_sqlite_statement **out)
 {
-    YK_TRY(yk_database_prepare(profile->database, sql, out));
-    yk_database_bind_text(*out, 1, layer->device);
-    yk_database_bind_real(*out, 2, layer->part);
-    yk_database_bind_text(*out, 3, layer->shape);
-    yk_database_bind_integer(*out, 4, layer->sequence);
-    yk_database_bind_text(*out, 5, layer->pass);
-    yk_database_bind_text(*out, 6, cpu);
+    YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
+    yk_sqlite_bind_text(*out, 1, layer->device);
+    yk_sqlite_bind_real(*out, 2, layer->part);
+    yk_sqlite_bind_text(*out, 3, layer->shape);
+    yk_sqlite_bind_integer(*out, 4, layer->sequence);
+    yk_sqlite_bind_text(*out, 5, layer->pass);
+    yk_sqlite_bind_text(*out, 6, cpu);
     return YK_OK;
 }
 
-yk_status yk_profile_handle_query_link(const struct yk_profile *profile, const char *sql,
-                                       const struct yk_profile_link *link, const char *cpu,
-                                       struct yk_database_statement **out)
+yk_status yk_profile_query_link(const struct yk_profile *profile, const char *sql,
+                                const struct yk_profile_link_key *link, const char *cpu,
+                                struct yk_sqlite_statement **out)
 {
-    YK_TRY(yk_database_prepare(profile->database, sql, out));
-    yk_database_bind_text(*out, 1, link->link);
-    yk_database_bind_text(*out, 2, link->collective);
-    yk_database_bind_integer(*out, 3, link->ranks);
-    yk_database_bind_text(*out, 4, cpu);
+    YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
+    yk_sqlite_bind_text(*out, 1, link->link);
+    yk_sqlite_bind_text(*out, 2, link->collective);
+    yk_sqlite_bind_integer(*out, 3, link->ranks);
+    yk_sqlite_bind_text(*out, 4, cpu);
     return YK_OK;
 }
 
-yk_status yk_profile_handle_query_fact(const struct yk_profile *profile, const char *sql,
-                                       const struct yk_profile_fact *fact, const char *cpu,
-                                       struct yk_database_statement **out)
+yk_status yk_profile_query_fact(const struct yk_profile *profile, const char *sql,
+                                const struct yk_profile_fact_key *fact, const char *cpu,
+                                struct yk_sqlite_statement **out)
 {
-    YK_TRY(yk_database_prepare(profile->database, sql, out));
-    yk_database_bind_text(*out, 1, fact->subject);
-    yk_database_bind_text(*out, 2, fact->fact);
-    yk_database_bind_text(*out, 3, cpu);
+    YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
+    yk_sqlite_bind_text(*out, 1, fact->subject);
+    yk_sqlite_bind_text(*out, 2, fact->fact);
+    yk_sqlite_bind_text(*out, 3, cpu);
     return YK_OK;
 }
 
 /* What a killed writer left half written is undone by the next reader too, who must be able to
  * write for that; it writes nothing else. */
-static yk_status check_for_reading(struct yk_database *database)
+static yk_status check_for_reading(struct yk_sqlite *database)
 {
     YK_TRY(yk_schema_check(database));
-    return yk_database_execute(database, "PRAGMA query_only = ON");
+    return yk_sqlite_execute(database, "PRAGMA query_only = ON");
 }
 
 /* Opens the file and checks its schema. */
-static yk_status open_checked(const char *path, bool make, yk_status (*check)(struct yk_database *),
+static yk_status open_checked(const char *path, bool make, yk_status (*check)(struct yk_sqlite *),
                               struct yk_profile **out)
 {
     struct yk_profile *profile = NULL;
-    YK_TRY(yk_profile_handle_open(path, make, &profile));
+    YK_TRY(yk_profile_open_unchecked(path, make, &profile));
     const yk_status status = check(profile->database);
     if (status != YK_OK) {
         yk_profile_close(profile);
@@ -129,14 +129,14 @@ yk_status yk_profile_create(const char *path, struct yk_profile **out)
     return open_checked(path, true, yk_schema_upgrade, out);
 }
 
-yk_status yk_profile_begin(struct yk_profile *profile)
+yk_status yk_profile_begin_transaction(struct yk_profile *profile)
 {
-    return yk_database_begin(profile->database);
+    return yk_sqlite_begin_transaction(profile->database);
 }
 
 yk_status yk_profile_commit(struct yk_profile *profile)
 {
-    return yk_database_commit(profile->database);
+    return yk_sqlite_commit(profile->database);
 }
 
 /* The order of rows in lists and visits. */
@@ -147,45 +147,44 @@ yk_status yk_profile_commit(struct yk_profile *profile)
 /* The versions, with the CPU if there is one. */
 #define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
 
-static void add_value(struct yk_text *out, const struct yk_database_statement *query, int column)
+static void add_value(struct yk_text *out, const struct yk_sqlite_statement *query, int column)
 {
     yk_text_add(out, column > 0 ? " " : "");
-    if (yk_database_column_is_real(query, column)) {
-        yk_text_add_number(out, yk_database_column_real(query, column));
+    if (yk_sqlite_column_is_real(query, column)) {
+        yk_text_add_number(out, yk_sqlite_column_real(query, column));
     } else {
-        yk_text_add_json(out, yk_database_column_text(query, column));
+        yk_text_add_json_string(out, yk_sqlite_column_text(query, column));
     }
 }
 
 /* Calls `visit` for each row, until it fails. */
 static yk_status each_row(struct yk_profile *profile, const char *sql,
-                          yk_status (*visit)(const struct yk_database_statement *row,
-                                             void *argument),
+                          yk_status (*visit)(const struct yk_sqlite_statement *row, void *argument),
                           void *argument)
 {
-    struct yk_database_statement *query = NULL;
+    struct yk_sqlite_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_database_prepare(profile->database, sql, &query));
-    yk_status status = yk_database_step(query, &found);
+    YK_TRY(yk_sqlite_prepare(profile->database, sql, &query));
+    yk_status status = yk_sqlite_step(query, &found);
     while (status == YK_OK && found) {
         status = visit(query, argument);
-        YK_THEN(yk_database_step(query, &found));
+        YK_THEN(yk_sqlite_step(query, &found));
     }
-    yk_database_finalize(query);
+    yk_sqlite_finalize(query);
     return status;
 }
 
-static yk_status list_row(const struct yk_database_statement *row, void *argument)
+static yk_status list_row(const struct yk_sqlite_statement *row, void *argument)
 {
     struct yk_text *out = argument;
-    for (int i = 0; i < yk_database_column_count(row); i++) {
+    for (int i = 0; i < yk_sqlite_column_count(row); i++) {
         add_value(out, row, i);
     }
     yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 
-yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
+yk_status yk_profile_list_rows(struct yk_profile *profile, struct yk_text *out)
 {
     YK_TRY(each_row(profile,
                     "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
@@ -203,50 +202,51 @@ yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
 
 /* The point of a row of (size, seconds, spread). */
 static yk_status read_point(const struct yk_profile *profile,
-                            const struct yk_database_statement *query, struct yk_profile_point *out)
+                            const struct yk_sqlite_statement *query, struct yk_profile_point *out)
 {
-    const double size = yk_database_column_real(query, 0);
-    const double seconds = yk_database_column_real(query, 1);
-    const double spread = yk_database_column_real(query, 2);
+    const double size = yk_sqlite_column_real(query, 0);
+    const double seconds = yk_sqlite_column_real(query, 1);
+    const double spread = yk_sqlite_column_real(query, 2);
     if (!(size > 0) || !isfinite(size) || !(seconds > 0) || !isfinite(seconds)) {
         return yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %g cannot be",
-                       yk_database_path(profile->database), seconds, size);
+                       yk_sqlite_path(profile->database), seconds, size);
     }
     if (!(spread >= 0) || !isfinite(spread)) {
         return yk_fail(YK_ERROR_INPUT, "%s: a spread of %g around %g s cannot be",
-                       yk_database_path(profile->database), spread, seconds);
+                       yk_sqlite_path(profile->database), spread, seconds);
     }
     *out = (struct yk_profile_point){size, seconds, spread};
     return YK_OK;
 }
 
 /* Reads all rows, and finalizes the query. Of several rows of one size, the first is used. */
-static yk_status read_points(struct yk_profile *profile, struct yk_database_statement *query,
+static yk_status read_points(struct yk_profile *profile, struct yk_sqlite_statement *query,
                              struct yk_profile_curve *out)
 {
     int32_t count = 0;
     bool found = false;
-    yk_status status = yk_database_step(query, &found);
+    yk_status status = yk_sqlite_step(query, &found);
     while (status == YK_OK && found) {
         status = yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
                                sizeof *profile->points);
         YK_THEN(read_point(profile, query, &profile->points[count]));
         count += status == YK_OK &&
                  (count == 0 || profile->points[count].size > profile->points[count - 1].size);
-        YK_THEN(yk_database_step(query, &found));
+        YK_THEN(yk_sqlite_step(query, &found));
     }
-    yk_database_finalize(query);
+    yk_sqlite_finalize(query);
     if (status == YK_OK) {
         *out = (struct yk_profile_curve){profile->points, count};
     }
     return status;
 }
 
-yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+yk_status yk_profile_find_layer(struct yk_profile *profile,
+                                const struct yk_profile_layer_key *layer,
                                 struct yk_profile_curve *out)
 {
-    struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_layer(
+    struct yk_sqlite_statement *query = NULL;
+    YK_TRY(yk_profile_query_layer(
         profile,
         "SELECT batch, seconds, spread FROM layers WHERE " YK_PROFILE_WHERE_LAYER
         " ORDER BY batch, abs(part - ?2)",
@@ -254,26 +254,26 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
     return read_points(profile, query, out);
 }
 
-yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
-                               double most, double *out)
+yk_status yk_profile_find_nearest_part(struct yk_profile *profile, const char *device, double part,
+                                       double most, double *out)
 {
-    struct yk_database_statement *query = NULL;
+    struct yk_sqlite_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_database_prepare(profile->database,
-                               "SELECT part FROM layers WHERE device = ?1 AND abs(part - ?2) <= ?3 "
-                               "AND cpu = ?4 ORDER BY abs(part - ?2), part LIMIT 1",
-                               &query));
-    yk_database_bind_text(query, 1, device);
-    yk_database_bind_real(query, 2, part);
-    yk_database_bind_real(query, 3, most);
-    yk_database_bind_text(query, 4, cpu_of(profile, device));
-    const yk_status status = yk_database_step(query, &found);
-    *out = found ? yk_database_column_real(query, 0) : NAN;
-    yk_database_finalize(query);
+    YK_TRY(yk_sqlite_prepare(profile->database,
+                             "SELECT part FROM layers WHERE device = ?1 AND abs(part - ?2) <= ?3 "
+                             "AND cpu = ?4 ORDER BY abs(part - ?2), part LIMIT 1",
+                             &query));
+    yk_sqlite_bind_text(query, 1, device);
+    yk_sqlite_bind_real(query, 2, part);
+    yk_sqlite_bind_real(query, 3, most);
+    yk_sqlite_bind_text(query, 4, cpu_of(profile, device));
+    const yk_status status = yk_sqlite_step(query, &found);
+    *out = found ? yk_sqlite_column_real(query, 0) : NAN;
+    yk_sqlite_finalize(query);
     return status;
 }
 
-const char *yk_profile_cpu(const struct yk_profile *profile)
+const char *yk_profile_cpu_name(const struct yk_profile *profile)
 {
     return profile->cpu;
 }
@@ -281,118 +281,117 @@ const char *yk_profile_cpu(const struct yk_profile *profile)
 yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
                                     char name[YK_SYSTEM_CPU_NAME_SIZE])
 {
-    struct yk_database_statement *query = NULL;
+    struct yk_sqlite_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_database_prepare(profile->database,
-                               "SELECT cpu FROM layers WHERE device = ?1 "
-                               "ORDER BY cpu <> ?2, cpu = '', cpu LIMIT 1",
-                               &query));
-    yk_database_bind_text(query, 1, device);
-    yk_database_bind_text(query, 2, profile->cpu);
-    const yk_status status = yk_database_step(query, &found);
-    *out = status == YK_OK && found && strcmp(yk_database_column_text(query, 0), profile->cpu) != 0;
-    snprintf(name, YK_SYSTEM_CPU_NAME_SIZE, "%s", *out ? yk_database_column_text(query, 0) : "");
-    yk_database_finalize(query);
+    YK_TRY(yk_sqlite_prepare(profile->database,
+                             "SELECT cpu FROM layers WHERE device = ?1 "
+                             "ORDER BY cpu <> ?2, cpu = '', cpu LIMIT 1",
+                             &query));
+    yk_sqlite_bind_text(query, 1, device);
+    yk_sqlite_bind_text(query, 2, profile->cpu);
+    const yk_status status = yk_sqlite_step(query, &found);
+    *out = status == YK_OK && found && strcmp(yk_sqlite_column_text(query, 0), profile->cpu) != 0;
+    snprintf(name, YK_SYSTEM_CPU_NAME_SIZE, "%s", *out ? yk_sqlite_column_text(query, 0) : "");
+    yk_sqlite_finalize(query);
     return status;
 }
 
-yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
+yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                                struct yk_profile_curve *out)
 {
-    struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_link(
+    struct yk_sqlite_statement *query = NULL;
+    YK_TRY(yk_profile_query_link(
         profile,
         "SELECT bytes, seconds, spread FROM links WHERE " YK_PROFILE_WHERE_LINK " ORDER BY bytes",
         link, cpu_of(profile, link->link), &query));
     return read_points(profile, query, out);
 }
 
-yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                                double *out)
 {
-    struct yk_database_statement *query = NULL;
+    struct yk_sqlite_statement *query = NULL;
     bool found = false;
     *out = NAN;
-    YK_TRY(yk_profile_handle_query_fact(profile,
-                                        "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT,
-                                        fact, cpu_of(profile, fact->subject), &query));
-    const yk_status status = yk_database_step(query, &found);
-    const double value = found ? yk_database_column_real(query, 0) : NAN;
-    yk_database_finalize(query);
+    YK_TRY(yk_profile_query_fact(profile, "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT,
+                                 fact, cpu_of(profile, fact->subject), &query));
+    const yk_status status = yk_sqlite_step(query, &found);
+    const double value = found ? yk_sqlite_column_real(query, 0) : NAN;
+    yk_sqlite_finalize(query);
     if (isinf(value)) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be",
-                       yk_database_path(profile->database), fact->subject, fact->fact, value);
+                       yk_sqlite_path(profile->database), fact->subject, fact->fact, value);
     }
     *out = value;
     return status;
 }
 
 /* Whether there is a row of such a size with the versions: arguments `number` and the next. */
-static yk_status has_size(struct yk_database_statement *query, int number, int64_t size,
+static yk_status has_size(struct yk_sqlite_statement *query, int number, int64_t size,
                           const char *versions, bool *out)
 {
-    yk_database_bind_integer(query, number, size);
-    yk_database_bind_text(query, number + 1, versions);
-    return yk_database_step_once(query, out);
+    yk_sqlite_bind_integer(query, number, size);
+    yk_sqlite_bind_text(query, number + 1, versions);
+    return yk_sqlite_step_once(query, out);
 }
 
-yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
                                int64_t batch, const char *versions, bool *out)
 {
-    struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_layer(profile,
-                                         "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER
-                                         " AND batch = ?7 AND versions = ?8",
-                                         layer, cpu_of(profile, layer->device), &query));
+    struct yk_sqlite_statement *query = NULL;
+    YK_TRY(yk_profile_query_layer(profile,
+                                  "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER
+                                  " AND batch = ?7 AND versions = ?8",
+                                  layer, cpu_of(profile, layer->device), &query));
     return has_size(query, 7, batch, versions, out);
 }
 
-yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link *link,
+yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                               int64_t bytes, const char *versions, bool *out)
 {
-    struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_link(profile,
-                                        "SELECT 1 FROM links WHERE " YK_PROFILE_WHERE_LINK
-                                        " AND bytes = ?5 AND versions = ?6",
-                                        link, cpu_of(profile, link->link), &query));
+    struct yk_sqlite_statement *query = NULL;
+    YK_TRY(yk_profile_query_link(profile,
+                                 "SELECT 1 FROM links WHERE " YK_PROFILE_WHERE_LINK
+                                 " AND bytes = ?5 AND versions = ?6",
+                                 link, cpu_of(profile, link->link), &query));
     return has_size(query, 5, bytes, versions, out);
 }
 
-yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const char *versions, bool *out)
 {
-    struct yk_database_statement *query = NULL;
+    struct yk_sqlite_statement *query = NULL;
     *out = false;
-    YK_TRY(yk_profile_handle_query_fact(
+    YK_TRY(yk_profile_query_fact(
         profile, "SELECT 1 FROM facts WHERE " YK_PROFILE_WHERE_FACT " AND versions = ?4", fact,
         cpu_of(profile, fact->subject), &query));
-    yk_database_bind_text(query, 4, versions);
-    return yk_database_step_once(query, out);
+    yk_sqlite_bind_text(query, 4, versions);
+    return yk_sqlite_step_once(query, out);
 }
 
-yk_status yk_profile_find_sequences(struct yk_profile *profile,
-                                    const struct yk_profile_layer *layer, int64_t *out_below,
-                                    int64_t *out_above)
+yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
+                                            const struct yk_profile_layer_key *layer,
+                                            int64_t *out_below, int64_t *out_above)
 {
-    struct yk_database_statement *query = NULL;
+    struct yk_sqlite_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_profile_handle_query_layer(
+    YK_TRY(yk_profile_query_layer(
         profile,
         "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
         "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
         "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
         "AND cpu = ?6 AND sequence > 0",
         layer, cpu_of(profile, layer->device), &query));
-    const yk_status status = yk_database_step(query, &found);
-    const int64_t below = found ? yk_database_column_integer(query, 0) : 0;
-    const int64_t above = found ? yk_database_column_integer(query, 1) : 0;
-    yk_database_finalize(query);
+    const yk_status status = yk_sqlite_step(query, &found);
+    const int64_t below = found ? yk_sqlite_column_integer(query, 0) : 0;
+    const int64_t above = found ? yk_sqlite_column_integer(query, 1) : 0;
+    yk_sqlite_finalize(query);
     /* What is no number compares in SQLite as if it were more than any. */
     if (below < 0 || (below > 0 && below >= layer->sequence) ||
         (above != 0 && above <= layer->sequence)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: layers were measured at sequences that are no whole numbers",
-                       yk_database_path(profile->database));
+                       yk_sqlite_path(profile->database));
     }
     *out_below = below;
     *out_above = above;
@@ -402,19 +401,19 @@ yk_status yk_profile_find_sequences(struct yk_profile *profile,
 #define MEASUREMENT "spread, samples, versions, min, max, measured_at, host"
 
 /* The columns from `first` on: the value, MEASUREMENT and the CPU. */
-static struct yk_profile_measurement measurement_of(const struct yk_database_statement *query,
+static struct yk_profile_measurement measurement_of(const struct yk_sqlite_statement *query,
                                                     int first)
 {
     return (struct yk_profile_measurement){
-        .value = yk_database_column_real(query, first),
-        .spread = yk_database_column_real(query, first + 1),
-        .samples = yk_database_column_integer(query, first + 2),
-        .versions = yk_database_column_text(query, first + 3),
-        .min = yk_database_column_real(query, first + 4),
-        .max = yk_database_column_real(query, first + 5),
-        .measured_at = yk_database_column_integer(query, first + 6),
-        .host = yk_database_column_text(query, first + 7),
-        .cpu = yk_database_column_text(query, first + 8),
+        .value = yk_sqlite_column_real(query, first),
+        .spread = yk_sqlite_column_real(query, first + 1),
+        .samples = yk_sqlite_column_integer(query, first + 2),
+        .versions = yk_sqlite_column_text(query, first + 3),
+        .min = yk_sqlite_column_real(query, first + 4),
+        .max = yk_sqlite_column_real(query, first + 5),
+        .measured_at = yk_sqlite_column_integer(query, first + 6),
+        .host = yk_sqlite_column_text(query, first + 7),
+        .cpu = yk_sqlite_column_text(query, first + 8),
     };
 }
 
@@ -423,45 +422,45 @@ struct visit {
     const struct yk_profile_visitor *visitor;
 };
 
-static yk_status visit_layer(const struct yk_database_statement *query, void *argument)
+static yk_status visit_layer(const struct yk_sqlite_statement *query, void *argument)
 {
     const struct visit *visit = argument;
     const struct yk_profile_layer_row row = {
-        .layer = {.device = yk_database_column_text(query, 0),
-                  .part = yk_database_column_real(query, 1),
-                  .shape = yk_database_column_text(query, 2),
-                  .sequence = yk_database_column_integer(query, 3),
-                  .pass = yk_database_column_text(query, 4)},
-        .batch = yk_database_column_integer(query, 5),
+        .layer = {.device = yk_sqlite_column_text(query, 0),
+                  .part = yk_sqlite_column_real(query, 1),
+                  .shape = yk_sqlite_column_text(query, 2),
+                  .sequence = yk_sqlite_column_integer(query, 3),
+                  .pass = yk_sqlite_column_text(query, 4)},
+        .batch = yk_sqlite_column_integer(query, 5),
         .measurement = measurement_of(query, 6),
     };
     return visit->visitor->layer(visit->visitor->argument, &row);
 }
 
-static yk_status visit_link(const struct yk_database_statement *query, void *argument)
+static yk_status visit_link(const struct yk_sqlite_statement *query, void *argument)
 {
     const struct visit *visit = argument;
-    const int64_t ranks = yk_database_column_integer(query, 2);
+    const int64_t ranks = yk_sqlite_column_integer(query, 2);
     const struct yk_profile_link_row row = {
-        .link = {.link = yk_database_column_text(query, 0),
-                 .collective = yk_database_column_text(query, 1),
+        .link = {.link = yk_sqlite_column_text(query, 0),
+                 .collective = yk_sqlite_column_text(query, 1),
                  .ranks = (int32_t)ranks},
-        .bytes = yk_database_column_integer(query, 3),
+        .bytes = yk_sqlite_column_integer(query, 3),
         .measurement = measurement_of(query, 4),
     };
     if (ranks <= 0 || ranks > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %lld ranks cannot be",
-                       yk_database_path(visit->profile->database), row.link.link, (long long)ranks);
+                       yk_sqlite_path(visit->profile->database), row.link.link, (long long)ranks);
     }
     return visit->visitor->link(visit->visitor->argument, &row);
 }
 
-static yk_status visit_fact(const struct yk_database_statement *query, void *argument)
+static yk_status visit_fact(const struct yk_sqlite_statement *query, void *argument)
 {
     const struct visit *visit = argument;
     const struct yk_profile_fact_row row = {
-        .fact = {.subject = yk_database_column_text(query, 0),
-                 .fact = yk_database_column_text(query, 1)},
+        .fact = {.subject = yk_sqlite_column_text(query, 0),
+                 .fact = yk_sqlite_column_text(query, 1)},
         .measurement = measurement_of(query, 2),
     };
     return visit->visitor->fact(visit->visitor->argument, &row);
@@ -490,26 +489,26 @@ yk_status yk_profile_visit(struct yk_profile *profile, const struct yk_profile_v
 }
 
 /* Binds the measurement from number `first` on, and runs the statement, which ends with that. */
-static yk_status insert(struct yk_database_statement *query, int first,
+static yk_status insert(struct yk_sqlite_statement *query, int first,
                         const struct yk_profile_measurement *measurement)
 {
     bool found = false;
-    yk_database_bind_real(query, first, measurement->value);
-    yk_database_bind_real(query, first + 1, measurement->spread);
-    yk_database_bind_integer(query, first + 2, measurement->samples);
-    yk_database_bind_text(query, first + 3, measurement->versions);
-    yk_database_bind_real(query, first + 4, measurement->min);
-    yk_database_bind_real(query, first + 5, measurement->max);
-    yk_database_bind_integer(query, first + 6, measurement->measured_at);
-    yk_database_bind_text(query, first + 7, measurement->host);
-    return yk_database_step_once(query, &found);
+    yk_sqlite_bind_real(query, first, measurement->value);
+    yk_sqlite_bind_real(query, first + 1, measurement->spread);
+    yk_sqlite_bind_integer(query, first + 2, measurement->samples);
+    yk_sqlite_bind_text(query, first + 3, measurement->versions);
+    yk_sqlite_bind_real(query, first + 4, measurement->min);
+    yk_sqlite_bind_real(query, first + 5, measurement->max);
+    yk_sqlite_bind_integer(query, first + 6, measurement->measured_at);
+    yk_sqlite_bind_text(query, first + 7, measurement->host);
+    return yk_sqlite_step_once(query, &found);
 }
 
 yk_status yk_profile_write_layer_row(struct yk_profile *profile,
                                      const struct yk_profile_layer_row *row)
 {
-    struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_layer(
+    struct yk_sqlite_statement *query = NULL;
+    YK_TRY(yk_profile_query_layer(
         profile,
         "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
         "seconds, " MEASUREMENT
@@ -517,28 +516,28 @@ yk_status yk_profile_write_layer_row(struct yk_profile *profile,
         " AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), "
         "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         &row->layer, row->measurement.cpu, &query));
-    yk_database_bind_integer(query, 7, row->batch);
+    yk_sqlite_bind_integer(query, 7, row->batch);
     return insert(query, 8, &row->measurement);
 }
 
 yk_status yk_profile_write_link_row(struct yk_profile *profile,
                                     const struct yk_profile_link_row *row)
 {
-    struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_link(
+    struct yk_sqlite_statement *query = NULL;
+    YK_TRY(yk_profile_query_link(
         profile,
         "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
         "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         &row->link, row->measurement.cpu, &query));
-    yk_database_bind_integer(query, 5, row->bytes);
+    yk_sqlite_bind_integer(query, 5, row->bytes);
     return insert(query, 6, &row->measurement);
 }
 
 yk_status yk_profile_write_fact_row(struct yk_profile *profile,
                                     const struct yk_profile_fact_row *row)
 {
-    struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_fact(
+    struct yk_sqlite_statement *query = NULL;
+    YK_TRY(yk_profile_query_fact(
         profile,
         "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " MEASUREMENT
         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -564,7 +563,7 @@ static struct yk_profile_measurement complete(const struct yk_profile *profile, 
     return made;
 }
 
-yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
                                int64_t batch, const struct yk_profile_measurement *measurement)
 {
     const struct yk_profile_layer_row row = {*layer, batch,
@@ -572,7 +571,7 @@ yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profi
     return yk_profile_write_layer_row(profile, &row);
 }
 
-yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link *link,
+yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                               int64_t bytes, const struct yk_profile_measurement *measurement)
 {
     const struct yk_profile_link_row row = {*link, bytes,
@@ -580,7 +579,7 @@ yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profil
     return yk_profile_write_link_row(profile, &row);
 }
 
-yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const struct yk_profile_measurement *measurement)
 {
     const struct yk_profile_fact_row row = {*fact, complete(profile, fact->subject, measurement)};

@@ -70,7 +70,7 @@ struct yk_profile_curve {
 };
 
 /* The key of a layer's times. */
-struct yk_profile_layer {
+struct yk_profile_layer_key {
     const char *device;
     double part;
     const char *shape;
@@ -79,7 +79,7 @@ struct yk_profile_layer {
 };
 
 /* The key of a link's times. */
-struct yk_profile_link {
+struct yk_profile_link_key {
     const char *link;
     const char *collective;
     int32_t ranks;
@@ -97,7 +97,7 @@ struct yk_profile_link {
 /* Of a device: bytes that a process uses besides the memory that its program counts. */
 #define YK_PROFILE_CONTEXT_BYTES "context bytes"
 
-struct yk_profile_fact {
+struct yk_profile_fact_key {
     const char *subject;
     const char *fact;
 };
@@ -119,19 +119,19 @@ struct yk_profile_measurement {
 
 /* A row of each table. */
 struct yk_profile_layer_row {
-    struct yk_profile_layer layer;
+    struct yk_profile_layer_key layer;
     int64_t batch;
     struct yk_profile_measurement measurement;
 };
 
 struct yk_profile_link_row {
-    struct yk_profile_link link;
+    struct yk_profile_link_key link;
     int64_t bytes;
     struct yk_profile_measurement measurement;
 };
 
 struct yk_profile_fact_row {
-    struct yk_profile_fact fact;
+    struct yk_profile_fact_key fact;
     struct yk_profile_measurement measurement;
 };
 
@@ -149,24 +149,25 @@ yk_status yk_profile_create(const char *path, struct yk_profile **out) YK_MUST_U
  * exists), a new profile is created, and `note` gets a sentence about it. An SQLite database of
  * another program, and a file that cannot be read, is an error.
  */
-yk_status yk_profile_create_or_set_aside(const char *path, struct yk_text *note,
-                                         struct yk_profile **out) YK_MUST_USE;
+yk_status yk_profile_open_or_recreate(const char *path, struct yk_text *note,
+                                      struct yk_profile **out) YK_MUST_USE;
 
 void yk_profile_close(struct yk_profile *profile);
 
 /* The name of this machine's CPU. All functions below that find or add times of a CPU mean this
  * one.
  */
-const char *yk_profile_cpu(const struct yk_profile *profile);
+const char *yk_profile_cpu_name(const struct yk_profile *profile);
 
 /* ---- find ---- */
 
-yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+yk_status yk_profile_find_layer(struct yk_profile *profile,
+                                const struct yk_profile_layer_key *layer,
                                 struct yk_profile_curve *out) YK_MUST_USE;
 
 /* The measured part of the device that is nearest to `part`, at most `most` away; NAN: none. */
-yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
-                               double most, double *out) YK_MUST_USE;
+yk_status yk_profile_find_nearest_part(struct yk_profile *profile, const char *device, double part,
+                                       double most, double *out) YK_MUST_USE;
 
 /* Whether layers of the device, such as "cpu:2", were measured only on other CPUs than this
  * machine's. `name` is the first such CPU in alphabetical order; "" if its name is unknown. */
@@ -175,30 +176,30 @@ yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *devi
 
 /* The measured sequence lengths of the layer next below and next above `layer->sequence`; 0: none.
  */
-yk_status yk_profile_find_sequences(struct yk_profile *profile,
-                                    const struct yk_profile_layer *layer, int64_t *out_below,
-                                    int64_t *out_above) YK_MUST_USE;
+yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
+                                            const struct yk_profile_layer_key *layer,
+                                            int64_t *out_below, int64_t *out_above) YK_MUST_USE;
 
-yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
+yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                                struct yk_profile_curve *out) YK_MUST_USE;
 
 /* The value of a fact; NAN: not measured. */
-yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                                double *out) YK_MUST_USE;
 
 /* Whether the row exists and was measured with these versions. */
-yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
                                int64_t batch, const char *versions, bool *out) YK_MUST_USE;
-yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link *link,
+yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                               int64_t bytes, const char *versions, bool *out) YK_MUST_USE;
-yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const char *versions, bool *out) YK_MUST_USE;
 
 /* ---- all rows ---- */
 
 /* Adds every row as a line of text, sorted by key, without time and host. Profiles with the same
  * rows have the same text, in whichever order they were written. */
-yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
+yk_status yk_profile_list_rows(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
 
 /* Functions to call for every row, with `argument`; NULL: skip the rows of that table. A row is
  * valid during the call. */
@@ -209,7 +210,7 @@ struct yk_profile_visitor {
     yk_status (*fact)(void *argument, const struct yk_profile_fact_row *row);
 };
 
-/* Visits all rows in the order of yk_profile_list(). An error of the visitor stops that and is
+/* Visits all rows in the order of yk_profile_list_rows(). An error of the visitor stops that and is
  * returned. */
 yk_status yk_profile_visit(struct yk_profile *profile,
                            const struct yk_profile_visitor *visitor) YK_MUST_USE;
@@ -218,18 +219,18 @@ yk_status yk_profile_visit(struct yk_profile *profile,
 
 /* Add a row; a row with the same key is replaced. A part within 0.5 % of a known one counts as that
  * one. */
-yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
                                int64_t batch,
                                const struct yk_profile_measurement *measurement) YK_MUST_USE;
-yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link *link,
+yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                               int64_t bytes,
                               const struct yk_profile_measurement *measurement) YK_MUST_USE;
-yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const struct yk_profile_measurement *measurement) YK_MUST_USE;
 
 /* A transaction: the rows between begin and commit are written all together or not at all. Other
  * writers wait meanwhile, so keep it short. */
-yk_status yk_profile_begin(struct yk_profile *profile) YK_MUST_USE;
+yk_status yk_profile_begin_transaction(struct yk_profile *profile) YK_MUST_USE;
 yk_status yk_profile_commit(struct yk_profile *profile) YK_MUST_USE;
 
 /* How many rows of an imported file were handled in which way. */

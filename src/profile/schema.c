@@ -1,4 +1,4 @@
-#include "profile/handle.h"
+#include "profile/profile_internal.h"
 
 #include <stddef.h>
 
@@ -111,62 +111,62 @@ static const char with_cpu[] = REMAKE_ALL("''");
 static const char with_new_names[] = REMAKE_ALL("cpu");
 
 /* A view may have rows without end, and a trigger change what is added. */
-static yk_status check_schema(struct yk_database *database)
+static yk_status check_schema(struct yk_sqlite *database)
 {
     int64_t others = 0;
-    YK_TRY(yk_database_read_integer(database,
-                                    "SELECT count(*) FROM main.sqlite_master WHERE type NOT IN "
-                                    "('table', 'index') OR (type = 'table' AND rootpage = 0)",
-                                    &others));
+    YK_TRY(yk_sqlite_read_integer(database,
+                                  "SELECT count(*) FROM main.sqlite_master WHERE type NOT IN "
+                                  "('table', 'index') OR (type = 'table' AND rootpage = 0)",
+                                  &others));
     if (others > 0) {
-        yk_database_mark_broken(database);
+        yk_sqlite_mark_damaged(database);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: the profile is damaged: it has a view, a trigger or a virtual table, "
                        "and profiles have plain tables alone",
-                       yk_database_path(database));
+                       yk_sqlite_path(database));
     }
     return YK_OK;
 }
 
-static yk_status inspect(struct yk_database *database, int64_t *out)
+static yk_status inspect(struct yk_sqlite *database, int64_t *out)
 {
     int64_t application = 0;
     int64_t version = 0;
     int64_t tables = 0;
-    YK_TRY(yk_database_read_integer(database, "PRAGMA application_id", &application));
-    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &version));
-    YK_TRY(yk_database_read_integer(database, "SELECT count(*) FROM main.sqlite_master", &tables));
+    YK_TRY(yk_sqlite_read_integer(database, "PRAGMA application_id", &application));
+    YK_TRY(yk_sqlite_read_integer(database, "PRAGMA user_version", &version));
+    YK_TRY(yk_sqlite_read_integer(database, "SELECT count(*) FROM main.sqlite_master", &tables));
     *out = version;
     if (application == 0 && version == EMPTY && tables == 0) {
         return YK_OK;
     }
     if (application != APPLICATION) {
         return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
-                       yk_database_path(database));
+                       yk_sqlite_path(database));
     }
     if (version < BEFORE_FACTS || version > VERSION) {
-        yk_database_mark_broken(database);
+        yk_sqlite_mark_damaged(database);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a profile of form %lld, and this program knows form %d: it has to be "
                        "measured again",
-                       yk_database_path(database), (long long)version, VERSION);
+                       yk_sqlite_path(database), (long long)version, VERSION);
     }
     return check_schema(database);
 }
 
 /* The form of the file as all of it is at one moment, since others may write. */
-static yk_status find_version(struct yk_database *database, int64_t *out)
+static yk_status find_version(struct yk_sqlite *database, int64_t *out)
 {
-    YK_TRY(yk_database_execute(database, "SAVEPOINT form"));
+    YK_TRY(yk_sqlite_execute(database, "SAVEPOINT form"));
     const yk_status status = inspect(database, out);
     if (status != YK_OK) {
-        yk_database_rollback(database);
+        yk_sqlite_rollback(database);
         return status;
     }
-    return yk_database_execute(database, "RELEASE form");
+    return yk_sqlite_execute(database, "RELEASE form");
 }
 
-static yk_status check_columns(struct yk_database *database)
+static yk_status check_columns(struct yk_sqlite *database)
 {
     static const char *const rows[] = {
         "SELECT " LAYERS ", seconds, " COMMON ", cpu FROM layers",
@@ -174,58 +174,58 @@ static yk_status check_columns(struct yk_database *database)
         "SELECT " FACTS ", value, " COMMON ", cpu FROM facts",
     };
     for (int i = 0; i < 3; i++) {
-        struct yk_database_statement *query = NULL;
-        YK_TRY(yk_database_prepare(database, rows[i], &query));
-        yk_database_finalize(query);
+        struct yk_sqlite_statement *query = NULL;
+        YK_TRY(yk_sqlite_prepare(database, rows[i], &query));
+        yk_sqlite_finalize(query);
     }
     return YK_OK;
 }
 
-yk_status yk_schema_check(struct yk_database *database)
+yk_status yk_schema_check(struct yk_sqlite *database)
 {
     int64_t version = 0;
     YK_TRY(find_version(database, &version));
     if (version == BEFORE_NAMES) {
-        YK_TRY(yk_database_execute(database, views_of_older_names));
+        YK_TRY(yk_sqlite_execute(database, views_of_older_names));
     } else if (version == BEFORE_CPU) {
-        YK_TRY(yk_database_execute(database, views_before_cpu));
+        YK_TRY(yk_sqlite_execute(database, views_before_cpu));
     } else if (version < BEFORE_CPU) {
-        YK_TRY(yk_database_execute(database, version == EMPTY ? empty_views : views_before_when));
-        YK_TRY(yk_database_execute(database,
-                                   version <= BEFORE_FACTS ? empty_facts : facts_before_when));
+        YK_TRY(yk_sqlite_execute(database, version == EMPTY ? empty_views : views_before_when));
+        YK_TRY(
+            yk_sqlite_execute(database, version <= BEFORE_FACTS ? empty_facts : facts_before_when));
     }
     return check_columns(database);
 }
 
-static yk_status upgrade(struct yk_database *database)
+static yk_status upgrade(struct yk_sqlite *database)
 {
     int64_t version = 0;
     YK_TRY(find_version(database, &version)); /* which another process may have renewed meanwhile */
     if (version == EMPTY) {
-        YK_TRY(yk_database_execute(database, all_tables));
-        return yk_database_commit(database);
+        YK_TRY(yk_sqlite_execute(database, all_tables));
+        return yk_sqlite_commit(database);
     }
     if (version <= BEFORE_FACTS) {
-        YK_TRY(yk_database_execute(database, facts));
+        YK_TRY(yk_sqlite_execute(database, facts));
     }
     if (version <= BEFORE_WHEN) {
-        YK_TRY(yk_database_execute(database, when_and_where));
+        YK_TRY(yk_sqlite_execute(database, when_and_where));
     }
     if (version < VERSION) {
-        YK_TRY(yk_database_execute(database, version <= BEFORE_CPU ? with_cpu : with_new_names));
+        YK_TRY(yk_sqlite_execute(database, version <= BEFORE_CPU ? with_cpu : with_new_names));
     }
-    return yk_database_commit(database);
+    return yk_sqlite_commit(database);
 }
 
-yk_status yk_schema_upgrade(struct yk_database *database)
+yk_status yk_schema_upgrade(struct yk_sqlite *database)
 {
     int64_t version = 0;
     YK_TRY(find_version(database, &version));
     if (version < VERSION) {
-        YK_TRY(yk_database_begin(database));
+        YK_TRY(yk_sqlite_begin_transaction(database));
         const yk_status status = upgrade(database);
         if (status != YK_OK) {
-            yk_database_rollback(database);
+            yk_sqlite_rollback(database);
             return status;
         }
     }

@@ -34,7 +34,7 @@ enum yk_lane yk_op_kind_lane(enum yk_op_kind kind)
 
 static const char *layer_name(const struct yk_program *program, int32_t layer)
 {
-    return yk_model_sizes_whole_batch(program->sizes)->layers[layer].name;
+    return yk_model_cache_whole_batch(program->sizes)->layers[layer].name;
 }
 
 static void describe_layer(const struct yk_program *program, const struct yk_op *op,
@@ -77,7 +77,7 @@ enum {
 
 /* The time when all ops of other lanes that the op waits for had ended; −INFINITY: it has no such
  * waits. The end of an op of the previous iteration is unknown; the begin of this op is used. */
-static double ready_s(const struct yk_program_rank *list, int32_t number, const double *begin_s,
+static double ready_s(const struct yk_op_list *list, int32_t number, const double *begin_s,
                       const double *end_s)
 {
     const struct yk_op *op = &list->ops[number];
@@ -91,8 +91,8 @@ static double ready_s(const struct yk_program_rank *list, int32_t number, const 
     return latest_s;
 }
 
-void yk_op_spans_find(const struct yk_program_rank *list, const double *begin_s,
-                      const double *end_s, double *from_s, double *until_s)
+void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, const double *end_s,
+                         double *from_s, double *until_s)
 {
     int32_t before[YK_LANE_COUNT];
     yk_number_fill(before, YK_LANE_COUNT, NONE);

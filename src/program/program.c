@@ -1,9 +1,9 @@
 #include "program/program.h"
 
-#include "program/compile/sequence.h"
-#include "program/compile/waits.h"
-#include "program/facts.h"
-#include "program/layout.h"
+#include "program/compile/op_waits.h"
+#include "program/compile/step_ops.h"
+#include "program/message_layout.h"
+#include "program/program_facts.h"
 
 /* True if two ranks have the same op list: with one group, and equal shares, parts, memory limits
  * and kinds of device. */
@@ -13,13 +13,13 @@ static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
     if (plan->group_count > 1) {
         return false;
     }
-    const int32_t i = yk_facts_member(plan, 0, a);
-    const int32_t j = yk_facts_member(plan, 0, b);
+    const int32_t i = yk_program_facts_member_index(plan, 0, a);
+    const int32_t j = yk_program_facts_member_index(plan, 0, b);
     if (i < 0 || j < 0) {
         return i == j;
     }
-    const struct yk_plan_member *one = &plan->groups[0].members[i];
-    const struct yk_plan_member *other = &plan->groups[0].members[j];
+    const struct yk_plan_group_member *one = &plan->groups[0].members[i];
+    const struct yk_plan_group_member *other = &plan->groups[0].members[j];
     return one->share == other->share && one->part == other->part &&
            one->micro_batch_number == other->micro_batch_number &&
            plan->ranks[a].limit_bytes == plan->ranks[b].limit_bytes &&
@@ -33,7 +33,7 @@ static yk_status output_bytes(const struct yk_program *program, int32_t layer, i
 {
     const struct yk_model *model = NULL;
     double bytes = 0;
-    YK_TRY(yk_model_sizes_get(program->sizes, samples, false, &model));
+    YK_TRY(yk_model_cache_get(program->sizes, samples, false, &model));
     for (int32_t e = 0; e < model->edge_count; e++) {
         if (model->edges[e].from == layer && (double)model->edges[e].bytes > bytes) {
             bytes = (double)model->edges[e].bytes;
@@ -45,7 +45,7 @@ static yk_status output_bytes(const struct yk_program *program, int32_t layer, i
 
 /* Makes the op of `rank` for an entry. Sets `*concerns` to false if the rank is not involved.
  * `members` (groups) are the member indices of the rank. */
-static yk_status make_op(const struct yk_program *program, const struct yk_sequence_entry *entry,
+static yk_status make_op(const struct yk_program *program, const struct yk_step_ops_entry *entry,
                          int32_t rank, const int32_t *members, struct yk_op *out, bool *concerns)
 {
     *out = entry->op;
@@ -63,20 +63,20 @@ static yk_status make_op(const struct yk_program *program, const struct yk_seque
         if (*concerns && (out->lane == YK_LANE_COPY || out->kind == YK_OP_FORWARD ||
                           out->kind == YK_OP_RECOMPUTE || out->kind == YK_OP_BACKWARD)) {
             int64_t first = 0;
-            out->samples = yk_plan_samples(program->plan, entry->group, members[entry->group],
-                                           out->micro_batch, &first);
+            out->samples = yk_plan_member_samples(program->plan, entry->group,
+                                                  members[entry->group], out->micro_batch, &first);
         }
     }
     return YK_OK;
 }
 
-static yk_status fill_list(struct yk_program *program, const struct yk_facts *facts,
-                           const struct yk_sequence *sequence, int32_t rank, int32_t *members)
+static yk_status fill_list(struct yk_program *program, const struct yk_program_facts *facts,
+                           const struct yk_step_ops *sequence, int32_t rank, int32_t *members)
 {
-    struct yk_program_rank *list = &program->ranks[rank];
+    struct yk_op_list *list = &program->ranks[rank];
     YK_TRY_NEW(program->arena, list->ops, sequence->count);
     for (int32_t g = 0; g < program->plan->group_count; g++) {
-        members[g] = yk_facts_member(program->plan, g, rank);
+        members[g] = yk_program_facts_member_index(program->plan, g, rank);
     }
     for (int32_t i = 0; i < sequence->count; i++) {
         bool concerns = false;
@@ -86,12 +86,12 @@ static yk_status fill_list(struct yk_program *program, const struct yk_facts *fa
             list->ops[list->op_count++] = op;
         }
     }
-    return yk_waits_make(facts, rank);
+    return yk_op_waits_make(facts, rank);
 }
 
 /* Ranks with identical ops share one list. */
-static yk_status make_lists(struct yk_program *program, const struct yk_facts *facts,
-                            const struct yk_sequence *sequence)
+static yk_status make_lists(struct yk_program *program, const struct yk_program_facts *facts,
+                            const struct yk_step_ops *sequence)
 {
     int32_t *members = NULL;
     program->match_count = sequence->match_count;
@@ -113,32 +113,35 @@ static yk_status make_lists(struct yk_program *program, const struct yk_facts *f
 }
 
 static yk_status compile(struct yk_program *program, struct yk_arena *scratch,
-                         struct yk_sequence *sequence)
+                         struct yk_step_ops *sequence)
 {
-    struct yk_facts *facts = NULL;
-    YK_TRY(yk_layout_make(program));
-    YK_TRY(yk_facts_make(program, scratch, &facts));
-    YK_TRY(program->plan->transfer_count > 0 ? yk_sequence_by_slots(facts, scratch, sequence)
-                                             : yk_sequence_by_pipeline(facts, scratch, sequence));
-    yk_sequence_sort(sequence);
+    struct yk_program_facts *facts = NULL;
+    YK_TRY(yk_message_layout_make(program));
+    YK_TRY(yk_program_facts_make(program, scratch, &facts));
+    YK_TRY(program->plan->transfer_count > 0 ? yk_step_ops_from_slots(facts, scratch, sequence)
+                                             : yk_step_ops_from_pipeline(facts, scratch, sequence));
+    yk_step_ops_sort(sequence);
     YK_TRY(make_lists(program, facts, sequence));
     return program->plan->group_count == 1 ? yk_memory_waits_add(program) : YK_OK;
 }
 
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                             struct yk_model_sizes *sizes, struct yk_program **out)
+                             struct yk_model_cache *sizes, struct yk_program **out)
 {
-    return yk_program_compile_by(plan, cluster, NULL, sizes, NULL, out);
+    return yk_program_compile_with_deadline(plan, cluster, NULL, sizes, NULL, out);
 }
 
-yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                const struct yk_device_facts *facts, struct yk_model_sizes *sizes,
-                                const struct yk_deadline *deadline, struct yk_program **out)
+yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
+                                           const struct yk_cluster *cluster,
+                                           const struct yk_device_measurements *facts,
+                                           struct yk_model_cache *sizes,
+                                           const struct yk_deadline *deadline,
+                                           struct yk_program **out)
 {
     struct yk_arena *scratch = NULL;
-    struct yk_sequence sequence = {0};
+    struct yk_step_ops sequence = {0};
     struct yk_program *program = NULL;
-    YK_TRY_NEW_OWNER(program);
+    YK_TRY_NEW_WITH_ARENA(program);
     program->plan = plan;
     program->cluster = cluster;
     program->facts = facts;
@@ -147,7 +150,7 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
     program->rank_count = plan->rank_count;
     yk_status status = yk_arena_create(&scratch);
     YK_THEN(compile(program, scratch, &sequence));
-    yk_sequence_free(&sequence);
+    yk_step_ops_free(&sequence);
     yk_arena_destroy(scratch);
     if (status != YK_OK) {
         yk_program_destroy(program);

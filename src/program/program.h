@@ -37,7 +37,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "cluster/cluster.h"
-#include "cost/device_facts.h"
+#include "cost/device_measurements.h"
 #include "model/model.h"
 #include "plan/plan.h"
 #include "trace/trace.h"
@@ -63,8 +63,8 @@ enum yk_op_kind {
 };
 
 enum {
-    YK_NO_MATCH = -1,
-    YK_AGREE_BYTES = 8, /* size of an agree message */
+    YK_OP_NO_MATCH = -1,
+    YK_OP_AGREE_BYTES = 8, /* size of an agree message */
 };
 
 struct yk_op {
@@ -78,13 +78,13 @@ struct yk_op {
     int8_t step;         /* −1, 0 or +1: previous, this or next training step */
     int32_t first_block; /* all_gather, reduce_scatter */
     int32_t block_count;
-    int32_t bucket;  /* all_reduce: index in the program's buckets; otherwise −1 */
-    int32_t group;   /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
-    int32_t peer;    /* send, recv: the other rank; otherwise −1 */
-    int32_t match;   /* identifies one communication: equal for its ops on all ranks. YK_NO_MATCH:
-                        not a communication op */
-    int64_t samples; /* load, forward, recompute, backward, send, recv; may be 0 */
-    double bytes;    /* comm lane: size of the whole message; otherwise 0 */
+    int32_t bucket; /* all_reduce: index in the program's buckets; otherwise −1 */
+    int32_t group;  /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
+    int32_t peer;   /* send, recv: the other rank; otherwise −1 */
+    int32_t match;  /* identifies one communication: equal for its ops on all ranks. YK_OP_NO_MATCH:
+                       not a communication op */
+    int64_t samples;    /* load, forward, recompute, backward, send, recv; may be 0 */
+    double bytes;       /* comm lane: size of the whole message; otherwise 0 */
     int32_t first_wait; /* index in the rank's waits */
     int32_t wait_count;
 };
@@ -95,7 +95,7 @@ struct yk_op_wait {
 };
 
 /* The op list of a rank. Ranks with identical ops share one list: their pointers are equal. */
-struct yk_program_rank {
+struct yk_op_list {
     struct yk_op *ops;
     struct yk_op_wait *waits;
     int32_t op_count;
@@ -103,7 +103,7 @@ struct yk_program_rank {
 };
 
 /* Replicated layers of one group whose gradients are summed by one all_reduce. */
-struct yk_bucket {
+struct yk_gradient_bucket {
     int32_t group;
     int32_t *layers; /* in the order of the backward pass */
     int32_t layer_count;
@@ -125,13 +125,13 @@ struct yk_program {
     struct yk_arena *arena;
     const struct yk_plan *plan;
     const struct yk_cluster *cluster;
-    const struct yk_device_facts *facts; /* (devices of the cluster) measurements, or NULL */
-    struct yk_model_sizes *sizes;
+    const struct yk_device_measurements *facts; /* (devices of the cluster) measurements, or NULL */
+    struct yk_model_cache *sizes;
     int32_t rank_count;
     int32_t bucket_count;
     int32_t match_count;
-    struct yk_program_rank *ranks;
-    struct yk_bucket *buckets;
+    struct yk_op_list *ranks;
+    struct yk_gradient_bucket *buckets;
     struct yk_program_layer *layers; /* (L) */
     /* Functions on the program fail with YK_ERROR_STOPPED after it. NULL: no deadline. */
     const struct yk_deadline *deadline;
@@ -140,13 +140,15 @@ struct yk_program {
 /* Compiles a plan that has passed yk_plan_check(). Adds waits where memory could overflow because
  * one lane runs ahead of another. The program may still exceed memory; see yk_program_check(). */
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                             struct yk_model_sizes *sizes, struct yk_program **out) YK_MUST_USE;
+                             struct yk_model_cache *sizes, struct yk_program **out) YK_MUST_USE;
 
 /* The same with measurements of the devices and a deadline. Both may be NULL. */
-yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                const struct yk_device_facts *facts, struct yk_model_sizes *sizes,
-                                const struct yk_deadline *deadline,
-                                struct yk_program **out) YK_MUST_USE;
+yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
+                                           const struct yk_cluster *cluster,
+                                           const struct yk_device_measurements *facts,
+                                           struct yk_model_cache *sizes,
+                                           const struct yk_deadline *deadline,
+                                           struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 
 /* The first rank that shares the op list of `rank`; often `rank` itself. */
@@ -182,7 +184,7 @@ void yk_op_describe(const struct yk_program *program, const struct yk_op *op, st
  * of a lane without waits, the span starts at its begin. A release takes no time: the time before
  * it belongs to the preceding op.
  */
-void yk_op_spans_find(const struct yk_program_rank *list, const double *begin_s,
-                      const double *end_s, double *from_s, double *until_s);
+void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, const double *end_s,
+                         double *from_s, double *until_s);
 
 #endif

@@ -24,8 +24,8 @@ struct draw {
     const struct yk_program *program;
     struct yk_arena *arena;
     struct yk_random random;
-    struct yk_facts *facts;
-    struct yk_rank_view **views;        /* (ranks) */
+    struct yk_program_facts *facts;
+    struct yk_op_index **views;         /* (ranks) */
     struct yk_precedences *precedences; /* (ranks) free with free_draw() */
     int32_t **nodes;                    /* (ranks, ops) */
     int32_t node_count;
@@ -62,12 +62,12 @@ static yk_status number_nodes(struct draw *draw)
     YK_TRY_NEW(draw->arena, draw->nodes, program->rank_count);
     draw->node_count = program->match_count;
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const struct yk_program_rank *list = &program->ranks[r];
+        const struct yk_op_list *list = &program->ranks[r];
         YK_TRY_NEW(draw->arena, draw->nodes[r], list->op_count);
         count += list->op_count;
         for (int32_t i = 0; i < list->op_count; i++) {
             const int32_t match = list->ops[i].match;
-            draw->nodes[r][i] = match != YK_NO_MATCH ? match : draw->node_count++;
+            draw->nodes[r][i] = match != YK_OP_NO_MATCH ? match : draw->node_count++;
         }
     }
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
@@ -77,7 +77,7 @@ static yk_status number_nodes(struct draw *draw)
     YK_TRY_NEW(draw->arena, draw->keys, count);
     YK_TRY_NEW(draw->arena, draw->position, count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const struct yk_program_rank *list = &program->ranks[r];
+        const struct yk_op_list *list = &program->ranks[r];
         for (int32_t i = 0; i < list->op_count; i++) {
             draw->ops[draw->nodes[r][i]] = &list->ops[i];
             draw->places[draw->nodes[r][i]] = (double)i / list->op_count;
@@ -94,7 +94,7 @@ static yk_status find_precedences(struct draw *draw)
     YK_TRY_NEW(draw->arena, draw->views, program->rank_count);
     YK_TRY_NEW(draw->arena, draw->precedences, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(yk_rank_view_make(draw->facts, r, draw->arena, &draw->views[r]));
+        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &draw->views[r]));
         YK_TRY(yk_precedences_find(draw->views[r], draw->arena, &draw->precedences[r]));
         count += draw->precedences[r].count;
     }
@@ -139,7 +139,7 @@ static yk_status make_draw(const struct yk_program *program, uint64_t seed, stru
         .arena = arena,
         .random = yk_random_from_seed(seed),
     };
-    YK_TRY(yk_facts_make(program, arena, &out->facts));
+    YK_TRY(yk_program_facts_make(program, arena, &out->facts));
     YK_TRY(number_nodes(out));
     YK_TRY(find_precedences(out));
     return join_nodes(out);
@@ -245,8 +245,8 @@ struct listing {
     struct draw *draw;
     const struct intensity *intensity;
     int32_t rank;
-    const struct yk_program_rank *old;
-    struct yk_program_rank *list;
+    const struct yk_op_list *old;
+    struct yk_op_list *list;
     int32_t *numbers; /* (ops) from old to new op numbers */
     /* The waits of each new op, as linked lists. */
     int32_t *first;
@@ -338,7 +338,7 @@ static yk_status note_all(struct listing *listing)
 /* Of several waits for one lane, only the latest is written. */
 static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
 {
-    struct yk_program_rank *list = listing->list;
+    struct yk_op_list *list = listing->list;
     YK_TRY_NEW(arena, list->waits, (int64_t)list->op_count * (YK_LANE_COUNT - 1));
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_op_wait last[YK_LANE_COUNT] = {{-1, 0}, {-1, 0}, {-1, 0}};
@@ -361,14 +361,14 @@ static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
     return YK_OK;
 }
 
-static int64_t position_of(const struct yk_rank_view *view, struct yk_op_wait wait)
+static int64_t position_of(const struct yk_op_index *view, struct yk_op_wait wait)
 {
     const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
     return view->position[wait.op] - (int64_t)wait.lag * view->lane_count[lane];
 }
 
 /* True if `wait` has always ended when `known` has, which the same op waits for. */
-static bool is_implied(const struct yk_rank_view *view, struct yk_op_wait wait,
+static bool is_implied(const struct yk_op_index *view, struct yk_op_wait wait,
                        struct yk_op_wait known)
 {
     const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
@@ -378,12 +378,12 @@ static bool is_implied(const struct yk_rank_view *view, struct yk_op_wait wait,
 
 /* Removes half of the redundant waits at random. A wait is redundant if another wait, or the
  * preceding op of the lane, implies it. Since implications do not change, both may be removed. */
-static yk_status thin_out(struct draw *draw, const struct yk_facts *facts, int32_t rank)
+static yk_status thin_out(struct draw *draw, const struct yk_program_facts *facts, int32_t rank)
 {
-    struct yk_program_rank *list = &facts->program->ranks[rank];
-    struct yk_rank_view *view = NULL;
+    struct yk_op_list *list = &facts->program->ranks[rank];
+    struct yk_op_index *view = NULL;
     int32_t previous[YK_LANE_COUNT] = {-1, -1, -1};
-    YK_TRY(yk_rank_view_make(facts, rank, draw->arena, &view));
+    YK_TRY(yk_op_index_make(facts, rank, draw->arena, &view));
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_op *op = &list->ops[i];
         struct yk_op_wait all[YK_LANE_COUNT];
@@ -414,7 +414,7 @@ static yk_status thin_out(struct draw *draw, const struct yk_facts *facts, int32
 static yk_status draw_lists(struct draw *draw, const struct intensity *intensity,
                             struct yk_program *program)
 {
-    struct yk_facts *facts = NULL;
+    struct yk_program_facts *facts = NULL;
     YK_TRY_NEW(program->arena, program->ranks, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
         struct listing listing = {
@@ -428,7 +428,7 @@ static yk_status draw_lists(struct draw *draw, const struct intensity *intensity
         YK_TRY(note_all(&listing));
         YK_TRY(write_waits(&listing, program->arena));
     }
-    YK_TRY(yk_facts_make(program, draw->arena, &facts));
+    YK_TRY(yk_program_facts_make(program, draw->arena, &facts));
     for (int32_t r = 0; r < program->rank_count; r++) {
         YK_TRY(thin_out(draw, facts, r));
     }
@@ -452,7 +452,7 @@ static yk_status copy_frame(const struct yk_program *program, struct yk_program 
     YK_TRY_NEW(copy->arena, copy->buckets, program->bucket_count);
     memcpy(copy->layers, program->layers, (size_t)L * sizeof *copy->layers);
     for (int32_t b = 0; b < program->bucket_count; b++) {
-        struct yk_bucket *bucket = &copy->buckets[b];
+        struct yk_gradient_bucket *bucket = &copy->buckets[b];
         *bucket = program->buckets[b];
         YK_TRY_NEW(copy->arena, bucket->layers, bucket->layer_count);
         memcpy(bucket->layers, program->buckets[b].layers,
@@ -465,7 +465,7 @@ static yk_status copy_frame(const struct yk_program *program, struct yk_program 
 static yk_status make_frame(const struct yk_program *program, struct yk_program **out)
 {
     struct yk_program *copy = NULL;
-    YK_TRY_NEW_OWNER(copy);
+    YK_TRY_NEW_WITH_ARENA(copy);
     struct yk_arena *arena = copy->arena;
     *copy = *program;
     copy->arena = arena;
@@ -483,8 +483,8 @@ static yk_status copy_lists(const struct yk_program *program, struct yk_program 
 {
     YK_TRY_NEW(copy->arena, copy->ranks, copy->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const struct yk_program_rank *from = &program->ranks[r];
-        struct yk_program_rank *list = &copy->ranks[r];
+        const struct yk_op_list *from = &program->ranks[r];
+        struct yk_op_list *list = &copy->ranks[r];
         *list = *from;
         YK_TRY_NEW(copy->arena, list->ops, from->op_count);
         YK_TRY_NEW(copy->arena, list->waits, from->wait_count);

@@ -28,7 +28,7 @@ static void write_heading(const struct yk_program *program, int32_t first, struc
 /* The op, what it carries and for whom, and the step if it is not this one. */
 static void write_op(const struct yk_program *program, const struct yk_op *op, struct yk_text *out)
 {
-    char bytes[YK_UNITS_SIZE];
+    char bytes[YK_UNITS_BUFFER_SIZE];
     yk_op_describe(program, op, out);
     if (op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) {
         yk_text_addf(out, " %s %d", op->kind == YK_OP_SEND ? "to" : "from", op->peer);
@@ -45,8 +45,7 @@ static void write_op(const struct yk_program *program, const struct yk_op *op, s
     }
 }
 
-static void write_waits(const struct yk_program_rank *list, const struct yk_op *op,
-                        struct yk_text *out)
+static void write_waits(const struct yk_op_list *list, const struct yk_op *op, struct yk_text *out)
 {
     for (int32_t w = 0; w < op->wait_count; w++) {
         const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
@@ -54,7 +53,7 @@ static void write_waits(const struct yk_program_rank *list, const struct yk_op *
     }
 }
 
-static yk_status write_row(const struct yk_program *program, const struct yk_program_rank *list,
+static yk_status write_row(const struct yk_program *program, const struct yk_op_list *list,
                            int32_t number, struct yk_table *table)
 {
     const struct yk_op *op = &list->ops[number];
@@ -73,7 +72,7 @@ static yk_status write_row(const struct yk_program *program, const struct yk_pro
     return status;
 }
 
-static yk_status write_list(const struct yk_program *program, const struct yk_program_rank *list,
+static yk_status write_list(const struct yk_program *program, const struct yk_op_list *list,
                             struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {

@@ -16,7 +16,8 @@ yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject
     for (int narrow = 0; narrow < 2; narrow++) {
         yk_text_addf(out, "<div class=\"at-%s%s%s\">\n", narrow ? "narrow" : "wide",
                      chart->css_class ? " " : "", chart->css_class ? chart->css_class : "");
-        YK_TRY(chart->draw(subject, yk_page_frame(narrow ? YK_PAGE_NARROW : chart->width, out)));
+        YK_TRY(chart->draw(subject,
+                           yk_page_make_figure(narrow ? YK_PAGE_NARROW_WIDTH : chart->width, out)));
         yk_text_add(out, "</div>\n");
     }
     return YK_OK;
@@ -26,7 +27,7 @@ static yk_status add_numbers(const struct yk_chart *chart, const void *subject, 
 {
     struct yk_text csv = {0};
     const yk_status status = chart->write_csv(subject, &csv);
-    yk_page_add_numbers(chart->csv_name, &csv, out);
+    yk_page_add_csv(chart->csv_name, &csv, out);
     yk_text_free(&csv);
     return status;
 }
@@ -46,8 +47,8 @@ static yk_status add_section(const struct yk_chart *chart, const void *subject, 
     return YK_OK;
 }
 
-yk_status yk_chart_add_all(const struct yk_chart *const *charts, const void *subject,
-                           struct yk_text *out)
+yk_status yk_chart_add_sections(const struct yk_chart *const *charts, const void *subject,
+                                struct yk_text *out)
 {
     const char *row = "";
     for (; *charts; charts++) {
@@ -68,7 +69,7 @@ yk_status yk_chart_add_all(const struct yk_chart *const *charts, const void *sub
     return yk_text_status(out);
 }
 
-yk_status yk_chart_open_text(void *argument, const char *name, struct yk_text **out)
+yk_status yk_chart_open_single_text(void *argument, const char *name, struct yk_text **out)
 {
     (void)name;
     *out = argument;
@@ -76,7 +77,7 @@ yk_status yk_chart_open_text(void *argument, const char *name, struct yk_text **
 }
 
 static yk_status write_picture(const struct yk_chart *chart, const void *subject,
-                               yk_chart_open open, void *argument)
+                               yk_chart_open_file open, void *argument)
 {
     struct yk_text *text = NULL;
     char name[64];
@@ -87,8 +88,8 @@ static yk_status write_picture(const struct yk_chart *chart, const void *subject
     return yk_text_status(text);
 }
 
-yk_status yk_chart_write(const struct yk_chart *const *charts, const char *name,
-                         const void *subject, yk_chart_open open, void *argument)
+yk_status yk_chart_write_svg(const struct yk_chart *const *charts, const char *name,
+                             const void *subject, yk_chart_open_file open, void *argument)
 {
     for (; *charts; charts++) {
         if ((*charts)->draw &&

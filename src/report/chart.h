@@ -4,7 +4,7 @@
  * list of the page (plan/charts.h, run/charts.h).
  *
  * The functions of a record get the subject of the page: struct yk_equal_ranks_sets for a plan,
- * struct yk_run_page for a run. Records are constant.
+ * struct yk_run_page_data for a run. Records are constant.
  */
 #ifndef YK_REPORT_CHART_H
 #define YK_REPORT_CHART_H
@@ -13,7 +13,7 @@
 #include "report/figure.h"
 
 enum {
-    YK_CHART_HALF = 580 /* picture width in pixels where two charts share a row of the page */
+    YK_CHART_HALF_WIDTH = 580 /* picture width in pixels where two charts share a row of the page */
 };
 
 struct yk_chart {
@@ -42,22 +42,23 @@ struct yk_chart {
 };
 
 /* Adds the sections of all charts that apply. `charts` ends with NULL. */
-yk_status yk_chart_add_all(const struct yk_chart *const *charts, const void *subject,
-                           struct yk_text *out) YK_MUST_USE;
+yk_status yk_chart_add_sections(const struct yk_chart *const *charts, const void *subject,
+                                struct yk_text *out) YK_MUST_USE;
 
 /* Adds the chart's picture twice, for wide and for narrow screens; CSS shows one of them. */
 yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject,
                                struct yk_text *out) YK_MUST_USE;
 
 /* Returns in `out` the text that receives the picture file `name`, such as "bars.svg". */
-typedef yk_status (*yk_chart_open)(void *argument, const char *name, struct yk_text **out);
+typedef yk_status (*yk_chart_open_file)(void *argument, const char *name, struct yk_text **out);
 
-/* A yk_chart_open for a single picture: `argument` is the text. */
-yk_status yk_chart_open_text(void *argument, const char *name, struct yk_text **out);
+/* A yk_chart_open_file for a single picture: `argument` is the text. */
+yk_status yk_chart_open_single_text(void *argument, const char *name, struct yk_text **out);
 
 /* Writes pictures as standalone SVG files, each into the text that `open` returns: the picture of
  * the chart called `name`, or with name NULL those of all charts that apply. */
-yk_status yk_chart_write(const struct yk_chart *const *charts, const char *name,
-                         const void *subject, yk_chart_open open, void *argument) YK_MUST_USE;
+yk_status yk_chart_write_svg(const struct yk_chart *const *charts, const char *name,
+                             const void *subject, yk_chart_open_file open,
+                             void *argument) YK_MUST_USE;
 
 #endif

@@ -61,7 +61,7 @@ void yk_csv_add_number(struct yk_text *out, double value)
 
 void yk_csv_add_rounded(struct yk_text *out, double value)
 {
-    char number[YK_NUMBER_SIZE] = "";
+    char number[YK_NUMBER_BUFFER_SIZE] = "";
     if (isfinite(value)) {
         yk_label_number(value, number);
     }

@@ -22,18 +22,18 @@ void yk_figure_begin(const struct yk_figure *figure, const char *title)
                  figure->width, figure->height, figure->width, figure->height);
     if (!figure->standalone) {
         yk_text_add(out, " aria-label=\"");
-        yk_text_add_xml(out, title);
+        yk_text_add_xml_escaped(out, title);
         yk_text_add(out, "\">\n");
         return;
     }
     yk_text_add(out, ">\n<title>");
-    yk_text_add_xml(out, title);
+    yk_text_add_xml_escaped(out, title);
     yk_text_add(out, "</title>\n<style>\n");
     yk_text_add(out, yk_web_figure_css);
     yk_text_add(out, yk_web_palette_css);
     yk_text_add(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-    yk_figure_cut_text(figure, "title", 14, 24, title,
-                       YK_FIGURE_STRONG * (figure->width - 28) / 1.25);
+    yk_figure_truncated_text(figure, "title", 14, 24, title,
+                             YK_FIGURE_BOLD_FRACTION * (figure->width - 28) / 1.25);
 }
 
 void yk_figure_end(const struct yk_figure *figure)
@@ -44,14 +44,14 @@ void yk_figure_end(const struct yk_figure *figure)
 void yk_figure_text(const struct yk_figure *figure, const char *kind, double x, double y,
                     const char *text)
 {
-    yk_figure_cut_text(figure, kind, x, y, text, HUGE_VAL);
+    yk_figure_truncated_text(figure, kind, x, y, text, HUGE_VAL);
 }
 
-void yk_figure_cut_text(const struct yk_figure *figure, const char *kind, double x, double y,
-                        const char *text, double pixels)
+void yk_figure_truncated_text(const struct yk_figure *figure, const char *kind, double x, double y,
+                              const char *text, double pixels)
 {
     yk_text_addf(figure->out, "<text class=\"%s\" x=\"%.2f\" y=\"%.1f\">", kind, x, y);
-    yk_label_add_cut(figure->out, text, pixels);
+    yk_label_add_truncated(figure->out, text, pixels);
     yk_text_add(figure->out, "</text>\n");
 }
 
@@ -59,8 +59,8 @@ void yk_figure_cut_text(const struct yk_figure *figure, const char *kind, double
  */
 static size_t line_length(const char *text, double pixels)
 {
-    const size_t columns = (size_t)fmax(1, pixels / yk_label_pixels("x"));
-    const size_t max = yk_text_prefix(text, columns);
+    const size_t columns = (size_t)fmax(1, pixels / yk_label_width_pixels("x"));
+    const size_t max = yk_text_prefix_length(text, columns);
     if (!text[max]) {
         return max;
     }
@@ -124,29 +124,30 @@ struct yk_figure_axis yk_figure_axis_make(double max, enum yk_unit unit, int par
     }
     axis.scale = units[unit][u].scale;
     axis.unit = units[unit][u].name;
-    axis.step = axis.scale * yk_label_step(axis.max / axis.scale, parts > 1 ? parts : 1);
+    axis.step = axis.scale * yk_label_axis_step(axis.max / axis.scale, parts > 1 ? parts : 1);
     return axis;
 }
 
-int32_t yk_figure_axis_last(const struct yk_figure_axis *axis)
+int32_t yk_figure_axis_last_tick(const struct yk_figure_axis *axis)
 {
     return (int32_t)floor(axis->max / axis->step + 1e-9);
 }
 
-void yk_figure_axis_label(const struct yk_figure_axis *axis, int32_t tick, char out[YK_UNITS_SIZE])
+void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
+                               char out[YK_UNITS_BUFFER_SIZE])
 {
-    char number[YK_NUMBER_SIZE];
+    char number[YK_NUMBER_BUFFER_SIZE];
     yk_label_number(tick * axis->step / axis->scale, number);
-    snprintf(out, YK_UNITS_SIZE, "%.20s%s", number, tick > 0 ? axis->unit : "");
+    snprintf(out, YK_UNITS_BUFFER_SIZE, "%.20s%s", number, tick > 0 ? axis->unit : "");
 }
 
 void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,
                          double left, double right, double top, double bottom)
 {
-    for (int32_t tick = 0; tick <= yk_figure_axis_last(axis); tick++) {
+    for (int32_t tick = 0; tick <= yk_figure_axis_last_tick(axis); tick++) {
         const double x = left + tick * axis->step / axis->max * (right - left);
-        char label[YK_UNITS_SIZE];
-        yk_figure_axis_label(axis, tick, label);
+        char label[YK_UNITS_BUFFER_SIZE];
+        yk_figure_axis_tick_label(axis, tick, label);
         yk_figure_line(figure, "grid", x, top, x, bottom);
         yk_figure_text(figure, "small soft middle", x, top - 5, label);
     }
@@ -159,7 +160,7 @@ double yk_figure_legend(const struct yk_figure *figure,
     double x = left;
     double y = top;
     for (int32_t i = 0; i < count; i++) {
-        const double width = SWATCH + 6 + yk_label_pixels(entries[i].name) + 14;
+        const double width = SWATCH + 6 + yk_label_width_pixels(entries[i].name) + 14;
         if (x > left && x + width > right) {
             x = left;
             y += LEGEND_HEIGHT;

@@ -15,13 +15,13 @@
 #include <stdint.h>
 
 enum {
-    YK_FIGURE_ALONE_WIDTH = 1180, /* width of a full-width picture */
-    YK_FIGURE_HEADING = 36,       /* height of the heading of a standalone picture */
+    YK_FIGURE_FULL_WIDTH = 1180,   /* width of a full-width picture */
+    YK_FIGURE_HEADING_HEIGHT = 36, /* height of the heading of a standalone picture */
 };
 
 /* Bold letters are wider: text of class "strong" fits if its estimated width is at most this
  * fraction of the space. */
-#define YK_FIGURE_STRONG 0.88
+#define YK_FIGURE_BOLD_FRACTION 0.88
 
 struct yk_figure {
     double width;
@@ -39,8 +39,8 @@ void yk_figure_text(const struct yk_figure *figure, const char *kind, double x, 
                     const char *text);
 
 /* Text that is shortened, with an ellipsis, to at most `pixels`. */
-void yk_figure_cut_text(const struct yk_figure *figure, const char *kind, double x, double y,
-                        const char *text, double pixels);
+void yk_figure_truncated_text(const struct yk_figure *figure, const char *kind, double x, double y,
+                              const char *text, double pixels);
 
 /* Text broken into lines of at most `pixels`, the first baseline at `y`. Returns the height of all
  * lines. With figure NULL it only measures. */
@@ -67,10 +67,11 @@ struct yk_figure_axis {
 struct yk_figure_axis yk_figure_axis_make(double max, enum yk_unit unit, int parts);
 
 /* The index of the last tick; the first is 0. */
-int32_t yk_figure_axis_last(const struct yk_figure_axis *axis);
+int32_t yk_figure_axis_last_tick(const struct yk_figure_axis *axis);
 
 /* The label of a tick: "0", "200ms". */
-void yk_figure_axis_label(const struct yk_figure_axis *axis, int32_t tick, char out[YK_UNITS_SIZE]);
+void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
+                               char out[YK_UNITS_BUFFER_SIZE]);
 
 /* Draws a vertical grid line at every tick of a horizontal axis, with the tick's label above it. */
 void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,

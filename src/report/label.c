@@ -21,34 +21,34 @@ static void drop_trailing_zeros(char *digits)
     digits[length] = '\0';
 }
 
-void yk_label_number(double value, char out[YK_NUMBER_SIZE])
+void yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
 {
     const double magnitude = fabs(value);
     if (value == 0 || magnitude >= 1e15 || magnitude < 1e-4) {
-        snprintf(out, YK_NUMBER_SIZE, "%.6g", value == 0 ? 0 : value);
+        snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.6g", value == 0 ? 0 : value);
         return;
     }
     const int before_point = (int)floor(log10(magnitude)) + 1;
     const int decimals = before_point < 6 ? 6 - before_point : 0;
-    snprintf(out, YK_NUMBER_SIZE, "%.*f", decimals, value);
+    snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.*f", decimals, value);
     drop_trailing_zeros(out);
 }
 
-void yk_label_time(const struct yk_graph *graph, int64_t ticks, char out[YK_NUMBER_SIZE])
+void yk_label_time(const struct yk_graph *graph, int64_t ticks, char out[YK_NUMBER_BUFFER_SIZE])
 {
-    yk_label_number(yk_graph_time(graph, ticks), out);
+    yk_label_number(yk_graph_ticks_to_time(graph, ticks), out);
 }
 
 void yk_label_add_time(struct yk_text *text, const struct yk_graph *graph, int64_t ticks)
 {
-    char digits[YK_NUMBER_SIZE];
+    char digits[YK_NUMBER_BUFFER_SIZE];
     yk_label_time(graph, ticks, digits);
     yk_text_add(text, digits);
 }
 
-void yk_label_count(int64_t count, char out[YK_NUMBER_SIZE])
+void yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE])
 {
-    char digits[YK_NUMBER_SIZE];
+    char digits[YK_NUMBER_BUFFER_SIZE];
     const int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
     int written = 0;
     for (int i = 0; i < length; i++) {
@@ -60,44 +60,44 @@ void yk_label_count(int64_t count, char out[YK_NUMBER_SIZE])
     out[written] = '\0';
 }
 
-void yk_label_percent(double part, double whole, char out[YK_NUMBER_SIZE])
+void yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE])
 {
     /* printf alone would round 61.25 down and 53.75 up. */
-    snprintf(out, YK_NUMBER_SIZE, "%.1f%%", whole > 0 ? round(1000 * part / whole) / 10 : 0);
+    snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.1f%%", whole > 0 ? round(1000 * part / whole) / 10 : 0);
 }
 
-void yk_label_unit(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+void yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
 {
     /* A difference of equal times may leave a rounding error. */
     const bool nothing = fabs(value) < (unit == YK_UNIT_SECONDS ? 1e-12 : 1e-300);
     if (isfinite(value) && !nothing) {
         yk_units_format(value, unit, out);
     } else {
-        snprintf(out, YK_UNITS_SIZE, "%s", nothing ? "0" : "none");
+        snprintf(out, YK_UNITS_BUFFER_SIZE, "%s", nothing ? "0" : "none");
     }
 }
 
-double yk_label_pixels(const char *text)
+double yk_label_width_pixels(const char *text)
 {
-    return (double)yk_text_columns(text) * PIXELS_PER_COLUMN;
+    return (double)yk_text_display_width(text) * PIXELS_PER_COLUMN;
 }
 
-void yk_label_add_cut(struct yk_text *text, const char *label, double pixels)
+void yk_label_add_truncated(struct yk_text *text, const char *label, double pixels)
 {
-    if (yk_label_pixels(label) <= pixels) {
-        yk_text_add_xml(text, label);
+    if (yk_label_width_pixels(label) <= pixels) {
+        yk_text_add_xml_escaped(text, label);
         return;
     }
     struct yk_text cut = {0};
     const double columns = fmax(0, floor(pixels / PIXELS_PER_COLUMN) - 1);
-    yk_text_add_bytes(&cut, label, yk_text_prefix(label, (size_t)columns));
+    yk_text_add_bytes(&cut, label, yk_text_prefix_length(label, (size_t)columns));
     yk_text_add(&cut, "\xe2\x80\xa6");
-    yk_text_add_xml(text, yk_text_chars(&cut));
+    yk_text_add_xml_escaped(text, yk_text_chars(&cut));
     text->failed |= cut.failed;
     yk_text_free(&cut);
 }
 
-double yk_label_step(double span, int parts)
+double yk_label_axis_step(double span, int parts)
 {
     const double min = span / parts;
     const double power = pow(10, floor(log10(min)));

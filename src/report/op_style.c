@@ -1,4 +1,4 @@
-#include "report/lanes.h"
+#include "report/time_chart.h"
 
 #include "program/program.h"
 
@@ -7,7 +7,7 @@
 _Static_assert((int)YK_OP_STYLE_OTHER == (int)YK_OP_KIND_COUNT,
                "one style for each kind of op, and one more");
 
-int32_t yk_op_style_kind(const char *op)
+int32_t yk_op_style_find(const char *op)
 {
     const size_t length = strcspn(op, " ");
     for (int32_t k = 0; k < YK_OP_STYLE_OTHER; k++) {
@@ -24,7 +24,7 @@ const char *yk_op_style_name(int32_t kind)
     return kind == YK_OP_STYLE_OTHER ? "other" : yk_op_kind_name((enum yk_op_kind)kind);
 }
 
-const char *yk_op_style_code(int32_t kind)
+const char *yk_op_style_symbol(int32_t kind)
 {
     static const char *const codes[YK_OP_STYLE_COUNT] = {
         [YK_OP_LOAD] = "L",        [YK_OP_FORWARD] = "F",         [YK_OP_RECOMPUTE] = "C",

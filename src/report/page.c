@@ -13,12 +13,12 @@ enum {
 void yk_page_add_text(const char *before, const char *text, const char *after, struct yk_text *out)
 {
     yk_text_add(out, before);
-    yk_text_add_xml(out, text);
+    yk_text_add_xml_escaped(out, text);
     yk_text_add(out, after);
 }
 
-static const struct yk_page_slot *find_slot(const char *name, size_t length,
-                                            const struct yk_page_slot *slots, size_t count)
+static const struct yk_page_placeholder *
+find_slot(const char *name, size_t length, const struct yk_page_placeholder *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (strlen(slots[i].name) == length && strncmp(slots[i].name, name, length) == 0) {
@@ -28,12 +28,12 @@ static const struct yk_page_slot *find_slot(const char *name, size_t length,
     return NULL;
 }
 
-const char *yk_page_fill(const char *part, const struct yk_page_slot *slots, size_t count,
-                         struct yk_text *out)
+const char *yk_page_fill_template(const char *part, const struct yk_page_placeholder *slots,
+                                  size_t count, struct yk_text *out)
 {
     for (const char *name = strstr(part, "{{"); name; name = strstr(part, "{{")) {
         const size_t length = strcspn(name + 2, "}");
-        const struct yk_page_slot *slot = find_slot(name + 2, length, slots, count);
+        const struct yk_page_placeholder *slot = find_slot(name + 2, length, slots, count);
         yk_text_add_bytes(out, part, (size_t)(name - part));
         part = name + 2 + length + 2;
         if (!slot) {
@@ -42,7 +42,7 @@ const char *yk_page_fill(const char *part, const struct yk_page_slot *slots, siz
         if (slot->markup) {
             yk_text_add(out, slot->value);
         } else {
-            yk_text_add_xml(out, slot->value);
+            yk_text_add_xml_escaped(out, slot->value);
         }
     }
     yk_text_add(out, part);
@@ -59,28 +59,28 @@ static void add_all(const char *const *texts, struct yk_text *out)
 void yk_page_begin(const char *title, const char *lead, const char *const *styles,
                    struct yk_text *out)
 {
-    const struct yk_page_slot slots[] = {{"title", title, false}, {"lead", lead, false}};
+    const struct yk_page_placeholder slots[] = {{"title", title, false}, {"lead", lead, false}};
     const size_t count = sizeof slots / sizeof *slots;
-    const char *rest = yk_page_fill(yk_web_page_html, slots, count, out);
+    const char *rest = yk_page_fill_template(yk_web_page_html, slots, count, out);
     yk_text_add(out, yk_web_page_css);
     yk_text_add(out, yk_web_figure_css);
     yk_text_add(out, yk_web_palette_css);
     add_all(styles, out);
-    (void)yk_page_fill(rest, slots, count, out);
+    (void)yk_page_fill_template(rest, slots, count, out);
 }
 
-void yk_page_begin_figures(struct yk_text *out)
+void yk_page_begin_headline_numbers(struct yk_text *out)
 {
     yk_text_add(out, "<dl class=\"figures\">\n");
 }
 
-void yk_page_add_figure(const char *name, const char *value, struct yk_text *out)
+void yk_page_add_headline_number(const char *name, const char *value, struct yk_text *out)
 {
     yk_page_add_text("<div><dt>", name, "</dt>", out);
     yk_page_add_text("<dd>", value, "</dd></div>\n", out);
 }
 
-void yk_page_end_figures(struct yk_text *out)
+void yk_page_end_headline_numbers(struct yk_text *out)
 {
     yk_text_add(out, "</dl>\n");
 }
@@ -119,17 +119,17 @@ void yk_page_begin_row(const char *name, struct yk_text *out)
     yk_page_add_text("<tr><th scope=\"row\">", name, "</th>", out);
 }
 
-void yk_page_add_unit(double value, enum yk_unit unit, struct yk_text *out)
+void yk_page_add_unit_cell(double value, enum yk_unit unit, struct yk_text *out)
 {
-    char text[YK_UNITS_SIZE];
-    yk_label_unit(value, unit, text);
+    char text[YK_UNITS_BUFFER_SIZE];
+    yk_label_with_unit(value, unit, text);
     yk_page_add_cell(text, out);
 }
 
-void yk_page_add_meter(double part, double whole, struct yk_text *out)
+void yk_page_add_percent_cell(double part, double whole, struct yk_text *out)
 {
     const bool known = isfinite(part) && whole > 0;
-    char text[YK_NUMBER_SIZE] = "\xe2\x80\x93";
+    char text[YK_NUMBER_BUFFER_SIZE] = "\xe2\x80\x93";
     if (known) {
         yk_label_percent(part, whole, text);
     }
@@ -164,22 +164,22 @@ static void add_lines(const struct yk_text *lines, struct yk_text *out)
     yk_text_free(&block);
 }
 
-void yk_page_add_numbers(const char *id, const struct yk_text *csv, struct yk_text *out)
+void yk_page_add_csv(const char *id, const struct yk_text *csv, struct yk_text *out)
 {
-    const struct yk_page_slot slot = {"id", id, false};
-    const char *rest = yk_page_fill(yk_web_numbers_html, &slot, 1, out);
+    const struct yk_page_placeholder slot = {"id", id, false};
+    const char *rest = yk_page_fill_template(yk_web_numbers_html, &slot, 1, out);
     add_lines(csv, out);
     yk_text_add(out, rest);
     out->failed |= csv->failed;
 }
 
-void yk_page_add_chart(const char *id, const char *label, struct yk_text *out)
+void yk_page_add_canvas(const char *id, const char *label, struct yk_text *out)
 {
-    const struct yk_page_slot slots[] = {{"id", id, false}, {"label", label, false}};
-    (void)yk_page_fill(yk_web_chart_html, slots, sizeof slots / sizeof *slots, out);
+    const struct yk_page_placeholder slots[] = {{"id", id, false}, {"label", label, false}};
+    (void)yk_page_fill_template(yk_web_chart_html, slots, sizeof slots / sizeof *slots, out);
 }
 
-struct yk_figure yk_page_frame(double width, struct yk_text *out)
+struct yk_figure yk_page_make_figure(double width, struct yk_text *out)
 {
     return (struct yk_figure){.width = width, .out = out};
 }
@@ -187,7 +187,7 @@ struct yk_figure yk_page_frame(double width, struct yk_text *out)
 void yk_page_end(const char *const *scripts, struct yk_text *out)
 {
     const char *content = strstr(yk_web_page_html, "{{content}}");
-    const char *rest = yk_page_fill(content + strlen("{{content}}"), NULL, 0, out);
+    const char *rest = yk_page_fill_template(content + strlen("{{content}}"), NULL, 0, out);
     add_all(scripts, out);
     yk_text_add(out, rest);
 }

@@ -25,8 +25,8 @@ static int compare_entries(const void *left, const void *right)
     return order != 0 ? order : yk_number_compare(a->place, b->place);
 }
 
-yk_status yk_schedule_sort_tasks(const int32_t *devices, const int64_t *starts,
-                                 const int64_t *finishes, int32_t *tasks, int32_t count)
+yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t *starts,
+                                          const int64_t *finishes, int32_t *tasks, int32_t count)
 {
     struct entry *entries = calloc((size_t)count, sizeof *entries);
     if (!entries) {
@@ -58,7 +58,7 @@ static yk_status allocate_arrays(struct yk_schedule *schedule)
 yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out)
 {
     struct yk_schedule *schedule = NULL;
-    YK_TRY_NEW_OWNER(schedule);
+    YK_TRY_NEW_WITH_ARENA(schedule);
     schedule->graph = graph;
     const yk_status status = allocate_arrays(schedule);
     if (status != YK_OK) {
@@ -93,7 +93,7 @@ void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
     to->lower_bound = from->lower_bound;
 }
 
-int32_t yk_schedule_count_devices(const struct yk_schedule *schedule)
+int32_t yk_schedule_count_used_devices(const struct yk_schedule *schedule)
 {
     bool used[YK_GRAPH_MAX_DEVICES] = {false};
     int32_t count = 0;
@@ -104,11 +104,12 @@ int32_t yk_schedule_count_devices(const struct yk_schedule *schedule)
     return count;
 }
 
-yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedule_lanes *out)
+yk_status yk_schedule_list_device_tasks(struct yk_schedule *schedule,
+                                        struct yk_schedule_device_tasks *out)
 {
     const int32_t n = schedule->graph->task_count;
     const int32_t P = schedule->graph->device_count;
-    struct yk_schedule_lanes lanes = {0};
+    struct yk_schedule_device_tasks lanes = {0};
     YK_TRY_NEW(schedule->arena, lanes.tasks, n);
     YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
     for (int32_t k = 0; k < n; k++) {
@@ -118,8 +119,8 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
     for (int32_t p = 0; p < P; p++) {
         lanes.first[p + 1] += lanes.first[p];
     }
-    YK_TRY(yk_schedule_sort_tasks(schedule->devices, schedule->starts, schedule->finishes,
-                                  lanes.tasks, n));
+    YK_TRY(yk_schedule_sort_tasks_by_start(schedule->devices, schedule->starts, schedule->finishes,
+                                           lanes.tasks, n));
     *out = lanes;
     return YK_OK;
 }

@@ -2,7 +2,7 @@
  * Schedule: which device runs each task, and when.
  *
  * A schedule owns its arrays and refers to its graph, which must outlive it. Times are ticks of the
- * graph. A schedule is not thread-safe: yk_schedule_list_lanes() allocates memory in it.
+ * graph. A schedule is not thread-safe: yk_schedule_list_device_tasks() allocates memory in it.
  */
 #ifndef YK_SCHED_SCHEDULE_H
 #define YK_SCHED_SCHEDULE_H
@@ -32,24 +32,24 @@ void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *order, const 
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to);
 
 /* The number of devices that run at least one task. */
-int32_t yk_schedule_count_devices(const struct yk_schedule *schedule);
+int32_t yk_schedule_count_used_devices(const struct yk_schedule *schedule);
 
 /* The tasks of each device, sorted by start. */
-struct yk_schedule_lanes {
+struct yk_schedule_device_tasks {
     int32_t *tasks; /* (n) */
     int32_t *first; /* (P + 1) device p runs tasks [first[p], first[p + 1]) */
 };
 
 /* Lists the tasks of each device. The arrays live as long as the schedule. */
-yk_status yk_schedule_list_lanes(struct yk_schedule *schedule,
-                                 struct yk_schedule_lanes *out) YK_MUST_USE;
+yk_status yk_schedule_list_device_tasks(struct yk_schedule *schedule,
+                                        struct yk_schedule_device_tasks *out) YK_MUST_USE;
 
 /* Sorts `tasks` by device, start, finish and position in `tasks`. `devices` of NULL means: ignore
  * the device. If `tasks` is in a topological order, the tasks of each device are so afterwards too,
  * because tasks of duration 0 come first and keep their order. */
-yk_status yk_schedule_sort_tasks(const int32_t *devices, const int64_t *starts,
-                                 const int64_t *finishes, int32_t *tasks,
-                                 int32_t count) YK_MUST_USE;
+yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t *starts,
+                                          const int64_t *finishes, int32_t *tasks,
+                                          int32_t count) YK_MUST_USE;
 
 /*
  * Memory of a schedule. A device holds
@@ -69,22 +69,22 @@ yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *
 yk_status yk_schedule_memory_check(const struct yk_schedule *schedule) YK_MUST_USE;
 
 /* The reason why a task did not start earlier. */
-enum yk_wait_reason {
-    YK_WAIT_NOTHING, /* it starts at time 0 */
-    YK_WAIT_DATA,    /* its last input arrived at its start */
-    YK_WAIT_DEVICE,  /* its device finished another task at its start */
-    YK_WAIT_MEMORY,  /* another task freed memory of its device at its start */
-    YK_WAIT_CHOICE,  /* none of these: the scheduler chose a later start */
+enum yk_task_wait_reason {
+    YK_TASK_WAIT_NONE,      /* it starts at time 0 */
+    YK_TASK_WAIT_DATA,      /* its last input arrived at its start */
+    YK_TASK_WAIT_DEVICE,    /* its device finished another task at its start */
+    YK_TASK_WAIT_MEMORY,    /* another task freed memory of its device at its start */
+    YK_TASK_WAIT_SCHEDULER, /* none of these: the scheduler chose a later start */
 };
 
-struct yk_wait {
-    enum yk_wait_reason reason;
+struct yk_task_wait {
+    enum yk_task_wait_reason reason;
     int32_t task;    /* the task that sent the data, used the device or held its memory; or -1 */
-    int32_t edge;    /* YK_WAIT_DATA: the edge whose data arrived last; otherwise -1 */
+    int32_t edge;    /* YK_TASK_WAIT_DATA: the edge whose data arrived last; otherwise -1 */
     int64_t arrival; /* ticks; the time when all inputs were present and the device was free */
 };
 
 /* Finds the reason for each task. `out` has one entry per task. */
-yk_status yk_wait_explain(struct yk_schedule *schedule, struct yk_wait *out) YK_MUST_USE;
+yk_status yk_task_wait_explain(struct yk_schedule *schedule, struct yk_task_wait *out) YK_MUST_USE;
 
 #endif

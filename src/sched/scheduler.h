@@ -49,7 +49,8 @@ struct yk_scheduler {
      * schedule. */
     yk_status (*run)(const struct yk_scheduler *scheduler,
                      const struct yk_scheduler_options *options, struct yk_schedule *schedule);
-    const struct yk_list_rule *rule; /* if run is yk_list_run(); otherwise NULL */
+    const struct yk_list_scheduler_rule
+        *rule; /* if run is yk_list_scheduler_run(); otherwise NULL */
 };
 
 /* All schedulers, in the order of the help. */
@@ -95,8 +96,8 @@ static inline bool yk_scheduler_is_stopped(const struct yk_scheduler_options *op
 }
 
 /* For schedulers: reports progress after every 1024 tasks. */
-static inline void yk_scheduler_report(const struct yk_scheduler_options *options, const char *what,
-                                       int32_t done, int32_t all)
+static inline void yk_scheduler_report_progress(const struct yk_scheduler_options *options,
+                                                const char *what, int32_t done, int32_t all)
 {
     if (options->progress && done % 1024 == 0) {
         options->progress(options->progress_user, what, (double)done / (double)all);

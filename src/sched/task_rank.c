@@ -6,14 +6,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
-int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task)
+int64_t yk_task_rank_mean_cost(const struct yk_graph *graph, int32_t task)
 {
     const int32_t P = graph->device_count;
     int64_t sum = 0;
     int64_t able = 0;
     for (int32_t p = 0; p < P; p++) {
-        const int64_t cost = yk_graph_cost(graph, task, p);
-        if (cost != YK_GRAPH_NEVER) {
+        const int64_t cost = yk_graph_task_cost(graph, task, p);
+        if (cost != YK_GRAPH_INFINITE_COST) {
             sum += cost;
             able++;
         }
@@ -22,9 +22,9 @@ int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task)
     return able == P ? sum : (int64_t)(((__int128)sum * P + able / 2) / able);
 }
 
-int64_t yk_task_rank_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
+int64_t yk_task_rank_mean_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
 {
-    return yk_graph_mean_transfer(graph, edge) * graph->device_count;
+    return yk_graph_mean_transfer_ticks(graph, edge) * graph->device_count;
 }
 
 static int64_t largest_input(const struct yk_graph *graph, int32_t task)
@@ -32,7 +32,7 @@ static int64_t largest_input(const struct yk_graph *graph, int32_t task)
     int64_t largest = 0;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        largest = yk_number_max(largest, yk_task_rank_transfer(graph, edge));
+        largest = yk_number_max(largest, yk_task_rank_mean_transfer(graph, edge));
     }
     return largest;
 }
@@ -44,10 +44,10 @@ void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t 
         int64_t longest = 0;
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             const struct yk_graph_edge *edge = &graph->edges[e];
-            const int64_t path = yk_task_rank_transfer(graph, edge) + out[edge->to];
+            const int64_t path = yk_task_rank_mean_transfer(graph, edge) + out[edge->to];
             longest = path > longest ? path : longest;
         }
-        out[task] = yk_task_rank_cost(graph, task) + longest +
+        out[task] = yk_task_rank_mean_cost(graph, task) + longest +
                     (with_input ? largest_input(graph, task) : 0);
     }
 }
@@ -59,16 +59,17 @@ void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out)
     }
     for (int32_t k = 0; k < graph->task_count; k++) {
         const int32_t task = graph->order[k];
-        const int64_t through = out[task] + yk_task_rank_cost(graph, task);
+        const int64_t through = out[task] + yk_task_rank_mean_cost(graph, task);
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             const struct yk_graph_edge *edge = &graph->edges[e];
-            const int64_t path = through + yk_task_rank_transfer(graph, edge);
+            const int64_t path = through + yk_task_rank_mean_transfer(graph, edge);
             out[edge->to] = path > out[edge->to] ? path : out[edge->to];
         }
     }
 }
 
-yk_status yk_task_rank_order(const struct yk_graph *graph, const int64_t *priorities, int32_t *out)
+yk_status yk_task_rank_priority_order(const struct yk_graph *graph, const int64_t *priorities,
+                                      int32_t *out)
 {
     const int32_t n = graph->task_count;
     int32_t *waits_for = calloc((size_t)n, sizeof *waits_for);
@@ -98,7 +99,7 @@ yk_status yk_task_rank_order(const struct yk_graph *graph, const int64_t *priori
     return YK_OK;
 }
 
-yk_status yk_task_rank_depth_first(const struct yk_graph *graph, int32_t *out)
+yk_status yk_task_rank_depth_first_order(const struct yk_graph *graph, int32_t *out)
 {
     const int32_t n = graph->task_count;
     int32_t *waits_for = calloc((size_t)n, sizeof *waits_for);

@@ -5,10 +5,11 @@
 /* Factors with a smaller relative difference are equal. */
 static const double same_scale = 0.005;
 
-double yk_idle_speedup_factor(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
-                              int32_t device, double busy)
+double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
+                                  const struct yk_device_measurements *facts, int32_t device,
+                                  double busy)
 {
-    const double idle_scale = yk_device_facts_at(facts, device).others_idle_scale;
+    const double idle_scale = yk_device_measurements_of_device(facts, device).others_idle_scale;
     double others = 0;
     for (int32_t i = 0; i < cluster->device_count; i++) {
         others += i == device ? 0 : cluster->devices[i].part;
@@ -23,7 +24,8 @@ static bool has_idle_speedup(const struct yk_program *program)
 {
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         const int32_t device = program->plan->ranks[rank].device;
-        const double scale = yk_device_facts_at(program->facts, device).others_idle_scale;
+        const double scale =
+            yk_device_measurements_of_device(program->facts, device).others_idle_scale;
         if (scale > 0 && scale < 1) {
             return true;
         }
@@ -35,8 +37,8 @@ static bool has_idle_speedup(const struct yk_program *program)
 
 /* Iterates over the compute ops of a class, beginning with a given iteration. */
 struct walk {
-    const struct yk_program_rank *list;
-    const struct yk_rounds *rounds;
+    const struct yk_op_list *list;
+    const struct yk_sim_iterations *rounds;
     int32_t first_op;
     int32_t round;
     int32_t op;
@@ -48,7 +50,7 @@ struct walk {
 static bool next_compute_op(struct walk *walk, int32_t last_round)
 {
     while (walk->round <= last_round) {
-        const struct yk_round *round = &walk->rounds->rounds[walk->round];
+        const struct yk_sim_iteration *round = &walk->rounds->rounds[walk->round];
         while (++walk->op < walk->list->op_count) {
             walk->start_s = round->start_s[walk->first_op + walk->op];
             walk->end_s = round->end_s[walk->first_op + walk->op];
@@ -63,7 +65,7 @@ static bool next_compute_op(struct walk *walk, int32_t last_round)
 }
 
 static struct walk walk_of(const struct yk_program *program, const struct yk_rank_classes *classes,
-                           const struct yk_rounds *rounds, int32_t rank, int32_t round)
+                           const struct yk_sim_iterations *rounds, int32_t rank, int32_t round)
 {
     const int32_t rank_class = classes->of_rank[rank];
     return (struct walk){
@@ -102,11 +104,11 @@ static double overlap(struct walk own, struct walk other)
 }
 
 /* The fraction of the reported iteration in which a rank computes. */
-static double busy_of(const struct yk_rank_classes *classes, const struct yk_rounds *rounds,
+static double busy_of(const struct yk_rank_classes *classes, const struct yk_sim_iterations *rounds,
                       int32_t rank)
 {
-    const struct yk_round *round = &rounds->rounds[rounds->reported];
-    const struct yk_round *before = &rounds->rounds[rounds->reported - 1];
+    const struct yk_sim_iteration *round = &rounds->rounds[rounds->reported];
+    const struct yk_sim_iteration *before = &rounds->rounds[rounds->reported - 1];
     const int32_t rank_class = classes->of_rank[rank];
     const double step_s = round->end_of_round_s - before->end_of_round_s;
     return step_s > 0 ? (round->computed_s[rank_class] - before->computed_s[rank_class]) / step_s
@@ -114,7 +116,7 @@ static double busy_of(const struct yk_rank_classes *classes, const struct yk_rou
 }
 
 static double busy_during(const struct yk_program *program, const struct yk_rank_classes *classes,
-                          const struct yk_rounds *rounds, int32_t rank, int32_t other)
+                          const struct yk_sim_iterations *rounds, int32_t rank, int32_t other)
 {
     if (classes->of_rank[rank] == classes->of_rank[other]) {
         return 1;
@@ -125,7 +127,7 @@ static double busy_during(const struct yk_program *program, const struct yk_rank
 }
 
 static double scale_of(const struct yk_program *program, const struct yk_rank_classes *classes,
-                       const struct yk_rounds *rounds, int32_t rank)
+                       const struct yk_sim_iterations *rounds, int32_t rank)
 {
     const struct yk_device *devices = program->cluster->devices;
     const int32_t own = program->plan->ranks[rank].device;
@@ -136,13 +138,14 @@ static double scale_of(const struct yk_program *program, const struct yk_rank_cl
             busy += devices[device].part * busy_during(program, classes, rounds, rank, i);
         }
     }
-    return yk_idle_speedup_factor(program->cluster, program->facts, own, busy);
+    return yk_sim_idle_speedup_factor(program->cluster, program->facts, own, busy);
 }
 
-yk_status yk_idle_speedup_scale(const struct yk_program *program,
-                                const struct yk_rank_classes *classes,
-                                const struct yk_rounds *rounds, struct yk_arena *arena,
-                                struct yk_times *times, bool *changed)
+yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
+                                          const struct yk_rank_classes *classes,
+                                          const struct yk_sim_iterations *rounds,
+                                          struct yk_arena *arena, struct yk_sim_op_times *times,
+                                          bool *changed)
 {
     *changed = false;
     if (!has_idle_speedup(program)) {
@@ -150,7 +153,7 @@ yk_status yk_idle_speedup_scale(const struct yk_program *program,
     }
     for (int32_t rank_class = 0; rank_class < classes->count; rank_class++) {
         const int32_t rank = classes->ranks[rank_class];
-        const struct yk_program_rank *list = &program->ranks[rank];
+        const struct yk_op_list *list = &program->ranks[rank];
         const double scale = scale_of(program, classes, rounds, rank);
         const double delta = scale / times->scales[rank_class];
         double *scaled_s = NULL;

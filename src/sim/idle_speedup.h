@@ -3,11 +3,12 @@
  * share power, caches or memory. Partitions of one GPU are an example.
  *
  * Op times are measured while all devices compute. While all other devices are idle, the op times
- * of a device are multiplied by s ≤ 1 (others_idle_scale of yk_device_facts). Between these two
- * cases the factor is linear: s + (1 − s) · u, where u is the busy fraction of the other devices,
- * weighted by their size. The busy fraction of a device is the larger of two values: its busy
- * fraction of the whole step, because clocks follow the power of many steps; and its busy fraction
- * during the computation of this device, because caches and memory are shared at that moment.
+ * of a device are multiplied by s ≤ 1 (others_idle_scale of yk_device_measurements). Between these
+ * two cases the factor is linear: s + (1 − s) · u, where u is the busy fraction of the other
+ * devices, weighted by their size. The busy fraction of a device is the larger of two values: its
+ * busy fraction of the whole step, because clocks follow the power of many steps; and its busy
+ * fraction during the computation of this device, because caches and memory are shared at that
+ * moment.
  */
 #ifndef YK_SIM_IDLE_SPEEDUP_H
 #define YK_SIM_IDLE_SPEEDUP_H
@@ -15,28 +16,31 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "cluster/cluster.h"
-#include "cost/device_facts.h"
+#include "cost/device_measurements.h"
 #include "program/program.h"
+#include "sim/iterations.h"
+#include "sim/op_times.h"
 #include "sim/rank_classes.h"
-#include "sim/rounds.h"
-#include "sim/times.h"
 
 #include <stdbool.h>
 
 enum {
-    YK_IDLE_SPEEDUP_PASSES = 3, /* repetitions: a faster device is busy for less time, and so on */
+    YK_IDLE_SPEEDUP_MAX_PASSES =
+        3, /* repetitions: a faster device is busy for less time, and so on */
 };
 
 /* The factor for the op times of `device` while other devices, `busy` whole devices in sum,
  * compute. 1 if `facts` have no measurement. */
-double yk_idle_speedup_factor(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
-                              int32_t device, double busy);
+double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
+                                  const struct yk_device_measurements *facts, int32_t device,
+                                  double busy);
 
 /* Scales the times of compute ops by the factors that follow from the simulated `rounds`. Sets
  * `*changed` if a factor differs from the previous one. The new times live in `arena`. */
-yk_status yk_idle_speedup_scale(const struct yk_program *program,
-                                const struct yk_rank_classes *classes,
-                                const struct yk_rounds *rounds, struct yk_arena *arena,
-                                struct yk_times *times, bool *changed) YK_MUST_USE;
+yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
+                                          const struct yk_rank_classes *classes,
+                                          const struct yk_sim_iterations *rounds,
+                                          struct yk_arena *arena, struct yk_sim_op_times *times,
+                                          bool *changed) YK_MUST_USE;
 
 #endif

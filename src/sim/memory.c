@@ -1,4 +1,4 @@
-#include "sim/record.h"
+#include "sim/sim_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,11 +35,11 @@ static void add_delta(struct deltas *deltas, enum yk_memory_kind kind, double at
 }
 
 /* The start of the first begin op of a buffer. */
-static double begin_s(const struct yk_round *round, int32_t first_op,
-                      const struct yk_lifetime *lifetime)
+static double begin_s(const struct yk_sim_iteration *round, int32_t first_op,
+                      const struct yk_buffer_lifetime *lifetime)
 {
     double first_s = INFINITY;
-    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+    for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t op = lifetime->begin[lane];
         first_s = op == YK_OP_NONE ? first_s : fmin(first_s, round->start_s[first_op + op]);
     }
@@ -47,11 +47,11 @@ static double begin_s(const struct yk_round *round, int32_t first_op,
 }
 
 /* The end of the last end op of a buffer. */
-static double end_s(const struct yk_round *round, int32_t first_op,
-                    const struct yk_lifetime *lifetime)
+static double end_s(const struct yk_sim_iteration *round, int32_t first_op,
+                    const struct yk_buffer_lifetime *lifetime)
 {
     double last_s = -INFINITY;
-    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+    for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t op = lifetime->end[lane];
         last_s = op == YK_OP_NONE ? last_s : fmax(last_s, round->end_s[first_op + op]);
     }
@@ -59,10 +59,11 @@ static double end_s(const struct yk_round *round, int32_t first_op,
 }
 
 /* Adds a buffer that begins in iteration `number`, as far as it lives in the reported iteration. */
-static void add_lifetime(const struct yk_sim_record *record, int32_t first_op,
-                         const struct yk_lifetime *lifetime, int32_t number, struct deltas *deltas)
+static void add_lifetime(const struct yk_sim_internal *record, int32_t first_op,
+                         const struct yk_buffer_lifetime *lifetime, int32_t number,
+                         struct deltas *deltas)
 {
-    const struct yk_rounds *rounds = record->rounds;
+    const struct yk_sim_iterations *rounds = record->rounds;
     const double step_s = record->sim.step_s;
     const double from_s = begin_s(&rounds->rounds[number], first_op, lifetime);
     double until_s = step_s; /* if its end was not simulated */
@@ -83,7 +84,7 @@ static void add_lifetime(const struct yk_sim_record *record, int32_t first_op,
     }
 }
 
-static yk_status find_deltas(const struct yk_sim_record *record, int32_t rank_class,
+static yk_status find_deltas(const struct yk_sim_internal *record, int32_t rank_class,
                              struct yk_arena *arena, struct deltas *out)
 {
     const struct yk_program_memory *memory = record->memories[rank_class];
@@ -104,12 +105,12 @@ static yk_status find_deltas(const struct yk_sim_record *record, int32_t rank_cl
     return YK_OK;
 }
 
-yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
-                        struct yk_memory_point **out, int32_t *out_count)
+yk_status yk_sim_memory_over_time(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
+                                  struct yk_memory_timeline_point **out, int32_t *out_count)
 {
-    const struct yk_sim_record *record = yk_sim_record_of(sim);
+    const struct yk_sim_internal *record = yk_sim_internal_of(sim);
     struct deltas deltas;
-    struct yk_memory_point *points = NULL;
+    struct yk_memory_timeline_point *points = NULL;
     int32_t count = 1;
     YK_TRY(find_deltas(record, record->classes.of_rank[rank], arena, &deltas));
     YK_TRY_NEW(arena, points, deltas.count + 1);

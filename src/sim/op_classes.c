@@ -1,7 +1,7 @@
 #include "sim/sim.h"
 
-#include "sim/record.h"
-#include "sim/times.h"
+#include "sim/op_times.h"
+#include "sim/sim_internal.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,23 +10,23 @@
 struct counting {
     const struct yk_sim *sim;
     struct yk_layer_costs *prices;
-    struct yk_times times;
-    struct yk_op_class *classes; /* (most) */
+    struct yk_sim_op_times times;
+    struct yk_sim_op_class *classes; /* (most) */
     int32_t count;
 };
 
-static bool is_message(const struct yk_op_class *op_class)
+static bool is_message(const struct yk_sim_op_class *op_class)
 {
     return op_class->bytes > 0;
 }
 
-static const char *shape_of(const struct counting *counting, const struct yk_op_class *op_class)
+static const char *shape_of(const struct counting *counting, const struct yk_sim_op_class *op_class)
 {
-    return yk_model_sizes_whole_batch(counting->sim->program->sizes)->layers[op_class->layer].shape;
+    return yk_model_cache_whole_batch(counting->sim->program->sizes)->layers[op_class->layer].shape;
 }
 
-static bool are_alike(const struct counting *counting, const struct yk_op_class *a,
-                      const struct yk_op_class *b)
+static bool are_alike(const struct counting *counting, const struct yk_sim_op_class *a,
+                      const struct yk_sim_op_class *b)
 {
     const struct yk_plan_rank *ranks = counting->sim->program->plan->ranks;
     if (a->kind != b->kind || a->bytes != b->bytes || a->samples != b->samples ||
@@ -39,7 +39,7 @@ static bool are_alike(const struct counting *counting, const struct yk_op_class 
             a->kind != YK_OP_LOAD && strcmp(shape_of(counting, a), shape_of(counting, b)) == 0);
 }
 
-static void count_in(struct counting *counting, const struct yk_op_class *op_class)
+static void count_in(struct counting *counting, const struct yk_sim_op_class *op_class)
 {
     for (int32_t i = 0; i < counting->count; i++) {
         if (are_alike(counting, &counting->classes[i], op_class)) {
@@ -55,19 +55,19 @@ static void count_in(struct counting *counting, const struct yk_op_class *op_cla
 static yk_status add_class(struct counting *counting, int32_t rank_class, int32_t ranks)
 {
     const struct yk_sim *sim = counting->sim;
-    const struct yk_rank_classes *classes = &yk_sim_record_of(sim)->classes;
+    const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
     const int32_t rank = classes->ranks[rank_class];
-    const struct yk_program_rank *list = &sim->program->ranks[rank];
+    const struct yk_op_list *list = &sim->program->ranks[rank];
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        struct yk_op_class op_class = {.kind =
-                                           op->kind == YK_OP_RECOMPUTE ? YK_OP_FORWARD : op->kind,
-                                       .rank = rank,
-                                       .layer = op->layer,
-                                       .count = ranks};
-        if (op->match != YK_NO_MATCH) {
-            const struct yk_message *message = &counting->times.messages[op->match];
-            const struct yk_message_end *first = &counting->times.ends[message->first_end];
+        struct yk_sim_op_class op_class = {.kind = op->kind == YK_OP_RECOMPUTE ? YK_OP_FORWARD
+                                                                               : op->kind,
+                                           .rank = rank,
+                                           .layer = op->layer,
+                                           .count = ranks};
+        if (op->match != YK_OP_NO_MATCH) {
+            const struct yk_sim_message *message = &counting->times.messages[op->match];
+            const struct yk_sim_message_op *first = &counting->times.ends[message->first_end];
             if (first->rank_class != rank_class || first->op != i) {
                 continue;
             }
@@ -77,8 +77,8 @@ static yk_status add_class(struct counting *counting, int32_t rank_class, int32_
             op_class.time = message->time;
         } else {
             op_class.samples = op->kind == YK_OP_UPDATE ? 0 : op->samples;
-            YK_TRY(
-                yk_times_alone(sim->program, counting->prices, classes, rank, op, &op_class.time));
+            YK_TRY(yk_sim_op_times_isolated(sim->program, counting->prices, classes, rank, op,
+                                            &op_class.time));
         }
         if (op_class.time.seconds > 0) {
             count_in(counting, &op_class);
@@ -90,7 +90,7 @@ static yk_status add_class(struct counting *counting, int32_t rank_class, int32_
 static yk_status add_classes(struct counting *counting, struct yk_arena *arena)
 {
     const struct yk_sim *sim = counting->sim;
-    const struct yk_rank_classes *classes = &yk_sim_record_of(sim)->classes;
+    const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
     int32_t most = 0;
     for (int32_t c = 0; c < classes->count; c++) {
         most += sim->program->ranks[classes->ranks[c]].op_count;
@@ -106,12 +106,13 @@ static yk_status add_classes(struct counting *counting, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_sim_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
-                            struct yk_arena *arena, struct yk_op_class **out, int32_t *out_count)
+yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                                  struct yk_arena *arena, struct yk_sim_op_class **out,
+                                  int32_t *out_count)
 {
     struct counting counting = {.sim = sim, .prices = prices};
-    YK_TRY(yk_times_find(sim->program, prices, &yk_sim_record_of(sim)->classes, arena,
-                         &counting.times));
+    YK_TRY(yk_sim_op_times_compute(sim->program, prices, &yk_sim_internal_of(sim)->classes, arena,
+                                   &counting.times));
     YK_TRY(add_classes(&counting, arena));
     *out = counting.classes;
     *out_count = counting.count;

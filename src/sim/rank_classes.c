@@ -13,14 +13,14 @@ static yk_status note_parts(const struct yk_plan *plan, struct yk_arena *arena,
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
         for (int32_t i = 0; i < group->member_count; i++) {
-            const struct yk_plan_member *member = &group->members[i];
+            const struct yk_plan_group_member *member = &group->members[i];
             classes->parts[(int64_t)member->rank * plan->group_count + g] = member->part;
         }
     }
     return YK_OK;
 }
 
-static bool has_peers(const struct yk_program_rank *rank)
+static bool has_peers(const struct yk_op_list *rank)
 {
     for (int32_t i = 0; i < rank->op_count; i++) {
         if (rank->ops[i].kind == YK_OP_SEND || rank->ops[i].kind == YK_OP_RECV) {

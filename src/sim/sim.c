@@ -1,14 +1,14 @@
 #include "sim/sim.h"
 
 #include "sim/idle_speedup.h"
-#include "sim/record.h"
-#include "sim/times.h"
+#include "sim/op_times.h"
+#include "sim/sim_internal.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Shifts all times so that time 0 is the start of the reported iteration. */
-static void set_origin(struct yk_rounds *rounds, int32_t op_count)
+static void set_origin(struct yk_sim_iterations *rounds, int32_t op_count)
 {
     const double origin_s = rounds->rounds[rounds->reported - 1].end_of_round_s;
     for (int32_t r = 0; r < rounds->count; r++) {
@@ -20,12 +20,12 @@ static void set_origin(struct yk_rounds *rounds, int32_t op_count)
 }
 
 /* The ranks of a class share the arrays of times, which no longer change. */
-static void report_rank(const struct yk_sim_record *record, int32_t rank, double scale,
+static void report_rank(const struct yk_sim_internal *record, int32_t rank, double scale,
                         struct yk_sim_rank *out)
 {
-    const struct yk_rounds *rounds = record->rounds;
-    const struct yk_round *round = &rounds->rounds[rounds->reported];
-    const struct yk_round *before = &rounds->rounds[rounds->reported - 1];
+    const struct yk_sim_iterations *rounds = record->rounds;
+    const struct yk_sim_iteration *round = &rounds->rounds[rounds->reported];
+    const struct yk_sim_iteration *before = &rounds->rounds[rounds->reported - 1];
     const int32_t rank_class = record->classes.of_rank[rank];
     const double compute_s = round->computed_s[rank_class] - before->computed_s[rank_class];
     const double exposed_s = round->waited_s[rank_class] - before->waited_s[rank_class];
@@ -40,7 +40,7 @@ static void report_rank(const struct yk_sim_record *record, int32_t rank, double
     };
 }
 
-static double sum_of(const struct yk_memory_point *point)
+static double sum_of(const struct yk_memory_timeline_point *point)
 {
     double bytes = 0;
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -52,10 +52,10 @@ static double sum_of(const struct yk_memory_point *point)
 static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_arena *scratch,
                            struct yk_sim_rank *reported)
 {
-    struct yk_memory_point *points = NULL;
+    struct yk_memory_timeline_point *points = NULL;
     int32_t count = 0;
     int32_t highest = 0;
-    YK_TRY(yk_sim_memory(sim, rank, scratch, &points, &count));
+    YK_TRY(yk_sim_memory_over_time(sim, rank, scratch, &points, &count));
     for (int32_t i = 1; i < count; i++) {
         highest = sum_of(&points[i]) > sum_of(&points[highest]) ? i : highest;
     }
@@ -65,7 +65,7 @@ static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_are
 }
 
 /* The memory of a rank class is counted once. */
-static yk_status find_peaks(struct yk_sim_record *record, struct yk_arena *scratch)
+static yk_status find_peaks(struct yk_sim_internal *record, struct yk_arena *scratch)
 {
     struct yk_sim *sim = &record->sim;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
@@ -86,24 +86,25 @@ static yk_status find_peaks(struct yk_sim_record *record, struct yk_arena *scrat
 }
 
 static yk_status run(const struct yk_program *program, struct yk_layer_costs *prices,
-                     double slowdown, struct yk_arena *scratch, struct yk_sim_record *record)
+                     double slowdown, struct yk_arena *scratch, struct yk_sim_internal *record)
 {
     struct yk_sim *sim = &record->sim;
-    struct yk_times times;
+    struct yk_sim_op_times times;
     YK_TRY(yk_rank_classes_find(program, prices, sim->arena, &record->classes));
-    YK_TRY(yk_times_find(program, prices, &record->classes, scratch, &times));
-    YK_TRY(yk_rounds_run(program, &record->classes, &times, slowdown, sim->arena, &record->rounds));
-    for (int pass = 0; pass < YK_IDLE_SPEEDUP_PASSES; pass++) {
+    YK_TRY(yk_sim_op_times_compute(program, prices, &record->classes, scratch, &times));
+    YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
+                                 &record->rounds));
+    for (int pass = 0; pass < YK_IDLE_SPEEDUP_MAX_PASSES; pass++) {
         bool changed = false;
-        YK_TRY(yk_idle_speedup_scale(program, &record->classes, record->rounds, scratch, &times,
-                                     &changed));
+        YK_TRY(yk_sim_idle_speedup_scale_times(program, &record->classes, record->rounds, scratch,
+                                               &times, &changed));
         if (!changed) {
             break;
         }
-        YK_TRY(yk_rounds_run(program, &record->classes, &times, slowdown, sim->arena,
-                             &record->rounds));
+        YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
+                                     &record->rounds));
     }
-    const struct yk_round *round = &record->rounds->rounds[record->rounds->reported];
+    const struct yk_sim_iteration *round = &record->rounds->rounds[record->rounds->reported];
     sim->slowdown = record->rounds->slowdown;
     sim->step_s = round->end_of_round_s - (round - 1)->end_of_round_s;
     set_origin(record->rounds, record->rounds->first_op[record->classes.count]);
@@ -117,10 +118,10 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *pr
 static yk_status run_in(struct yk_arena *arena, const struct yk_program *program,
                         struct yk_layer_costs *prices, double slowdown, struct yk_sim **out)
 {
-    struct yk_sim_record *record = NULL;
+    struct yk_sim_internal *record = NULL;
     YK_TRY_NEW(arena, record, 1);
     record->sim = (struct yk_sim){.arena = arena, .program = program};
-    YK_TRY_IN_ARENA(scratch, run(program, prices, slowdown, scratch, record));
+    YK_TRY_WITH_TEMPORARY_ARENA(scratch, run(program, prices, slowdown, scratch, record));
     *out = &record->sim;
     return YK_OK;
 }
@@ -170,29 +171,29 @@ static int32_t busiest_rank(const struct yk_sim *sim)
 static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *prices,
                          struct yk_arena *arena, int32_t rank, struct yk_error_band *band)
 {
-    const struct yk_rank_classes *classes = &yk_sim_record_of(sim)->classes;
-    const struct yk_program_rank *list = &sim->program->ranks[rank];
+    const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
+    const struct yk_op_list *list = &sim->program->ranks[rank];
     const struct yk_sim_rank *reported = &sim->ranks[rank];
-    struct yk_times times;
-    YK_TRY(yk_times_find(sim->program, prices, classes, arena, &times));
+    struct yk_sim_op_times times;
+    YK_TRY(yk_sim_op_times_compute(sim->program, prices, classes, arena, &times));
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        if (op->match != YK_NO_MATCH) {
+        if (op->match != YK_OP_NO_MATCH) {
             yk_error_band_add(band, &times.messages[op->match].time, reported->exposed_of_op_s[i]);
         } else if (op->lane == YK_LANE_COMPUTE) {
             struct yk_cost_time time;
-            YK_TRY(yk_times_alone(sim->program, prices, classes, rank, op, &time));
+            YK_TRY(yk_sim_op_times_isolated(sim->program, prices, classes, rank, op, &time));
             yk_error_band_add(band, &time, reported->end_s[i] - reported->start_s[i]);
         }
     }
     return YK_OK;
 }
 
-yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
-                      struct yk_error_band *out)
+yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                            struct yk_error_band *out)
 {
     struct yk_error_band band = {0};
-    YK_TRY_IN_ARENA(arena, add_ops(sim, prices, arena, busiest_rank(sim), &band));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_ops(sim, prices, arena, busiest_rank(sim), &band));
     *out = band;
     return YK_OK;
 }

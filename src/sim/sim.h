@@ -26,11 +26,11 @@
 
 struct yk_sim_options {
     double slowdown; /* factor for compute times during communication, at least 1. 0: as measured,
-                        or YK_SIM_SLOWDOWN without a measurement */
+                        or YK_SIM_DEFAULT_SLOWDOWN without a measurement */
 };
 
 /* The default slowdown. Kernels are 10 to 30 % slower during collectives. */
-#define YK_SIM_SLOWDOWN 1.1
+#define YK_SIM_DEFAULT_SLOWDOWN 1.1
 
 struct yk_sim_rank {
     double compute_s;           /* the compute lane is busy */
@@ -59,18 +59,19 @@ yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *pr
 void yk_sim_destroy(struct yk_sim *sim);
 
 /* The memory of a rank from time 0 to the end of the step: one point per change, in `arena`. */
-yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
-                        struct yk_memory_point **out, int32_t *out_count) YK_MUST_USE;
+yk_status yk_sim_memory_over_time(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
+                                  struct yk_memory_timeline_point **out,
+                                  int32_t *out_count) YK_MUST_USE;
 
 /* The error band of the predicted step time, and the sources of the times. It is computed from the
  * busiest rank: its compute ops and its exposed communication. `prices` are those of the
  * simulation.
  */
-yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
-                      struct yk_error_band *out) YK_MUST_USE;
+yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                            struct yk_error_band *out) YK_MUST_USE;
 
 /* Ops of a step with equal kind, size and time. */
-struct yk_op_class {
+struct yk_sim_op_class {
     enum yk_op_kind kind;     /* recompute counts as forward, recv as send */
     int32_t rank;             /* the first rank with such an op */
     int32_t layer;            /* the layer of that op */
@@ -82,11 +83,11 @@ struct yk_op_class {
 
 /* Counts the ops of a step by class, in the order of their first op. Omits ops that take no time.
  * `prices` are those of the simulation. The result lives in `arena`. */
-yk_status yk_sim_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
-                            struct yk_arena *arena, struct yk_op_class **out,
-                            int32_t *out_count) YK_MUST_USE;
+yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                                  struct yk_arena *arena, struct yk_sim_op_class **out,
+                                  int32_t *out_count) YK_MUST_USE;
 
 /* Converts the reported iteration to a trace. Ranks are named after their devices. */
-yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;
+yk_status yk_sim_make_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;
 
 #endif

@@ -59,7 +59,7 @@ static yk_status add_rank(struct drawing *drawing, struct yk_arena *arena, int32
 /* Adds arrows from a send to the op that waits for its recv in the same iteration. */
 static yk_status add_flows(const struct drawing *drawing, int32_t rank)
 {
-    const struct yk_program_rank *list = &drawing->sim->program->ranks[rank];
+    const struct yk_op_list *list = &drawing->sim->program->ranks[rank];
     for (int32_t i = 0; i < list->op_count; i++) {
         const int32_t to = drawing->events[rank][i];
         for (int32_t k = 0; to != NO_EVENT && k < list->ops[i].wait_count; k++) {
@@ -91,7 +91,7 @@ static yk_status draw(struct drawing *drawing, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out)
+yk_status yk_sim_make_trace(const struct yk_sim *sim, struct yk_trace **out)
 {
     struct yk_arena *arena = NULL;
     struct drawing drawing = {.sim = sim};

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -70,9 +70,10 @@ static bool read_size(const struct yk_json *node, uint64_t *out)
 static yk_status read_shape(const struct yk_json *node, struct yk_tensor_entry *out)
 {
     const struct yk_json *shape = yk_json_get(node, "shape");
-    const size_t rank = yk_json_count(shape);
+    const size_t rank = yk_json_array_count(shape);
     if (!yk_json_is_array(shape)) {
-        return yk_fail(YK_ERROR_INPUT, "\"shape\" must be a list, not %s", yk_json_kind(shape));
+        return yk_fail(YK_ERROR_INPUT, "\"shape\" must be a list, not %s",
+                       yk_json_type_name(shape));
     }
     if (rank > YK_TENSOR_MAX_RANK) {
         return yk_fail(YK_ERROR_INPUT, "%zu dimensions, where at most %d are supported", rank,
@@ -80,7 +81,7 @@ static yk_status read_shape(const struct yk_json *node, struct yk_tensor_entry *
     }
     for (size_t i = 0; i < rank; i++) {
         uint64_t size = 0;
-        if (!read_size(yk_json_at(shape, i), &size)) {
+        if (!read_size(yk_json_array_at(shape, i), &size)) {
             return yk_fail(YK_ERROR_INPUT, "dimension %zu of \"shape\" must be a whole number", i);
         }
         out->shape[i] = (int64_t)size;
@@ -94,11 +95,12 @@ static yk_status read_type(const struct yk_json *node, struct yk_tensor_entry *o
     const struct yk_json *type = yk_json_get(node, "dtype");
     const char *name = yk_json_string(type);
     if (!name) {
-        return yk_fail(YK_ERROR_INPUT, "\"dtype\" must be a string, not %s", yk_json_kind(type));
+        return yk_fail(YK_ERROR_INPUT, "\"dtype\" must be a string, not %s",
+                       yk_json_type_name(type));
     }
     if (!yk_tensor_dtype_find(name, &out->type)) {
         return yk_fail(YK_ERROR_INPUT, "the type \"%.*s\" is not supported",
-                       (int)yk_text_prefix(name, SHOWN_COLUMNS), name);
+                       (int)yk_text_prefix_length(name, SHOWN_COLUMNS), name);
     }
     return YK_OK;
 }
@@ -107,15 +109,15 @@ static yk_status read_type(const struct yk_json *node, struct yk_tensor_entry *o
 static yk_status read_entry(const struct yk_json *node, uint64_t data, struct yk_tensor_entry *out)
 {
     if (!yk_json_is_object(node)) {
-        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(node));
     }
     YK_TRY(read_type(node, out));
     YK_TRY(read_shape(node, out));
     const struct yk_json *offsets = yk_json_get(node, "data_offsets");
     uint64_t begin = 0;
     uint64_t end = 0;
-    if (yk_json_count(offsets) != 2 || !read_size(yk_json_at(offsets, 0), &begin) ||
-        !read_size(yk_json_at(offsets, 1), &end) || begin > end) {
+    if (yk_json_array_count(offsets) != 2 || !read_size(yk_json_array_at(offsets, 0), &begin) ||
+        !read_size(yk_json_array_at(offsets, 1), &end) || begin > end) {
         return yk_fail(
             YK_ERROR_INPUT,
             "\"data_offsets\" must be two whole numbers, the second not below the first");
@@ -135,7 +137,7 @@ static yk_status read_entry(const struct yk_json *node, uint64_t data, struct yk
 static yk_status fail_in_tensor(yk_status status, const char *name)
 {
     struct yk_text place = {0};
-    yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_prefix(name, SHOWN_COLUMNS), name);
+    yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_prefix_length(name, SHOWN_COLUMNS), name);
     status = yk_status_prefix(status, yk_text_chars(&place));
     yk_text_free(&place);
     return status;
@@ -201,15 +203,15 @@ static yk_status read_metadata(const struct yk_json *root, struct yk_arena *aren
     }
     if (!yk_json_is_object(node)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be an object, not %s", metadata_key,
-                       yk_json_kind(node));
+                       yk_json_type_name(node));
     }
     YK_TRY_NEW(arena, entries, yk_json_member_count(node));
     while (yk_json_next_member(node, &member)) {
         const char *value = yk_json_string(member.value);
         if (!value) {
             return yk_fail(YK_ERROR_INPUT, "\"%.*s\" of \"%s\" must be a string, not %s",
-                           (int)yk_text_prefix(member.name, SHOWN_COLUMNS), member.name,
-                           metadata_key, yk_json_kind(member.value));
+                           (int)yk_text_prefix_length(member.name, SHOWN_COLUMNS), member.name,
+                           metadata_key, yk_json_type_name(member.value));
         }
         struct yk_safetensors_metadata_entry *entry = &entries[out->metadata_count++];
         YK_TRY(yk_arena_strdup(arena, member.name, &entry->key));
@@ -308,11 +310,11 @@ static yk_status read_header(struct yk_safetensors *file)
 
 static yk_status index_names(struct yk_safetensors *file)
 {
-    YK_TRY(yk_names_create(&file->names));
+    YK_TRY(yk_name_index_create(&file->names));
     for (int32_t i = 0; i < file->header->count; i++) {
         bool added = false;
         int32_t number = 0;
-        YK_TRY(yk_names_add(file->names, file->header->entries[i].name, &added, &number));
+        YK_TRY(yk_name_index_add(file->names, file->header->entries[i].name, &added, &number));
     }
     return YK_OK;
 }
@@ -343,7 +345,7 @@ void yk_safetensors_close(struct yk_safetensors *file)
     if (file->descriptor >= 0) {
         close(file->descriptor);
     }
-    yk_names_destroy(file->names);
+    yk_name_index_destroy(file->names);
     yk_arena_destroy(file->arena);
     free(file);
 }
@@ -351,7 +353,7 @@ void yk_safetensors_close(struct yk_safetensors *file)
 const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,
                                                   const char *name)
 {
-    const int32_t number = yk_names_find(file->names, name);
+    const int32_t number = yk_name_index_find(file->names, name);
     return number < 0 ? NULL : &file->header->entries[number];
 }
 

@@ -16,7 +16,7 @@
 #define YK_TENSORS_SAFETENSORS_H
 
 #include "base/arena.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/status.h"
 #include "tensors/tensor.h"
 
@@ -63,7 +63,8 @@ struct yk_safetensors {
     const struct yk_safetensors_header *header;
 
     struct yk_arena *arena; /* owns the path and the header */
-    struct yk_names *names; /* tensor names; the number of a name is its index in header->entries */
+    struct yk_name_index
+        *names; /* tensor names; the number of a name is its index in header->entries */
     int descriptor;
 };
 

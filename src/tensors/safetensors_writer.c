@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_write.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -27,8 +27,8 @@ struct yk_safetensors_writer {
     struct yk_text partial;  /* the path while it is written */
     struct yk_text metadata; /* "key": "value", … */
     struct yk_text entries;  /* "name": {…}, … */
-    struct yk_names *names;
-    struct yk_names *keys;
+    struct yk_name_index *names;
+    struct yk_name_index *keys;
     struct yk_hash *hash;
     unsigned char *buffer;
     size_t buffered;
@@ -49,8 +49,8 @@ yk_status yk_safetensors_writer_create(const char *path, struct yk_safetensors_w
     yk_text_addf(&writer->partial, "%s.partial", path);
     YK_TRY_GOTO(yk_text_status(&writer->path), fail);
     YK_TRY_GOTO(yk_text_status(&writer->partial), fail);
-    YK_TRY_GOTO(yk_names_create(&writer->names), fail);
-    YK_TRY_GOTO(yk_names_create(&writer->keys), fail);
+    YK_TRY_GOTO(yk_name_index_create(&writer->names), fail);
+    YK_TRY_GOTO(yk_name_index_create(&writer->keys), fail);
     YK_TRY_GOTO(yk_hash_create(&writer->hash), fail);
     writer->buffer = malloc(BUFFER_BYTES);
     if (!writer->buffer) {
@@ -82,8 +82,8 @@ void yk_safetensors_writer_destroy(struct yk_safetensors_writer *writer)
     abandon(writer);
     free(writer->buffer);
     yk_hash_destroy(writer->hash);
-    yk_names_destroy(writer->keys);
-    yk_names_destroy(writer->names);
+    yk_name_index_destroy(writer->keys);
+    yk_name_index_destroy(writer->names);
     yk_text_free(&writer->entries);
     yk_text_free(&writer->metadata);
     yk_text_free(&writer->partial);
@@ -101,7 +101,7 @@ static yk_status check_text(const struct yk_safetensors_writer *writer, const ch
 }
 
 /* Adds a name to `names`, or fails if it was added before. */
-static yk_status add_name(const struct yk_safetensors_writer *writer, struct yk_names *names,
+static yk_status add_name(const struct yk_safetensors_writer *writer, struct yk_name_index *names,
                           const char *kind, const char *name)
 {
     bool added = false;
@@ -111,7 +111,7 @@ static yk_status add_name(const struct yk_safetensors_writer *writer, struct yk_
                        yk_text_chars(&writer->path), kind, name);
     }
     YK_TRY(check_text(writer, name));
-    YK_TRY(yk_names_add(names, name, &added, &number));
+    YK_TRY(yk_name_index_add(names, name, &added, &number));
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s \"%s\" is declared twice",
                        yk_text_chars(&writer->path), kind, name);
@@ -119,9 +119,9 @@ static yk_status add_name(const struct yk_safetensors_writer *writer, struct yk_
     return YK_OK;
 }
 
-yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, const char *name,
-                                        enum yk_tensor_dtype type, int32_t rank,
-                                        const int64_t *shape)
+yk_status yk_safetensors_writer_declare_tensor(struct yk_safetensors_writer *writer,
+                                               const char *name, enum yk_tensor_dtype type,
+                                               int32_t rank, const int64_t *shape)
 {
     struct yk_text *entries = &writer->entries;
     uint64_t bytes = 0;
@@ -152,8 +152,8 @@ yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, co
     return yk_text_status(entries);
 }
 
-yk_status yk_safetensors_writer_metadata(struct yk_safetensors_writer *writer, const char *key,
-                                         const char *value)
+yk_status yk_safetensors_writer_add_metadata(struct yk_safetensors_writer *writer, const char *key,
+                                             const char *value)
 {
     YK_TRY(add_name(writer, writer->keys, "metadata", key));
     YK_TRY(check_text(writer, value));
@@ -185,7 +185,7 @@ static yk_status flush(struct yk_safetensors_writer *writer)
 
 static yk_status write_bytes(struct yk_safetensors_writer *writer, const void *bytes, size_t length)
 {
-    yk_hash_add(writer->hash, bytes, length);
+    yk_hash_update(writer->hash, bytes, length);
     if (length > BUFFER_BYTES - writer->buffered) {
         YK_TRY(flush(writer));
     }
@@ -261,8 +261,8 @@ static yk_status check_begun(const struct yk_safetensors_writer *writer)
     return YK_OK;
 }
 
-yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const void *bytes,
-                                    size_t length)
+yk_status yk_safetensors_writer_add_bytes(struct yk_safetensors_writer *writer, const void *bytes,
+                                          size_t length)
 {
     YK_TRY(check_begun(writer));
     if (length > writer->declared - writer->added) {
@@ -293,7 +293,7 @@ static yk_status sync_folder(struct yk_safetensors_writer *writer)
 }
 
 yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
-                                       struct yk_safetensors_written *out)
+                                       struct yk_safetensors_file_checksum *out)
 {
     YK_TRY(check_begun(writer));
     if (writer->added < writer->declared) {
@@ -316,7 +316,7 @@ yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
     }
     if (out) {
         out->bytes = YK_SAFETENSORS_PREFIX_BYTES + writer->header_bytes + writer->declared;
-        out->hash = yk_hash_result(writer->hash);
+        out->hash = yk_hash_digest(writer->hash);
     }
     return sync_folder(writer);
 }

@@ -5,7 +5,7 @@
 static const struct {
     const char *name;
     uint64_t bytes;
-} types[YK_TENSOR_DTYPES] = {
+} types[YK_TENSOR_DTYPE_COUNT] = {
     [YK_TENSOR_F64] = {"F64", 8},         [YK_TENSOR_F32] = {"F32", 4},
     [YK_TENSOR_F16] = {"F16", 2},         [YK_TENSOR_BF16] = {"BF16", 2},
     [YK_TENSOR_I64] = {"I64", 8},         [YK_TENSOR_I32] = {"I32", 4},
@@ -29,7 +29,7 @@ uint64_t yk_tensor_dtype_bytes(enum yk_tensor_dtype type)
 
 bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out)
 {
-    for (int i = 0; i < YK_TENSOR_DTYPES; i++) {
+    for (int i = 0; i < YK_TENSOR_DTYPE_COUNT; i++) {
         if (strcmp(types[i].name, name) == 0) {
             *out = (enum yk_tensor_dtype)i;
             return true;

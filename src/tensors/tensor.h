@@ -31,7 +31,7 @@ enum yk_tensor_dtype {
     YK_TENSOR_F8_E5M2,
     YK_TENSOR_F8_E8M0,
     YK_TENSOR_C64, /* two F32 numbers: real and imaginary part */
-    YK_TENSOR_DTYPES,
+    YK_TENSOR_DTYPE_COUNT,
 };
 
 /* "F32", "BF16" … */

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static yk_status join(const struct yk_tensor_set *set, const char *name, const c
 {
     struct yk_text path = {0};
     yk_text_addf(&path, "%s/%s", set->path, name);
-    return yk_text_move(&path, set->arena, out);
+    return yk_text_move_to_arena(&path, set->arena, out);
 }
 
 static yk_status add_file(struct yk_tensor_set *set, const char *path)
@@ -36,7 +36,7 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetenso
 {
     bool added = false;
     int32_t number = 0;
-    YK_TRY(yk_names_add(set->names, entry->name, &added, &number));
+    YK_TRY(yk_name_index_add(set->names, entry->name, &added, &number));
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", file->path, entry->name,
                        set->locations[number].file->path);
@@ -65,7 +65,7 @@ static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, c
     const char *file = yk_json_string(node);
     if (!file) {
         return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" must be a file's name, not %s", tensor,
-                       yk_json_kind(node));
+                       yk_json_type_name(node));
     }
     if (*file == '\0' || *file == '.' || strchr(file, '/')) {
         return yk_fail(YK_ERROR_INPUT,
@@ -79,12 +79,12 @@ static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, c
 
 /* Returns the file called `name`, which it opens on first use. The number of a name in `files` is
  * the index of the file in the set. */
-static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, const char *name,
-                            const struct yk_safetensors **out)
+static yk_status open_named(struct yk_tensor_set *set, struct yk_name_index *files,
+                            const char *name, const struct yk_safetensors **out)
 {
     bool added = false;
     int32_t number = 0;
-    YK_TRY(yk_names_add(files, name, &added, &number));
+    YK_TRY(yk_name_index_add(files, name, &added, &number));
     if (added) {
         const char *path = NULL;
         YK_TRY(join(set, name, &path));
@@ -95,13 +95,13 @@ static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, c
 }
 
 static yk_status add_mapped(struct yk_tensor_set *set, const struct yk_json *root,
-                            struct yk_names *files)
+                            struct yk_name_index *files)
 {
     const struct yk_json *map = yk_json_get(root, "weight_map");
     struct yk_json_member member = {0};
     if (!yk_json_is_object(map)) {
         return yk_fail(YK_ERROR_INPUT, "\"weight_map\" must be an object, not %s",
-                       yk_json_kind(map));
+                       yk_json_type_name(map));
     }
     while (yk_json_next_member(map, &member)) {
         const char *name = NULL;
@@ -122,14 +122,14 @@ static yk_status add_index(struct yk_tensor_set *set, const char *path)
 {
     struct yk_text index = {0};
     struct yk_json *root = NULL;
-    struct yk_names *files = NULL;
-    yk_status status = yk_file_read(path, &index);
+    struct yk_name_index *files = NULL;
+    yk_status status = yk_file_read_document(path, &index);
     YK_TRY_OR(status, yk_text_free(&index));
     YK_TRY_GOTO(yk_json_parse(yk_text_chars(&index), index.length, &root), done);
-    YK_TRY_GOTO(yk_names_create(&files), done);
+    YK_TRY_GOTO(yk_name_index_create(&files), done);
     YK_TRY_GOTO(add_mapped(set, root, files), done);
 done:
-    yk_names_destroy(files);
+    yk_name_index_destroy(files);
     yk_json_destroy(root);
     yk_text_free(&index);
     return yk_status_prefix(status, path);
@@ -178,7 +178,7 @@ static yk_status fill_from(struct yk_tensor_set *set, const char *const *names, 
 static yk_status start(const char *path, struct yk_tensor_set *set)
 {
     YK_TRY(yk_arena_create(&set->arena));
-    YK_TRY(yk_names_create(&set->names));
+    YK_TRY(yk_name_index_create(&set->names));
     return yk_arena_strdup(set->arena, path, &set->path);
 }
 
@@ -209,7 +209,7 @@ void yk_tensor_set_close(struct yk_tensor_set *set)
     }
     free(set->files);
     free(set->locations);
-    yk_names_destroy(set->names);
+    yk_name_index_destroy(set->names);
     yk_arena_destroy(set->arena);
     free(set);
 }
@@ -217,7 +217,7 @@ void yk_tensor_set_close(struct yk_tensor_set *set)
 const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
                                                     const char *name)
 {
-    const int32_t number = yk_names_find(set->names, name);
+    const int32_t number = yk_name_index_find(set->names, name);
     return number < 0 ? NULL : &set->locations[number];
 }
 
@@ -228,7 +228,7 @@ yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *nam
     if (*out) {
         return YK_OK;
     }
-    const char *nearest = yk_names_nearest(set->names, name);
+    const char *nearest = yk_name_index_nearest(set->names, name);
     return yk_fail(YK_ERROR_INPUT, "%s has no tensor \"%s\"%s%s%s", set->path, name,
                    nearest ? "; is it \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }

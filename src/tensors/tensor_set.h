@@ -11,7 +11,7 @@
 #define YK_TENSORS_TENSOR_SET_H
 
 #include "base/arena.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/status.h"
 #include "tensors/safetensors.h"
 
@@ -32,7 +32,8 @@ struct yk_tensor_set {
     int32_t count;
 
     struct yk_arena *arena; /* owns the paths */
-    struct yk_names *names; /* tensor names; the number of a name is its index in `locations` */
+    struct yk_name_index
+        *names; /* tensor names; the number of a name is its index in `locations` */
     int32_t file_capacity;
     int32_t capacity; /* of `locations` */
 };

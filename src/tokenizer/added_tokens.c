@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/token_set.h"
+#include "tokenizer/token_matcher.h"
 #include "tokenizer/unicode.h"
 
 #include <inttypes.h>
@@ -33,9 +33,9 @@ struct yk_added_tokens {
     int32_t count;
     int32_t new_count;
     struct yk_token_map *names;
-    int32_t *by_id;            /* index in `items`, up to the largest id; -1 means: none */
-    struct yk_token_set *raw;  /* tokens to search for in the original text */
-    struct yk_token_set *done; /* tokens to search for in the normalized text */
+    int32_t *by_id;                /* index in `items`, up to the largest id; -1 means: none */
+    struct yk_token_matcher *raw;  /* tokens to search for in the original text */
+    struct yk_token_matcher *done; /* tokens to search for in the normalized text */
     struct yk_regex *letter;
 };
 
@@ -44,8 +44,8 @@ void yk_added_tokens_destroy(struct yk_added_tokens *tokens)
     if (tokens) {
         yk_arena_destroy(tokens->arena);
         yk_token_map_destroy(tokens->names);
-        yk_token_set_destroy(tokens->raw);
-        yk_token_set_destroy(tokens->done);
+        yk_token_matcher_destroy(tokens->raw);
+        yk_token_matcher_destroy(tokens->done);
         yk_regex_destroy(tokens->letter);
         free(tokens->items);
         free(tokens->by_id);
@@ -65,7 +65,7 @@ static yk_status make_form(const struct yk_normalizer *normalizer, struct yk_are
     YK_TRY_OR(yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form),
               yk_text_free(&form));
     out->form_length = form.length;
-    return yk_text_move(&form, arena, &out->form);
+    return yk_text_move_to_arena(&form, arena, &out->form);
 }
 
 /* Checks that the id in the file, `said`, is the id that Hugging Face's tokenizers assign. */
@@ -106,11 +106,11 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
         return YK_OK;
     }
     YK_TRY(yk_json_get_integer(node, "id", 0, INT32_MAX, &id));
-    YK_TRY(yk_json_get_flag(node, "special", &added.special));
-    YK_TRY(yk_json_get_flag(node, "normalized", &added.normalized));
-    YK_TRY(yk_json_get_flag(node, "lstrip", &added.strip_left));
-    YK_TRY(yk_json_get_flag(node, "rstrip", &added.strip_right));
-    YK_TRY(yk_json_get_flag(node, "single_word", &added.single_word));
+    YK_TRY(yk_json_get_bool(node, "special", &added.special));
+    YK_TRY(yk_json_get_bool(node, "normalized", &added.normalized));
+    YK_TRY(yk_json_get_bool(node, "lstrip", &added.strip_left));
+    YK_TRY(yk_json_get_bool(node, "rstrip", &added.strip_right));
+    YK_TRY(yk_json_get_bool(node, "single_word", &added.single_word));
     YK_TRY(yk_arena_strdup(tokens->arena, name, &added.name));
     YK_TRY(check_id(map, id, &added, tokens));
     YK_TRY(make_form(normalizer, tokens->arena, &added));
@@ -120,7 +120,7 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
 
 static yk_status index_ids(struct yk_added_tokens *tokens)
 {
-    const int32_t limit = yk_token_map_limit(tokens->names);
+    const int32_t limit = yk_token_map_id_limit(tokens->names);
     tokens->by_id = malloc(((size_t)limit + 1) * sizeof *tokens->by_id);
     YK_TRY_MEMORY(tokens->by_id);
     memset(tokens->by_id, 0xff, (size_t)limit * sizeof *tokens->by_id);
@@ -131,19 +131,19 @@ static yk_status index_ids(struct yk_added_tokens *tokens)
 }
 
 static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
-                          struct yk_token_set **out)
+                          struct yk_token_matcher **out)
 {
-    struct yk_token_name *names = malloc(((size_t)tokens->count + 1) * sizeof *names);
+    struct yk_token_pattern *names = malloc(((size_t)tokens->count + 1) * sizeof *names);
     int32_t count = 0;
     YK_TRY_MEMORY(names);
     for (int32_t i = 0; i < tokens->count; i++) {
         const struct added *added = &tokens->items[i];
         if (added->normalized == normalized) {
-            names[count++] = (struct yk_token_name){
+            names[count++] = (struct yk_token_pattern){
                 .bytes = added->form, .length = added->form_length, .number = i};
         }
     }
-    const yk_status status = yk_token_set_create(names, count, out);
+    const yk_status status = yk_token_matcher_create(names, count, out);
     free(names);
     return status;
 }
@@ -153,9 +153,9 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
 {
     /* A word character in Rust's regular expressions. */
     static const char letter[] = "[\\w\\x{200c}\\x{200d}]";
-    const size_t count = yk_json_count(node);
+    const size_t count = yk_json_array_count(node);
     if (node && !yk_json_is_null(node) && !yk_json_is_array(node)) {
-        return yk_fail(YK_ERROR_INPUT, "this must be a list, not %s", yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "this must be a list, not %s", yk_json_type_name(node));
     }
     if (count > YK_TOKEN_MAP_MAX_TOKENS) {
         return yk_fail(YK_ERROR_INPUT, "%zu tokens, where at most %d are allowed", count,
@@ -166,7 +166,7 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
     YK_TRY(yk_arena_create(&tokens->arena));
     YK_TRY(yk_token_map_create(&tokens->names));
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(read_item(yk_json_at(node, i), map, normalizer, tokens));
+        YK_TRY(read_item(yk_json_array_at(node, i), map, normalizer, tokens));
     }
     YK_TRY(index_ids(tokens));
     YK_TRY(make_set(tokens, false, &tokens->raw));
@@ -198,14 +198,14 @@ int32_t yk_added_tokens_new_count(const struct yk_added_tokens *tokens)
     return tokens->new_count;
 }
 
-int32_t yk_added_tokens_limit(const struct yk_added_tokens *tokens)
+int32_t yk_added_tokens_id_limit(const struct yk_added_tokens *tokens)
 {
-    return yk_token_map_limit(tokens->names);
+    return yk_token_map_id_limit(tokens->names);
 }
 
 static const struct added *by_id(const struct yk_added_tokens *tokens, int32_t id)
 {
-    const bool within = id >= 0 && id < yk_token_map_limit(tokens->names);
+    const bool within = id >= 0 && id < yk_token_map_id_limit(tokens->names);
     return within && tokens->by_id[id] >= 0 ? &tokens->items[tokens->by_id[id]] : NULL;
 }
 
@@ -297,10 +297,10 @@ yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
                                struct yk_regex_workspace *workspace,
                                struct yk_added_tokens_search *search)
 {
-    const struct yk_token_set *set = search->normalized ? tokens->done : tokens->raw;
-    const struct yk_token_name *name = NULL;
+    const struct yk_token_matcher *set = search->normalized ? tokens->done : tokens->raw;
+    const struct yk_token_pattern *name = NULL;
     size_t begin = 0;
-    while ((name = yk_token_set_find(set, search->text, search->length, search->at, &begin))) {
+    while ((name = yk_token_matcher_find(set, search->text, search->length, search->at, &begin))) {
         const struct added *added = &tokens->items[name->number];
         size_t end = begin + name->length;
         bool alone = true;

@@ -35,7 +35,7 @@ int32_t yk_added_tokens_find(const struct yk_added_tokens *tokens, const char *n
 /* How many tokens are not in the vocabulary of the model, and the largest id + 1 (0 if there are no
  * tokens). */
 int32_t yk_added_tokens_new_count(const struct yk_added_tokens *tokens);
-int32_t yk_added_tokens_limit(const struct yk_added_tokens *tokens);
+int32_t yk_added_tokens_id_limit(const struct yk_added_tokens *tokens);
 
 /* The text that a token decodes to, or NULL if `id` is not an added token. */
 const char *yk_added_tokens_text(const struct yk_added_tokens *tokens, int32_t id, size_t *length);

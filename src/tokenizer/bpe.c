@@ -121,7 +121,7 @@ enum {
 
 struct yk_bpe {
     int32_t letters[BYTES]; /* tokens of single bytes; -1 means: none, the byte is skipped */
-    struct yk_bpe_merges *merges;
+    struct yk_bpe_merge_table *merges;
     struct yk_token_map *whole; /* tokens that a whole word may become without merges, as bytes;
                                    NULL means: all tokens are made by merges */
 };
@@ -134,7 +134,7 @@ struct yk_bpe_workspace {
 void yk_bpe_destroy(struct yk_bpe *bpe)
 {
     if (bpe) {
-        yk_bpe_merges_destroy(bpe->merges);
+        yk_bpe_merge_table_destroy(bpe->merges);
         yk_token_map_destroy(bpe->whole);
         free(bpe);
     }
@@ -210,9 +210,9 @@ static yk_status read_pair(const struct yk_json *node, const char **left, size_t
             *right_length = strlen(*right);
             return YK_OK;
         }
-    } else if (yk_json_count(node) == 2) {
-        *left = yk_json_string(yk_json_at(node, 0));
-        *right = yk_json_string(yk_json_at(node, 1));
+    } else if (yk_json_array_count(node) == 2) {
+        *left = yk_json_string(yk_json_array_at(node, 0));
+        *right = yk_json_string(yk_json_array_at(node, 1));
         if (*left && *right) {
             *left_length = strlen(*left);
             *right_length = strlen(*right);
@@ -223,7 +223,7 @@ static yk_status read_pair(const struct yk_json *node, const char **left, size_t
 }
 
 static yk_status read_merge(const struct yk_json *node, const struct yk_token_map *map,
-                            int32_t rank, struct yk_text *joined, struct yk_bpe_merges *merges)
+                            int32_t rank, struct yk_text *joined, struct yk_bpe_merge_table *merges)
 {
     const char *left = NULL;
     const char *right = NULL;
@@ -244,7 +244,7 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
     yk_text_add_bytes(joined, right, right_length);
     YK_TRY(yk_text_status(joined));
     YK_TRY(find_token(map, joined->bytes, joined->length, &merge.id));
-    yk_bpe_merges_add(merges, left_id, right_id, merge);
+    yk_bpe_merge_table_add(merges, left_id, right_id, merge);
     return YK_OK;
 }
 
@@ -252,19 +252,20 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
                              struct yk_bpe *bpe)
 {
     const struct yk_json *list = yk_json_get(model, "merges");
-    const size_t count = yk_json_count(list);
+    const size_t count = yk_json_array_count(list);
     if (!yk_json_is_array(list)) {
-        return yk_fail(YK_ERROR_INPUT, "\"merges\" must be a list, not %s", yk_json_kind(list));
+        return yk_fail(YK_ERROR_INPUT, "\"merges\" must be a list, not %s",
+                       yk_json_type_name(list));
     }
     if (count > INT32_MAX / 4) {
         return yk_fail(YK_ERROR_INPUT, "\"merges\" has %zu entries: too many", count);
     }
-    YK_TRY(yk_bpe_merges_create((int32_t)count, &bpe->merges));
+    YK_TRY(yk_bpe_merge_table_create((int32_t)count, &bpe->merges));
     struct yk_text joined = {0};
     yk_status status = YK_OK;
     int32_t rank = 0;
     for (size_t i = 0; i < count && status == YK_OK; i++) {
-        const struct yk_json *node = yk_json_at(list, i);
+        const struct yk_json *node = yk_json_array_at(list, i);
         const char *line = yk_json_string(node);
         /* The first line of a merges.txt file. */
         if (line && strncmp(line, "#version", strlen("#version")) == 0) {
@@ -288,7 +289,7 @@ static yk_status read_whole(const struct yk_json *model, const struct yk_token_m
     YK_TRY(yk_token_map_create(&bpe->whole));
     struct yk_text bytes = {0};
     yk_status status = YK_OK;
-    for (int32_t id = 0; id < yk_token_map_limit(map) && status == YK_OK; id++) {
+    for (int32_t id = 0; id < yk_token_map_id_limit(map) && status == YK_OK; id++) {
         size_t length = 0;
         const char *token = yk_token_map_token(map, id, &length);
         bytes.length = 0;

@@ -65,7 +65,7 @@ void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t len
  * While rules are added, one thread may use a table; afterwards any number of threads may read it.
  * One thread at a time may use a word.
  */
-struct yk_bpe_merges;
+struct yk_bpe_merge_table;
 
 struct yk_bpe_merge {
     int32_t rank; /* priority; the smallest is applied first */
@@ -73,15 +73,15 @@ struct yk_bpe_merge {
 };
 
 /* Creates a table with capacity for `count` rules. */
-yk_status yk_bpe_merges_create(int32_t count, struct yk_bpe_merges **out) YK_MUST_USE;
-void yk_bpe_merges_destroy(struct yk_bpe_merges *merges);
+yk_status yk_bpe_merge_table_create(int32_t count, struct yk_bpe_merge_table **out) YK_MUST_USE;
+void yk_bpe_merge_table_destroy(struct yk_bpe_merge_table *merges);
 
 /* Adds a rule, within the capacity. It replaces an earlier rule for the same pair. */
-void yk_bpe_merges_add(struct yk_bpe_merges *merges, int32_t left, int32_t right,
-                       struct yk_bpe_merge merge);
+void yk_bpe_merge_table_add(struct yk_bpe_merge_table *merges, int32_t left, int32_t right,
+                            struct yk_bpe_merge merge);
 
-struct yk_bpe_symbol;    /* a token of a long word, linked to its neighbours */
-struct yk_bpe_candidate; /* a rule that can be applied at a position */
+struct yk_bpe_symbol;          /* a token of a long word, linked to its neighbours */
+struct yk_bpe_merge_candidate; /* a rule that can be applied at a position */
 
 /* The tokens of a word. A plain struct, initialized with {0} and freed by yk_bpe_merge_word_free().
  */
@@ -92,7 +92,7 @@ struct yk_bpe_word {
 
     struct yk_bpe_symbol *symbols;
     int32_t symbol_capacity;
-    struct yk_bpe_candidate *steps; /* a heap; the next merge is the first element */
+    struct yk_bpe_merge_candidate *steps; /* a heap; the next merge is the first element */
     int32_t step_count;
     int32_t step_capacity;
 
@@ -114,6 +114,6 @@ yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count) YK_M
 
 /* Applies the rules until none applies. Takes O(n log n) time for n tokens. */
 yk_status yk_bpe_merge_word(struct yk_bpe_word *word,
-                            const struct yk_bpe_merges *merges) YK_MUST_USE;
+                            const struct yk_bpe_merge_table *merges) YK_MUST_USE;
 
 #endif

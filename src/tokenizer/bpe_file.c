@@ -61,7 +61,7 @@ const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name)
     return NULL;
 }
 
-/* Adds a JSON string in which '<' and '>' are not escaped, unlike yk_text_add_json(). */
+/* Adds a JSON string in which '<' and '>' are not escaped, unlike yk_text_add_json_string(). */
 static void add_quoted(struct yk_text *out, const char *text)
 {
     yk_text_add(out, "\"");
@@ -80,7 +80,7 @@ static void add_quoted(struct yk_text *out, const char *text)
     yk_text_add(out, "\"");
 }
 
-static const char *token_of(const struct yk_bpe_learned *learned, int32_t id)
+static const char *token_of(const struct yk_bpe_trainer_result *learned, int32_t id)
 {
     size_t length = 0;
     return yk_token_map_token(learned->tokens, id, &length);
@@ -128,7 +128,7 @@ static void write_specials(const struct yk_bpe_file_style *style, struct yk_json
         yk_json_write_end_object(json);
     }
     if (style->special_count > 0) {
-        yk_json_write_line(json, 2);
+        yk_json_write_newline(json, 2);
     }
     yk_json_write_end_array(json);
     json->lines = 2;
@@ -159,13 +159,13 @@ static void write_part(const struct yk_bpe_file_style *style, const char *text, 
 }
 
 /* The entry of a special token that the template uses; nothing if `name` is NULL. */
-static void write_framed(const char *name, const struct yk_bpe_learned *learned,
+static void write_framed(const char *name, const struct yk_bpe_trainer_result *learned,
                          struct yk_json_writer *json)
 {
     if (!name) {
         return;
     }
-    yk_json_write_line(json, 8);
+    yk_json_write_newline(json, 8);
     write_token_key(json, name);
     struct yk_json_writer value = {.text = json->text, .spaced = true};
     yk_json_write_begin_object(&value, NULL);
@@ -180,31 +180,31 @@ static void write_framed(const char *name, const struct yk_bpe_learned *learned,
 }
 
 /* The templates for one text and for two, and the special tokens that they use. */
-static void write_template(const struct yk_bpe_learned *learned,
+static void write_template(const struct yk_bpe_trainer_result *learned,
                            const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
     yk_json_write_begin_object(json, NULL);
     yk_json_write_string(json, "type", "TemplateProcessing");
-    yk_json_write_line(json, 6);
+    yk_json_write_newline(json, 6);
     yk_json_write_begin_array(json, "single");
     write_part(style, "A", 0, true, json);
     yk_json_write_end_array(json);
-    yk_json_write_line(json, 6);
+    yk_json_write_newline(json, 6);
     yk_json_write_begin_array(json, "pair");
     write_part(style, "A", 0, true, json);
     /* A separator divides two texts. A begin token without an end token is added before both. */
     write_part(style, "B", 1, !style->suffix_token, json);
     yk_json_write_end_array(json);
-    yk_json_write_line(json, 6);
+    yk_json_write_newline(json, 6);
     yk_json_write_begin_object(json, "special_tokens");
     write_framed(style->prefix_token, learned, json);
     write_framed(style->suffix_token, learned, json);
-    yk_json_write_line(json, 6);
+    yk_json_write_newline(json, 6);
     yk_json_write_end_object(json);
     yk_json_write_end_object(json);
 }
 
-static void write_post_processor(const struct yk_bpe_learned *learned,
+static void write_post_processor(const struct yk_bpe_trainer_result *learned,
                                  const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
     if (!style->prefix_token && !style->suffix_token) {
@@ -215,18 +215,18 @@ static void write_post_processor(const struct yk_bpe_learned *learned,
     json->lines = 0;
     yk_json_write_string(json, "type", "Sequence");
     yk_json_write_begin_array(json, "processors");
-    yk_json_write_line(json, 4);
+    yk_json_write_newline(json, 4);
     write_byte_level(json, NULL, false);
     json->lines = 0;
-    yk_json_write_line(json, 4);
+    yk_json_write_newline(json, 4);
     write_template(learned, style, json);
-    yk_json_write_line(json, 2);
+    yk_json_write_newline(json, 2);
     yk_json_write_end_array(json);
     yk_json_write_end_object(json);
     json->lines = 2;
 }
 
-static void write_model(const struct yk_bpe_learned *learned, struct yk_json_writer *json)
+static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_json_writer *json)
 {
     static const char *const none[] = {"dropout", "unk_token", "continuing_subword_prefix",
                                        "end_of_word_suffix"};
@@ -242,32 +242,32 @@ static void write_model(const struct yk_bpe_learned *learned, struct yk_json_wri
     }
     yk_json_write_begin_object(json, "vocab");
     json->lines = 6;
-    for (int32_t id = 0; id < yk_token_map_limit(learned->tokens); id++) {
+    for (int32_t id = 0; id < yk_token_map_id_limit(learned->tokens); id++) {
         write_token_key(json, token_of(learned, id));
         yk_text_addf(json->text, "%" PRId32, id);
     }
-    yk_json_write_line(json, 4);
+    yk_json_write_newline(json, 4);
     yk_json_write_end_object(json);
     json->lines = 4;
     yk_json_write_begin_array(json, "merges");
     json->lines = 0;
     for (int32_t i = 0; i < learned->rule_count; i++) {
-        yk_json_write_line(json, 6);
+        yk_json_write_newline(json, 6);
         yk_json_write_begin_array(json, NULL);
         write_token(json, NULL, token_of(learned, learned->rules[i].left));
         write_token(json, NULL, token_of(learned, learned->rules[i].right));
         yk_json_write_end_array(json);
     }
     if (learned->rule_count > 0) {
-        yk_json_write_line(json, 4);
+        yk_json_write_newline(json, 4);
     }
     yk_json_write_end_array(json);
-    yk_json_write_line(json, 2);
+    yk_json_write_newline(json, 2);
     yk_json_write_end_object(json);
 }
 
-void yk_bpe_file_write(const struct yk_bpe_learned *learned, const struct yk_bpe_file_style *style,
-                       struct yk_text *out)
+void yk_bpe_file_write(const struct yk_bpe_trainer_result *learned,
+                       const struct yk_bpe_file_style *style, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
@@ -281,7 +281,7 @@ void yk_bpe_file_write(const struct yk_bpe_learned *learned, const struct yk_bpe
     write_post_processor(learned, style, &json);
     write_byte_level(&json, "decoder", true);
     write_model(learned, &json);
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
 }

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "tokenizer/bpe_learn.h"
+#include "tokenizer/bpe_trainer.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name);
 
 /* Appends the file to `out`. The BPE must have been trained with the special tokens of the style.
  */
-void yk_bpe_file_write(const struct yk_bpe_learned *learned, const struct yk_bpe_file_style *style,
-                       struct yk_text *out);
+void yk_bpe_file_write(const struct yk_bpe_trainer_result *learned,
+                       const struct yk_bpe_file_style *style, struct yk_text *out);
 
 #endif

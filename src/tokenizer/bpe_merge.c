@@ -14,19 +14,19 @@ struct slot {
 
 #define NO_PAIR UINT64_MAX /* ids are not negative */
 
-struct yk_bpe_merges {
+struct yk_bpe_merge_table {
     struct slot *slots;
     int shift; /* 64 - log2(number of slots) */
     uint64_t mask;
 };
 
-yk_status yk_bpe_merges_create(int32_t count, struct yk_bpe_merges **out)
+yk_status yk_bpe_merge_table_create(int32_t count, struct yk_bpe_merge_table **out)
 {
     int logarithm = 4;
     while ((INT64_C(1) << logarithm) < 2 * (int64_t)count) {
         logarithm++;
     }
-    struct yk_bpe_merges *merges = calloc(1, sizeof *merges);
+    struct yk_bpe_merge_table *merges = calloc(1, sizeof *merges);
     YK_TRY_MEMORY(merges);
     const size_t slots = (size_t)1 << logarithm;
     merges->slots = malloc(slots * sizeof *merges->slots);
@@ -43,7 +43,7 @@ yk_status yk_bpe_merges_create(int32_t count, struct yk_bpe_merges **out)
     return YK_OK;
 }
 
-void yk_bpe_merges_destroy(struct yk_bpe_merges *merges)
+void yk_bpe_merge_table_destroy(struct yk_bpe_merge_table *merges)
 {
     if (merges) {
         free(merges->slots);
@@ -51,7 +51,7 @@ void yk_bpe_merges_destroy(struct yk_bpe_merges *merges)
     }
 }
 
-static struct slot *seek(const struct yk_bpe_merges *merges, int32_t left, int32_t right)
+static struct slot *seek(const struct yk_bpe_merge_table *merges, int32_t left, int32_t right)
 {
     const uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
     /* 2⁶⁴ over the golden ratio (Knuth): the upper bits depend on all lower ones. The lower half
@@ -63,15 +63,15 @@ static struct slot *seek(const struct yk_bpe_merges *merges, int32_t left, int32
     return &merges->slots[at];
 }
 
-void yk_bpe_merges_add(struct yk_bpe_merges *merges, int32_t left, int32_t right,
-                       struct yk_bpe_merge merge)
+void yk_bpe_merge_table_add(struct yk_bpe_merge_table *merges, int32_t left, int32_t right,
+                            struct yk_bpe_merge merge)
 {
     *seek(merges, left, right) =
         (struct slot){.pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right, .merge = merge};
 }
 
 /* The merge of a pair, or NULL if there is no rule for it. */
-static const struct yk_bpe_merge *find(const struct yk_bpe_merges *merges, int32_t left,
+static const struct yk_bpe_merge *find(const struct yk_bpe_merge_table *merges, int32_t left,
                                        int32_t right)
 {
     const struct slot *slot = seek(merges, left, right);
@@ -89,7 +89,7 @@ struct yk_bpe_symbol {
     int32_t after; /* -1 means: none */
 };
 
-struct yk_bpe_candidate {
+struct yk_bpe_merge_candidate {
     int32_t rank;
     int32_t place; /* of the left token */
     int32_t id;    /* of the merged token */
@@ -125,7 +125,7 @@ yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
     return YK_OK;
 }
 
-static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merges *merges)
+static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges)
 {
     struct yk_bpe_merge next[SHORT]; /* of each token with the next one */
     static const struct yk_bpe_merge none = {.rank = INT32_MAX, .id = -1};
@@ -160,14 +160,15 @@ static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merges *me
     word->count = count;
 }
 
-static bool is_before(const struct yk_bpe_candidate *a, const struct yk_bpe_candidate *b)
+static bool is_before(const struct yk_bpe_merge_candidate *a,
+                      const struct yk_bpe_merge_candidate *b)
 {
     return a->rank != b->rank ? a->rank < b->rank : a->place < b->place;
 }
 
-static void sink(struct yk_bpe_candidate *steps, int32_t count, int32_t at)
+static void sink(struct yk_bpe_merge_candidate *steps, int32_t count, int32_t at)
 {
-    const struct yk_bpe_candidate moved = steps[at];
+    const struct yk_bpe_merge_candidate moved = steps[at];
     for (;;) {
         int32_t child = 2 * at + 1;
         if (child >= count) {
@@ -183,7 +184,7 @@ static void sink(struct yk_bpe_candidate *steps, int32_t count, int32_t at)
     steps[at] = moved;
 }
 
-static yk_status push(struct yk_bpe_word *word, struct yk_bpe_candidate step)
+static yk_status push(struct yk_bpe_word *word, struct yk_bpe_merge_candidate step)
 {
     YK_TRY(
         yk_array_grow((void **)&word->steps, &word->step_capacity, word->step_count, sizeof step));
@@ -196,9 +197,9 @@ static yk_status push(struct yk_bpe_word *word, struct yk_bpe_candidate step)
     return YK_OK;
 }
 
-static struct yk_bpe_candidate pop(struct yk_bpe_word *word)
+static struct yk_bpe_merge_candidate pop(struct yk_bpe_word *word)
 {
-    const struct yk_bpe_candidate first = word->steps[0];
+    const struct yk_bpe_merge_candidate first = word->steps[0];
     word->step_count--;
     if (word->step_count > 0) {
         word->steps[0] = word->steps[word->step_count];
@@ -209,7 +210,7 @@ static struct yk_bpe_candidate pop(struct yk_bpe_word *word)
 
 /* The rule for the token at `place` and the next one, or NULL. */
 static const struct yk_bpe_merge *rule_at(const struct yk_bpe_word *word,
-                                          const struct yk_bpe_merges *merges, int32_t place)
+                                          const struct yk_bpe_merge_table *merges, int32_t place)
 {
     const struct yk_bpe_symbol *left = place >= 0 ? &word->symbols[place] : NULL;
     if (!left || left->id < 0 || left->after < 0) {
@@ -218,15 +219,15 @@ static const struct yk_bpe_merge *rule_at(const struct yk_bpe_word *word,
     return find(merges, left->id, word->symbols[left->after].id);
 }
 
-static yk_status consider(struct yk_bpe_word *word, const struct yk_bpe_merges *merges,
+static yk_status consider(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges,
                           int32_t place)
 {
     const struct yk_bpe_merge *merge = rule_at(word, merges, place);
     if (!merge) {
         return YK_OK;
     }
-    return push(word,
-                (struct yk_bpe_candidate){.rank = merge->rank, .place = place, .id = merge->id});
+    return push(word, (struct yk_bpe_merge_candidate){
+                          .rank = merge->rank, .place = place, .id = merge->id});
 }
 
 static yk_status link_symbols(struct yk_bpe_word *word)
@@ -247,8 +248,8 @@ static yk_status link_symbols(struct yk_bpe_word *word)
 
 /* Whether the pair of a candidate has changed since it was pushed. Its tokens are longer then, so
  * no rule gives the same token. */
-static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merges *merges,
-                     const struct yk_bpe_candidate *step)
+static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges,
+                     const struct yk_bpe_merge_candidate *step)
 {
     const struct yk_bpe_merge *merge = rule_at(word, merges, step->place);
     return !merge || merge->id != step->id;
@@ -261,7 +262,7 @@ static yk_status check_stop(const struct yk_bpe_word *word, int64_t step)
     return stopped ? yk_fail(YK_ERROR_STOPPED, "stopped within a word") : YK_OK;
 }
 
-static yk_status merge_long(struct yk_bpe_word *word, const struct yk_bpe_merges *merges)
+static yk_status merge_long(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges)
 {
     YK_TRY(link_symbols(word));
     word->step_count = 0;
@@ -271,7 +272,7 @@ static yk_status merge_long(struct yk_bpe_word *word, const struct yk_bpe_merges
     }
     for (int64_t i = 0; word->step_count > 0; i++) {
         YK_TRY(check_stop(word, i));
-        const struct yk_bpe_candidate step = pop(word);
+        const struct yk_bpe_merge_candidate step = pop(word);
         if (is_stale(word, merges, &step)) {
             continue;
         }
@@ -294,7 +295,7 @@ static yk_status merge_long(struct yk_bpe_word *word, const struct yk_bpe_merges
     return YK_OK;
 }
 
-yk_status yk_bpe_merge_word(struct yk_bpe_word *word, const struct yk_bpe_merges *merges)
+yk_status yk_bpe_merge_word(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges)
 {
     if (word->count > SHORT) {
         return merge_long(word, merges);

@@ -1,4 +1,4 @@
-#include "tokenizer/bpe_learn.h"
+#include "tokenizer/bpe_trainer.h"
 
 #include "base/array.h"
 
@@ -126,8 +126,8 @@ static yk_status note(struct yk_bpe_pair_queue *queue, struct slot *slot, int32_
     return YK_OK;
 }
 
-yk_status yk_bpe_pair_queue_change(struct yk_bpe_pair_queue *queue, struct yk_token_pair pair,
-                                   int64_t times, int32_t word)
+yk_status yk_bpe_pair_queue_add_count(struct yk_bpe_pair_queue *queue, struct yk_token_pair pair,
+                                      int64_t times, int32_t word)
 {
     const uint64_t number = (uint64_t)(uint32_t)pair.left << 32 | (uint32_t)pair.right;
     struct slot *slot = find(queue->slots, queue->slot_count, number);
@@ -195,7 +195,7 @@ yk_status yk_bpe_pair_queue_flush(struct yk_bpe_pair_queue *queue)
     return YK_OK;
 }
 
-bool yk_bpe_pair_queue_pop(struct yk_bpe_pair_queue *queue, struct yk_bpe_pair_top *out)
+bool yk_bpe_pair_queue_pop(struct yk_bpe_pair_queue *queue, struct yk_bpe_pair_queue_top *out)
 {
     while (queue->heap_count > 0) {
         struct entry top = queue->heap[0];
@@ -209,7 +209,7 @@ bool yk_bpe_pair_queue_pop(struct yk_bpe_pair_queue *queue, struct yk_bpe_pair_t
         if (queue->heap_count > 0) {
             sink(queue->heap, queue->heap_count, queue->heap[queue->heap_count]);
         }
-        *out = (struct yk_bpe_pair_top){
+        *out = (struct yk_bpe_pair_queue_top){
             .pair = {.left = (int32_t)(top.pair >> 32), .right = (int32_t)(top.pair & UINT32_MAX)},
             .times = top.times,
             .words = top.words.items,

@@ -55,19 +55,20 @@ static bool are_known_words(const struct yk_json *node)
         return has_flag(node, "use_regex", true);
     }
     const struct yk_json *list = yk_json_get(node, "pretokenizers");
-    return has_type(node, "Sequence") && yk_json_count(list) == 2 &&
-           is_known_split(yk_json_at(list, 0)) && has_type(yk_json_at(list, 1), "ByteLevel") &&
-           !has_flag(yk_json_at(list, 1), "use_regex", true) &&
-           !has_flag(yk_json_at(list, 1), "add_prefix_space", true);
+    return has_type(node, "Sequence") && yk_json_array_count(list) == 2 &&
+           is_known_split(yk_json_array_at(list, 0)) &&
+           has_type(yk_json_array_at(list, 1), "ByteLevel") &&
+           !has_flag(yk_json_array_at(list, 1), "use_regex", true) &&
+           !has_flag(yk_json_array_at(list, 1), "add_prefix_space", true);
 }
 
-void yk_chunk_boundary_read_pre_tokenizer(const struct yk_json *pre_tokenizer,
-                                          struct yk_chunk_boundary *out)
+void yk_chunk_boundary_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
+                                          struct yk_chunk_boundary_rules *out)
 {
     const bool prefixed =
         has_type(pre_tokenizer, "ByteLevel") && has_flag(pre_tokenizer, "add_prefix_space", true);
-    *out =
-        (struct yk_chunk_boundary){.possible = are_known_words(pre_tokenizer), .lines = !prefixed};
+    *out = (struct yk_chunk_boundary_rules){.possible = are_known_words(pre_tokenizer),
+                                            .lines = !prefixed};
 }
 
 static bool has_space(const char *words)
@@ -92,7 +93,8 @@ static bool is_fixed(char byte)
 }
 
 /* Stores where an added token prevents cuts. Returns false if that is unknown. */
-static bool add_token(const struct yk_json *token, bool normalized, struct yk_chunk_boundary *out)
+static bool add_token(const struct yk_json *token, bool normalized,
+                      struct yk_chunk_boundary_rules *out)
 {
     const char *content = yk_json_string(yk_json_get(token, "content"));
     if (!content || !*content || has_space(content)) {
@@ -111,22 +113,23 @@ static bool add_token(const struct yk_json *token, bool normalized, struct yk_ch
     return true;
 }
 
-void yk_chunk_boundary_read(const struct yk_json *root, struct yk_chunk_boundary *out)
+void yk_chunk_boundary_from_json(const struct yk_json *root, struct yk_chunk_boundary_rules *out)
 {
     const struct yk_json *added = yk_json_get(root, "added_tokens");
     const struct yk_json *normalizer = yk_json_get(root, "normalizer");
     const bool normalized = normalizer && !yk_json_is_null(normalizer);
-    yk_chunk_boundary_read_pre_tokenizer(yk_json_get(root, "pre_tokenizer"), out);
-    for (size_t i = 0; out->possible && i < yk_json_count(added); i++) {
-        out->possible = add_token(yk_json_at(added, i), normalized, out);
+    yk_chunk_boundary_from_pre_tokenizer(yk_json_get(root, "pre_tokenizer"), out);
+    for (size_t i = 0; out->possible && i < yk_json_array_count(added); i++) {
+        out->possible = add_token(yk_json_array_at(added, i), normalized, out);
     }
 }
 
-yk_status yk_chunk_boundary_of(const struct yk_tokenizer *tokenizer, struct yk_chunk_boundary *out)
+yk_status yk_chunk_boundary_from_tokenizer(const struct yk_tokenizer *tokenizer,
+                                           struct yk_chunk_boundary_rules *out)
 {
     struct yk_text file = {0};
     struct yk_json *root = NULL;
-    *out = (struct yk_chunk_boundary){0};
+    *out = (struct yk_chunk_boundary_rules){0};
     if (yk_tokenizer_vocabulary(tokenizer)) {
         return YK_OK;
     }
@@ -135,7 +138,7 @@ yk_status yk_chunk_boundary_of(const struct yk_tokenizer *tokenizer, struct yk_c
     YK_THEN(yk_json_parse(yk_text_chars(&file), file.length, &root));
     yk_text_free(&file);
     if (status == YK_OK) {
-        yk_chunk_boundary_read(root, out);
+        yk_chunk_boundary_from_json(root, out);
         yk_json_destroy(root);
     }
     return status;
@@ -152,12 +155,12 @@ static bool begins_word(const char *text, size_t length)
     uint32_t character = 0;
     return yk_utf8_decode(text, length, &character) > 0 && character > 0xa0 &&
            character != 0x180e && !yk_unicode_is_space(character) &&
-           !yk_unicode_is(character, YK_UNICODE_DROPPED);
+           !yk_unicode_is_in_category(character, YK_UNICODE_DROPPED);
 }
 
 /* Whether a newline ends before `at`, between two characters that are not white space. */
-static bool is_behind_line(const struct yk_chunk_boundary *cut, const char *text, size_t length,
-                           size_t at)
+static bool is_behind_line(const struct yk_chunk_boundary_rules *cut, const char *text,
+                           size_t length, size_t at)
 {
     if (!cut->lines || at < 2 || text[at - 1] != '\n' ||
         cut->begins_token[(unsigned char)text[at]]) {
@@ -170,7 +173,8 @@ static bool is_behind_line(const struct yk_chunk_boundary *cut, const char *text
     return begins_word(text + before, at - 1 - before) && begins_word(text + at, length - at);
 }
 
-size_t yk_chunk_boundary_find(const struct yk_chunk_boundary *cut, const char *text, size_t length)
+size_t yk_chunk_boundary_find(const struct yk_chunk_boundary_rules *cut, const char *text,
+                              size_t length)
 {
     if (!cut->possible || length < 3) {
         return 0;

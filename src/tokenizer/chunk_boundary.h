@@ -30,7 +30,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct yk_chunk_boundary {
+struct yk_chunk_boundary_rules {
     bool possible;
     bool lines;        /* also cut after a newline: the tokenizer adds no space before a text */
     bool strips_right; /* some added token strips the white space after it */
@@ -40,17 +40,18 @@ struct yk_chunk_boundary {
 
 /* The rules of a tokenizer. A text for a character tokenizer is never cut, so that messages about
  * an unknown character can contain its position in the whole text. */
-yk_status yk_chunk_boundary_of(const struct yk_tokenizer *tokenizer,
-                               struct yk_chunk_boundary *out) YK_MUST_USE;
+yk_status yk_chunk_boundary_from_tokenizer(const struct yk_tokenizer *tokenizer,
+                                           struct yk_chunk_boundary_rules *out) YK_MUST_USE;
 
 /* The rules of a tokenizer.json. If a component is unknown, no cut is possible. */
-void yk_chunk_boundary_read(const struct yk_json *root, struct yk_chunk_boundary *out);
+void yk_chunk_boundary_from_json(const struct yk_json *root, struct yk_chunk_boundary_rules *out);
 
 /* The rules of a pre-tokenizer, for texts without added tokens. */
-void yk_chunk_boundary_read_pre_tokenizer(const struct yk_json *pre_tokenizer,
-                                          struct yk_chunk_boundary *out);
+void yk_chunk_boundary_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
+                                          struct yk_chunk_boundary_rules *out);
 
 /* The last place where UTF-8 text can be cut, or 0 if there is none. */
-size_t yk_chunk_boundary_find(const struct yk_chunk_boundary *cut, const char *text, size_t length);
+size_t yk_chunk_boundary_find(const struct yk_chunk_boundary_rules *cut, const char *text,
+                              size_t length);
 
 #endif

@@ -57,7 +57,7 @@ static yk_status read_flag(const struct yk_json *node, const char *key, const ch
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" of the normalizer is %s; it must be true or false",
-                   source, key, yk_json_kind(member));
+                   source, key, yk_json_type_name(member));
 }
 
 static yk_status read_bert(const struct yk_json *node, const char *source,
@@ -93,14 +93,14 @@ static yk_status read_sequence(const struct yk_json *node, const char *source, i
     const struct yk_json *list = yk_json_get(node, "normalizers");
     if (!yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"normalizers\" of a Sequence is %s; it must be a list",
-                       source, yk_json_kind(list));
+                       source, yk_json_type_name(list));
     }
     if (depth == MAX_DEPTH) {
         return yk_fail(YK_ERROR_INPUT, "%s: more than %d normalizers inside each other", source,
                        MAX_DEPTH);
     }
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        YK_TRY(read_node(yk_json_at(list, i), source, depth + 1, out));
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        YK_TRY(read_node(yk_json_array_at(list, i), source, depth + 1, out));
     }
     return YK_OK;
 }
@@ -199,13 +199,13 @@ static int32_t change(enum step step, uint32_t character, uint32_t out[3])
     out[0] = character;
     switch (step) {
     case STEP_CLEAN:
-        if (yk_unicode_is(character, YK_UNICODE_DROPPED)) {
+        if (yk_unicode_is_in_category(character, YK_UNICODE_DROPPED)) {
             return 0;
         }
         out[0] = yk_unicode_is_space(character) ? ' ' : character;
         return 1;
     case STEP_SPACE_IDEOGRAPHS:
-        if (!yk_unicode_is(character, YK_UNICODE_IDEOGRAPH)) {
+        if (!yk_unicode_is_in_category(character, YK_UNICODE_IDEOGRAPH)) {
             return 1;
         }
         out[0] = ' ';
@@ -213,11 +213,11 @@ static int32_t change(enum step step, uint32_t character, uint32_t out[3])
         out[2] = ' ';
         return 3;
     case STEP_STRIP_NONSPACING:
-        return yk_unicode_is(character, YK_UNICODE_NONSPACING_MARK) ? 0 : 1;
+        return yk_unicode_is_in_category(character, YK_UNICODE_NONSPACING_MARK) ? 0 : 1;
     case STEP_STRIP_MARKS:
-        return yk_unicode_is(character, YK_UNICODE_MARK) ? 0 : 1;
+        return yk_unicode_is_in_category(character, YK_UNICODE_MARK) ? 0 : 1;
     case STEP_LOWER:
-        return yk_unicode_lower(character, out);
+        return yk_unicode_lowercase_character(character, out);
     default:
         return 1;
     }

@@ -37,9 +37,9 @@ static yk_status add_special(const struct yk_json *template, const char *name, i
         return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not among the \"special_tokens\"", SHOWN_BYTES,
                        name);
     }
-    for (size_t i = 0; i < yk_json_count(ids); i++) {
+    for (size_t i = 0; i < yk_json_array_count(ids); i++) {
         int32_t id = 0;
-        YK_TRY(read_id(yk_json_at(ids, i), limit, &id));
+        YK_TRY(read_id(yk_json_array_at(ids, i), limit, &id));
         yk_token_ids_add(out, id);
     }
     return yk_token_ids_status(out);
@@ -52,8 +52,8 @@ static yk_status read_template(const struct yk_json *node, int32_t limit,
 {
     const struct yk_json *parts = yk_json_get(node, "single");
     bool text = false;
-    for (size_t i = 0; i < yk_json_count(parts); i++) {
-        const struct yk_json *part = yk_json_at(parts, i);
+    for (size_t i = 0; i < yk_json_array_count(parts); i++) {
+        const struct yk_json *part = yk_json_array_at(parts, i);
         const char *special = yk_json_string(yk_json_get(yk_json_get(part, "SpecialToken"), "id"));
         const char *sequence = yk_json_string(yk_json_get(yk_json_get(part, "Sequence"), "id"));
         if (special) {
@@ -77,8 +77,8 @@ static yk_status read_ends(const struct yk_json *node, int32_t limit, struct yk_
 {
     int32_t first = 0;
     int32_t last = 0;
-    YK_TRY(read_id(yk_json_at(yk_json_get(node, "cls"), 1), limit, &first));
-    YK_TRY(read_id(yk_json_at(yk_json_get(node, "sep"), 1), limit, &last));
+    YK_TRY(read_id(yk_json_array_at(yk_json_get(node, "cls"), 1), limit, &first));
+    YK_TRY(read_id(yk_json_array_at(yk_json_get(node, "sep"), 1), limit, &last));
     yk_token_ids_add(&out->prefix, first);
     yk_token_ids_add(&out->suffix, last);
     YK_TRY(yk_token_ids_status(&out->prefix));
@@ -97,8 +97,8 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, bool insid
         return YK_OK; /* it changes only the offsets of tokens */
     }
     if (strcmp(type, "Sequence") == 0 && !inside && yk_json_is_array(list)) {
-        for (size_t i = 0; i < yk_json_count(list); i++) {
-            YK_TRY(read_node(yk_json_at(list, i), limit, true, found, out));
+        for (size_t i = 0; i < yk_json_array_count(list); i++) {
+            YK_TRY(read_node(yk_json_array_at(list, i), limit, true, found, out));
         }
         return YK_OK;
     }

@@ -55,8 +55,8 @@ static yk_status read_byte_level(const struct yk_json *node, struct stage *out)
     bool use_pattern = true;
     out->kind = KIND_BYTE_LEVEL;
     out->prefix_space = true;
-    YK_TRY(yk_json_get_flag(node, "add_prefix_space", &out->prefix_space));
-    YK_TRY(yk_json_get_flag(node, "use_regex", &use_pattern));
+    YK_TRY(yk_json_get_bool(node, "add_prefix_space", &out->prefix_space));
+    YK_TRY(yk_json_get_bool(node, "use_regex", &use_pattern));
     if (!use_pattern) {
         return YK_OK;
     }
@@ -72,7 +72,7 @@ static yk_status read_split(const struct yk_json *node, struct stage *out)
     const char *behaviour = yk_json_string(yk_json_get(node, "behavior"));
     bool invert = false;
     out->kind = KIND_SPLIT;
-    YK_TRY(yk_json_get_flag(node, "invert", &invert));
+    YK_TRY(yk_json_get_bool(node, "invert", &invert));
     if (!pattern_text) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"pattern\" of Split must be an object with a \"Regex\" or a \"String\"");
@@ -128,8 +128,8 @@ static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pr
         return yk_fail(YK_ERROR_INPUT, inside ? "a Sequence inside a Sequence is not supported"
                                               : "\"pretokenizers\" must be a list");
     }
-    for (size_t i = 0; i < yk_json_count(list); i++) {
-        YK_TRY(read_node(yk_json_at(list, i), true, out));
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        YK_TRY(read_node(yk_json_array_at(list, i), true, out));
     }
     return YK_OK;
 }
@@ -246,7 +246,8 @@ static enum part part_at(const char *text, size_t length, size_t *used)
     if (yk_unicode_is_space(character)) {
         return PART_SPACE;
     }
-    return yk_unicode_is(character, YK_UNICODE_PUNCTUATION) ? PART_PUNCTUATION : PART_WORD;
+    return yk_unicode_is_in_category(character, YK_UNICODE_PUNCTUATION) ? PART_PUNCTUATION
+                                                                        : PART_WORD;
 }
 
 /* Finds the next word of BertPreTokenizer at or after `*at` and advances `*at`. Returns false at

@@ -1,7 +1,7 @@
 #include "tokenizer/token_map.h"
 
 #include "base/array.h"
-#include "base/names.h"
+#include "base/name_index.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@ enum {
 };
 
 struct yk_token_map {
-    struct yk_names *tokens;
+    struct yk_name_index *tokens;
     int32_t *ids; /* by the number of a token */
     int32_t capacity;
     int32_t *by_id; /* numbers of tokens; −1 means: none */
@@ -25,7 +25,7 @@ yk_status yk_token_map_create(struct yk_token_map **out)
 {
     struct yk_token_map *map = calloc(1, sizeof *map);
     YK_TRY_MEMORY(map);
-    YK_TRY_OR(yk_names_create(&map->tokens), free(map));
+    YK_TRY_OR(yk_name_index_create(&map->tokens), free(map));
     *out = map;
     return YK_OK;
 }
@@ -33,7 +33,7 @@ yk_status yk_token_map_create(struct yk_token_map **out)
 void yk_token_map_destroy(struct yk_token_map *map)
 {
     if (map) {
-        yk_names_destroy(map->tokens);
+        yk_name_index_destroy(map->tokens);
         free(map->ids);
         free(map->by_id);
         free(map);
@@ -83,10 +83,10 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
     bool added = false;
     int32_t number = 0;
     YK_TRY(check_new(map, token, length, id));
-    YK_TRY(yk_array_grow((void **)&map->ids, &map->capacity, yk_names_count(map->tokens),
+    YK_TRY(yk_array_grow((void **)&map->ids, &map->capacity, yk_name_index_count(map->tokens),
                          sizeof *map->ids));
     YK_TRY(widen_ids(map, (int32_t)id));
-    YK_TRY(yk_names_add_bytes(map->tokens, token, length, &added, &number));
+    YK_TRY(yk_name_index_add_bytes(map->tokens, token, length, &added, &number));
     map->ids[number] = (int32_t)id;
     map->by_id[id] = number;
     return YK_OK;
@@ -94,7 +94,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
 
 int32_t yk_token_map_find(const struct yk_token_map *map, const char *token, size_t length)
 {
-    const int32_t number = yk_names_find_bytes(map->tokens, token, length);
+    const int32_t number = yk_name_index_find_bytes(map->tokens, token, length);
     return number < 0 ? -1 : map->ids[number];
 }
 
@@ -104,16 +104,16 @@ const char *yk_token_map_token(const struct yk_token_map *map, int32_t id, size_
     if (number < 0) {
         return NULL;
     }
-    *length = yk_names_length(map->tokens, number);
-    return yk_names_at(map->tokens, number);
+    *length = yk_name_index_length(map->tokens, number);
+    return yk_name_index_at(map->tokens, number);
 }
 
-int32_t yk_token_map_limit(const struct yk_token_map *map)
+int32_t yk_token_map_id_limit(const struct yk_token_map *map)
 {
     return map->limit;
 }
 
 int32_t yk_token_map_count(const struct yk_token_map *map)
 {
-    return yk_names_count(map->tokens);
+    return yk_name_index_count(map->tokens);
 }

@@ -34,7 +34,7 @@ int32_t yk_token_map_find(const struct yk_token_map *map, const char *token, siz
 const char *yk_token_map_token(const struct yk_token_map *map, int32_t id, size_t *length);
 
 /* The largest id + 1; 0 for an empty map. */
-int32_t yk_token_map_limit(const struct yk_token_map *map);
+int32_t yk_token_map_id_limit(const struct yk_token_map *map);
 
 /* The number of tokens. It is below the limit if some ids are unused. */
 int32_t yk_token_map_count(const struct yk_token_map *map);

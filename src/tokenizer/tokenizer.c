@@ -23,7 +23,8 @@
 /* The tokenizer owns its components, which are immutable. */
 struct yk_tokenizer {
     struct yk_text file;
-    struct yk_vocabulary *vocabulary; /* of a character tokenizer, which has no other component */
+    struct yk_character_vocabulary
+        *vocabulary; /* of a character tokenizer, which has no other component */
 
     struct yk_normalizer *normalizer; /* NULL means: no normalization */
     struct yk_pre_tokenizer *pre_tokenizer;
@@ -43,7 +44,7 @@ enum {
     SHOWN_BYTES = 60 /* of a name in messages */
 };
 
-static const char *const role_names[YK_TOKEN_ROLES][MAX_NAMES] = {
+static const char *const role_names[YK_TOKEN_ROLE_COUNT][MAX_NAMES] = {
     [YK_TOKEN_PAD] = {"<pad>", "[PAD]", "<|pad|>", "<|finetune_right_pad_id|>"},
     [YK_TOKEN_UNKNOWN] = {"<unk>", "[UNK]"},
     [YK_TOKEN_BEGIN] = {"<s>", "<|begin_of_text|>", "[CLS]"},
@@ -57,7 +58,7 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
 {
     if (tokenizer) {
         yk_text_free(&tokenizer->file);
-        yk_vocabulary_destroy(tokenizer->vocabulary);
+        yk_character_vocabulary_destroy(tokenizer->vocabulary);
         yk_normalizer_destroy(tokenizer->normalizer);
         yk_pre_tokenizer_destroy(tokenizer->pre_tokenizer);
         yk_bpe_destroy(tokenizer->bpe);
@@ -76,7 +77,7 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
     struct yk_json_member member = {0};
     if (!yk_json_is_object(list)) {
         return yk_fail(YK_ERROR_INPUT, "\"vocab\" must be an object of tokens and ids, not %s",
-                       yk_json_kind(list));
+                       yk_json_type_name(list));
     }
     YK_TRY(yk_token_map_create(out));
     while (yk_json_next_member(list, &member)) {
@@ -138,8 +139,8 @@ static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out
     YK_TRY(yk_status_prefix(read_model(yk_json_get(root, "model"), out), "model"));
     YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normalizer,
                                 &out->added));
-    YK_TRY(yk_post_processor_read(yk_json_get(root, "post_processor"), yk_tokenizer_count(out),
-                                  &out->post_processor));
+    YK_TRY(yk_post_processor_read(yk_json_get(root, "post_processor"),
+                                  yk_tokenizer_vocabulary_size(out), &out->post_processor));
     return yk_decoder_read(yk_json_get(root, "decoder"), &out->decoder);
 }
 
@@ -156,7 +157,8 @@ static yk_status read_root(const struct yk_json *root, const char *source, struc
             "\"characters\"",
             source);
     }
-    return yk_vocabulary_read(out->file.bytes, out->file.length, source, &out->vocabulary);
+    return yk_character_vocabulary_read(out->file.bytes, out->file.length, source,
+                                        &out->vocabulary);
 }
 
 yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source,
@@ -207,43 +209,43 @@ yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
     struct yk_text chosen = {0};
     struct yk_text bytes = {0};
     yk_status status = choose_file(path, &chosen);
-    YK_THEN(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_TOKENIZER_BYTES, &bytes));
+    YK_THEN(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_MAX_TOKENIZER_BYTES, &bytes));
     YK_THEN(yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
     yk_text_free(&bytes);
     yk_text_free(&chosen);
     return status;
 }
 
-yk_status yk_tokenizer_create_characters(const struct yk_vocabulary *vocabulary,
+yk_status yk_tokenizer_create_characters(const struct yk_character_vocabulary *vocabulary,
                                          struct yk_tokenizer **out)
 {
     struct yk_text file = {0};
-    yk_status status = yk_vocabulary_write(vocabulary, &file);
+    yk_status status = yk_character_vocabulary_write(vocabulary, &file);
     YK_THEN(yk_tokenizer_read(file.bytes, file.length, characters_name, out));
     yk_text_free(&file);
     return status;
 }
 
-int32_t yk_tokenizer_count(const struct yk_tokenizer *tokenizer)
+int32_t yk_tokenizer_vocabulary_size(const struct yk_tokenizer *tokenizer)
 {
     if (tokenizer->vocabulary) {
-        return yk_vocabulary_count(tokenizer->vocabulary);
+        return yk_character_vocabulary_count(tokenizer->vocabulary);
     }
-    const int32_t model = yk_token_map_limit(tokenizer->map);
-    const int32_t added = yk_added_tokens_limit(tokenizer->added);
+    const int32_t model = yk_token_map_id_limit(tokenizer->map);
+    const int32_t added = yk_added_tokens_id_limit(tokenizer->added);
     return added > model ? added : model;
 }
 
 /* The id of a token that is one character, or −1. */
-static int32_t character_id(const struct yk_vocabulary *vocabulary, const char *token)
+static int32_t character_id(const struct yk_character_vocabulary *vocabulary, const char *token)
 {
     uint32_t character = 0;
     const size_t length = strlen(token);
     const size_t used = yk_utf8_decode(token, length, &character);
-    return used > 0 && used == length ? yk_vocabulary_id(vocabulary, character) : -1;
+    return used > 0 && used == length ? yk_character_vocabulary_id(vocabulary, character) : -1;
 }
 
-int32_t yk_tokenizer_id(const struct yk_tokenizer *tokenizer, const char *token)
+int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token)
 {
     if (tokenizer->vocabulary) {
         return character_id(tokenizer->vocabulary, token);
@@ -252,10 +254,10 @@ int32_t yk_tokenizer_id(const struct yk_tokenizer *tokenizer, const char *token)
     return id >= 0 ? id : yk_token_map_find(tokenizer->map, token, strlen(token));
 }
 
-int32_t yk_tokenizer_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
+int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
 {
     for (int i = 0; i < MAX_NAMES && role_names[role][i]; i++) {
-        const int32_t id = yk_tokenizer_id(tokenizer, role_names[role][i]);
+        const int32_t id = yk_tokenizer_token_id(tokenizer, role_names[role][i]);
         if (id >= 0) {
             return id;
         }
@@ -263,7 +265,7 @@ int32_t yk_tokenizer_role(const struct yk_tokenizer *tokenizer, enum yk_token_ro
     return -1;
 }
 
-const struct yk_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer)
+const struct yk_character_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer)
 {
     return tokenizer->vocabulary;
 }
@@ -272,7 +274,7 @@ void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text 
 {
     if (tokenizer->vocabulary) {
         yk_text_addf(out, "characters, %" PRId32 " tokens",
-                     yk_vocabulary_count(tokenizer->vocabulary));
+                     yk_character_vocabulary_count(tokenizer->vocabulary));
         return;
     }
     yk_text_addf(out, "%s, %" PRId32 " tokens", tokenizer->bpe ? "byte-level BPE" : "WordPiece",
@@ -289,12 +291,12 @@ const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer)
     return tokenizer->vocabulary ? characters_name : json_name;
 }
 
-static yk_status decode_characters(const struct yk_vocabulary *vocabulary, const int32_t *ids,
-                                   int64_t count, struct yk_text *out)
+static yk_status decode_characters(const struct yk_character_vocabulary *vocabulary,
+                                   const int32_t *ids, int64_t count, struct yk_text *out)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (ids[i] >= 0 && ids[i] < yk_vocabulary_count(vocabulary)) {
-            YK_TRY(yk_vocabulary_decode(vocabulary, &ids[i], 1, out));
+        if (ids[i] >= 0 && ids[i] < yk_character_vocabulary_count(vocabulary)) {
+            YK_TRY(yk_character_vocabulary_decode(vocabulary, &ids[i], 1, out));
         }
     }
     return yk_text_status(out);
@@ -377,7 +379,7 @@ static yk_status check_text(const char *text, size_t length, const char *source)
     for (size_t at = 0; at < length; at++) {
         at += yk_utf8_valid_length(text + at, length - at);
         if (at < length && text[at] != '\0') {
-            return yk_vocabulary_fail_unknown(text, length, at, source);
+            return yk_character_vocabulary_fail_unknown(text, length, at, source);
         }
     }
     return YK_OK;
@@ -450,7 +452,7 @@ yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *
     const struct yk_tokenizer *tokenizer = encoder->tokenizer;
     const struct yk_post_processor *processor = &tokenizer->post_processor;
     if (tokenizer->vocabulary) {
-        return yk_vocabulary_encode(tokenizer->vocabulary, text, length, source, out);
+        return yk_character_vocabulary_encode(tokenizer->vocabulary, text, length, source, out);
     }
     YK_TRY(check_text(text, length, source));
     if (special == YK_SPECIAL_TOKENS_ADD) {

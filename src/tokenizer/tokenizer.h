@@ -22,8 +22,8 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "tokenizer/character_vocabulary.h"
 #include "tokenizer/token_ids.h"
-#include "tokenizer/vocabulary.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ enum yk_token_role {
     YK_TOKEN_MASK,      /* [MASK], <mask> */
     YK_TOKEN_CLASS,     /* [CLS] */
     YK_TOKEN_SEPARATOR, /* [SEP] */
-    YK_TOKEN_ROLES
+    YK_TOKEN_ROLE_COUNT
 };
 
 /* Reads a tokenizer.json, or the file of a character vocabulary. `source` is the prefix of error
@@ -54,19 +54,19 @@ yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source
 yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out) YK_MUST_USE;
 
 /* Creates a character tokenizer. Copies the vocabulary. */
-yk_status yk_tokenizer_create_characters(const struct yk_vocabulary *vocabulary,
+yk_status yk_tokenizer_create_characters(const struct yk_character_vocabulary *vocabulary,
                                          struct yk_tokenizer **out) YK_MUST_USE;
 void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer);
 
 /* The largest id + 1: the number of rows that the embedding of a model needs. */
-int32_t yk_tokenizer_count(const struct yk_tokenizer *tokenizer);
+int32_t yk_tokenizer_vocabulary_size(const struct yk_tokenizer *tokenizer);
 
 /* The id of a token by its name in the file, or of the token with a role; -1 if there is none. */
-int32_t yk_tokenizer_id(const struct yk_tokenizer *tokenizer, const char *token);
-int32_t yk_tokenizer_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
+int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token);
+int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
 
 /* The vocabulary of a character tokenizer, which the tokenizer owns; NULL for the other kinds. */
-const struct yk_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer);
+const struct yk_character_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer);
 
 /* Appends "byte-level BPE, 50257 tokens". */
 void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text *out);

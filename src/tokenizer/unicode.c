@@ -23,9 +23,9 @@ bool yk_unicode_is_space(uint32_t character)
            character == 0x2029 || character == 0x202f || character == 0x205f || character == 0x3000;
 }
 
-bool yk_unicode_is(uint32_t character, enum yk_unicode_kind kind)
+bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind)
 {
-    const struct yk_unicode_class *class = &yk_unicode_classes[kind];
+    const struct yk_unicode_range_list *class = &yk_unicode_category_ranges[kind];
     size_t low = 0;
     size_t high = class->count;
     while (low < high) {
@@ -39,7 +39,7 @@ bool yk_unicode_is(uint32_t character, enum yk_unicode_kind kind)
     return low < class->count && class->ranges[low].first <= character;
 }
 
-int32_t yk_unicode_lower(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWER])
+int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWERCASE])
 {
     enum {
         CAPITAL_I_WITH_DOT = 0x130,
@@ -145,7 +145,7 @@ static bool is_ignorable(uint32_t c)
             return true;
         }
     }
-    return yk_unicode_is(c, YK_UNICODE_NONSPACING_MARK);
+    return yk_unicode_is_in_category(c, YK_UNICODE_NONSPACING_MARK);
 }
 
 /* Approximates the property Cased for the scripts that occur with Greek. */
@@ -157,8 +157,8 @@ static bool is_cased(uint32_t c)
     const bool script = (c >= 0xc0 && c < END_OF_CASED_SCRIPTS && c != 0xd7 && c != 0xf7) ||
                         c == 0xaa || c == 0xb5 || c == 0xba ||
                         (c >= GREEK_EXTENDED && c < END_OF_GREEK_EXTENDED);
-    return script && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION) &&
-           !yk_unicode_is(c, YK_UNICODE_MARK);
+    return script && !yk_unicode_is_in_category(c, YK_UNICODE_PUNCTUATION) &&
+           !yk_unicode_is_in_category(c, YK_UNICODE_MARK);
 }
 
 /* Whether the next character that is not ignorable is a cased letter. */
@@ -177,15 +177,15 @@ static bool letter_follows(const char *text, size_t length, size_t at)
 
 static void add_character(uint32_t character, struct yk_text *out)
 {
-    uint32_t small[YK_UNICODE_MAX_LOWER];
+    uint32_t small[YK_UNICODE_MAX_LOWERCASE];
     char bytes[YK_UTF8_MAX_BYTES];
-    const int32_t count = yk_unicode_lower(character, small);
+    const int32_t count = yk_unicode_lowercase_character(character, small);
     for (int32_t i = 0; i < count; i++) {
         yk_text_add_bytes(out, bytes, yk_utf8_encode(small[i], bytes));
     }
 }
 
-void yk_unicode_lowercase(const char *text, size_t length, struct yk_text *out)
+void yk_unicode_lowercase_text(const char *text, size_t length, struct yk_text *out)
 {
     bool after_letter = false;
     for (size_t at = 0; at < length;) {

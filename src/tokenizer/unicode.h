@@ -17,13 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum yk_unicode_kind {
+enum yk_unicode_category {
     YK_UNICODE_DROPPED,         /* U+0000, U+FFFD, control, format and private-use characters */
     YK_UNICODE_PUNCTUATION,     /* categories P, and the ASCII symbols */
     YK_UNICODE_NONSPACING_MARK, /* category Mn */
     YK_UNICODE_MARK,            /* categories M */
     YK_UNICODE_IDEOGRAPH,       /* the blocks of CJK ideographs that BERT recognizes */
-    YK_UNICODE_CLASSES
+    YK_UNICODE_CATEGORY_COUNT
 };
 
 struct yk_unicode_range {
@@ -31,26 +31,26 @@ struct yk_unicode_range {
     uint32_t last;
 };
 
-struct yk_unicode_class {
+struct yk_unicode_range_list {
     const struct yk_unicode_range *ranges; /* ascending, not adjacent */
     size_t count;
 };
 
-extern const struct yk_unicode_class yk_unicode_classes[YK_UNICODE_CLASSES];
+extern const struct yk_unicode_range_list yk_unicode_category_ranges[YK_UNICODE_CATEGORY_COUNT];
 
 /* Whether the character has the property White_Space. */
 bool yk_unicode_is_space(uint32_t character);
 
-bool yk_unicode_is(uint32_t character, enum yk_unicode_kind kind);
+bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind);
 
 enum {
-    YK_UNICODE_MAX_LOWER = 2
+    YK_UNICODE_MAX_LOWERCASE = 2
 };
 
 /* Writes the lower case of a character, or the character itself, and returns the number of
  * characters: two for U+0130, the capital I with a dot, else one. Independent of the neighbouring
  * characters. */
-int32_t yk_unicode_lower(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWER]);
+int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWERCASE]);
 
 enum yk_unicode_form {
     YK_UNICODE_NFC,
@@ -65,6 +65,6 @@ yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_
 
 /* Appends the lower case of `text`, as Python's str.lower() does: a capital sigma at the end of a
  * word becomes a final sigma. Bytes that are not UTF-8 are copied. */
-void yk_unicode_lowercase(const char *text, size_t length, struct yk_text *out);
+void yk_unicode_lowercase_text(const char *text, size_t length, struct yk_text *out);
 
 #endif

@@ -194,7 +194,7 @@ static const struct yk_unicode_range ideograph[] = {
     {0x2a700, 0x2b81f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f},
 };
 
-const struct yk_unicode_class yk_unicode_classes[YK_UNICODE_CLASSES] = {
+const struct yk_unicode_range_list yk_unicode_category_ranges[YK_UNICODE_CATEGORY_COUNT] = {
     [YK_UNICODE_DROPPED] = {dropped, sizeof dropped / sizeof dropped[0]},
     [YK_UNICODE_PUNCTUATION] = {punctuation, sizeof punctuation / sizeof punctuation[0]},
     [YK_UNICODE_NONSPACING_MARK] = {nonspacing_mark,

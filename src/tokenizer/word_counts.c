@@ -1,7 +1,7 @@
 #include "tokenizer/word_counts.h"
 
 #include "base/array.h"
-#include "base/names.h"
+#include "base/name_index.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@ enum {
 };
 
 struct yk_word_counts {
-    struct yk_names *words;
+    struct yk_name_index *words;
     int64_t *times; /* by the number of a word */
     int32_t capacity;
     size_t bytes;     /* of all words */
@@ -23,7 +23,7 @@ yk_status yk_word_counts_create(struct yk_word_counts **out)
 {
     struct yk_word_counts *counts = calloc(1, sizeof *counts);
     YK_TRY_MEMORY(counts);
-    YK_TRY_OR(yk_names_create(&counts->words), free(counts));
+    YK_TRY_OR(yk_name_index_create(&counts->words), free(counts));
     *out = counts;
     return YK_OK;
 }
@@ -31,20 +31,20 @@ yk_status yk_word_counts_create(struct yk_word_counts **out)
 void yk_word_counts_destroy(struct yk_word_counts *counts)
 {
     if (counts) {
-        yk_names_destroy(counts->words);
+        yk_name_index_destroy(counts->words);
         free(counts->times);
         free(counts);
     }
 }
 
-void yk_word_counts_limit(struct yk_word_counts *counts, double max_bytes)
+void yk_word_counts_set_max_bytes(struct yk_word_counts *counts, double max_bytes)
 {
     counts->max_bytes = max_bytes;
 }
 
 static yk_status check_limit(const struct yk_word_counts *counts, size_t length)
 {
-    const int32_t count = yk_names_count(counts->words);
+    const int32_t count = yk_name_index_count(counts->words);
     const double bytes = (double)counts->bytes + (double)length + (double)count * WORD_BYTES;
     if (counts->max_bytes <= 0 || bytes <= counts->max_bytes) {
         return YK_OK;
@@ -58,12 +58,12 @@ static yk_status check_limit(const struct yk_word_counts *counts, size_t length)
 yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word, size_t length)
 {
     bool added = false;
-    int32_t number = yk_names_find_bytes(counts->words, word, length);
+    int32_t number = yk_name_index_find_bytes(counts->words, word, length);
     if (number < 0) {
         YK_TRY(check_limit(counts, length));
         YK_TRY(yk_array_grow((void **)&counts->times, &counts->capacity,
-                             yk_names_count(counts->words), sizeof *counts->times));
-        YK_TRY(yk_names_add_bytes(counts->words, word, length, &added, &number));
+                             yk_name_index_count(counts->words), sizeof *counts->times));
+        YK_TRY(yk_name_index_add_bytes(counts->words, word, length, &added, &number));
         counts->times[number] = 0;
         counts->bytes += length;
     }
@@ -73,14 +73,14 @@ yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word, si
 
 int32_t yk_word_counts_count(const struct yk_word_counts *counts)
 {
-    return yk_names_count(counts->words);
+    return yk_name_index_count(counts->words);
 }
 
 struct yk_word_count yk_word_counts_at(const struct yk_word_counts *counts, int32_t index)
 {
     return (struct yk_word_count){
-        .word = yk_names_at(counts->words, index),
-        .length = yk_names_length(counts->words, index),
+        .word = yk_name_index_at(counts->words, index),
+        .length = yk_name_index_length(counts->words, index),
         .times = counts->times[index],
     };
 }

@@ -24,7 +24,7 @@ void yk_word_counts_destroy(struct yk_word_counts *counts);
 
 /* Limits the memory of the words to `max_bytes`; adding a new word beyond it fails. Training takes
  * about ten times this memory. 0, the initial value, means: no limit. */
-void yk_word_counts_limit(struct yk_word_counts *counts, double max_bytes);
+void yk_word_counts_set_max_bytes(struct yk_word_counts *counts, double max_bytes);
 
 yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word,
                              size_t length) YK_MUST_USE;

@@ -36,12 +36,12 @@ static yk_status read_words(const struct yk_json *model, const char *key, const 
     *out = node ? yk_json_string(node) : usual;
     return *out ? YK_OK
                 : yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; it must be a string", key,
-                          yk_json_kind(node));
+                          yk_json_type_name(node));
 }
 
 static yk_status measure_tokens(struct yk_wordpiece *wordpiece)
 {
-    for (int32_t id = 0; id < yk_token_map_limit(wordpiece->map); id++) {
+    for (int32_t id = 0; id < yk_token_map_id_limit(wordpiece->map); id++) {
         size_t length = 0;
         const char *token = yk_token_map_token(wordpiece->map, id, &length);
         if (token && length > MAX_TOKEN_BYTES) {

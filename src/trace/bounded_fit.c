@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    MAX = YK_BOUNDED_FIT_MAX
+    MAX = YK_BOUNDED_FIT_MAX_UNKNOWNS
 };
 
 /* What of a column's square must be its own for its unknown to be determined. */
@@ -32,8 +32,8 @@ static void add_row(int32_t count, const double *parts, double value, double wei
     }
 }
 
-void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double value,
-                        double weight)
+void yk_bounded_fit_add_row(struct yk_bounded_fit *fit, const double *parts, double value,
+                            double weight)
 {
     add_row(fit->count, parts, value, weight, fit->products, fit->values);
     fit->square += weight * value * value;

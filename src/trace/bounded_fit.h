@@ -11,25 +11,27 @@
 #include <stdint.h>
 
 enum {
-    YK_BOUNDED_FIT_MAX = 34 /* unknowns */
+    YK_BOUNDED_FIT_MAX_UNKNOWNS = 34 /* unknowns */
 };
 
 /* a: coefficients of a row, y: its value, w: its weight. */
 struct yk_bounded_fit {
-    int32_t count;                                            /* unknowns */
-    int64_t rows;                                             /* rows added */
-    double products[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* (count, count) Σ w · a · aᵀ */
-    double values[YK_BOUNDED_FIT_MAX];                        /* (count) Σ w · a · y */
-    double square;                                            /* Σ w · y² */
-    double weight;                                            /* Σ w */
-    double prior_products[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* the same sums over priors */
-    double prior_values[YK_BOUNDED_FIT_MAX];
+    int32_t count; /* unknowns */
+    int64_t rows;  /* rows added */
+    double products[YK_BOUNDED_FIT_MAX_UNKNOWNS *
+                    YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count, count) Σ w · a · aᵀ */
+    double values[YK_BOUNDED_FIT_MAX_UNKNOWNS];   /* (count) Σ w · a · y */
+    double square;                                /* Σ w · y² */
+    double weight;                                /* Σ w */
+    double prior_products[YK_BOUNDED_FIT_MAX_UNKNOWNS *
+                          YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* the same sums over priors */
+    double prior_values[YK_BOUNDED_FIT_MAX_UNKNOWNS];
 };
 
-/* `count` is at most YK_BOUNDED_FIT_MAX. */
+/* `count` is at most YK_BOUNDED_FIT_MAX_UNKNOWNS. */
 void yk_bounded_fit_begin(struct yk_bounded_fit *fit, int32_t count);
-void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double value,
-                        double weight);
+void yk_bounded_fit_add_row(struct yk_bounded_fit *fit, const double *parts, double value,
+                            double weight);
 
 /*
  * Adds a prior: before any row, Σ parts[i] · x[i] is expected to be `value` with a standard
@@ -42,12 +44,14 @@ void yk_bounded_fit_clear_priors(struct yk_bounded_fit *fit);
 
 struct yk_bounded_fit_solution {
     int32_t count;
-    double values[YK_BOUNDED_FIT_MAX]; /* (count) the unknowns; 0 for one that is in no row */
+    double
+        values[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) the unknowns; 0 for one that is in no row */
     double spread; /* residual standard deviation of a row of weight 1; INFINITY: too few rows */
-    int64_t degrees_of_freedom;         /* rows minus unknowns that are in a row */
-    double lengths[YK_BOUNDED_FIT_MAX]; /* norms of the columns */
-    double lower[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* Cholesky factor of the products of the
-                                                              columns, scaled to norm 1 */
+    int64_t degrees_of_freedom;                  /* rows minus unknowns that are in a row */
+    double lengths[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* norms of the columns */
+    double lower[YK_BOUNDED_FIT_MAX_UNKNOWNS *
+                 YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* Cholesky factor of the products of the
+                                columns, scaled to norm 1 */
     const struct yk_bounded_fit *fit;
 };
 

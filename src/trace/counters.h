@@ -29,22 +29,22 @@ enum yk_counter {
     YK_COUNTER_POWER,  /* in W */
     YK_COUNTER_MEMORY, /* bytes in use on the GPU, or by the process on a CPU */
     /* Of this process on a CPU. */
-    YK_COUNTER_CORES,        /* busy cores: CPU seconds per second */
-    YK_COUNTER_CYCLES,       /* per second */
-    YK_COUNTER_INSTRUCTIONS, /* per second */
-    YK_COUNTER_MISSES_BYTES, /* bytes per second fetched from memory because of last-level cache
+    YK_COUNTER_CORES,            /* busy cores: CPU seconds per second */
+    YK_COUNTER_CYCLES,           /* per second */
+    YK_COUNTER_INSTRUCTIONS,     /* per second */
+    YK_COUNTER_CACHE_MISS_BYTES, /* bytes per second fetched from memory because of last-level cache
                                 misses, without prefetching */
     YK_COUNTER_COUNT,
 };
 
 enum yk_counter_unit {
-    YK_COUNTER_PART, /* a fraction from 0 to 1 */
-    YK_COUNTER_PER_SECOND,
-    YK_COUNTER_BYTES_PER_S,
-    YK_COUNTER_HERTZ,
-    YK_COUNTER_WATTS,
-    YK_COUNTER_BYTES,
-    YK_COUNTER_NUMBER,
+    YK_COUNTER_UNIT_FRACTION, /* a fraction from 0 to 1 */
+    YK_COUNTER_UNIT_PER_SECOND,
+    YK_COUNTER_UNIT_BYTES_PER_S,
+    YK_COUNTER_UNIT_HERTZ,
+    YK_COUNTER_UNIT_WATTS,
+    YK_COUNTER_UNIT_BYTES,
+    YK_COUNTER_UNIT_NUMBER,
 };
 
 /* The name for people, "SM active", and the key in files, "sm". */
@@ -70,15 +70,15 @@ struct yk_counter_reading {
  * overlap, because lanes run in parallel. A moment in several spans belongs to the one with the
  * lowest part number; so if communication has the highest number, it gets only the moments without
  * computation. */
-struct yk_counter_span {
+struct yk_counter_part_span {
     double begin_s;
     double end_s;
-    int32_t part; /* number of the part, from 0; YK_COUNTER_UNKNOWN: readings that overlap this span
-                     are ignored */
+    int32_t part; /* number of the part, from 0; YK_COUNTER_UNKNOWN_PART: readings that overlap this
+                     span are ignored */
 };
 
 enum {
-    YK_COUNTER_UNKNOWN = -1,
+    YK_COUNTER_UNKNOWN_PART = -1,
     YK_COUNTER_MAX_PARTS = 32,
 };
 
@@ -86,7 +86,7 @@ enum {
  * Groups of parts, for yk_counters_fit_parts(). Parts should be homogeneous: a phase whose layers
  * differ should be several parts. The value of a group is the mean of its parts, weighted by time.
  */
-struct yk_counter_groups {
+struct yk_counter_part_groups {
     const bool *members; /* (group_count, part_count) whether the part is in the group */
     int32_t group_count;
     int32_t part_count;      /* at most YK_COUNTER_MAX_PARTS */
@@ -112,8 +112,8 @@ struct yk_counter_groups {
  * was measured of each group.
  */
 yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32_t reading_count,
-                                const struct yk_counter_span *spans, int32_t span_count,
-                                const struct yk_counter_groups *groups, double *out,
+                                const struct yk_counter_part_span *spans, int32_t span_count,
+                                const struct yk_counter_part_groups *groups, double *out,
                                 double *seconds) YK_MUST_USE;
 
 /*
@@ -123,7 +123,7 @@ yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32
  * so `max_s` should be less than half a step. `part_count` is the number of parts of the spans.
  */
 yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t reading_count,
-                              const struct yk_counter_span *spans, int32_t span_count,
+                              const struct yk_counter_part_span *spans, int32_t span_count,
                               int32_t part_count, double max_s, double *out_s) YK_MUST_USE;
 
 #endif

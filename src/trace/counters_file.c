@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool rows_have(const struct yk_counter_rows *rows, enum yk_counter counter)
+static bool rows_have(const struct yk_counter_averages *rows, enum yk_counter counter)
 {
     bool found = false;
     for (int32_t i = 0; i < rows->count && !found; i++) {
@@ -25,7 +25,7 @@ static bool series_has(const struct yk_counter_series *series, enum yk_counter c
     return found;
 }
 
-bool yk_counters_file_has(const struct yk_counter_rank *rank, enum yk_counter counter)
+bool yk_counters_file_has_counter(const struct yk_counter_rank_data *rank, enum yk_counter counter)
 {
     return rows_have(&rank->phases, counter) || rows_have(&rank->kinds, counter) ||
            series_has(&rank->step, counter) || series_has(&rank->run, counter);
@@ -51,20 +51,21 @@ static void write_seconds(struct yk_json_writer *json, const char *key, double s
 }
 
 /* With `lines` every row begins on a new one. */
-static void write_rows(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
-                       const char *list, const char *name, bool lines, struct yk_json_writer *json)
+static void write_rows(const struct yk_counter_rank_data *rank,
+                       const struct yk_counter_averages *rows, const char *list, const char *name,
+                       bool lines, struct yk_json_writer *json)
 {
     yk_json_write_begin_array(json, list);
     for (int32_t i = 0; i < rows->count; i++) {
-        const struct yk_counter_row *row = &rows->all[i];
+        const struct yk_counter_average *row = &rows->all[i];
         if (lines) {
-            yk_json_write_line(json, 0);
+            yk_json_write_newline(json, 0);
         }
         yk_json_write_begin_object(json, NULL);
         yk_json_write_string(json, name, row->name);
         write_seconds(json, "seconds", row->seconds);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-            if (yk_counters_file_has(rank, (enum yk_counter)c)) {
+            if (yk_counters_file_has_counter(rank, (enum yk_counter)c)) {
                 write_value(json, yk_counter_key((enum yk_counter)c), row->values[c]);
             }
         }
@@ -76,7 +77,7 @@ static void write_rows(const struct yk_counter_rank *rank, const struct yk_count
 static void write_series(const struct yk_counter_series *series, const char *name,
                          struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 0);
+    yk_json_write_newline(json, 0);
     yk_json_write_begin_object(json, name);
     yk_json_write_begin_array(json, "begin_s");
     for (int32_t i = 0; i < series->count; i++) {
@@ -92,7 +93,7 @@ static void write_series(const struct yk_counter_series *series, const char *nam
         if (!series_has(series, (enum yk_counter)c)) {
             continue;
         }
-        yk_json_write_line(json, 0);
+        yk_json_write_newline(json, 0);
         yk_json_write_begin_array(json, yk_counter_key((enum yk_counter)c));
         for (int32_t i = 0; i < series->count; i++) {
             write_value(json, NULL, series->readings[i].values[c]);
@@ -102,14 +103,14 @@ static void write_series(const struct yk_counter_series *series, const char *nam
     yk_json_write_end_object(json);
 }
 
-static void write_ranks(const struct yk_counter_ranks *ranks, const char *key, bool lines,
+static void write_ranks(const struct yk_counter_run_data *ranks, const char *key, bool lines,
                         struct yk_json_writer *json)
 {
     yk_json_write_begin_array(json, key);
     for (int32_t r = 0; r < ranks->count; r++) {
-        const struct yk_counter_rank *rank = &ranks->all[r];
+        const struct yk_counter_rank_data *rank = &ranks->all[r];
         if (lines) {
-            yk_json_write_line(json, 0);
+            yk_json_write_newline(json, 0);
         }
         yk_json_write_begin_object(json, NULL);
         yk_json_write_integer(json, "rank", r);
@@ -128,7 +129,7 @@ static void write_ranks(const struct yk_counter_ranks *ranks, const char *key, b
     yk_json_write_end_array(json);
 }
 
-yk_status yk_counters_file_write(const struct yk_counter_ranks *ranks, struct yk_text *out)
+yk_status yk_counters_file_write(const struct yk_counter_run_data *ranks, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "counters");
@@ -136,7 +137,7 @@ yk_status yk_counters_file_write(const struct yk_counter_ranks *ranks, struct yk
     return yk_json_write_end_document(&json);
 }
 
-void yk_counters_file_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out)
+void yk_counters_file_write_averages(const struct yk_counter_run_data *ranks, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     write_ranks(ranks, NULL, false, &json);
@@ -186,13 +187,13 @@ static yk_status read_value(const struct yk_json *node, const char *key, double 
 }
 
 static yk_status read_row(const struct yk_json *node, const char *key, struct yk_arena *arena,
-                          struct yk_counter_row *out)
+                          struct yk_counter_average *out)
 {
     const char *keys[] = {key, "seconds"};
     const char *name = NULL;
     forget(out->values);
     YK_TRY(check_keys(node, keys, 2));
-    YK_TRY(yk_json_read_name(yk_json_get(node, key), key, &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, key), key, &name));
     YK_TRY(yk_arena_strdup(arena, name, &out->name));
     YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", MAX_SECONDS, &out->seconds));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
@@ -203,18 +204,18 @@ static yk_status read_row(const struct yk_json *node, const char *key, struct yk
 }
 
 static yk_status read_rows(const struct yk_json *rank, const char *list, const char *key,
-                           struct yk_arena *arena, struct yk_counter_rows *out)
+                           struct yk_arena *arena, struct yk_counter_averages *out)
 {
     const struct yk_json *node = NULL;
     YK_TRY(yk_json_get_list(rank, list, &node));
-    const size_t count = yk_json_count(node);
+    const size_t count = yk_json_array_count(node);
     if (count > MAX_ROWS) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" has more than %d rows", list, MAX_ROWS);
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(read_row(yk_json_at(node, i), key, arena, &out->all[i]), list,
-                                    i, NULL));
+        YK_TRY(yk_json_add_location(read_row(yk_json_array_at(node, i), key, arena, &out->all[i]),
+                                    list, i, NULL));
     }
     out->count = (int32_t)count;
     return YK_OK;
@@ -225,7 +226,7 @@ static yk_status find_numbers(const struct yk_json *series, const char *key, siz
                               const struct yk_json **out)
 {
     const struct yk_json *node = yk_json_get(series, key);
-    if (node && (!yk_json_is_array(node) || yk_json_count(node) != count)) {
+    if (node && (!yk_json_is_array(node) || yk_json_array_count(node) != count)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list of as many numbers as \"begin_s\"",
                        key);
     }
@@ -235,7 +236,7 @@ static yk_status find_numbers(const struct yk_json *series, const char *key, siz
 
 static yk_status read_time(const struct yk_json *list, const char *key, size_t index, double *out)
 {
-    return yk_json_number(yk_json_at(list, index), out) && fabs(*out) <= MAX_SECONDS
+    return yk_json_number(yk_json_array_at(list, index), out) && fabs(*out) <= MAX_SECONDS
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "\"%s\" must have numbers of seconds alone, up to %g", key,
                          MAX_SECONDS);
@@ -247,7 +248,7 @@ static yk_status read_times(const struct yk_json *node, struct yk_arena *arena,
     const struct yk_json *begins = NULL;
     const struct yk_json *ends = NULL;
     YK_TRY(yk_json_require_list(node, "begin_s", &begins));
-    const size_t count = yk_json_count(begins);
+    const size_t count = yk_json_array_count(begins);
     if (count > MAX_READINGS) {
         return yk_fail(YK_ERROR_INPUT, "\"begin_s\" has more than %d readings", MAX_READINGS);
     }
@@ -284,7 +285,7 @@ static yk_status read_series(const struct yk_json *node, struct yk_arena *arena,
         const struct yk_json *list = NULL;
         YK_TRY(find_numbers(node, key, (size_t)out->count, &list));
         for (int32_t i = 0; list && i < out->count; i++) {
-            YK_TRY(read_value(yk_json_at(list, (size_t)i), key, MAX_VALUE,
+            YK_TRY(read_value(yk_json_array_at(list, (size_t)i), key, MAX_VALUE,
                               &out->readings[i].values[c]));
         }
     }
@@ -300,7 +301,7 @@ static yk_status read_series_of(const struct yk_json *rank, const char *key, str
 }
 
 static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk_arena *arena,
-                           struct yk_counter_rank *out)
+                           struct yk_counter_rank_data *out)
 {
     static const char *const known[] = {"rank",  "device", "source", "phases",
                                         "kinds", "step",   "run"};
@@ -310,9 +311,9 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
     if (rank != number) {
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
-    YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &out->device));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "device"), "device", &out->device));
     YK_TRY(yk_arena_strdup(arena, out->device, &out->device));
-    YK_TRY(yk_json_get_text(node, "source", &out->source));
+    YK_TRY(yk_json_get_string(node, "source", &out->source));
     YK_TRY(yk_arena_strdup(arena, out->source ? out->source : "", &out->source));
     YK_TRY(read_rows(node, "phases", "phase", arena, &out->phases));
     YK_TRY(read_rows(node, "kinds", "kind", arena, &out->kinds));
@@ -321,29 +322,30 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
 }
 
 static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
-                           struct yk_counter_ranks *out)
+                           struct yk_counter_run_data *out)
 {
     static const char *const known[] = {"yoke", "kind", "name", "comment", "ranks"};
     const struct yk_json *list = NULL;
     YK_TRY(yk_json_check_document(root, "counters", known, sizeof known / sizeof *known));
     YK_TRY(yk_json_require_list(root, "ranks", &list));
-    const size_t count = yk_json_count(list);
+    const size_t count = yk_json_array_count(list);
     if (count > MAX_RANKS) {
         return yk_fail(YK_ERROR_INPUT, "\"ranks\" has more than %d of them", MAX_RANKS);
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->all[i]),
-                                    "ranks", i, NULL));
+        YK_TRY(yk_json_add_location(
+            read_rank(yk_json_array_at(list, i), (int32_t)i, arena, &out->all[i]), "ranks", i,
+            NULL));
     }
     out->count = (int32_t)count;
     return YK_OK;
 }
 
 yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
-                                struct yk_arena *arena, struct yk_counter_ranks *out)
+                                struct yk_arena *arena, struct yk_counter_run_data *out)
 {
-    struct yk_counter_ranks ranks = {0};
+    struct yk_counter_run_data ranks = {0};
     YK_TRY_JSON(root, text, length, source, read_root(root, arena, &ranks));
     *out = ranks;
     return YK_OK;

@@ -27,14 +27,14 @@
 #include <stdint.h>
 
 /* The averages of one phase or one kind of layer. */
-struct yk_counter_row {
+struct yk_counter_average {
     const char *name;
     double seconds;
     double values[YK_COUNTER_COUNT];
 };
 
-struct yk_counter_rows {
-    struct yk_counter_row *all;
+struct yk_counter_averages {
+    struct yk_counter_average *all;
     int32_t count;
 };
 
@@ -44,31 +44,32 @@ struct yk_counter_series {
 };
 
 /* The counters of one rank. */
-struct yk_counter_rank {
+struct yk_counter_rank_data {
     const char *device;
     const char *source; /* which counters were read how, and why others were not; "": unknown */
-    struct yk_counter_rows phases;
-    struct yk_counter_rows kinds; /* of layers */
+    struct yk_counter_averages phases;
+    struct yk_counter_averages kinds; /* of layers */
     struct yk_counter_series step;
     struct yk_counter_series run;
 };
 
-struct yk_counter_ranks {
-    struct yk_counter_rank *all;
+struct yk_counter_run_data {
+    struct yk_counter_rank_data *all;
     int32_t count;
 };
 
 /* Whether the rank has any value of the counter. */
-bool yk_counters_file_has(const struct yk_counter_rank *rank, enum yk_counter counter);
+bool yk_counters_file_has_counter(const struct yk_counter_rank_data *rank, enum yk_counter counter);
 
-yk_status yk_counters_file_write(const struct yk_counter_ranks *ranks,
+yk_status yk_counters_file_write(const struct yk_counter_run_data *ranks,
                                  struct yk_text *out) YK_MUST_USE;
 
 /* Writes only the array "ranks", without "step" and "run", on one line. */
-void yk_counters_file_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out);
+void yk_counters_file_write_averages(const struct yk_counter_run_data *ranks, struct yk_text *out);
 
 /* `source` is the file's name, for error messages. The result lives in the arena. */
 yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
-                                struct yk_arena *arena, struct yk_counter_ranks *out) YK_MUST_USE;
+                                struct yk_arena *arena,
+                                struct yk_counter_run_data *out) YK_MUST_USE;
 
 #endif

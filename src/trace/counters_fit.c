@@ -49,7 +49,7 @@ static int compare_edges(const void *left, const void *right)
 /* The lowest part that runs; part_count: none. */
 static int32_t owner_of(const int32_t *running, int32_t part_count)
 {
-    int32_t part = YK_COUNTER_UNKNOWN;
+    int32_t part = YK_COUNTER_UNKNOWN_PART;
     while (part < part_count && running[part + 1] == 0) {
         part++;
     }
@@ -69,8 +69,8 @@ static void extend(struct timeline *timeline, double begin_s, double end_s, int3
     }
 }
 
-static yk_status divide(const struct yk_counter_span *spans, int32_t span_count, int32_t part_count,
-                        struct yk_arena *arena, struct timeline *out)
+static yk_status divide(const struct yk_counter_part_span *spans, int32_t span_count,
+                        int32_t part_count, struct yk_arena *arena, struct timeline *out)
 {
     int32_t running[YK_COUNTER_MAX_PARTS + 1] = {0}; /* the first is what is unknown */
     struct edge *edges = NULL;
@@ -129,7 +129,7 @@ static bool divide_reading(const struct yk_counter_reading *reading, double lag_
          i < timeline->count && timeline->intervals[i].begin_s < end_s; i++) {
         const struct interval *interval = &timeline->intervals[i];
         const double within_s = fmin(interval->end_s, end_s) - fmax(interval->begin_s, begin_s);
-        if (interval->part == YK_COUNTER_UNKNOWN) {
+        if (interval->part == YK_COUNTER_UNKNOWN_PART) {
             return false;
         }
         out[interval->part] += within_s;
@@ -157,7 +157,7 @@ static void count_seconds(const struct yk_counter_reading *readings, int32_t rea
 }
 
 static yk_status make_timeline(const struct yk_counter_reading *readings, int32_t reading_count,
-                               const struct yk_counter_span *spans, int32_t span_count,
+                               const struct yk_counter_part_span *spans, int32_t span_count,
                                int32_t part_count, double ends_s, struct yk_arena *arena,
                                struct timeline *out)
 {
@@ -202,7 +202,7 @@ static bool weigh_reading(const struct timeline *timeline, const struct yk_count
     return all_s > 0;
 }
 
-_Static_assert((int)YK_BOUNDED_FIT_MAX > (int)YK_COUNTER_MAX_PARTS, "parts, and nothing");
+_Static_assert((int)YK_BOUNDED_FIT_MAX_UNKNOWNS > (int)YK_COUNTER_MAX_PARTS, "parts, and nothing");
 
 enum {
     MAX_COLUMNS = YK_COUNTER_MAX_PARTS + 1,
@@ -218,7 +218,7 @@ static const double MIN_SPREAD = 1e-6;
 struct sharing {
     const struct yk_counter_reading *readings;
     int32_t reading_count;
-    const struct yk_counter_groups *groups;
+    const struct yk_counter_part_groups *groups;
     struct timeline timeline;
     double mean[MAX_COLUMNS]; /* what each column has of the readings of a counter */
     double average;           /* of them */
@@ -242,15 +242,15 @@ static struct scale scale_of(enum yk_counter counter, double average)
     const struct scale clock = {0.1 * average, 0.05 * average, 10 * average, 0.02 * average,
                                 INFINITY};
     const struct scale other = {10 * average, 0.5 * average, 10 * average, 0.2 * average, INFINITY};
-    return yk_counter_unit(counter) == YK_COUNTER_PART ? part
-           : counter == YK_COUNTER_CLOCK               ? clock
-                                                       : other;
+    return yk_counter_unit(counter) == YK_COUNTER_UNIT_FRACTION ? part
+           : counter == YK_COUNTER_CLOCK                        ? clock
+                                                                : other;
 }
 
 /* "Nothing" is a family of its own. */
 static int32_t family_of(const struct sharing *sharing, int32_t column)
 {
-    const struct yk_counter_groups *groups = sharing->groups;
+    const struct yk_counter_part_groups *groups = sharing->groups;
     return groups->families && column < groups->part_count ? groups->families[column] : column;
 }
 
@@ -305,7 +305,7 @@ static void add_readings(struct sharing *sharing, enum yk_counter counter)
         const double value = reading->values[counter];
         if (isfinite(value) && weigh_reading(&sharing->timeline, reading, 0, parts)) {
             const double weight = reading->end_s - reading->begin_s;
-            yk_bounded_fit_add(fit, parts, value, weight);
+            yk_bounded_fit_add_row(fit, parts, value, weight);
             sum += weight * value;
             for (int32_t p = 0; p < fit->count; p++) {
                 sums[p] += weight * parts[p];
@@ -383,8 +383,9 @@ static void explain(struct sharing *sharing, enum yk_counter counter, double *ou
     }
 }
 
-static yk_status begin_sharing(const struct sharing *inputs, const struct yk_counter_span *spans,
-                               int32_t span_count, struct yk_arena *arena, struct sharing **out)
+static yk_status begin_sharing(const struct sharing *inputs,
+                               const struct yk_counter_part_span *spans, int32_t span_count,
+                               struct yk_arena *arena, struct sharing **out)
 {
     YK_TRY_NEW(arena, *out, 1);
     **out = *inputs;
@@ -394,8 +395,8 @@ static yk_status begin_sharing(const struct sharing *inputs, const struct yk_cou
 }
 
 yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32_t reading_count,
-                                const struct yk_counter_span *spans, int32_t span_count,
-                                const struct yk_counter_groups *groups, double *out,
+                                const struct yk_counter_part_span *spans, int32_t span_count,
+                                const struct yk_counter_part_groups *groups, double *out,
                                 double *seconds)
 {
     const struct sharing inputs = {
@@ -459,7 +460,7 @@ static double misfit_of(struct search *search, double lag_s, enum yk_counter cou
         const double value = reading->values[counter];
         if (isfinite(value) && weigh_reading(&search->timeline, reading, lag_s, parts)) {
             const double weight = reading->end_s - reading->begin_s;
-            yk_bounded_fit_add(fit, parts, value, weight);
+            yk_bounded_fit_add_row(fit, parts, value, weight);
             sum += weight * value;
         }
     }
@@ -467,7 +468,7 @@ static double misfit_of(struct search *search, double lag_s, enum yk_counter cou
     if (!(variance > 1e-9 * fit->square)) {
         return 0;
     }
-    yk_bounded_fit_solve(fit, yk_counter_unit(counter) == YK_COUNTER_PART ? 1 : INFINITY,
+    yk_bounded_fit_solve(fit, yk_counter_unit(counter) == YK_COUNTER_UNIT_FRACTION ? 1 : INFINITY,
                          &search->solution);
     const double spread = search->solution.spread;
     if (!isfinite(spread)) {
@@ -521,7 +522,7 @@ static double find(struct search *search, double max_s)
 }
 
 static yk_status begin_search(const struct yk_counter_reading *readings, int32_t reading_count,
-                              const struct yk_counter_span *spans, int32_t span_count,
+                              const struct yk_counter_part_span *spans, int32_t span_count,
                               int32_t part_count, struct yk_arena *arena, struct search **out)
 {
     const int32_t skipped = reading_count > LAG_READINGS ? reading_count - LAG_READINGS : 0;
@@ -533,7 +534,7 @@ static yk_status begin_search(const struct yk_counter_reading *readings, int32_t
 }
 
 yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t reading_count,
-                              const struct yk_counter_span *spans, int32_t span_count,
+                              const struct yk_counter_part_span *spans, int32_t span_count,
                               int32_t part_count, double max_s, double *out_s)
 {
     struct yk_arena *arena = NULL;

@@ -49,7 +49,7 @@ yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_document(&json, "op times");
     yk_json_write_integer(&json, "steps", times->steps);
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "ranks");
     for (int32_t r = 0; r < times->rank_count; r++) {
         write_rank(&times->ranks[r], &json);
@@ -75,7 +75,7 @@ static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
     static const char *const known[] = {"op", "seconds", "low_s", "high_s", "overlap"};
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "op"), "op", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "op"), "op", &name));
     YK_TRY(yk_arena_strdup(arena, name, &out->op));
     YK_TRY(need(node, "seconds", &out->seconds));
     YK_TRY(need(node, "low_s", &out->low_s));
@@ -92,17 +92,17 @@ static yk_status read_rank(const struct yk_json *node, struct yk_arena *arena,
     const char *device = NULL;
     const char *versions = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &device));
-    YK_TRY(yk_json_get_text(node, "versions", &versions));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "device"), "device", &device));
+    YK_TRY(yk_json_get_string(node, "versions", &versions));
     YK_TRY(yk_json_get_integer(node, "share", 0, INT32_MAX, &out->share));
     YK_TRY(yk_json_require_list(node, "ops", &ops));
     YK_TRY(yk_arena_strdup(arena, device, &out->device));
     YK_TRY(yk_arena_strdup(arena, versions ? versions : "", &out->versions));
-    out->op_count = (int32_t)yk_json_count(ops);
+    out->op_count = (int32_t)yk_json_array_count(ops);
     YK_TRY_NEW(arena, out->ops, (int64_t)out->op_count + 1);
     for (int32_t i = 0; i < out->op_count; i++) {
-        YK_TRY(yk_json_add_location(read_op(yk_json_at(ops, (size_t)i), arena, &out->ops[i]), "ops",
-                                    (size_t)i, NULL));
+        YK_TRY(yk_json_add_location(read_op(yk_json_array_at(ops, (size_t)i), arena, &out->ops[i]),
+                                    "ops", (size_t)i, NULL));
     }
     return YK_OK;
 }
@@ -116,11 +116,12 @@ static yk_status read_all(const struct yk_json *root, struct yk_arena *arena,
     YK_TRY(yk_json_check_document(root, "op times", known, COUNT(known)));
     YK_TRY(yk_json_get_integer(root, "steps", 1, MAX_STEPS, &times.steps));
     YK_TRY(yk_json_require_list(root, "ranks", &ranks));
-    times.rank_count = (int32_t)yk_json_count(ranks);
+    times.rank_count = (int32_t)yk_json_array_count(ranks);
     YK_TRY_NEW(arena, times.ranks, (int64_t)times.rank_count + 1);
     for (int32_t r = 0; r < times.rank_count; r++) {
-        YK_TRY(yk_json_add_location(read_rank(yk_json_at(ranks, (size_t)r), arena, &times.ranks[r]),
-                                    "ranks", (size_t)r, NULL));
+        YK_TRY(yk_json_add_location(
+            read_rank(yk_json_array_at(ranks, (size_t)r), arena, &times.ranks[r]), "ranks",
+            (size_t)r, NULL));
     }
     *out = times;
     return YK_OK;

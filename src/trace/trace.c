@@ -140,7 +140,7 @@ const char *yk_trace_lane_name(enum yk_lane lane)
     return names[lane];
 }
 
-static yk_status add_part(struct yk_trace *whole, const struct yk_trace_part *part)
+static yk_status add_part(struct yk_trace *whole, const struct yk_trace_merge_input *part)
 {
     const int32_t first_rank = yk_trace_rank_count(whole);
     const int32_t first_event = yk_trace_event_count(whole);
@@ -168,7 +168,8 @@ static yk_status add_part(struct yk_trace *whole, const struct yk_trace_part *pa
     return YK_OK;
 }
 
-yk_status yk_trace_merge(const struct yk_trace_part *parts, int32_t count, struct yk_trace **out)
+yk_status yk_trace_merge(const struct yk_trace_merge_input *parts, int32_t count,
+                         struct yk_trace **out)
 {
     struct yk_trace *whole = NULL;
     YK_TRY(yk_trace_create(&whole));

@@ -68,20 +68,20 @@ const struct yk_trace_event *yk_trace_event_at(const struct yk_trace *trace, int
 int32_t yk_trace_flow_count(const struct yk_trace *trace);
 struct yk_trace_flow yk_trace_flow_at(const struct yk_trace *trace, int32_t number);
 
-struct yk_trace_part {
+struct yk_trace_merge_input {
     const struct yk_trace *trace;
     double offset_s; /* added to its times, to convert them to the clock of the merged trace */
 };
 
 /* Concatenates traces: the ranks of the first part come first. Flows stay within their part. The
  * caller destroys the result. */
-yk_status yk_trace_merge(const struct yk_trace_part *parts, int32_t count,
+yk_status yk_trace_merge(const struct yk_trace_merge_input *parts, int32_t count,
                          struct yk_trace **out) YK_MUST_USE;
 
-/* ---- time of each rank (trace_sum.c, trace_arrivals.c) ---- */
+/* ---- time of each rank (trace_breakdown.c, trace_arrivals.c) ---- */
 
 /*
- * Where the time of a step goes on one rank. The definition is that of sim/rounds.h. At every
+ * Where the time of a step goes on one rank. The definition is that of sim/iterations.h. At every
  * moment the compute lane computes; or it waits while data moves to or from the rank (exposed); or
  * it waits for something else (idle). The three add up to the length of the step.
  *
@@ -91,7 +91,7 @@ yk_status yk_trace_merge(const struct yk_trace_part *parts, int32_t count,
  * own rank is ready. Events of the same name on the comm lanes of several ranks are one message; so
  * are a "send" and a "recv" of the same name on exactly two ranks.
  */
-struct yk_trace_sum {
+struct yk_trace_breakdown {
     double compute_s;
     double exposed_s;
     double idle_s;
@@ -99,32 +99,32 @@ struct yk_trace_sum {
 
 /* The length of the step: the end of the last computation on any rank, or of the last event if
  * there is no computation; 0 for an empty trace. */
-double yk_trace_sum_step_s(const struct yk_trace *trace);
+double yk_trace_breakdown_step_s(const struct yk_trace *trace);
 
 /* The start of the first event; 0 for an empty trace. */
-double yk_trace_sum_begin_s(const struct yk_trace *trace);
+double yk_trace_breakdown_begin_s(const struct yk_trace *trace);
 
 /* Fills `out`, one element for each rank. `step_s` is finite; if it is 0 or less, all times are 0.
  */
-yk_status yk_trace_sum(const struct yk_trace *trace, double step_s,
-                       struct yk_trace_sum *out) YK_MUST_USE;
+yk_status yk_trace_breakdown(const struct yk_trace *trace, double step_s,
+                             struct yk_trace_breakdown *out) YK_MUST_USE;
 
 /* `out` has one element for each event, in the arena: for an event on a comm lane the time at which
  * the last rank of its message arrived, if that is before the event's end; otherwise its start. */
-yk_status yk_trace_arrivals(const struct yk_trace *trace, struct yk_arena *arena,
-                            double **out) YK_MUST_USE;
+yk_status yk_trace_arrivals_find(const struct yk_trace *trace, struct yk_arena *arena,
+                                 double **out) YK_MUST_USE;
 
-/* ---- files and messages (chrome.c, trace_bytes.c) ---- */
+/* ---- files and messages (chrome_trace.c, trace_bytes.c) ---- */
 
 /* Writes Chrome trace events, the JSON that Perfetto and chrome://tracing open. A rank is a process
  * (pid), a lane one of its threads (tid), a flow an arrow. */
-yk_status yk_chrome_write(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
+yk_status yk_chrome_trace_write(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
 
-/* Reads what yk_chrome_write() wrote: ranks and events, times rounded to nanoseconds. Flows and
- * other kinds of trace events are ignored. `source` is the file's name, for error messages. The
+/* Reads what yk_chrome_trace_write() wrote: ranks and events, times rounded to nanoseconds. Flows
+ * and other kinds of trace events are ignored. `source` is the file's name, for error messages. The
  * caller destroys the trace. */
-yk_status yk_chrome_read(const char *text, size_t length, const char *source,
-                         struct yk_trace **out) YK_MUST_USE;
+yk_status yk_chrome_trace_read(const char *text, size_t length, const char *source,
+                               struct yk_trace **out) YK_MUST_USE;
 
 /* Serializes a trace to bytes and adds them to `out`. Times keep every bit. */
 yk_status yk_trace_bytes_pack(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;

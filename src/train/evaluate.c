@@ -1,13 +1,13 @@
 /* Evaluation: computes the mean loss over a sequential sampler. */
 #include "base/clock.h"
-#include "nn/inference/forward.h"
-#include "train/batches.h"
-#include "train/run.h"
+#include "nn/inference/inference.h"
+#include "train/batch_prefetcher.h"
+#include "train/training_run.h"
 
 /* What computes the loss of a batch: a forward pass on this rank, or all ranks together. */
 struct evaluator {
-    struct yk_forward *forward; /* NULL: `executor` */
-    const struct yk_run_evaluation *evaluation;
+    struct yk_inference *forward; /* NULL: `executor` */
+    const struct yk_evaluation_options *evaluation;
     struct yk_executor *executor;
 };
 
@@ -18,14 +18,14 @@ static yk_status evaluate_batch(const struct evaluator *evaluator, const struct 
         return yk_executor_evaluate_step(evaluator->executor, batch, out_loss);
     }
     const double began_s = yk_clock_now_s();
-    YK_TRY(yk_forward_loss(evaluator->forward, &batch->slices[0].own, out_loss));
+    YK_TRY(yk_inference_run_loss(evaluator->forward, &batch->slices[0].own, out_loss));
     if (evaluator->evaluation->ran) {
         evaluator->evaluation->ran(evaluator->evaluation->user, began_s, yk_clock_now_s());
     }
     return YK_OK;
 }
 
-static yk_status evaluate(const struct evaluator *evaluator, struct yk_batches *batches,
+static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_prefetcher *batches,
                           int64_t units, double *out_loss, int64_t *out_tokens)
 {
     double sum = 0;
@@ -33,7 +33,7 @@ static yk_status evaluate(const struct evaluator *evaluator, struct yk_batches *
     for (int64_t done = 0; done < units;) {
         const struct yk_batch *batch = NULL;
         double loss = 0;
-        YK_TRY(yk_batches_next(batches, done, units, &batch));
+        YK_TRY(yk_batch_prefetcher_next(batches, done, units, &batch));
         YK_TRY(evaluate_batch(evaluator, batch, &loss));
         sum += loss;
         counted += batch->counted;
@@ -44,32 +44,32 @@ static yk_status evaluate(const struct evaluator *evaluator, struct yk_batches *
     return YK_OK;
 }
 
-static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_t units)
+static struct yk_inference_shape shape_of(const struct yk_sampler *sampler, int64_t units)
 {
     if (sampler->slice_rows > 0) {
-        return (struct yk_forward_shape){1, sampler->slice_rows, sampler->slice_rows, false};
+        return (struct yk_inference_shape){1, sampler->slice_rows, sampler->slice_rows, false};
     }
-    return (struct yk_forward_shape){units, sampler->sequence, sampler->target_sequence, false};
+    return (struct yk_inference_shape){units, sampler->sequence, sampler->target_sequence, false};
 }
 
 /* How many units fit into the borrowed memory at once, or −1 if none fits. */
 static int64_t fit_units(const struct yk_parameter_store *store, const struct yk_sampler *sampler,
-                         int64_t max, const struct yk_run_memory *loan)
+                         int64_t max, const struct yk_evaluation_memory *loan)
 {
     for (int64_t units = max; units > 0; units /= 2) {
-        const struct yk_forward_shape shape = shape_of(sampler, units);
-        if (yk_forward_bytes(store, &shape) <= loan->bytes) {
+        const struct yk_inference_shape shape = shape_of(sampler, units);
+        if (yk_inference_memory_bytes(store, &shape) <= loan->bytes) {
             return units;
         }
     }
     return -1;
 }
 
-yk_status yk_run_evaluate(struct yk_parameter_store *store, const struct yk_sampler *sampler,
-                          const struct yk_run_evaluation *evaluation, double *out_loss,
-                          int64_t *out_tokens)
+yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct yk_sampler *sampler,
+                                const struct yk_evaluation_options *evaluation, double *out_loss,
+                                int64_t *out_tokens)
 {
-    const struct yk_run_memory *loan = evaluation->loan;
+    const struct yk_evaluation_memory *loan = evaluation->loan;
     const int64_t samples = evaluation->samples;
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
@@ -77,35 +77,38 @@ yk_status yk_run_evaluate(struct yk_parameter_store *store, const struct yk_samp
     const int64_t max = usual < wanted ? usual : wanted;
     const int64_t fitting = loan ? fit_units(store, sampler, max, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : max;
-    const struct yk_forward_shape shape = shape_of(sampler, at_once);
-    struct yk_forward *forward = NULL;
-    struct yk_batches *batches = NULL;
-    yk_status status = fitting > 0 ? yk_forward_create_in(store, &shape, loan->memory, &forward)
-                                   : yk_forward_create(store, &shape, &forward);
+    const struct yk_inference_shape shape = shape_of(sampler, at_once);
+    struct yk_inference *forward = NULL;
+    struct yk_batch_prefetcher *batches = NULL;
+    yk_status status = fitting > 0
+                           ? yk_inference_create_in_memory(store, &shape, loan->memory, &forward)
+                           : yk_inference_create(store, &shape, &forward);
     if (status == YK_OK) {
         const struct yk_batch_share share = {.all = at_once, .count = at_once};
-        status = yk_batches_create(sampler, &store->engine, 1, &share, &batches);
+        status = yk_batch_prefetcher_create(sampler, &store->engine, 1, &share, &batches);
     }
     const struct evaluator evaluator = {.forward = forward, .evaluation = evaluation};
     YK_THEN(evaluate(&evaluator, batches, wanted, out_loss, out_tokens));
-    yk_batches_destroy(batches);
-    yk_forward_destroy(forward);
+    yk_batch_prefetcher_destroy(batches);
+    yk_inference_destroy(forward);
     return status;
 }
 
-yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
-                                const struct yk_run *run, double *out_loss, int64_t *out_tokens)
+yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
+                                         const struct yk_program *program,
+                                         const struct yk_training_run *run, double *out_loss,
+                                         int64_t *out_tokens)
 {
     const struct yk_sampler *sampler = run->evaluation;
     const int64_t wanted = run->options.evaluate_samples;
     const int64_t units =
         wanted > 0 && wanted < sampler->epoch_units ? wanted : sampler->epoch_units;
-    struct yk_batches *batches = NULL;
-    yk_status status = yk_batches_create_planned(
+    struct yk_batch_prefetcher *batches = NULL;
+    yk_status status = yk_batch_prefetcher_create_for_plan(
         program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, sampler,
         &run->store->engine, &batches);
     const struct evaluator evaluator = {.executor = executor};
     YK_THEN(evaluate(&evaluator, batches, units, out_loss, out_tokens));
-    yk_batches_destroy(batches);
+    yk_batch_prefetcher_destroy(batches);
     return status;
 }

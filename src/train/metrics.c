@@ -40,7 +40,7 @@ static yk_status truncate_after(const char *path, int64_t step)
         return YK_OK;
     }
     YK_TRY(yk_file_check_nofollow(path));
-    yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &before);
+    yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &before);
     const char *line = yk_text_chars(&before);
     while (status == YK_OK && *line) {
         const size_t length = strcspn(line, "\n");
@@ -141,7 +141,7 @@ static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *j
     return status;
 }
 
-yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_run_step *step)
+yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_step_metrics *step)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step->step);

@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "plan/plan.h"
-#include "train/run.h"
+#include "train/training_run.h"
 
 struct yk_metrics;
 
@@ -20,7 +20,7 @@ yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **ou
 void yk_metrics_close(struct yk_metrics *metrics);
 
 yk_status yk_metrics_write_step(struct yk_metrics *metrics,
-                                const struct yk_run_step *step) YK_MUST_USE;
+                                const struct yk_step_metrics *step) YK_MUST_USE;
 yk_status yk_metrics_write_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
                                       int64_t tokens) YK_MUST_USE;
 

@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/convert.h"
 #include "backend/ops.h"
 #include "base/random.h"
 
@@ -50,7 +50,7 @@ static void fill(enum yk_precision type, struct memory *out)
     for (int i = 0; i < SIZE; i++) {
         for (int space = 0; space < SPACES; space++) {
             const float number = (float)(4 * yk_random_uniform(&random) - 2);
-            yk_cpu_numbers_store(type, &number, 1, out->spaces[space], i);
+            yk_cpu_convert_from_fp32(type, &number, 1, out->spaces[space], i);
         }
         for (int space = 0; space < FLOATS; space++) {
             out->numbers[space][i] = (float)(0.5 + yk_random_uniform(&random));
@@ -360,7 +360,7 @@ static void cast_and_add(int threads)
 
 static void nf4(int threads)
 {
-    struct yk_nf4 nf4;
+    struct yk_nf4_tensor nf4;
     (void)yk_ops_nf4_layout(memory->numbers[0], SIZE - 3, &nf4);
     const struct yk_quantise_op down = {SIZE - 3, memory->spaces[0], nf4, memory->type};
     const struct yk_dequantise_op up = {SIZE - 3, nf4, memory->spaces[1], memory->type,

@@ -6,7 +6,7 @@
 #include "support/support.h"
 
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/convert.h"
 #include "backend/nf4_codebook.h"
 #include "backend/ops.h"
 
@@ -29,15 +29,15 @@ struct stored {
 };
 
 static const float values_of_codes[] = {YK_NF4_VALUE_CODEBOOK};
-static const float bounds_of_codes[] = {YK_NF4_BOUND_CODEBOOK};
+static const float bounds_of_codes[] = {YK_NF4_CODE_BOUNDS};
 static const float scale_values[] = {YK_NF4_SCALE_CODEBOOK};
 
 static float numbers[COUNT];
 static struct stored stored;
 
-static struct yk_nf4 parts(struct stored *of)
+static struct yk_nf4_tensor parts(struct stored *of)
 {
-    return (struct yk_nf4){
+    return (struct yk_nf4_tensor){
         .codes = of->codes,
         .scales = of->scales,
         .scale_scales = of->scale_scales,
@@ -99,7 +99,7 @@ static void the_scale_map_has_the_256_values_of_its_rule(void **state)
     }
     assert_int_equal(at, 254);
     assert_true(scale_values[255] == 1.0F);
-    for (int i = 0; i < YK_NF4_SCALES - 1; i++) {
+    for (int i = 0; i < YK_NF4_SCALE_VALUE_COUNT - 1; i++) {
         assert_true(scale_values[i] < scale_values[i + 1]);
     }
 }
@@ -117,7 +117,7 @@ static void the_scale_map_is_that_of_bitsandbytes_to_the_bit(void **state)
 static void bounds_are_the_midpoints_of_the_values(void **state)
 {
     (void)state;
-    static const float values[YK_NF4_VALUES] = {
+    static const float values[YK_NF4_VALUE_COUNT] = {
         -1.0F,
         -0.6961928009986877F,
         -0.5250730514526367F,
@@ -136,7 +136,7 @@ static void bounds_are_the_midpoints_of_the_values(void **state)
         1.0F,
     };
     assert_memory_equal(values_of_codes, values, sizeof values);
-    for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
+    for (int i = 0; i < YK_NF4_VALUE_COUNT - 1; i++) {
         assert_true(bounds_of_codes[i] == (float)(((double)values[i] + (double)values[i + 1]) / 2));
     }
 }
@@ -145,24 +145,24 @@ static void bounds_are_the_midpoints_of_the_values(void **state)
 static void numbers_get_the_code_of_the_nearest_value(void **state)
 {
     (void)state;
-    float block[2 * YK_NF4_VALUES] = {0};
-    for (int i = 0; i < YK_NF4_VALUES; i++) {
+    float block[2 * YK_NF4_VALUE_COUNT] = {0};
+    for (int i = 0; i < YK_NF4_VALUE_COUNT; i++) {
         block[i] = values_of_codes[i];
     }
-    for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
-        block[YK_NF4_VALUES + i] = bounds_of_codes[i]; /* a tie: the lower */
+    for (int i = 0; i < YK_NF4_VALUE_COUNT - 1; i++) {
+        block[YK_NF4_VALUE_COUNT + i] = bounds_of_codes[i]; /* a tie: the lower */
     }
-    quantise(block, (int64_t)2 * YK_NF4_VALUES, YK_PRECISION_FP32);
-    for (int i = 0; i < YK_NF4_VALUES; i++) {
+    quantise(block, (int64_t)2 * YK_NF4_VALUE_COUNT, YK_PRECISION_FP32);
+    for (int i = 0; i < YK_NF4_VALUE_COUNT; i++) {
         assert_int_equal(code_of(i), i);
     }
-    for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
-        assert_int_equal(code_of(YK_NF4_VALUES + i), i);
-        block[YK_NF4_VALUES + i] = nextafterf(bounds_of_codes[i], 2.0F); /* more than a tie */
+    for (int i = 0; i < YK_NF4_VALUE_COUNT - 1; i++) {
+        assert_int_equal(code_of(YK_NF4_VALUE_COUNT + i), i);
+        block[YK_NF4_VALUE_COUNT + i] = nextafterf(bounds_of_codes[i], 2.0F); /* more than a tie */
     }
-    quantise(block, (int64_t)2 * YK_NF4_VALUES, YK_PRECISION_FP32);
-    for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
-        assert_int_equal(code_of(YK_NF4_VALUES + i), i + 1);
+    quantise(block, (int64_t)2 * YK_NF4_VALUE_COUNT, YK_PRECISION_FP32);
+    for (int i = 0; i < YK_NF4_VALUE_COUNT - 1; i++) {
+        assert_int_equal(code_of(YK_NF4_VALUE_COUNT + i), i + 1);
     }
 }
 
@@ -242,7 +242,7 @@ static void what_comes_back_is_near(void **state)
             scale = fmaxf(scale, fabsf(numbers[i]));
         }
         const float bound =
-            0.15191F * scale + 0.00704F * stored.scale_scales[first / 64 / YK_NF4_SCALE_BLOCK];
+            0.15191F * scale + 0.00704F * stored.scale_scales[first / 64 / YK_NF4_SCALE_BLOCK_SIZE];
         for (int64_t i = first; i < end; i++) {
             assert_true(fabsf(back[i] - numbers[i]) <= bound);
         }
@@ -258,8 +258,8 @@ static void sixteen_bits_give_the_same_codes_and_round_what_comes_back(void **st
     static float full[COUNT];
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
         fill();
-        yk_cpu_numbers_store(types[t], numbers, COUNT, from, 0);
-        yk_cpu_numbers_load(types[t], from, 0, COUNT, numbers);
+        yk_cpu_convert_from_fp32(types[t], numbers, COUNT, from, 0);
+        yk_cpu_convert_to_fp32(types[t], from, 0, COUNT, numbers);
         quantise(numbers, COUNT, YK_PRECISION_FP32);
         static struct stored expected;
         expected = stored;
@@ -271,7 +271,7 @@ static void sixteen_bits_give_the_same_codes_and_round_what_comes_back(void **st
         dequantise(COUNT, types[t], back);
         for (int64_t i = 0; i < COUNT; i++) {
             uint16_t rounded = 0;
-            yk_cpu_numbers_store(types[t], full + i, 1, &rounded, 0);
+            yk_cpu_convert_from_fp32(types[t], full + i, 1, &rounded, 0);
             assert_int_equal(back[i], rounded);
         }
     }

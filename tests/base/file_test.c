@@ -42,7 +42,7 @@ static void write_ok(const char *path, const char *words)
 static void assert_holds(const char *path, const char *words)
 {
     struct yk_text text = {0};
-    assert_ok(yk_file_read(path, &text));
+    assert_ok(yk_file_read_document(path, &text));
     assert_string_equal(yk_text_chars(&text), words);
     yk_text_free(&text);
 }
@@ -82,7 +82,7 @@ static void zeros_and_large_files_survive(void **state)
         yk_text_add_bytes(&text, "a\0b", 3);
     }
     assert_ok(yk_file_write(path, &text));
-    assert_ok(yk_file_read(path, &again));
+    assert_ok(yk_file_read_document(path, &again));
     assert_int_equal(again.length, text.length);
     assert_memory_equal(again.bytes, text.bytes, text.length);
     yk_text_free(&text);
@@ -108,7 +108,7 @@ static void reading_adds_to_what_is_there(void **state)
     write_ok(path, "tail");
     struct yk_text text = {0};
     yk_text_add(&text, "head ");
-    assert_ok(yk_file_read(path, &text));
+    assert_ok(yk_file_read_document(path, &text));
     assert_string_equal(yk_text_chars(&text), "head tail");
     yk_text_free(&text);
     unlink(path);
@@ -118,9 +118,9 @@ static void a_missing_file_and_a_folder_cannot_be_read(void **state)
 {
     (void)state;
     struct yk_text text = {0};
-    assert_fails(yk_file_read("/nowhere/at/all", &text), YK_ERROR_INPUT,
+    assert_fails(yk_file_read_document("/nowhere/at/all", &text), YK_ERROR_INPUT,
                  "cannot open /nowhere/at/all: No such file or directory");
-    assert_int_equal(yk_file_read(folder, &text), YK_ERROR_INPUT);
+    assert_int_equal(yk_file_read_document(folder, &text), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "Is a directory"));
     yk_text_free(&text);
 }
@@ -136,9 +136,9 @@ static void a_file_above_the_limit_is_refused_with_both_sizes(void **state)
     assert_int_equal(truncate(path, (64 << 20) + 1048576), 0);
     snprintf(message, sizeof message, "%s has 65MiB; a file of its kind may have at most 64MiB",
              path);
-    assert_fails(yk_file_read(path, &text), YK_ERROR_INPUT, message);
+    assert_fails(yk_file_read_document(path, &text), YK_ERROR_INPUT, message);
     assert_int_equal(truncate(path, 64 << 20), 0);
-    assert_ok(yk_file_read(path, &text));
+    assert_ok(yk_file_read_document(path, &text));
     assert_int_equal(text.length, 64 << 20);
     yk_text_free(&text);
     unlink(path);
@@ -178,8 +178,8 @@ static void nobody_waits_for_a_named_pipe_or_reads_a_device(void **state)
     path_of("pipe", path);
     assert_int_equal(mkfifo(path, 0600), 0);
     snprintf(message, sizeof message, "%s is not a regular file", path);
-    assert_fails(yk_file_read(path, &text), YK_ERROR_INPUT, message);
-    assert_fails(yk_file_read("/dev/zero", &text), YK_ERROR_INPUT,
+    assert_fails(yk_file_read_document(path, &text), YK_ERROR_INPUT, message);
+    assert_fails(yk_file_read_document("/dev/zero", &text), YK_ERROR_INPUT,
                  "/dev/zero is not a regular file");
     assert_fails(yk_file_read_data("/dev/zero", &text), YK_ERROR_INPUT,
                  "/dev/zero is not a regular file");
@@ -265,14 +265,14 @@ static void of_files_that_belong_together_all_are_replaced_or_none(void **state)
     const struct rlimit little = {.rlim_cur = 100, .rlim_max = before.rlim_max};
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-    const yk_status refused = yk_file_write_all(paths, all, 3);
+    const yk_status refused = yk_file_write_several(paths, all, 3);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     snprintf(message, sizeof message, "cannot write %s: File too large", names[1]);
     assert_fails(refused, YK_ERROR_SYSTEM, message);
     assert_holds(names[0], "old");
     assert_holds(target, "old");
     assert_int_equal(files_in_folder(), 3);
-    assert_ok(yk_file_write_all(paths, all, 3));
+    assert_ok(yk_file_write_several(paths, all, 3));
     assert_holds(names[0], "new");
     assert_holds(names[1], yk_text_chars(&texts[1]));
     assert_holds(target, "new");

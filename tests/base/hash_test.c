@@ -35,10 +35,10 @@ static void parts_give_the_hash_of_the_whole(void **state)
         assert_ok(yk_hash_create(&hash));
         for (size_t at = 0; at < MOST; at += parts[p]) {
             const size_t left = MOST - at;
-            yk_hash_add(hash, bytes + at, left < parts[p] ? left : parts[p]);
-            yk_hash_add(hash, bytes, 0);
+            yk_hash_update(hash, bytes + at, left < parts[p] ? left : parts[p]);
+            yk_hash_update(hash, bytes, 0);
         }
-        assert_true(yk_hash_result(hash) == yk_hash_bytes(bytes, MOST));
+        assert_true(yk_hash_digest(hash) == yk_hash_bytes(bytes, MOST));
         yk_hash_destroy(hash);
     }
 }
@@ -48,11 +48,11 @@ static void the_result_can_be_asked_for_on_the_way(void **state)
     (void)state;
     struct yk_hash *hash = NULL;
     assert_ok(yk_hash_create(&hash));
-    assert_true(yk_hash_result(hash) == yk_hash_bytes("", 0));
-    yk_hash_add(hash, "a", 1);
-    assert_true(yk_hash_result(hash) == yk_hash_bytes("a", 1));
-    yk_hash_add(hash, "bc", 2);
-    assert_true(yk_hash_result(hash) == yk_hash_bytes("abc", 3));
+    assert_true(yk_hash_digest(hash) == yk_hash_bytes("", 0));
+    yk_hash_update(hash, "a", 1);
+    assert_true(yk_hash_digest(hash) == yk_hash_bytes("a", 1));
+    yk_hash_update(hash, "bc", 2);
+    assert_true(yk_hash_digest(hash) == yk_hash_bytes("abc", 3));
     yk_hash_destroy(hash);
     yk_hash_destroy(NULL);
 }

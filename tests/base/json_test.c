@@ -31,14 +31,14 @@ static void members_and_elements_are_found(void **state)
     double number = 0;
     assert_true(yk_json_is_object(root));
     assert_true(yk_json_is_array(list));
-    assert_int_equal(yk_json_count(list), 4);
-    assert_true(yk_json_number(yk_json_at(list, 0), &number) && number == 1);
-    assert_string_equal(yk_json_string(yk_json_at(list, 1)), "two");
-    assert_true(yk_json_is_null(yk_json_at(list, 2)));
-    assert_true(yk_json_number(yk_json_at(list, 3), &number) && number == 2.5);
+    assert_int_equal(yk_json_array_count(list), 4);
+    assert_true(yk_json_number(yk_json_array_at(list, 0), &number) && number == 1);
+    assert_string_equal(yk_json_string(yk_json_array_at(list, 1)), "two");
+    assert_true(yk_json_is_null(yk_json_array_at(list, 2)));
+    assert_true(yk_json_number(yk_json_array_at(list, 3), &number) && number == 2.5);
     bool flag = false;
     assert_true(yk_json_boolean(yk_json_get(yk_json_get(root, "b"), "c"), &flag) && flag);
-    assert_false(yk_json_boolean(yk_json_at(list, 0), &flag));
+    assert_false(yk_json_boolean(yk_json_array_at(list, 0), &flag));
     yk_json_destroy(root);
 }
 
@@ -50,10 +50,10 @@ static void what_is_not_there_is_null(void **state)
     assert_null(yk_json_get(root, "b"));
     assert_null(yk_json_get(NULL, "b"));
     assert_null(yk_json_get(yk_json_get(root, "a"), "b"));
-    assert_null(yk_json_at(yk_json_get(root, "a"), 1));
-    assert_null(yk_json_at(root, 0));
-    assert_int_equal(yk_json_count(root), 0);
-    assert_int_equal(yk_json_count(NULL), 0);
+    assert_null(yk_json_array_at(yk_json_get(root, "a"), 1));
+    assert_null(yk_json_array_at(root, 0));
+    assert_int_equal(yk_json_array_count(root), 0);
+    assert_int_equal(yk_json_array_count(NULL), 0);
     assert_null(yk_json_string(NULL));
     assert_null(yk_json_string(root));
     assert_false(yk_json_number(NULL, &number));
@@ -88,7 +88,7 @@ static void nothing_but_an_object_has_members(void **state)
     struct yk_json *root = parse("[{}, 1, \"a\"]");
     for (size_t i = 0; i < 4; i++) {
         struct yk_json_member member = {0};
-        assert_false(yk_json_next_member(yk_json_at(root, i), &member));
+        assert_false(yk_json_next_member(yk_json_array_at(root, i), &member));
     }
     struct yk_json_member member = {0};
     assert_false(yk_json_next_member(root, &member));
@@ -105,9 +105,9 @@ static void kinds_have_names(void **state)
     static const char *const kinds[] = {"an object", "a list",        "a string",      "a number",
                                         "a number",  "true or false", "true or false", "null"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        assert_string_equal(yk_json_kind(yk_json_at(root, i)), kinds[i]);
+        assert_string_equal(yk_json_type_name(yk_json_array_at(root, i)), kinds[i]);
     }
-    assert_string_equal(yk_json_kind(NULL), "nothing");
+    assert_string_equal(yk_json_type_name(NULL), "nothing");
     yk_json_destroy(root);
 }
 

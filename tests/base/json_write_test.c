@@ -52,18 +52,18 @@ static void a_line_breaks_before_a_member_an_element_or_a_bracket(void **state)
     struct yk_text text = {0};
     struct yk_json_writer json = {.text = &text, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_begin_array(&json, "list");
-    yk_json_write_line(&json, 4);
+    yk_json_write_newline(&json, 4);
     yk_json_write_integer(&json, NULL, 1);
     yk_json_write_integer(&json, NULL, 2);
-    yk_json_write_line(&json, 4);
+    yk_json_write_newline(&json, 4);
     yk_json_write_integer(&json, NULL, 3);
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_end_array(&json);
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_null(&json, "none");
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     check(&text, "{\n  \"list\": [\n    1, 2,\n    3\n  ],\n  \"none\": null\n}");
 }
@@ -100,9 +100,9 @@ static void with_lines_every_member_has_its_own(void **state)
     yk_json_write_begin_object(&json, "e");
     json.lines = 4;
     yk_json_write_integer(&json, "f", 4);
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_end_object(&json);
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     check(&text,
           "{\n  \"a\": 1,\n  \"b\": {\"c\": 2, \"d\": 3},\n  \"e\": {\n    \"f\": 4\n  }\n}");

@@ -8,7 +8,7 @@
 static bool reads(const char *word)
 {
     double value = 0;
-    return yk_number_read(word, strlen(word), &value);
+    return yk_number_parse(word, strlen(word), &value);
 }
 
 static void decimal_numbers_are_read(void **state)
@@ -21,7 +21,7 @@ static void decimal_numbers_are_read(void **state)
                  {"1.5E-2", .015}, {".5", 0.5}, {"5.", 5},      {"0.1", 0.1}, {"007", 7}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double value = -1;
-        assert_true(yk_number_read(cases[i].word, strlen(cases[i].word), &value));
+        assert_true(yk_number_parse(cases[i].word, strlen(cases[i].word), &value));
         assert_true(value == cases[i].value);
     }
 }
@@ -40,10 +40,10 @@ static void only_the_given_characters_count(void **state)
 {
     (void)state;
     double value = 0;
-    assert_true(yk_number_read("12345", 2, &value));
+    assert_true(yk_number_parse("12345", 2, &value));
     assert_true(value == 12);
-    assert_false(yk_number_read("1\0002", 3, &value));
-    assert_false(yk_number_read("12\000", 3, &value));
+    assert_false(yk_number_parse("1\0002", 3, &value));
+    assert_false(yk_number_parse("12\000", 3, &value));
 }
 
 static void a_word_of_any_length_is_handled(void **state)
@@ -52,26 +52,26 @@ static void a_word_of_any_length_is_handled(void **state)
     char digits[1000];
     memset(digits, '0', sizeof digits);
     double value = 0;
-    assert_true(yk_number_read(digits, 300, &value));
-    assert_false(yk_number_read(digits, sizeof digits, &value));
+    assert_true(yk_number_parse(digits, 300, &value));
+    assert_false(yk_number_parse(digits, sizeof digits, &value));
     int64_t integer = 0;
-    assert_false(yk_number_read_integer(digits, sizeof digits, &integer));
+    assert_false(yk_number_parse_integer(digits, sizeof digits, &integer));
 }
 
 static void integers_are_read_to_both_ends_of_their_range(void **state)
 {
     (void)state;
     int64_t value = 0;
-    assert_true(yk_number_read_integer("9223372036854775807", 19, &value));
+    assert_true(yk_number_parse_integer("9223372036854775807", 19, &value));
     assert_true(value == INT64_MAX);
-    assert_true(yk_number_read_integer("-9223372036854775808", 20, &value));
+    assert_true(yk_number_parse_integer("-9223372036854775808", 20, &value));
     assert_true(value == INT64_MIN);
-    assert_false(yk_number_read_integer("9223372036854775808", 19, &value));
-    assert_false(yk_number_read_integer("1.0", 3, &value));
-    assert_false(yk_number_read_integer("1e3", 3, &value));
-    assert_false(yk_number_read_integer(" 1", 2, &value));
-    assert_false(yk_number_read_integer("", 0, &value));
-    assert_false(yk_number_read_integer("0x1", 3, &value));
+    assert_false(yk_number_parse_integer("9223372036854775808", 19, &value));
+    assert_false(yk_number_parse_integer("1.0", 3, &value));
+    assert_false(yk_number_parse_integer("1e3", 3, &value));
+    assert_false(yk_number_parse_integer(" 1", 2, &value));
+    assert_false(yk_number_parse_integer("", 0, &value));
+    assert_false(yk_number_parse_integer("0x1", 3, &value));
 }
 
 static void numbers_are_written_as_short_as_they_can_be(void **state)
@@ -91,7 +91,7 @@ static void numbers_are_written_as_short_as_they_can_be(void **state)
                  {1e-7, "1e-07"},
                  {0.1 + 0.2, "0.30000000000000004"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char out[YK_NUMBER_SIZE];
+        char out[YK_NUMBER_BUFFER_SIZE];
         yk_number_format(cases[i].value, out);
         assert_string_equal(out, cases[i].word);
     }
@@ -102,10 +102,10 @@ static void a_written_number_reads_back_as_the_same(void **state)
     (void)state;
     static const double values[] = {DBL_MAX, DBL_MIN, 5e-324, 9007199254740993.0, 1e22, 1.1e-300};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        char out[YK_NUMBER_SIZE];
+        char out[YK_NUMBER_BUFFER_SIZE];
         double value = 0;
         yk_number_format(values[i], out);
-        assert_true(yk_number_read(out, strlen(out), &value));
+        assert_true(yk_number_parse(out, strlen(out), &value));
         assert_true(value == values[i]);
     }
 }

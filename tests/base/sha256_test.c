@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void write_hex(const unsigned char hash[YK_SHA256_SIZE], char out[2 * YK_SHA256_SIZE + 1])
+static void write_hex(const unsigned char hash[YK_SHA256_DIGEST_BYTES],
+                      char out[2 * YK_SHA256_DIGEST_BYTES + 1])
 {
-    for (size_t i = 0; i < YK_SHA256_SIZE; i++) {
+    for (size_t i = 0; i < YK_SHA256_DIGEST_BYTES; i++) {
         snprintf(out + 2 * i, 3, "%02x", hash[i]);
     }
 }
@@ -17,12 +18,12 @@ static void expect_hash(const void *bytes, size_t length, const char *expected)
     /* In one piece and in pieces of every size that crosses a block. */
     for (size_t chunk = 1; chunk <= length + 1; chunk += 1 + length / 7) {
         struct yk_sha256 hash;
-        unsigned char out[YK_SHA256_SIZE];
-        char hex[2 * YK_SHA256_SIZE + 1];
+        unsigned char out[YK_SHA256_DIGEST_BYTES];
+        char hex[2 * YK_SHA256_DIGEST_BYTES + 1];
         yk_sha256_begin(&hash);
         for (size_t at = 0; at < length; at += chunk) {
             const size_t left = length - at;
-            yk_sha256_add(&hash, (const char *)bytes + at, left < chunk ? left : chunk);
+            yk_sha256_update(&hash, (const char *)bytes + at, left < chunk ? left : chunk);
         }
         yk_sha256_end(&hash, out);
         write_hex(out, hex);
@@ -50,10 +51,10 @@ static void expect_proof(const void *key, size_t key_length, const void *bytes, 
                          const char *expected)
 {
     struct yk_sha256_hmac hmac;
-    unsigned char out[YK_SHA256_SIZE];
-    char hex[2 * YK_SHA256_SIZE + 1];
+    unsigned char out[YK_SHA256_DIGEST_BYTES];
+    char hex[2 * YK_SHA256_DIGEST_BYTES + 1];
     yk_sha256_hmac_begin(&hmac, key, key_length);
-    yk_sha256_hmac_add(&hmac, bytes, length);
+    yk_sha256_hmac_update(&hmac, bytes, length);
     yk_sha256_hmac_end(&hmac, out);
     write_hex(out, hex);
     assert_string_equal(hex, expected);
@@ -79,12 +80,12 @@ static void proofs_are_those_of_the_standard(void **state)
 static void one_bit_makes_another(void **state)
 {
     (void)state;
-    unsigned char a[YK_SHA256_SIZE] = {7};
-    for (int i = 0; i < 8 * YK_SHA256_SIZE; i++) {
-        unsigned char b[YK_SHA256_SIZE] = {7};
-        assert_true(yk_sha256_is_same(a, b));
+    unsigned char a[YK_SHA256_DIGEST_BYTES] = {7};
+    for (int i = 0; i < 8 * YK_SHA256_DIGEST_BYTES; i++) {
+        unsigned char b[YK_SHA256_DIGEST_BYTES] = {7};
+        assert_true(yk_sha256_equals_constant_time(a, b));
         b[i / 8] ^= (unsigned char)(1U << (i % 8));
-        assert_false(yk_sha256_is_same(a, b));
+        assert_false(yk_sha256_equals_constant_time(a, b));
     }
 }
 

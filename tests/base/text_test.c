@@ -45,7 +45,7 @@ static void json_strings_are_escaped(void **state)
 {
     (void)state;
     struct yk_text text = {0};
-    yk_text_add_json(&text, "a\"b\\c\n\t\x01</script>\x7f\xc3\xbc");
+    yk_text_add_json_string(&text, "a\"b\\c\n\t\x01</script>\x7f\xc3\xbc");
     assert_string_equal(yk_text_chars(&text),
                         "\"a\\\"b\\\\c\\n\\t\\u0001\\u003c/script>\\u007f\xc3\xbc\"");
     yk_text_free(&text);
@@ -55,7 +55,7 @@ static void json_escapes_controls_of_two_bytes(void **state)
 {
     (void)state;
     struct yk_text text = {0};
-    yk_text_add_json(&text, "\xc2\x9b\xc2\xa0\xc2");
+    yk_text_add_json_string(&text, "\xc2\x9b\xc2\xa0\xc2");
     assert_string_equal(yk_text_chars(&text), "\"\\u009b\xc2\xa0\xc2\"");
     yk_text_free(&text);
 }
@@ -73,7 +73,7 @@ static void control_characters_become_visible(void **state)
     yk_text_add_printable(&text, "a\0b", 3);
     assert_string_equal(yk_text_chars(&text), "a\\x00b");
     yk_text_free(&text);
-    yk_text_add_line(&text, "a\tb\nc");
+    yk_text_add_escaped_line(&text, "a\tb\nc");
     assert_string_equal(yk_text_chars(&text), "a\\x09b\\x0ac");
     yk_text_free(&text);
 }
@@ -82,7 +82,7 @@ static void xml_is_escaped_and_control_characters_are_replaced(void **state)
 {
     (void)state;
     struct yk_text text = {0};
-    yk_text_add_xml(&text, "<a b=\"c\" & 'd'>\x01\t\n");
+    yk_text_add_xml_escaped(&text, "<a b=\"c\" & 'd'>\x01\t\n");
     assert_string_equal(yk_text_chars(&text),
                         "&lt;a b=&quot;c&quot; &amp; &#39;d&#39;&gt;\xef\xbf\xbd\t\n");
     yk_text_free(&text);
@@ -91,29 +91,29 @@ static void xml_is_escaped_and_control_characters_are_replaced(void **state)
 static void columns_count_what_a_terminal_shows(void **state)
 {
     (void)state;
-    assert_int_equal(yk_text_columns(""), 0);
-    assert_int_equal(yk_text_columns("heft"), 4);
-    assert_int_equal(yk_text_columns("\xc3\xbc"), 1);         /* u with dots */
-    assert_int_equal(yk_text_columns("u\xcc\x88"), 1);        /* u and combining dots */
-    assert_int_equal(yk_text_columns("\xe4\xb8\xad"), 2);     /* a Chinese character */
-    assert_int_equal(yk_text_columns("\xf0\x9f\x98\x80"), 2); /* a face */
+    assert_int_equal(yk_text_display_width(""), 0);
+    assert_int_equal(yk_text_display_width("heft"), 4);
+    assert_int_equal(yk_text_display_width("\xc3\xbc"), 1);         /* u with dots */
+    assert_int_equal(yk_text_display_width("u\xcc\x88"), 1);        /* u and combining dots */
+    assert_int_equal(yk_text_display_width("\xe4\xb8\xad"), 2);     /* a Chinese character */
+    assert_int_equal(yk_text_display_width("\xf0\x9f\x98\x80"), 2); /* a face */
 }
 
 static void columns_of_broken_utf8_stay_within_the_string(void **state)
 {
     (void)state;
-    assert_true(yk_text_columns("\xf0\x9f") <= 2);
-    assert_true(yk_text_columns("\xff") <= 1);
-    assert_true(yk_text_prefix("ab\xe4\xb8", 10) <= 4);
+    assert_true(yk_text_display_width("\xf0\x9f") <= 2);
+    assert_true(yk_text_display_width("\xff") <= 1);
+    assert_true(yk_text_prefix_length("ab\xe4\xb8", 10) <= 4);
 }
 
 static void a_prefix_never_splits_a_character(void **state)
 {
     (void)state;
-    assert_int_equal(yk_text_prefix("abc", 2), 2);
-    assert_int_equal(yk_text_prefix("abc", 9), 3);
-    assert_int_equal(yk_text_prefix("a\xe4\xb8\xad", 2), 1);
-    assert_int_equal(yk_text_prefix("a\xe4\xb8\xad", 3), 4);
+    assert_int_equal(yk_text_prefix_length("abc", 2), 2);
+    assert_int_equal(yk_text_prefix_length("abc", 9), 3);
+    assert_int_equal(yk_text_prefix_length("a\xe4\xb8\xad", 2), 1);
+    assert_int_equal(yk_text_prefix_length("a\xe4\xb8\xad", 3), 4);
 }
 
 int main(void)

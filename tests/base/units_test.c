@@ -7,7 +7,7 @@
 static double read_ok(const char *word, enum yk_unit unit)
 {
     double value = NAN;
-    assert_ok(yk_units_read(word, unit, &value));
+    assert_ok(yk_units_parse(word, unit, &value));
     return value;
 }
 
@@ -41,7 +41,7 @@ static void a_number_with_no_unit_is_refused(void **state)
 {
     (void)state;
     double value = 0;
-    assert_fails(yk_units_read("10", YK_UNIT_SECONDS, &value), YK_ERROR_INPUT,
+    assert_fails(yk_units_parse("10", YK_UNIT_SECONDS, &value), YK_ERROR_INPUT,
                  "\"10\" has no unit; write a time like 10us");
 }
 
@@ -49,7 +49,7 @@ static void a_unit_of_another_kind_is_refused(void **state)
 {
     (void)state;
     double value = 0;
-    assert_fails(yk_units_read("24GiB", YK_UNIT_BYTES_PER_S, &value), YK_ERROR_INPUT,
+    assert_fails(yk_units_parse("24GiB", YK_UNIT_BYTES_PER_S, &value), YK_ERROR_INPUT,
                  "\"24GiB\": no bandwidth has the unit \"GiB\"; write it like 32GB/s");
 }
 
@@ -57,11 +57,11 @@ static void what_is_no_number_is_refused(void **state)
 {
     (void)state;
     double value = 0;
-    assert_fails(yk_units_read("fast", YK_UNIT_BYTES_PER_S, &value), YK_ERROR_INPUT,
+    assert_fails(yk_units_parse("fast", YK_UNIT_BYTES_PER_S, &value), YK_ERROR_INPUT,
                  "\"fast\" is not a bandwidth; write it like 32GB/s");
-    assert_int_equal(yk_units_read("", YK_UNIT_BYTES, &value), YK_ERROR_INPUT);
-    assert_int_equal(yk_units_read("1e999B", YK_UNIT_BYTES, &value), YK_ERROR_INPUT);
-    assert_fails(yk_units_read("1e300TiB", YK_UNIT_BYTES, &value), YK_ERROR_INPUT,
+    assert_int_equal(yk_units_parse("", YK_UNIT_BYTES, &value), YK_ERROR_INPUT);
+    assert_int_equal(yk_units_parse("1e999B", YK_UNIT_BYTES, &value), YK_ERROR_INPUT);
+    assert_fails(yk_units_parse("1e300TiB", YK_UNIT_BYTES, &value), YK_ERROR_INPUT,
                  "\"1e300TiB\" is too large");
 }
 
@@ -84,7 +84,7 @@ static void values_are_written_with_a_prefix_that_suits(void **state)
         {91.1e12, YK_UNIT_FLOPS, "91.1TFLOPS"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char out[YK_UNITS_SIZE];
+        char out[YK_UNITS_BUFFER_SIZE];
         yk_units_format(cases[i].value, cases[i].unit, out);
         assert_string_equal(out, cases[i].word);
     }
@@ -93,7 +93,7 @@ static void values_are_written_with_a_prefix_that_suits(void **state)
 static void every_double_fits_the_room_for_words(void **state)
 {
     (void)state;
-    char out[YK_UNITS_SIZE];
+    char out[YK_UNITS_BUFFER_SIZE];
     yk_units_format(1.7e308, YK_UNIT_BYTES_PER_S, out);
     yk_units_format(-1.7e308, YK_UNIT_SECONDS, out);
     yk_units_format(NAN, YK_UNIT_BYTES, out);

@@ -161,9 +161,10 @@ static void bf16_came_with_ampere(void **state)
     (void)state;
     for (size_t i = 0; i < yk_datasheet_count; i++) {
         const struct yk_datasheet *sheet = &yk_datasheets[i];
-        const bool old =
-            sheet->generation == YK_GENERATION_PASCAL || sheet->generation == YK_GENERATION_VOLTA ||
-            sheet->generation == YK_GENERATION_TURING || sheet->generation == YK_GENERATION_CPU;
+        const bool old = sheet->generation == YK_DEVICE_GENERATION_PASCAL ||
+                         sheet->generation == YK_DEVICE_GENERATION_VOLTA ||
+                         sheet->generation == YK_DEVICE_GENERATION_TURING ||
+                         sheet->generation == YK_DEVICE_GENERATION_CPU;
         if (old != !(sheet->matrix_flops[YK_PRECISION_BF16] > 0)) {
             fail_msg("%s: bf16", sheet->name);
         }
@@ -178,11 +179,11 @@ static void every_row_is_complete(void **state)
         const struct yk_datasheet *sheet = &yk_datasheets[i];
         assert_true(sheet->memory_bytes > 0 && sheet->memory_bytes_per_s > 0);
         assert_true(sheet->vector_flops > 0 && sheet->matrix_flops[YK_PRECISION_FP32] > 0);
-        assert_true(sheet->generation != YK_GENERATION_UNKNOWN);
+        assert_true(sheet->generation != YK_DEVICE_GENERATION_UNKNOWN);
         assert_true(strlen(sheet->title) > 0 && strlen(sheet->source) > 10);
         assert_non_null(yk_interconnect_find(sheet->bus));
         assert_true(!sheet->peer || yk_interconnect_find(sheet->peer));
-        assert_true(sheet->plan_only == (sheet->generation == YK_GENERATION_CDNA));
+        assert_true(sheet->plan_only == (sheet->generation == YK_DEVICE_GENERATION_CDNA));
     }
 }
 
@@ -215,10 +216,10 @@ static void a_misspelt_name_is_offered_the_nearest(void **state)
 {
     (void)state;
     const char *names[3];
-    assert_string_equal(yk_datasheet_nearest("rtx3900"), "rtx3090");
+    assert_string_equal(yk_datasheet_nearest_name("rtx3900"), "rtx3090");
     assert_int_equal(yk_datasheet_nearest_names("rtx3900", names, 3), 3);
     assert_string_equal(names[0], "rtx3090");
-    assert_null(yk_datasheet_nearest("abacus-of-wood"));
+    assert_null(yk_datasheet_nearest_name("abacus-of-wood"));
 }
 
 static void links_have_what_their_lanes_carry(void **state)
@@ -231,7 +232,7 @@ static void links_have_what_their_lanes_carry(void **state)
     assert_true(yk_interconnect_find("nvlink3")->bytes_per_s == 300e9);
     assert_true(yk_interconnect_find("nvlink4")->bytes_per_s == 450e9);
     assert_null(yk_interconnect_find("pcie9"));
-    assert_string_equal(yk_interconnect_nearest("nvlnk3"), "nvlink3");
+    assert_string_equal(yk_interconnect_nearest_name("nvlnk3"), "nvlink3");
 }
 
 int main(void)

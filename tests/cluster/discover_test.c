@@ -108,7 +108,7 @@ static int fake_bus(void *device, unsigned *bits)
     return 0;
 }
 
-static const struct yk_nvml driver = {
+static const struct yk_nvml_functions driver = {
     .begin = fake_begin,
     .count = fake_count,
     .handle = fake_handle,
@@ -125,7 +125,7 @@ static const struct yk_nvml driver = {
 };
 
 /* A driver that is too old for all that may be missing. */
-static const struct yk_nvml old_driver = {
+static const struct yk_nvml_functions old_driver = {
     .begin = fake_begin,
     .count = fake_count,
     .handle = fake_handle,
@@ -148,7 +148,7 @@ static int reset(void **state)
 static struct yk_cluster *cluster_of(const struct yk_machine *machine)
 {
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_discover_cluster(machine, &cluster));
+    assert_ok(yk_discover_make_cluster(machine, &cluster));
     const char *broken = support_cluster_broken_promise(cluster);
     if (broken) {
         fail_msg("broken promise: %s", broken);
@@ -160,7 +160,7 @@ static void gpus_become_devices_with_the_numbers_of_their_datasheets(void **stat
 {
     (void)state;
     struct yk_machine machine;
-    assert_ok(yk_discover(&driver, &machine));
+    assert_ok(yk_discover_machine(&driver, &machine));
     assert_int_equal(machine.gpu_count, 2);
     assert_null(machine.note);
     assert_int_equal(machine.gpus[0].sm_count, 82);
@@ -179,7 +179,7 @@ static void the_slower_slot_decides_between_two_gpus(void **state)
 {
     (void)state;
     struct yk_machine machine;
-    assert_ok(yk_discover(&driver, &machine));
+    assert_ok(yk_discover_machine(&driver, &machine));
     struct yk_cluster *cluster = cluster_of(&machine);
     assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 16e9);
     assert_null(cluster->assumption);
@@ -191,7 +191,7 @@ static void nvlinks_that_are_up_are_added(void **state)
     (void)state;
     struct yk_machine machine;
     nvlinks = 4;
-    assert_ok(yk_discover(&driver, &machine));
+    assert_ok(yk_discover_machine(&driver, &machine));
     assert_int_equal(machine.gpus[0].nvlink_count, 4);
     struct yk_cluster *cluster = cluster_of(&machine);
     /* Half of the 112.5 GB/s that the GA102 whitepaper gives for both directions. */
@@ -204,7 +204,7 @@ static void a_gpu_with_no_datasheet_counts_by_its_cores_and_clocks(void **state)
     (void)state;
     struct yk_machine machine;
     names[1] = "NVIDIA Something New";
-    assert_ok(yk_discover(&driver, &machine));
+    assert_ok(yk_discover_machine(&driver, &machine));
     struct yk_cluster *cluster = cluster_of(&machine);
     assert_null(cluster->devices[1].type);
     assert_true(cluster->devices[1].vector_flops == 2.0 * 10496 * 1695e6);
@@ -216,16 +216,16 @@ static void an_old_driver_reports_less(void **state)
 {
     (void)state;
     struct yk_machine machine;
-    assert_ok(yk_discover(&old_driver, &machine));
+    assert_ok(yk_discover_machine(&old_driver, &machine));
     assert_int_equal(machine.gpu_count, 2);
     struct yk_cluster *cluster = cluster_of(&machine);
     assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 32e9);
     assert_string_equal(cluster->assumption, "links not given: PCIe 4.0 x16 of rtx3090, 32GB/s");
     yk_cluster_destroy(cluster);
     names[0] = "NVIDIA Something New";
-    assert_ok(yk_discover(&old_driver, &machine));
+    assert_ok(yk_discover_machine(&old_driver, &machine));
     cluster = NULL;
-    assert_fails(yk_discover_cluster(&machine, &cluster), YK_ERROR_INPUT,
+    assert_fails(yk_discover_make_cluster(&machine, &cluster), YK_ERROR_INPUT,
                  "no datasheet knows the NVIDIA Something New, and its driver does not tell its "
                  "clocks; write a cluster file that says its memory, rates and memory_bandwidth");
 }
@@ -235,7 +235,7 @@ static void where_there_is_no_gpu_the_cores_are_the_device(void **state)
     (void)state;
     struct yk_machine machine;
     gpu_count = 0;
-    assert_ok(yk_discover(&driver, &machine));
+    assert_ok(yk_discover_machine(&driver, &machine));
     assert_string_equal(machine.note, "no GPU: the NVIDIA driver knows of none");
     struct yk_cluster *cluster = cluster_of(&machine);
     assert_int_equal(cluster->device_count, 1);
@@ -244,7 +244,7 @@ static void where_there_is_no_gpu_the_cores_are_the_device(void **state)
     assert_true(cluster->host_memory_bytes == 0);
     yk_cluster_destroy(cluster);
     begins = 999;
-    assert_ok(yk_discover(&driver, &machine));
+    assert_ok(yk_discover_machine(&driver, &machine));
     assert_string_equal(machine.note,
                         "no GPU: the NVIDIA driver does not answer; nvidia-smi may say why");
 }
@@ -297,13 +297,13 @@ static void names_of_the_driver_lead_to_datasheets(void **state)
         {"NVIDIA RTX 6000 Ada Generation", "rtx6000ada"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        const struct yk_datasheet *sheet = yk_discover_datasheet(pairs[i][0]);
+        const struct yk_datasheet *sheet = yk_discover_find_datasheet(pairs[i][0]);
         if (!sheet || strcmp(sheet->name, pairs[i][1]) != 0) {
             fail_msg("%s is %s", pairs[i][0], sheet ? sheet->name : "unknown");
         }
     }
-    assert_null(yk_discover_datasheet("NVIDIA GeForce RTX 3080 Laptop GPU"));
-    assert_null(yk_discover_datasheet("NVIDIA"));
+    assert_null(yk_discover_find_datasheet("NVIDIA GeForce RTX 3080 Laptop GPU"));
+    assert_null(yk_discover_find_datasheet("NVIDIA"));
 }
 
 int main(void)

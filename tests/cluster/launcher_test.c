@@ -60,7 +60,7 @@ static void process_that_no_launcher_started_is_alone(void **state)
 {
     (void)state;
     struct yk_launcher found;
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_null(found.name);
     expect(&found, 0, 1, 0, 1);
 }
@@ -73,7 +73,7 @@ static void mpirun_numbers_ranks_of_unequal_hosts(void **state)
     set((const char *[]){"OMPI_COMM_WORLD_RANK", "2", "OMPI_COMM_WORLD_SIZE", "3",
                          "OMPI_COMM_WORLD_LOCAL_RANK", "0", "OMPI_COMM_WORLD_LOCAL_SIZE", "1",
                          NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_string_equal(found.name, "mpirun");
     expect(&found, 2, 3, 0, 1);
 }
@@ -86,11 +86,11 @@ static void srun_reports_how_many_are_on_this_node(void **state)
     set((const char *[]){"SLURM_STEP_ID", "0", "SLURM_PROCID", "5", "SLURM_NTASKS", "7",
                          "SLURM_LOCALID", "1", "SLURM_NODEID", "2", "SLURM_TASKS_PER_NODE",
                          "2(x3),1", "PMIX_RANK", "5", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_string_equal(found.name, "srun");
     expect(&found, 5, 7, 1, 2);
     set((const char *[]){"SLURM_PROCID", "6", "SLURM_LOCALID", "0", "SLURM_NODEID", "3", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     expect(&found, 6, 7, 0, 1);
 }
 
@@ -101,7 +101,7 @@ static void step_goes_before_its_job(void **state)
     set((const char *[]){"SLURM_STEP_ID", "1", "SLURM_PROCID", "1", "SLURM_NTASKS", "3",
                          "SLURM_LOCALID", "1", "SLURM_NODEID", "0", "SLURM_TASKS_PER_NODE", "8",
                          "SLURM_STEP_TASKS_PER_NODE", "3", "PMIX_RANK", "1", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     expect(&found, 1, 3, 1, 3);
 }
 
@@ -111,21 +111,21 @@ static void launchers_report_whether_they_bound_the_rank(void **state)
     struct yk_launcher found;
     set((const char *[]){"SLURM_STEP_ID", "1", "SLURM_PROCID", "0", "SLURM_NTASKS", "1",
                          "SLURM_LOCALID", "0", "SLURM_NODEID", "0", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_false(found.bound);
     set((const char *[]){"SLURM_CPU_BIND_TYPE", "none", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_false(found.bound);
     set((const char *[]){"SLURM_CPU_BIND_TYPE", "mask_cpu:", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_true(found.bound);
     set((const char *[]){"OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1",
                          "OMPI_COMM_WORLD_LOCAL_RANK", "0", "OMPI_COMM_WORLD_LOCAL_SIZE", "1",
                          NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_false(found.bound);
     set((const char *[]){"OMPI_MCA_orte_bound_at_launch", "1", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_true(found.bound);
 }
 
@@ -134,7 +134,7 @@ static void batch_script_is_no_rank(void **state)
     (void)state;
     struct yk_launcher found;
     set((const char *[]){"SLURM_PROCID", "0", "SLURM_NTASKS", "4", "SLURM_LOCALID", "0", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_OK);
+    assert_int_equal(yk_launcher_detect(&found), YK_OK);
     assert_null(found.name);
     expect(&found, 0, 1, 0, 1);
 }
@@ -145,7 +145,7 @@ static void tasks_that_cannot_meet_are_refused(void **state)
     struct yk_launcher found;
     set((const char *[]){"SLURM_STEP_ID", "0", "SLURM_PROCID", "0", "SLURM_NTASKS", "2",
                          "SLURM_LOCALID", "0", "SLURM_NODEID", "0", NULL});
-    assert_int_equal(yk_launcher_find(&found), YK_ERROR_INPUT);
+    assert_int_equal(yk_launcher_detect(&found), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "--mpi=pmix"));
 }
 
@@ -163,10 +163,10 @@ static void numbers_that_contradict_each_other_are_refused(void **state)
         set((const char *[]){"OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2",
                              "OMPI_COMM_WORLD_LOCAL_RANK", "1", "OMPI_COMM_WORLD_LOCAL_SIZE", "2",
                              NULL});
-        assert_int_equal(yk_launcher_find(&found), YK_OK);
+        assert_int_equal(yk_launcher_detect(&found), YK_OK);
         found.rank = -7;
         set((const char *[]){wrong[i][0], wrong[i][1], NULL});
-        assert_int_equal(yk_launcher_find(&found), YK_ERROR_INPUT);
+        assert_int_equal(yk_launcher_detect(&found), YK_ERROR_INPUT);
         assert_int_equal(found.rank, -7);
     }
 }
@@ -205,14 +205,14 @@ static void torchrun_reports_where_ranks_meet(void **state)
     (void)state;
     struct yk_launcher found;
     set(torchrun);
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     expect(&found, 3, 4, 1, 2);
     expect_master(&found, "torchrun", "node1", 29401);
     set((const char *[]){"TORCHELASTIC_USE_AGENT_STORE", "False", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     expect_master(&found, "torchrun", "node1", 29400);
     set((const char *[]){"TORCHELASTIC_USE_AGENT_STORE", "True", "MASTER_PORT", "65535", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     assert_int_equal(found.port, 65534);
 }
 
@@ -224,12 +224,12 @@ static void torchrun_goes_before_those_that_started_it(void **state)
     set(torchrun);
     set((const char *[]){"SLURM_STEP_ID", "0", "SLURM_PROCID", "1", "SLURM_NTASKS", "2",
                          "SLURM_LOCALID", "0", "SLURM_NODEID", "1", "PMIX_RANK", "1", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     expect(&found, 3, 4, 1, 2);
     set((const char *[]){"OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2",
                          "OMPI_COMM_WORLD_LOCAL_RANK", "0", "OMPI_COMM_WORLD_LOCAL_SIZE", "1",
                          NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     assert_string_equal(found.name, "torchrun");
 }
 
@@ -238,15 +238,15 @@ static void plain_variables_are_enough(void **state)
     (void)state;
     struct yk_launcher found;
     set((const char *[]){"RANK", "2", "WORLD_SIZE", "3", "MASTER_ADDR", "10.0.0.1", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     expect(&found, 2, 3, 0, 1);
     expect_master(&found, "env", "10.0.0.1", 29500);
     set((const char *[]){"LOCAL_RANK", "1", "MASTER_PORT", "4000", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     expect(&found, 2, 3, 1, 2);
     expect_master(&found, "env", "10.0.0.1", 4000);
     set((const char *[]){"RANK", "0", "WORLD_SIZE", "1", "LOCAL_RANK", "0", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     assert_false(found.meets);
     expect(&found, 0, 1, 0, 1);
 }
@@ -264,9 +264,9 @@ static void plain_variables_that_cannot_be_are_refused(void **state)
         struct yk_launcher found;
         (void)forget_all(NULL);
         set((const char *[]){"RANK", "2", "WORLD_SIZE", "3", "MASTER_ADDR", "node1", NULL});
-        assert_ok(yk_launcher_find(&found));
+        assert_ok(yk_launcher_detect(&found));
         set((const char *[]){wrong[i][0], wrong[i][1], NULL});
-        assert_int_equal(yk_launcher_find(&found), YK_ERROR_INPUT);
+        assert_int_equal(yk_launcher_detect(&found), YK_ERROR_INPUT);
     }
 }
 
@@ -278,7 +278,7 @@ static void mpirun_goes_before_plain_variables(void **state)
                          "OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2",
                          "OMPI_COMM_WORLD_LOCAL_RANK", "1", "OMPI_COMM_WORLD_LOCAL_SIZE", "2",
                          NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     assert_string_equal(found.name, "mpirun");
     assert_false(found.meets);
     expect(&found, 1, 2, 1, 2);
@@ -291,16 +291,16 @@ static void srun_with_no_pmix_meets_at_the_master(void **state)
     set((const char *[]){"SLURM_STEP_ID", "0", "SLURM_PROCID", "2", "SLURM_NTASKS", "3",
                          "SLURM_LOCALID", "0", "SLURM_NODEID", "1", "SLURM_TASKS_PER_NODE", "2,1",
                          "MASTER_ADDR", "node1", "MASTER_PORT", "4000", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     expect(&found, 2, 3, 0, 1);
     expect_master(&found, "srun", "node1", 4000);
     set((const char *[]){"PMIX_RANK", "2", "RANK", "2", "WORLD_SIZE", "3", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     assert_string_equal(found.name, "srun");
     assert_false(found.meets);
     /* A step of one task in which somebody starts ranks of his own. */
     set((const char *[]){"SLURM_NTASKS", "1", "SLURM_PROCID", "0", NULL});
-    assert_ok(yk_launcher_find(&found));
+    assert_ok(yk_launcher_detect(&found));
     expect_master(&found, "env", "node1", 4000);
 }
 
@@ -319,13 +319,13 @@ static void a_person_may_say_it(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct yk_launcher found;
-        assert_ok(yk_launcher_manual(1, 3, cases[i].master, &found));
+        assert_ok(yk_launcher_from_options(1, 3, cases[i].master, &found));
         expect(&found, 1, 3, 0, 1);
         expect_master(&found, "hand", cases[i].address, cases[i].port);
     }
     struct yk_launcher found;
     set((const char *[]){"LOCAL_RANK", "1", "LOCAL_WORLD_SIZE", "3", NULL});
-    assert_ok(yk_launcher_manual(1, 3, "node1", &found));
+    assert_ok(yk_launcher_from_options(1, 3, "node1", &found));
     expect(&found, 1, 3, 1, 3);
 }
 
@@ -337,17 +337,17 @@ static void what_a_person_cannot_mean_is_refused(void **state)
     char longest[2 * YK_LAUNCHER_ADDRESS_SIZE];
     struct yk_launcher found;
     for (size_t i = 0; i < sizeof masters / sizeof masters[0]; i++) {
-        assert_int_equal(yk_launcher_manual(0, 2, masters[i], &found), YK_ERROR_USAGE);
+        assert_int_equal(yk_launcher_from_options(0, 2, masters[i], &found), YK_ERROR_USAGE);
     }
-    assert_int_equal(yk_launcher_manual(2, 2, "node1", &found), YK_ERROR_USAGE);
-    assert_int_equal(yk_launcher_manual(-1, 2, "node1", &found), YK_ERROR_USAGE);
-    assert_int_equal(yk_launcher_manual(0, 0, "node1", &found), YK_ERROR_USAGE);
-    assert_int_equal(yk_launcher_manual(0, INT64_MAX, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_from_options(2, 2, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_from_options(-1, 2, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_from_options(0, 0, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_from_options(0, INT64_MAX, "node1", &found), YK_ERROR_USAGE);
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    assert_int_equal(yk_launcher_manual(0, 2, longest, &found), YK_ERROR_INPUT);
-    assert_int_equal(yk_launcher_manual(0, 2, "", &found), YK_ERROR_INPUT);
-    assert_int_equal(yk_launcher_manual(0, 2, ":4000", &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_launcher_from_options(0, 2, longest, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_launcher_from_options(0, 2, "", &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_launcher_from_options(0, 2, ":4000", &found), YK_ERROR_INPUT);
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static int release(int device)
     return 0;
 }
 
-static const struct yk_mps_driver driver = {begin, find_device, count, retain, release};
+static const struct yk_mps_cuda_driver driver = {begin, find_device, count, retain, release};
 
 static double part_of(const char *percent, int before, int with_context)
 {
@@ -56,7 +56,7 @@ static double part_of(const char *percent, int before, int with_context)
     counts_first = before;
     counts_later = with_context;
     contexts_made = 0;
-    const double part = yk_mps_part(&driver, &words, 0, 132);
+    const double part = yk_mps_sm_fraction(&driver, &words, 0, 132);
     assert_int_equal(contexts, 0);
     return part;
 }
@@ -90,11 +90,11 @@ static void where_there_is_no_answer_the_percentage_counts(void **state)
     const struct yk_mps_environment asked = {.percent = "14"};
     const struct yk_mps_environment nonsense = {.percent = "some"};
     const struct yk_mps_environment nothing = {NULL, NULL};
-    assert_true(yk_mps_part(NULL, &asked, 0, 132) == 0.14);
-    assert_true(yk_mps_part(&driver, &asked, 0, 0) == 0.14);   /* of how many is not known */
-    assert_true(yk_mps_part(&driver, &asked, 7, 132) == 0.14); /* there is no such device */
-    assert_true(yk_mps_part(NULL, &nonsense, 0, 132) == 1);
-    assert_true(yk_mps_part(NULL, &nothing, 0, 132) == 1);
+    assert_true(yk_mps_sm_fraction(NULL, &asked, 0, 132) == 0.14);
+    assert_true(yk_mps_sm_fraction(&driver, &asked, 0, 0) == 0.14);   /* of how many is not known */
+    assert_true(yk_mps_sm_fraction(&driver, &asked, 7, 132) == 0.14); /* there is no such device */
+    assert_true(yk_mps_sm_fraction(NULL, &nonsense, 0, 132) == 1);
+    assert_true(yk_mps_sm_fraction(NULL, &nothing, 0, 132) == 1);
 }
 
 static void each_device_is_asked_by_its_own_number(void **state)
@@ -102,7 +102,7 @@ static void each_device_is_asked_by_its_own_number(void **state)
     (void)state;
     const struct yk_mps_environment words = {.percent = "50"};
     counts_first = 66;
-    assert_true(yk_mps_part(&driver, &words, 1, 132) == 0.5);
+    assert_true(yk_mps_sm_fraction(&driver, &words, 1, 132) == 0.5);
     assert_int_equal(asked_of, 1);
 }
 
@@ -111,14 +111,16 @@ static void the_limit_of_the_device_counts(void **state)
     (void)state;
     const struct yk_mps_environment words = {.limits = "0=48G,1=512M, 2=1.5GB,3=oops,4=300G"};
     const double whole = 141 * gib;
-    assert_true(yk_mps_memory_bytes(&words, 0, whole) == 48 * gib);
-    assert_true(yk_mps_memory_bytes(&words, 1, whole) == 0.5 * gib);
-    assert_true(yk_mps_memory_bytes(&words, 2, whole) == 1.5 * gib);
-    assert_true(yk_mps_memory_bytes(&words, 3, whole) == whole);
-    assert_true(yk_mps_memory_bytes(&words, 4, whole) == whole); /* there is no more */
-    assert_true(yk_mps_memory_bytes(&words, 5, whole) == whole);
-    assert_true(yk_mps_memory_bytes(&(struct yk_mps_environment){NULL, NULL}, 0, whole) == whole);
-    assert_true(yk_mps_memory_bytes(&(struct yk_mps_environment){NULL, ""}, 0, whole) == whole);
+    assert_true(yk_mps_memory_limit_bytes(&words, 0, whole) == 48 * gib);
+    assert_true(yk_mps_memory_limit_bytes(&words, 1, whole) == 0.5 * gib);
+    assert_true(yk_mps_memory_limit_bytes(&words, 2, whole) == 1.5 * gib);
+    assert_true(yk_mps_memory_limit_bytes(&words, 3, whole) == whole);
+    assert_true(yk_mps_memory_limit_bytes(&words, 4, whole) == whole); /* there is no more */
+    assert_true(yk_mps_memory_limit_bytes(&words, 5, whole) == whole);
+    assert_true(yk_mps_memory_limit_bytes(&(struct yk_mps_environment){NULL, NULL}, 0, whole) ==
+                whole);
+    assert_true(yk_mps_memory_limit_bytes(&(struct yk_mps_environment){NULL, ""}, 0, whole) ==
+                whole);
 }
 
 int main(void)

@@ -225,7 +225,7 @@ static void a_count_behind_a_name_is_refused_with_the_right_order(void **state)
                         "those known");
     for (size_t i = 0; i < yk_datasheet_count; i++) {
         char line[64];
-        const bool cpu = yk_datasheets[i].generation == YK_GENERATION_CPU;
+        const bool cpu = yk_datasheets[i].generation == YK_DEVICE_GENERATION_CPU;
         snprintf(line, sizeof line, "%s%s + 2x%s%s", yk_datasheets[i].name, cpu ? ":1:1GiB" : "",
                  yk_datasheets[i].name, cpu ? ":1:1GiB" : "");
         struct yk_cluster *cluster = parse(line);

@@ -47,7 +47,7 @@ static void everything_may_be_said(void **state)
     assert_true(gpu->vector_flops == 31e12);
     assert_null(own->type);
     assert_null(own->sheet);
-    assert_int_equal(own->generation, YK_GENERATION_UNKNOWN);
+    assert_int_equal(own->generation, YK_DEVICE_GENERATION_UNKNOWN);
     assert_true(own->matrix_flops[YK_PRECISION_BF16] == 9e12 && own->vector_flops == 9e12);
     assert_int_equal(cluster->node_count, 2);
     assert_true(yk_cluster_link(cluster, 1, 0)->bytes_per_s == 32e9);

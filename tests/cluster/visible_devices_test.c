@@ -30,7 +30,7 @@ static const char *shown(const char *text)
     static char digits[8];
     int count = 0;
     for (int number = 0; number < 7; number++) {
-        const struct yk_visible_device found = yk_visible_devices_find(text, whole, 3, number);
+        const struct yk_visible_device found = yk_visible_devices_resolve(text, whole, 3, number);
         assert_int_equal(found.instance, -1);
         if (found.gpu >= 0) {
             assert_int_equal(count, number); /* no gaps */
@@ -45,8 +45,8 @@ static void where_the_variable_is_not_set_numbers_are_the_drivers(void **state)
 {
     (void)state;
     assert_string_equal(shown(NULL), "012");
-    assert_int_equal(yk_visible_devices_find(NULL, whole, 3, -1).gpu, -1);
-    assert_int_equal(yk_visible_devices_find(NULL, whole, 0, 0).gpu, -1);
+    assert_int_equal(yk_visible_devices_resolve(NULL, whole, 3, -1).gpu, -1);
+    assert_int_equal(yk_visible_devices_resolve(NULL, whole, 0, 0).gpu, -1);
 }
 
 /* The two examples of the CUDA C++ programming guide among them. */
@@ -93,7 +93,7 @@ static void the_beginning_of_a_uuid_names_the_gpu_that_alone_has_it(void **state
 
 static void assert_instance(const char *text, int number, int gpu, int instance)
 {
-    const struct yk_visible_device found = yk_visible_devices_find(text, cut, 2, number);
+    const struct yk_visible_device found = yk_visible_devices_resolve(text, cut, 2, number);
     assert_int_equal(found.gpu, gpu);
     assert_int_equal(found.instance, instance);
 }
@@ -115,11 +115,11 @@ static void the_processs_own_variable_is_read(void **state)
 {
     (void)state;
     assert_int_equal(setenv("CUDA_VISIBLE_DEVICES", "2,0", 1), 0);
-    assert_int_equal(yk_visible_devices_index(whole, 3, 0), 2);
-    assert_int_equal(yk_visible_devices_index(whole, 3, 1), 0);
-    assert_int_equal(yk_visible_devices_index(whole, 3, 2), -1);
+    assert_int_equal(yk_visible_devices_driver_index(whole, 3, 0), 2);
+    assert_int_equal(yk_visible_devices_driver_index(whole, 3, 1), 0);
+    assert_int_equal(yk_visible_devices_driver_index(whole, 3, 2), -1);
     assert_int_equal(unsetenv("CUDA_VISIBLE_DEVICES"), 0);
-    assert_int_equal(yk_visible_devices_index(whole, 3, 2), 2);
+    assert_int_equal(yk_visible_devices_driver_index(whole, 3, 2), 2);
 }
 
 /* A driver of one GPU that is cut into instances 0 and 2; handles are numbers. */
@@ -181,9 +181,9 @@ static int fake_instance(void *device, unsigned index, void **out)
     return 0;
 }
 
-static int fake_attributes(void *instance, struct yk_nvml_attributes *out)
+static int fake_attributes(void *instance, struct yk_nvml_mig_attributes *out)
 {
-    *out = (struct yk_nvml_attributes){
+    *out = (struct yk_nvml_mig_attributes){
         .multiprocessors = 16 * (unsigned)((char *)instance - handles - 9),
         .memory_mib = 10240,
     };
@@ -193,7 +193,7 @@ static int fake_attributes(void *instance, struct yk_nvml_attributes *out)
 static void the_driver_reports_what_instances_have(void **state)
 {
     (void)state;
-    const struct yk_nvml driver = {
+    const struct yk_nvml_functions driver = {
         .begin = succeed,
         .count = fake_count,
         .handle = fake_handle,
@@ -206,7 +206,7 @@ static void the_driver_reports_what_instances_have(void **state)
         .attributes = fake_attributes,
     };
     struct yk_nvml_gpu gpu;
-    assert_int_equal(yk_nvml_find(&driver, &gpu, 1), 1);
+    assert_int_equal(yk_nvml_list_gpus(&driver, &gpu, 1), 1);
     assert_string_equal(gpu.uuid, "text of 0");
     assert_int_equal(gpu.instance_count, 2);
     assert_string_equal(gpu.instances[0].uuid, "text of 10");

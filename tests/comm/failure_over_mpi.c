@@ -14,13 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct yk_comm *comm;
+static const struct yk_comm_backend *comm;
 static double numbers[4];
 
-static void enqueue_message(const struct yk_ranks *ranks, size_t size)
+static void enqueue_message(const struct yk_communicator *ranks, size_t size)
 {
-    static struct yk_comm_message op;
-    op = (struct yk_comm_message){ranks->world, numbers, size, 1 - ranks->rank, 3};
+    static struct yk_comm_send_recv op;
+    op = (struct yk_comm_send_recv){ranks->world, numbers, size, 1 - ranks->rank, 3};
     if (ranks->rank == 0) {
         comm->send(&op);
     } else {
@@ -28,14 +28,14 @@ static void enqueue_message(const struct yk_ranks *ranks, size_t size)
     }
 }
 
-static void enqueue_all_reduce(const struct yk_ranks *ranks)
+static void enqueue_all_reduce(const struct yk_communicator *ranks)
 {
     static struct yk_comm_all_reduce op;
     op = (struct yk_comm_all_reduce){ranks->all, numbers, 2, YK_COMM_FP64, false};
     comm->all_reduce(&op);
 }
 
-static yk_status be_rank_1(const struct yk_ranks *ranks, const char *kind)
+static yk_status be_rank_1(const struct yk_communicator *ranks, const char *kind)
 {
     static const int32_t other_group[] = {1, 0};
     struct yk_comm_group *group = NULL;
@@ -50,10 +50,10 @@ static yk_status be_rank_1(const struct yk_ranks *ranks, const char *kind)
         return yk_fail(YK_ERROR_LOST, "it has had enough");
     }
     enqueue_message(ranks, 16);
-    return yk_ranks_finish(ranks);
+    return yk_communicator_synchronize(ranks);
 }
 
-static yk_status be_rank_0(const struct yk_ranks *ranks, const char *kind)
+static yk_status be_rank_0(const struct yk_communicator *ranks, const char *kind)
 {
     static const int32_t group_of_all[] = {0, 1};
     struct yk_comm_group *group = NULL;
@@ -64,13 +64,13 @@ static yk_status be_rank_0(const struct yk_ranks *ranks, const char *kind)
         enqueue_message(ranks, strcmp(kind, "long") == 0 ? 24 : 8);
     }
     enqueue_all_reduce(ranks);
-    return yk_ranks_finish(ranks);
+    return yk_communicator_synchronize(ranks);
 }
 
 int main(int argc, char **argv)
 {
     struct exchange_station station;
-    if (argc != 3 || yk_comm_load(argv[1], &comm) != YK_OK ||
+    if (argc != 3 || yk_comm_load_plugin(argv[1], &comm) != YK_OK ||
         exchange_station_open(comm, 0, &station) != YK_OK) {
         (void)fprintf(stderr, "%s\n", yk_status_message());
         return 1;

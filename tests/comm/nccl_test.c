@@ -1,8 +1,8 @@
 /* The comm over NCCL, with threads for ranks and for NCCL (fake_nccl/nccl.h). */
 #include "support/support.h"
 
-#include "comm/exchange.h"
-#include "comm/failure.h"
+#include "comm/first_failure.h"
+#include "comm/host_collective.h"
 #include "fake_nccl/fake_nccl.h"
 #include "support/exchanges/exchange_table.h"
 #include "support/exchanges/host_messages.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct yk_comm yk_comm_plugin;
+extern const struct yk_comm_backend yk_comm_plugin;
 
 /* ---- ranks ---- */
 
@@ -47,7 +47,7 @@ static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
 }
 
 /* What a rank does once it has joined. */
-typedef yk_status (*act)(const struct yk_ranks *ranks, struct yk_backend_device *device);
+typedef yk_status (*act)(const struct yk_communicator *ranks, struct yk_backend_device *device);
 
 struct play {
     struct table table;
@@ -58,12 +58,12 @@ static yk_status join(struct play *play, int32_t rank, int32_t ranks,
                       struct yk_backend_device *device, struct yk_backend_lane *lane)
 {
     struct guest guest = {&play->table, rank};
-    struct yk_ranks joined = {0};
+    struct yk_communicator joined = {0};
     const struct yk_comm_bootstrap bootstrap = {rank, ranks, share, &guest};
     const struct yk_comm_options options = {
         .backend = &fake_gpu, .device = device, .lane = lane, .bootstrap = &bootstrap};
     (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
-    yk_status status = yk_ranks_open(&yk_comm_plugin, &options, &joined);
+    yk_status status = yk_communicator_open(&yk_comm_plugin, &options, &joined);
     const bool is_open = status == YK_OK;
     if (is_open) {
         status = joined.rank == rank && joined.size == ranks
@@ -75,7 +75,7 @@ static yk_status join(struct play *play, int32_t rank, int32_t ranks,
     }
     /* Who closes first gives the others up after some seconds: here they have done their part. */
     (void)pthread_barrier_wait(&play->table.barrier);
-    yk_ranks_close(&joined);
+    yk_communicator_close(&joined);
     return status;
 }
 
@@ -107,7 +107,7 @@ static yk_status run(int32_t ranks, enum fake_kind kind, act part)
     (void)pthread_barrier_init(&play.table.barrier, NULL, (unsigned)ranks);
     fake_nccl_begin(ranks, kind);
     const yk_status status = yk_thread_world_run(ranks, be_rank, &play);
-    char sentence[YK_FAILURE_SIZE];
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     (void)snprintf(sentence, sizeof sentence, "%s", yk_status_message());
     fake_nccl_end(); /* which may fail in what it waits for no more */
     (void)pthread_barrier_destroy(&play.table.barrier);
@@ -116,7 +116,7 @@ static yk_status run(int32_t ranks, enum fake_kind kind, act part)
 
 /* ---- exchanges ---- */
 
-static yk_status try_table(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_table(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     (void)device;
     YK_TRY(exchange_table_run(ranks, 5000, 1));
@@ -140,7 +140,7 @@ static void exchanges_are_as_the_table_says_whatever_the_memory(void **state)
 }
 
 /* Of the device itself, while all other memory is the system's. */
-static yk_status try_far(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_far(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     struct yk_backend gpu = fake_gpu;
     const struct exchange_far far = {&gpu, device, ranks->lane};
@@ -159,7 +159,7 @@ enum {
     MANY = (2 << 20) + 12345 /* doubles: two blocks on their way, of pieces for the host */
 };
 
-static yk_status try_many(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_many(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     const int32_t n = ranks->size;
     double *numbers = calloc(MANY, sizeof *numbers);
@@ -169,7 +169,7 @@ static yk_status try_many(const struct yk_ranks *ranks, struct yk_backend_device
         numbers[i] = (i % 1000) * (ranks->rank + 1);
     }
     if (status == YK_OK) {
-        status = yk_exchange_sum(ranks, numbers, MANY);
+        status = yk_host_collective_all_reduce_sum(ranks, numbers, MANY);
     }
     for (int i = 0; status == YK_OK && i < MANY; i++) {
         const double expected = (i % 1000) * (n * (n + 1) / 2.0);
@@ -189,7 +189,7 @@ static void more_than_a_block_goes_in_blocks(void **state)
 }
 
 /* Equal parts behind something that is nobody's: 5 numbers, of 2 each. */
-static yk_status try_later(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_later(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     enum {
         BEFORE = 5,
@@ -210,7 +210,7 @@ static yk_status try_later(const struct yk_ranks *ranks, struct yk_backend_devic
     const struct yk_comm_all_gather all_gather = {ranks->all, own, whole, firsts, sizeof(float)};
     ranks->comm->reduce_scatter(&reduce_scatter);
     ranks->comm->all_gather(&all_gather);
-    YK_TRY(yk_ranks_finish(ranks));
+    YK_TRY(yk_communicator_synchronize(ranks));
     for (int i = 0; i < EACH * FAKE_RANKS; i++) {
         if (whole[BEFORE + i] != (float)(4 * i + 600)) {
             return yk_fail(YK_ERROR_NUMBERS, "number %d is %g", i, (double)whole[BEFORE + i]);
@@ -226,7 +226,7 @@ static void parts_may_begin_later(void **state)
     assert_ok(run(FAKE_RANKS, FAKE_OF_DEVICE, try_later));
 }
 
-static yk_status sum_halves(const struct yk_ranks *ranks, bool wide)
+static yk_status sum_halves(const struct yk_communicator *ranks, bool wide)
 {
     uint16_t numbers[4] = {0};
     uint16_t own[4] = {0};
@@ -236,16 +236,16 @@ static yk_status sum_halves(const struct yk_ranks *ranks, bool wide)
                                                           firsts,     YK_COMM_BF16, wide};
     ranks->comm->all_reduce(&all_reduce);
     ranks->comm->reduce_scatter(&reduce_scatter);
-    return yk_ranks_finish(ranks);
+    return yk_communicator_synchronize(ranks);
 }
 
-static yk_status try_wide(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_wide(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     (void)device;
     return sum_halves(ranks, true);
 }
 
-static yk_status try_narrow(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_narrow(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     (void)device;
     return sum_halves(ranks, false);
@@ -262,7 +262,8 @@ static void wide_sums_travel_as_fp32(void **state)
     assert_int_equal(fake_nccl_narrow_sums(), 2 + 2 * 2); /* the parts are two sums */
 }
 
-static yk_status try_description(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_description(const struct yk_communicator *ranks,
+                                 struct yk_backend_device *device)
 {
     struct yk_text text = {0};
     (void)device;
@@ -286,10 +287,10 @@ static const char lost[] = "nccl, exchanging: remote process exited or there was
                            "Connection closed by remote peer";
 
 /* Exchanges until one of them fails. */
-static yk_status wait_for_loss(const struct yk_ranks *ranks)
+static yk_status wait_for_loss(const struct yk_communicator *ranks)
 {
     double numbers[2] = {1, 2};
-    while (yk_exchange_sum(ranks, numbers, 2) == YK_OK) {
+    while (yk_host_collective_all_reduce_sum(ranks, numbers, 2) == YK_OK) {
         (void)usleep(1000);
     }
     return strcmp(yk_status_message(), lost) == 0
@@ -298,10 +299,10 @@ static yk_status wait_for_loss(const struct yk_ranks *ranks)
 }
 
 /* Rank 1 leaves without a word. The others wait for it, and are told. */
-static yk_status try_loss(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_loss(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     (void)device;
-    const yk_status met = yk_exchange_barrier(ranks);
+    const yk_status met = yk_host_collective_barrier(ranks);
     if (ranks->rank == 1) {
         fake_nccl_drop_rank(1);
         return met;
@@ -316,10 +317,10 @@ static void a_rank_that_is_gone_is_reported(void **state)
     assert_null(fake_nccl_misuse());
 }
 
-static yk_status try_abort(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_abort(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     (void)device;
-    const yk_status met = yk_exchange_barrier(ranks);
+    const yk_status met = yk_host_collective_barrier(ranks);
     if (ranks->rank == 0) {
         return wait_for_loss(ranks); /* which the barrier may have told of already */
     }
@@ -364,7 +365,7 @@ static void copy_when_let(struct yk_backend_lane *lane, void *to, const void *fr
 
 static void *end_the_run(void *user)
 {
-    const struct yk_ranks *ranks = user;
+    const struct yk_communicator *ranks = user;
     (void)pthread_mutex_lock(&held.lock);
     while (!held.is_inside) {
         (void)pthread_cond_wait(&held.changed, &held.lock);
@@ -393,7 +394,7 @@ struct late_numbers {
     double whole;
 };
 
-static void enqueue_late_op(const struct yk_ranks *ranks, struct late_numbers *numbers)
+static void enqueue_late_op(const struct yk_communicator *ranks, struct late_numbers *numbers)
 {
     double *own = &numbers->own;
     double *whole = &numbers->whole;
@@ -421,7 +422,7 @@ static void enqueue_late_op(const struct yk_ranks *ranks, struct late_numbers *n
     }
 }
 
-static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_late_op(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     struct late_numbers numbers = {1, 1};
     pthread_t thread;
@@ -434,7 +435,8 @@ static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_dev
     }
     enqueue_late_op(ranks, &numbers);
     (void)pthread_join(thread, NULL);
-    const yk_status status = yk_ranks_finish(ranks); /* the numbers are the lane's until then */
+    const yk_status status =
+        yk_communicator_synchronize(ranks); /* the numbers are the lane's until then */
     return status == YK_ERROR_LOST && fake_nccl_late_exchanges() == 0
                ? YK_OK
                : yk_fail(YK_ERROR_NUMBERS, "exchange %d: status %d, an aborted communicator used",
@@ -450,12 +452,12 @@ static void an_exchange_that_was_kept_waiting_leaves_aborted_communicators_alone
     }
 }
 
-static yk_status try_nobody(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_nobody(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
-    struct yk_comm_message message = {ranks->world, &ranks, 8, ranks->size, 3};
+    struct yk_comm_send_recv message = {ranks->world, &ranks, 8, ranks->size, 3};
     (void)device;
     ranks->comm->send(&message);
-    const yk_status status = yk_ranks_finish(ranks);
+    const yk_status status = yk_communicator_synchronize(ranks);
     return status == YK_ERROR_INPUT &&
                    strcmp(yk_status_message(),
                           "message 3 between rank 0 and rank 1 of 1 cannot be") == 0
@@ -469,7 +471,7 @@ static void a_message_to_nobody_is_refused(void **state)
     assert_ok(run(1, FAKE_OF_DEVICE, try_nobody));
 }
 
-static yk_status try_slow_end(const struct yk_ranks *ranks, struct yk_backend_device *device)
+static yk_status try_slow_end(const struct yk_communicator *ranks, struct yk_backend_device *device)
 {
     (void)ranks;
     (void)device;
@@ -499,13 +501,13 @@ static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
     struct guest guest = {&play.table, 0};
     const struct yk_comm_bootstrap bootstrap = {0, 2, share, &guest};
     struct yk_comm_options comm_options = {.backend = &fake_gpu, .bootstrap = &bootstrap};
-    struct yk_ranks joined = {0};
+    struct yk_communicator joined = {0};
     (void)state;
     (void)setenv("YOKE_MEET_S", "0.05", 1);
     (void)pthread_barrier_init(&play.table.barrier, NULL, 1);
     fake_nccl_begin(2, FAKE_OF_SYSTEM);
     assert_ok(sit(0, &comm_options.device, &comm_options.lane));
-    assert_fails(yk_ranks_open(&yk_comm_plugin, &comm_options, &joined), YK_ERROR_LOST,
+    assert_fails(yk_communicator_open(&yk_comm_plugin, &comm_options, &joined), YK_ERROR_LOST,
                  "nccl, meeting the other ranks: not all 2 ranks have come within 0.05 s; see what "
                  "the others say, whether NCCL_SOCKET_IFNAME names the network that joins them, or "
                  "set YOKE_MEET_S to more seconds");

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static yk_status run(const struct yk_comm *comm, size_t block_bytes, int64_t largest, int orders)
+static yk_status run(const struct yk_comm_backend *comm, size_t block_bytes, int64_t largest,
+                     int orders)
 {
     struct exchange_station station;
     YK_TRY(exchange_station_open(comm, block_bytes, &station));
@@ -30,11 +31,11 @@ static yk_status run(const struct yk_comm *comm, size_t block_bytes, int64_t lar
 
 int main(int argc, char **argv)
 {
-    const struct yk_comm *comm = NULL;
+    const struct yk_comm_backend *comm = NULL;
     if (argc != 5) {
         return YK_ERROR_USAGE;
     }
-    yk_status status = yk_comm_load(argv[1], &comm);
+    yk_status status = yk_comm_load_plugin(argv[1], &comm);
     if (status == YK_OK) {
         status = run(comm, (size_t)strtoull(argv[2], NULL, 10), strtoll(argv[3], NULL, 10),
                      (int)strtol(argv[4], NULL, 10));

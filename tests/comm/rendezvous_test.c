@@ -1,8 +1,8 @@
 #include "support/support.h"
 
 #include "base/clock.h"
-#include "comm/rendezvous/address.h"
 #include "comm/rendezvous/connection.h"
+#include "comm/rendezvous/network_address.h"
 #include "comm/rendezvous/rendezvous.h"
 
 #include <arpa/inet.h>
@@ -69,14 +69,14 @@ static int start(void **state)
     return 0;
 }
 
-static struct yk_rendezvous rendezvous_of(int32_t rank, int32_t size)
+static struct yk_rendezvous_options rendezvous_of(int32_t rank, int32_t size)
 {
-    return (struct yk_rendezvous){.rank = rank,
-                                  .size = size,
-                                  .address = "127.0.0.1",
-                                  .port = crew.port,
-                                  .token = "a token of this job",
-                                  .limit_s = 5};
+    return (struct yk_rendezvous_options){.rank = rank,
+                                          .size = size,
+                                          .address = "127.0.0.1",
+                                          .port = crew.port,
+                                          .token = "a token of this job",
+                                          .limit_s = 5};
 }
 
 /* The bytes that rank 0 has for all: as long as NCCL's id. */
@@ -87,9 +87,9 @@ static void fill(char id[ID_SIZE], int round)
     }
 }
 
-static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
+static void meet(struct yk_rendezvous_options rendezvous, int rounds, struct end *out)
 {
-    const struct yk_comm_bootstrap bootstrap = yk_rendezvous_bootstrap(&rendezvous);
+    const struct yk_comm_bootstrap bootstrap = yk_rendezvous_make_bootstrap(&rendezvous);
     for (int i = 0; i < rounds && out->status == YK_OK; i++) {
         if (rendezvous.rank == 0) {
             fill(out->id, i);
@@ -102,7 +102,7 @@ static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
 }
 
 /* A process that meets. */
-static void send_out(struct yk_rendezvous rendezvous, int rounds)
+static void send_out(struct yk_rendezvous_options rendezvous, int rounds)
 {
     int ends[2];
     assert_true(crew.count < MOST);
@@ -183,23 +183,24 @@ static struct yk_connection_record receive(const struct yk_connection *connectio
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     struct yk_connection_record received = {0};
-    assert_true(yk_connection_receive(connection->fd, wire, sizeof wire, yk_clock_now_s() + 5));
-    assert_true(yk_connection_unpack(wire, &received));
+    assert_true(
+        yk_connection_receive_bytes(connection->fd, wire, sizeof wire, yk_clock_now_s() + 5));
+    assert_true(yk_connection_parse_record(wire, &received));
     return received;
 }
 
 /* A rank that has come when it returns: rank 0 has said so. */
 static struct yk_connection come(int32_t rank, int32_t size)
 {
-    const struct yk_rendezvous as = rendezvous_of(rank, size);
+    const struct yk_rendezvous_options as = rendezvous_of(rank, size);
     const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
     const struct yk_connection_record proof = {
         .kind = YK_CONNECTION_PROOF, .rank = rank, .size = size, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 5;
     struct yk_connection connection = {.fd = call(), .token = as.token};
-    assert_true(yk_connection_send(&connection, &hello, NULL, end_s));
+    assert_true(yk_connection_send_record(&connection, &hello, NULL, end_s));
     memcpy(connection.server_nonce, receive(&connection).nonce, sizeof connection.server_nonce);
-    assert_true(yk_connection_send(&connection, &proof, NULL, end_s));
+    assert_true(yk_connection_send_record(&connection, &proof, NULL, end_s));
     assert_int_equal(receive(&connection).kind, YK_CONNECTION_WELCOME);
     return connection;
 }
@@ -259,7 +260,7 @@ static void a_name_serves_as_the_address(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 2; i++) {
-        struct yk_rendezvous named = rendezvous_of(i, 2);
+        struct yk_rendezvous_options named = rendezvous_of(i, 2);
         named.address = "localhost";
         named.hint = "lo";
         send_out(named, 1);
@@ -271,7 +272,7 @@ static void a_name_serves_as_the_address(void **state)
 static void rank_0_listens_at_the_interface_that_is_named(void **state)
 {
     (void)state;
-    struct yk_rendezvous server = rendezvous_of(0, 2);
+    struct yk_rendezvous_options server = rendezvous_of(0, 2);
     server.address = "unknown.invalid";
     server.interface = "lo";
     send_out(server, 1);
@@ -303,7 +304,7 @@ static void a_rank_may_come_again_after_it_was_lost(void **state)
 static void a_stranger_does_not_end_the_meeting(void **state)
 {
     (void)state;
-    struct yk_rendezvous stranger = rendezvous_of(1, 2);
+    struct yk_rendezvous_options stranger = rendezvous_of(1, 2);
     stranger.token = "a token of that job";
     send_out(rendezvous_of(0, 2), 1);
     send_out(stranger, 1);
@@ -329,9 +330,9 @@ static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
         expect_end(i, YK_ERROR_INPUT, expected);
         assert_int_equal(refusal.kind, YK_CONNECTION_REFUSED);
         assert_true(refusal.length < sizeof sentence);
-        assert_true(
-            yk_connection_receive(first[i].fd, sentence, refusal.length, yk_clock_now_s() + 5));
-        assert_true(yk_connection_is_proven(&first[i], &refusal, sentence));
+        assert_true(yk_connection_receive_bytes(first[i].fd, sentence, refusal.length,
+                                                yk_clock_now_s() + 5));
+        assert_true(yk_connection_verify_proof(&first[i], &refusal, sentence));
         assert_non_null(strstr(sentence, expected));
         (void)close(first[i].fd);
     }
@@ -372,7 +373,7 @@ static void rank_0_must_be_where_its_address_is(void **state)
 {
     (void)state;
     struct end end = {0};
-    struct yk_rendezvous server = rendezvous_of(0, 2);
+    struct yk_rendezvous_options server = rendezvous_of(0, 2);
     server.address = "192.0.2.1";
     meet(server, 1, &end);
     assert_int_equal(end.status, YK_ERROR_INPUT);
@@ -385,7 +386,7 @@ static void rank_0_never_listens_everywhere(void **state)
     static const char *const everywhere[] = {"0.0.0.0", "::", "0"};
     for (size_t i = 0; i < sizeof everywhere / sizeof everywhere[0]; i++) {
         struct end end = {0};
-        struct yk_rendezvous server = rendezvous_of(0, 2);
+        struct yk_rendezvous_options server = rendezvous_of(0, 2);
         server.address = everywhere[i];
         meet(server, 1, &end);
         assert_int_equal(end.status, YK_ERROR_INPUT);
@@ -436,18 +437,18 @@ static void a_proof_cannot_be_used_again(void **state)
         const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
         struct yk_connection line = connection;
         line.fd = call();
-        assert_true(yk_connection_send(&line, &hello, NULL, end_s));
-        assert_true(yk_connection_receive(line.fd, wire, sizeof wire, end_s));
-        assert_true(yk_connection_unpack(wire, &received));
+        assert_true(yk_connection_send_record(&line, &hello, NULL, end_s));
+        assert_true(yk_connection_receive_bytes(line.fd, wire, sizeof wire, end_s));
+        assert_true(yk_connection_parse_record(wire, &received));
         assert_int_equal(received.kind, YK_CONNECTION_CHALLENGE);
         if (i == 0) {
             memcpy(connection.server_nonce, received.nonce, sizeof connection.server_nonce);
         } else {
             assert_memory_not_equal(connection.server_nonce, received.nonce,
                                     sizeof connection.server_nonce);
-            assert_true(yk_connection_send(&line, &proof, NULL, end_s));
-            assert_true(yk_connection_receive(line.fd, wire, sizeof wire, end_s));
-            assert_true(yk_connection_unpack(wire, &received));
+            assert_true(yk_connection_send_record(&line, &proof, NULL, end_s));
+            assert_true(yk_connection_receive_bytes(line.fd, wire, sizeof wire, end_s));
+            assert_true(yk_connection_parse_record(wire, &received));
             assert_int_equal(received.kind, YK_CONNECTION_REFUSED);
         }
         (void)close(line.fd);
@@ -471,9 +472,9 @@ static const double slow_s = 0.25;
 static struct crew slow[SLOW_COUNT];
 static int noisy; /* a connection that only makes noise */
 
-static struct yk_rendezvous short_rendezvous_of(int32_t rank, int32_t size)
+static struct yk_rendezvous_options short_rendezvous_of(int32_t rank, int32_t size)
 {
-    struct yk_rendezvous rendezvous = rendezvous_of(rank, size);
+    struct yk_rendezvous_options rendezvous = rendezvous_of(rank, size);
     rendezvous.limit_s = slow_s;
     return rendezvous;
 }
@@ -490,7 +491,7 @@ static void make_noise(int listener)
 
 static int start_slow(void **state)
 {
-    struct yk_rendezvous stranger;
+    struct yk_rendezvous_options stranger;
     (void)start(state);
     send_out(short_rendezvous_of(0, 5), 1);
     send_out(rendezvous_of(2, 5), 1);
@@ -564,43 +565,43 @@ static void a_rank_is_not_held_up_by_another_server(void **state)
 static void words_come_from_the_environment(void **state)
 {
     (void)state;
-    struct yk_rendezvous found;
+    struct yk_rendezvous_options found;
     struct yk_launcher launcher = {
         .name = "env", .rank = 1, .size = 3, .meets = true, .address = "node1", .port = 29500};
     (void)unsetenv("YOKE_TOKEN");
     (void)unsetenv("YOKE_MEET_S");
     (void)setenv("TORCHELASTIC_RUN_ID", "7c1e", 1);
-    assert_int_equal(yk_rendezvous_find(&launcher, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_rendezvous_read_environment(&launcher, &found), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "YOKE_TOKEN"));
     launcher.name = "torchrun";
-    assert_ok(yk_rendezvous_find(&launcher, &found));
+    assert_ok(yk_rendezvous_read_environment(&launcher, &found));
     assert_string_equal(found.token, "7c1e");
     (void)setenv("TORCHELASTIC_RUN_ID", "none", 1);
-    assert_int_equal(yk_rendezvous_find(&launcher, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_rendezvous_read_environment(&launcher, &found), YK_ERROR_INPUT);
     (void)setenv("YOKE_TOKEN", "secret", 1);
-    assert_ok(yk_rendezvous_find(&launcher, &found));
+    assert_ok(yk_rendezvous_read_environment(&launcher, &found));
     assert_string_equal(found.token, "secret");
     assert_string_equal(found.address, "node1");
     assert_int_equal(found.port, 29500);
     assert_true(found.limit_s == 60);
     (void)setenv("YOKE_MEET_S", "2.5", 1);
-    assert_ok(yk_rendezvous_find(&launcher, &found));
+    assert_ok(yk_rendezvous_read_environment(&launcher, &found));
     assert_true(found.limit_s == 2.5);
     (void)setenv("YOKE_MEET_S", "soon", 1);
-    assert_int_equal(yk_rendezvous_find(&launcher, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_rendezvous_read_environment(&launcher, &found), YK_ERROR_INPUT);
 }
 
 /* As NCCL's documentation has it for NCCL_SOCKET_IFNAME. */
 static void interfaces_are_named_as_for_nccl(void **state)
 {
     (void)state;
-    assert_true(yk_address_matches_interface("eth0", "eth"));
-    assert_true(yk_address_matches_interface("eth0", "ib,eth"));
-    assert_true(yk_address_matches_interface("eth0", "=eth1,eth0"));
-    assert_false(yk_address_matches_interface("eth0", "=eth"));
-    assert_false(yk_address_matches_interface("lo", "eth,ib"));
-    assert_false(yk_address_matches_interface("eth0", "^docker"));
-    assert_false(yk_address_matches_interface("eth0", ""));
+    assert_true(yk_network_address_matches_interface("eth0", "eth"));
+    assert_true(yk_network_address_matches_interface("eth0", "ib,eth"));
+    assert_true(yk_network_address_matches_interface("eth0", "=eth1,eth0"));
+    assert_false(yk_network_address_matches_interface("eth0", "=eth"));
+    assert_false(yk_network_address_matches_interface("lo", "eth,ib"));
+    assert_false(yk_network_address_matches_interface("eth0", "^docker"));
+    assert_false(yk_network_address_matches_interface("eth0", ""));
 }
 
 #define MEETS(test) cmocka_unit_test_setup(test, start)

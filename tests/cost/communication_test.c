@@ -20,7 +20,7 @@ struct three {
     struct yk_device devices[P];
     struct yk_link links[P * P];
     struct yk_cluster cluster;
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
 };
 
 static void make_three(struct three *three)
@@ -35,7 +35,7 @@ static void make_three(struct three *three)
     }
     three->cluster = (struct yk_cluster){
         .device_count = P, .node_count = 2, .devices = three->devices, .links = three->links};
-    three->book = (struct yk_cost_book){.cluster = &three->cluster};
+    three->book = (struct yk_cost_sources){.cluster = &three->cluster};
 }
 
 static void assert_near(double actual, double expected)
@@ -53,7 +53,7 @@ static double collective_s(const struct three *three, enum yk_collective collect
     struct yk_cost_time time = {0};
     assert_ok(
         yk_communication_collective_time(&three->book, collective, &ranks, bytes, largest, &time));
-    assert_int_equal(time.origin, YK_COST_DATASHEET);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
     return time.seconds;
 }
 
@@ -101,8 +101,8 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     const struct yk_ring_devices ranks = {devices, P};
     const struct yk_profile_measurement tenth = {.value = 0.1, .samples = 3, .versions = "none"};
     const struct yk_profile_measurement fifth = {.value = 0.2, .samples = 3, .versions = "none"};
-    const struct yk_profile_link ring = {"a30-titanxp between nodes", "all_gather", 3};
-    const struct yk_profile_link pair = {"a30-a30 within a node", "send", 2};
+    const struct yk_profile_link_key ring = {"a30-titanxp between nodes", "all_gather", 3};
+    const struct yk_profile_link_key pair = {"a30-a30 within a node", "send", 2};
     char folder[] = "/tmp/yoke-communication-XXXXXX";
     char path[64];
     struct three three;
@@ -117,27 +117,27 @@ static void a_measured_curve_goes_before_the_ring(void **state)
 
     assert_ok(yk_communication_collective_time(&three.book, YK_COLLECTIVE_ALL_GATHER, &ranks, 1500,
                                                0, &time));
-    assert_int_equal(time.origin, YK_COST_INTERPOLATED);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_INTERPOLATED);
     assert_near(time.seconds, 0.125);
     /* A part of 1000 where 500 would do is a message of 3000. */
     assert_ok(yk_communication_collective_time(&three.book, YK_COLLECTIVE_ALL_GATHER, &ranks, 1500,
                                                1000, &time));
     assert_near(time.seconds, 0.2);
-    assert_int_equal(time.origin, YK_COST_MEASURED);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);
     assert_near(time.error, 0.03);
     assert_ok(yk_communication_send_time(&three.book, 1, 0, 10,
                                          &time)); /* no shorter than the shortest */
     assert_near(time.seconds, 0.2);
     assert_ok(yk_communication_send_time(&three.book, 1, 2, 1000, &time));
-    assert_int_equal(time.origin, YK_COST_DATASHEET);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
     /* 0.2 s for 1000 bytes and, beyond what was measured, twice that for twice as many: no latency.
      */
     struct yk_link link;
-    assert_ok(yk_communication_link(&three.book, 0, 1, 1000, &link));
+    assert_ok(yk_communication_effective_link(&three.book, 0, 1, 1000, &link));
     assert_near(link.bytes_per_s, 5000);
     assert_true(link.latency_s == 0);
-    assert_ok(
-        yk_communication_link(&three.book, 1, 2, 1000, &link)); /* not measured: the cluster's */
+    assert_ok(yk_communication_effective_link(&three.book, 1, 2, 1000,
+                                              &link)); /* not measured: the cluster's */
     assert_true(link.bytes_per_s == slow.bytes_per_s && link.latency_s == slow.latency_s);
     yk_profile_close(three.book.profile);
     unlink(path);
@@ -148,7 +148,7 @@ static void a_measured_curve_goes_before_the_ring(void **state)
 static void copies_cost_what_was_measured_or_nothing(void **state)
 {
     (void)state;
-    const struct yk_profile_link to = {"a30-host", "to device", 1};
+    const struct yk_profile_link_key to = {"a30-host", "to device", 1};
     const struct yk_profile_measurement small = {.value = 2e-6, .samples = 3, .versions = "none"};
     const struct yk_profile_measurement large = {
         .value = 1.001e-3, .samples = 3, .versions = "none"};
@@ -166,10 +166,10 @@ static void copies_cost_what_was_measured_or_nothing(void **state)
     assert_ok(yk_profile_add_link(three.book.profile, &to, 1000000, &large));
     assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 1000, &time));
     assert_near(time.seconds, 2e-6);
-    assert_int_equal(time.origin, YK_COST_MEASURED);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);
     assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 4e6, &time));
     assert_near(time.seconds, 4.001e-3);
-    assert_int_equal(time.origin, YK_COST_INTERPOLATED);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_INTERPOLATED);
     assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_FROM_DEVICE, 4e6, &time));
     assert_true(time.seconds == 0);
     yk_profile_close(three.book.profile);

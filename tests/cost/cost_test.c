@@ -23,7 +23,7 @@ static struct yk_device round_device(void)
     return (struct yk_device){
         .name = "round",
         .type = "round",
-        .generation = YK_GENERATION_UNKNOWN,
+        .generation = YK_DEVICE_GENERATION_UNKNOWN,
         .part = 1,
         .memory_bytes = 1e10,
         .memory_bytes_per_s = 1e11,
@@ -32,8 +32,8 @@ static struct yk_device round_device(void)
     };
 }
 
-static const struct yk_efficiency round_efficiencies[YK_GENERATION_COUNT] = {
-    [YK_GENERATION_UNKNOWN] =
+static const struct yk_device_efficiency round_efficiencies[YK_DEVICE_GENERATION_COUNT] = {
+    [YK_DEVICE_GENERATION_UNKNOWN] =
         {
             .rate = {{0.5, 0.5, 0.5, 0.5}, {0.25, 0.25, 0.25, 0.25}, {0.1, 0.1, 0.1, 0.1}},
             .reuse = 1000,
@@ -44,7 +44,7 @@ static const struct yk_efficiency round_efficiencies[YK_GENERATION_COUNT] = {
         },
 };
 
-static double time_of(struct yk_work work)
+static double time_of(struct yk_kernel_work work)
 {
     const struct yk_device device = round_device();
     return yk_roofline_time(&device, round_efficiencies, &work);
@@ -55,17 +55,17 @@ static void a_product_costs_its_operations_its_ramp_and_what_it_fetches_again(vo
     (void)state;
     /* (9 + 1) G operations at half of 1 T/s; a tenth of a percent of 10 G numbers of 4 bytes over
      * 100 GB/s; a launch. */
-    assert_near(time_of((struct yk_work){.class = YK_WORK_MATRIX,
-                                         .precision = YK_PRECISION_FP32,
-                                         .operations = 9e9,
-                                         .bytes = 1e8,
-                                         .launches = 1}),
+    assert_near(time_of((struct yk_kernel_work){.class = YK_KERNEL_MATRIX,
+                                                .precision = YK_PRECISION_FP32,
+                                                .operations = 9e9,
+                                                .bytes = 1e8,
+                                                .launches = 1}),
                 0.02 + 0.0004 + 1e-5);
     /* In 16 bit the rate is 8 T/s and numbers have 2 bytes; two products have two ramps. */
-    assert_near(time_of((struct yk_work){.class = YK_WORK_MATRIX,
-                                         .precision = YK_PRECISION_BF16,
-                                         .operations = 8e9,
-                                         .launches = 2}),
+    assert_near(time_of((struct yk_kernel_work){.class = YK_KERNEL_MATRIX,
+                                                .precision = YK_PRECISION_BF16,
+                                                .operations = 8e9,
+                                                .launches = 2}),
                 0.0025 + 0.0002 + 2e-5);
 }
 
@@ -73,33 +73,35 @@ static void work_bound_by_memory_costs_its_bytes(void **state)
 {
     (void)state;
     const double seconds = 2e9 / 5e10 + 1e-5;
-    assert_near(time_of((struct yk_work){.class = YK_WORK_MATRIX,
-                                         .precision = YK_PRECISION_FP32,
-                                         .operations = 9e9,
-                                         .bytes = 2e9,
-                                         .launches = 1}),
+    assert_near(time_of((struct yk_kernel_work){.class = YK_KERNEL_MATRIX,
+                                                .precision = YK_PRECISION_FP32,
+                                                .operations = 9e9,
+                                                .bytes = 2e9,
+                                                .launches = 1}),
                 seconds);
-    assert_near(time_of((struct yk_work){.class = YK_WORK_VECTOR, .bytes = 2e9, .launches = 1}),
-                seconds);
+    assert_near(
+        time_of((struct yk_kernel_work){.class = YK_KERNEL_VECTOR, .bytes = 2e9, .launches = 1}),
+        seconds);
 }
 
 static void attention_and_vector_work_run_at_their_own_rates(void **state)
 {
     (void)state;
-    assert_near(time_of((struct yk_work){.class = YK_WORK_ATTENTION,
-                                         .precision = YK_PRECISION_FP16,
-                                         .operations = 3e9,
-                                         .launches = 1}),
+    assert_near(time_of((struct yk_kernel_work){.class = YK_KERNEL_ATTENTION,
+                                                .precision = YK_PRECISION_FP16,
+                                                .operations = 3e9,
+                                                .launches = 1}),
                 4e9 / 2e12 + 1e-5);
-    assert_near(time_of((struct yk_work){.class = YK_WORK_VECTOR, .operations = 1e9}), 0.01);
+    assert_near(time_of((struct yk_kernel_work){.class = YK_KERNEL_VECTOR, .operations = 1e9}),
+                0.01);
 }
 
 static void every_generation_has_efficiencies(void **state)
 {
     (void)state;
-    for (int g = 0; g < YK_GENERATION_COUNT; g++) {
-        const struct yk_efficiency *row = &yk_roofline_fitted_efficiency()[g];
-        for (int c = 0; c < YK_WORK_CLASS_COUNT; c++) {
+    for (int g = 0; g < YK_DEVICE_GENERATION_COUNT; g++) {
+        const struct yk_device_efficiency *row = &yk_roofline_fitted_efficiencies()[g];
+        for (int c = 0; c < YK_KERNEL_CLASS_COUNT; c++) {
             for (int p = 0; p < YK_PRECISION_COUNT; p++) {
                 assert_true(row->rate[c][p] > 0 && row->rate[c][p] <= 1);
             }
@@ -111,7 +113,8 @@ static void every_generation_has_efficiencies(void **state)
 
 /* ---- the order of trust ---- */
 
-static const struct yk_work layer_work = {.class = YK_WORK_VECTOR, .bytes = 1e9, .launches = 1};
+static const struct yk_kernel_work layer_work = {
+    .class = YK_KERNEL_VECTOR, .bytes = 1e9, .launches = 1};
 static const struct yk_model_config config = {.name = "made-up"};
 
 static struct yk_layer made_up_layer(void)
@@ -139,12 +142,12 @@ static struct yk_cost_time cost_of(const struct yk_device *device, struct yk_pro
                                    int64_t batch, enum yk_cost_pass pass)
 {
     const struct yk_cluster cluster = {.device_count = 1, .node_count = 1, .devices = device};
-    const struct yk_cost_book book = {
+    const struct yk_cost_sources book = {
         .cluster = &cluster, .profile = profile, .efficiencies = round_efficiencies};
     const struct yk_model model = made_up_model(batch);
     const struct yk_layer layer = made_up_layer();
     struct yk_cost_time time = {0};
-    assert_ok(yk_cost_layer(&book, 0, &model, &layer, pass, &time));
+    assert_ok(yk_cost_layer_time(&book, 0, &model, &layer, pass, &time));
     return time;
 }
 
@@ -152,8 +155,8 @@ static void a_layer_costs_the_sum_of_its_works_where_nothing_was_measured(void *
 {
     (void)state;
     const struct yk_device device = round_device();
-    const struct yk_cost_time time = cost_of(&device, NULL, 4, YK_COST_FORWARD);
-    assert_int_equal(time.origin, YK_COST_DATASHEET);
+    const struct yk_cost_time time = cost_of(&device, NULL, 4, YK_COST_PASS_FORWARD);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
     assert_near(time.error, 0.29);
     assert_near(time.seconds, 0.02 + 1e-5);
 }
@@ -161,7 +164,7 @@ static void a_layer_costs_the_sum_of_its_works_where_nothing_was_measured(void *
 static void the_table_of_the_cluster_file_goes_before_the_datasheet(void **state)
 {
     (void)state;
-    const struct yk_measured_layer measured[] = {
+    const struct yk_measured_layer_time measured[] = {
         {.layer = "block", .batch = 2, .forward_s = 1, .backward_s = 2, .update_s = NAN},
         {.layer = "block", .batch = 6, .forward_s = 2, .backward_s = 5, .update_s = NAN},
         {.layer = "head", .batch = 4, .forward_s = 9, .backward_s = 9, .update_s = 9},
@@ -169,20 +172,21 @@ static void the_table_of_the_cluster_file_goes_before_the_datasheet(void **state
     struct yk_device device = round_device();
     device.measured = measured;
     device.measured_count = 3;
-    const struct yk_cost_time between = cost_of(&device, NULL, 3, YK_COST_FORWARD);
-    assert_int_equal(between.origin, YK_COST_TABLE);
+    const struct yk_cost_time between = cost_of(&device, NULL, 3, YK_COST_PASS_FORWARD);
+    assert_int_equal(between.origin, YK_COST_ORIGIN_CLUSTER_FILE);
     assert_near(between.seconds, 1.25);
-    assert_near(cost_of(&device, NULL, 2, YK_COST_BACKWARD).seconds, 2);
-    assert_near(cost_of(&device, NULL, 2, YK_COST_BACKWARD).error, 0.05);
-    assert_near(cost_of(&device, NULL, 1, YK_COST_FORWARD).seconds, 0.5);
-    assert_near(cost_of(&device, NULL, 12, YK_COST_FORWARD).seconds, 4);
-    assert_int_equal(cost_of(&device, NULL, 2, YK_COST_UPDATE).origin, YK_COST_DATASHEET);
+    assert_near(cost_of(&device, NULL, 2, YK_COST_PASS_BACKWARD).seconds, 2);
+    assert_near(cost_of(&device, NULL, 2, YK_COST_PASS_BACKWARD).error, 0.05);
+    assert_near(cost_of(&device, NULL, 1, YK_COST_PASS_FORWARD).seconds, 0.5);
+    assert_near(cost_of(&device, NULL, 12, YK_COST_PASS_FORWARD).seconds, 4);
+    assert_int_equal(cost_of(&device, NULL, 2, YK_COST_PASS_UPDATE).origin,
+                     YK_COST_ORIGIN_DATASHEET);
 }
 
 static void the_entry_that_says_most_counts(void **state)
 {
     (void)state;
-    const struct yk_measured_layer measured[] = {
+    const struct yk_measured_layer_time measured[] = {
         {.layer = "block", .batch = 4, .forward_s = 1},
         {.layer = "block", .batch = 4, .forward_s = 2, .sequence = 64},
         {.layer = "block", .batch = 4, .forward_s = 3, .precision = "bf16"},
@@ -196,14 +200,14 @@ static void the_entry_that_says_most_counts(void **state)
     device.measured = measured;
     for (int32_t count = 1; count <= 8; count++) {
         device.measured_count = count;
-        assert_near(cost_of(&device, NULL, 4, YK_COST_FORWARD).seconds, count < 5 ? count : 5);
+        assert_near(cost_of(&device, NULL, 4, YK_COST_PASS_FORWARD).seconds, count < 5 ? count : 5);
     }
 }
 
 static void the_profile_goes_before_everything(void **state)
 {
     (void)state;
-    const struct yk_measured_layer measured = {.layer = "block", .batch = 4, .forward_s = 1};
+    const struct yk_measured_layer_time measured = {.layer = "block", .batch = 4, .forward_s = 1};
     char folder[] = "/tmp/yoke-cost-XXXXXX";
     char path[64];
     struct yk_profile *profile = NULL;
@@ -213,10 +217,11 @@ static void the_profile_goes_before_everything(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
     assert_ok(yk_profile_create(path, &profile));
-    assert_int_equal(cost_of(&device, profile, 4, YK_COST_FORWARD).origin, YK_COST_TABLE);
+    assert_int_equal(cost_of(&device, profile, 4, YK_COST_PASS_FORWARD).origin,
+                     YK_COST_ORIGIN_CLUSTER_FILE);
 
-    const struct yk_profile_layer layer = {"round", 1, "block C8 bf16", 64, "forward"};
-    const struct yk_profile_layer update = {"round", 1, "block C8 bf16", 64, "update"};
+    const struct yk_profile_layer_key layer = {"round", 1, "block C8 bf16", 64, "forward"};
+    const struct yk_profile_layer_key update = {"round", 1, "block C8 bf16", 64, "update"};
     assert_ok(
         yk_profile_add_layer(profile, &layer, 2,
                              &(struct yk_profile_measurement){
@@ -225,16 +230,19 @@ static void the_profile_goes_before_everything(void **state)
         profile, &update, 2,
         &(struct yk_profile_measurement){
             .value = 0.125, .spread = 0.01, .samples = 5, .versions = "none"}));
-    const struct yk_cost_time time = cost_of(&device, profile, 4, YK_COST_FORWARD);
-    assert_int_equal(time.origin, YK_COST_INTERPOLATED);
+    const struct yk_cost_time time = cost_of(&device, profile, 4, YK_COST_PASS_FORWARD);
+    assert_int_equal(time.origin, YK_COST_ORIGIN_INTERPOLATED);
     assert_near(time.seconds, 1); /* twice the batch */
-    assert_int_equal(cost_of(&device, profile, 2, YK_COST_FORWARD).origin, YK_COST_MEASURED);
+    assert_int_equal(cost_of(&device, profile, 2, YK_COST_PASS_FORWARD).origin,
+                     YK_COST_ORIGIN_MEASURED);
     /* An update is run once a step, whatever the batch. */
-    assert_near(cost_of(&device, profile, 4, YK_COST_UPDATE).seconds, 0.125);
-    assert_int_equal(cost_of(&device, profile, 4, YK_COST_UPDATE).origin, YK_COST_MEASURED);
+    assert_near(cost_of(&device, profile, 4, YK_COST_PASS_UPDATE).seconds, 0.125);
+    assert_int_equal(cost_of(&device, profile, 4, YK_COST_PASS_UPDATE).origin,
+                     YK_COST_ORIGIN_MEASURED);
 
     device.part = 0.5; /* half the device is another device */
-    assert_int_equal(cost_of(&device, profile, 4, YK_COST_FORWARD).origin, YK_COST_TABLE);
+    assert_int_equal(cost_of(&device, profile, 4, YK_COST_PASS_FORWARD).origin,
+                     YK_COST_ORIGIN_CLUSTER_FILE);
     yk_profile_close(profile);
     unlink(path);
     rmdir(folder);
@@ -250,9 +258,9 @@ static void state_is_sixteen_bytes_a_trained_parameter(void **state)
     struct yk_layer layer = made_up_layer();
     layer.parameters = 1000;
     layer.trainable = 1000;
-    assert_near(yk_cost_state_bytes(&model, &layer), 1000 * (2 + 2 + 12));
+    assert_near(yk_cost_layer_state_bytes(&model, &layer), 1000 * (2 + 2 + 12));
     model.workload.precision = YK_PRECISION_FP32;
-    assert_near(yk_cost_state_bytes(&model, &layer), 1000 * (4 + 4 + 8));
+    assert_near(yk_cost_layer_state_bytes(&model, &layer), 1000 * (4 + 4 + 8));
 }
 
 static void a_frozen_parameter_is_stored_as_it_is(void **state)
@@ -262,13 +270,13 @@ static void a_frozen_parameter_is_stored_as_it_is(void **state)
     struct yk_layer layer = made_up_layer();
     layer.parameters = 1010;
     layer.trainable = 10;
-    assert_near(yk_cost_state_bytes(&model, &layer), 160 + 2000);
+    assert_near(yk_cost_layer_state_bytes(&model, &layer), 160 + 2000);
     layer.quantised = 800;
     layer.full_width = 100;
-    assert_near(yk_cost_state_bytes(&model, &layer),
+    assert_near(yk_cost_layer_state_bytes(&model, &layer),
                 160 + 2 * 100 + 800 * (0.5 + 0.127 / 8) + 4 * 100);
     model.workload.precision = YK_PRECISION_TF32;
-    assert_near(yk_cost_state_bytes(&model, &layer),
+    assert_near(yk_cost_layer_state_bytes(&model, &layer),
                 160 + 4 * 100 + 800 * (0.5 + 0.127 / 8) + 4 * 100);
 }
 
@@ -283,14 +291,16 @@ static double time_on_a_core(const char *name, enum yk_precision precision, doub
     double seconds = 0;
     assert_ok(yk_cluster_parse("cpu:1", &cluster));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_model_config_find(name, &found));
-    assert_ok(yk_model_describe(found, &workload, arena, &model));
-    const struct yk_cost_book book = {.cluster = cluster};
+    assert_ok(yk_model_config_find_builtin(name, &found));
+    assert_ok(yk_model_build(found, &workload, arena, &model));
+    const struct yk_cost_sources book = {.cluster = cluster};
     for (int32_t l = 0; l < model->layer_count; l++) {
         struct yk_cost_time forward;
         struct yk_cost_time backward;
-        assert_ok(yk_cost_layer(&book, 0, model, &model->layers[l], YK_COST_FORWARD, &forward));
-        assert_ok(yk_cost_layer(&book, 0, model, &model->layers[l], YK_COST_BACKWARD, &backward));
+        assert_ok(
+            yk_cost_layer_time(&book, 0, model, &model->layers[l], YK_COST_PASS_FORWARD, &forward));
+        assert_ok(yk_cost_layer_time(&book, 0, model, &model->layers[l], YK_COST_PASS_BACKWARD,
+                                     &backward));
         layers_s[l] = forward.seconds + backward.seconds;
         seconds += layers_s[l];
     }
@@ -325,13 +335,13 @@ static void every_origin_is_said(void **state)
 {
     (void)state;
     struct yk_text text = {0};
-    yk_cost_describe_origin(YK_COST_MEASURED, &text);
+    yk_cost_describe_origin(YK_COST_ORIGIN_MEASURED, &text);
     yk_text_add(&text, "; ");
-    yk_cost_describe_origin(YK_COST_INTERPOLATED, &text);
+    yk_cost_describe_origin(YK_COST_ORIGIN_INTERPOLATED, &text);
     yk_text_add(&text, "; ");
-    yk_cost_describe_origin(YK_COST_TABLE, &text);
+    yk_cost_describe_origin(YK_COST_ORIGIN_CLUSTER_FILE, &text);
     yk_text_add(&text, "; ");
-    yk_cost_describe_origin(YK_COST_DATASHEET, &text);
+    yk_cost_describe_origin(YK_COST_ORIGIN_DATASHEET, &text);
     assert_string_equal(yk_text_chars(&text),
                         "measured on this machine; interpolated from what was measured on this "
                         "machine; measured, says the cluster file; datasheet with fitted "

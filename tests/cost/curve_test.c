@@ -11,10 +11,11 @@ static void assert_near(double actual, double expected)
     }
 }
 
-static struct yk_curve_value at(const struct yk_profile_point *points, int32_t count, double size)
+static struct yk_curve_estimate at(const struct yk_profile_point *points, int32_t count,
+                                   double size)
 {
     const struct yk_profile_curve curve = {points, count};
-    return yk_curve_at(&curve, size);
+    return yk_curve_interpolate(&curve, size);
 }
 
 static void a_curve_is_straight_between_points(void **state)
@@ -94,7 +95,7 @@ static void the_bend_of_a_curve_is_part_of_the_error(void **state)
         points[i].seconds = a + b * points[i].size + c * points[i].size * points[i].size;
     }
     for (int32_t i = 0; i < 6; i++) {
-        const struct yk_curve_value value = at(points, 3, sizes[i]);
+        const struct yk_curve_estimate value = at(points, 3, sizes[i]);
         const double real_s = a + b * sizes[i] + c * sizes[i] * sizes[i];
         if (sizes[i] > 2) {
             assert_near(value.error, 0.03 + fabs(value.seconds - real_s) / value.seconds);

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-static const struct yk_cost_time measured = {1, YK_COST_MEASURED, 0.03};
-static const struct yk_cost_time interpolated = {1, YK_COST_INTERPOLATED, 0.07};
-static const struct yk_cost_time estimated = {1, YK_COST_DATASHEET, 0.29};
+static const struct yk_cost_time measured = {1, YK_COST_ORIGIN_MEASURED, 0.03};
+static const struct yk_cost_time interpolated = {1, YK_COST_ORIGIN_INTERPOLATED, 0.07};
+static const struct yk_cost_time estimated = {1, YK_COST_ORIGIN_DATASHEET, 0.29};
 
 static void assert_near(double actual, double expected)
 {
@@ -27,15 +27,16 @@ static void errors_are_the_mean_over_time(void **state)
 {
     (void)state;
     struct yk_error_band band = {0};
-    assert_near(yk_error_band_error(&band), 0);
+    assert_near(yk_error_band_relative_error(&band), 0);
     yk_error_band_add(&band, &measured, 2);
     yk_error_band_add(&band, &measured, 4);
-    assert_near(yk_error_band_error(&band), 0.03); /* twelve layers are no surer than one */
+    assert_near(yk_error_band_relative_error(&band),
+                0.03); /* twelve layers are no surer than one */
     yk_error_band_add(&band, &interpolated, 3);
     yk_error_band_add(&band, &estimated, 1);
-    assert_near(yk_error_band_error(&band), (6 * 0.03 + 3 * 0.07 + 0.29) / 10);
-    assert_near(yk_error_band_part(&band, YK_COST_INTERPOLATED), 0.3);
-    assert_near(yk_error_band_part(&band, YK_COST_TABLE), 0);
+    assert_near(yk_error_band_relative_error(&band), (6 * 0.03 + 3 * 0.07 + 0.29) / 10);
+    assert_near(yk_error_band_origin_fraction(&band, YK_COST_ORIGIN_INTERPOLATED), 0.3);
+    assert_near(yk_error_band_origin_fraction(&band, YK_COST_ORIGIN_CLUSTER_FILE), 0);
 }
 
 static void parts_are_said_where_there_are_several(void **state)

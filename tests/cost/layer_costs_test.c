@@ -16,8 +16,8 @@ enum {
 
 struct made {
     struct yk_cluster *cluster;
-    struct yk_cost_book book;
-    struct yk_model_sizes *sizes;
+    struct yk_cost_sources book;
+    struct yk_model_cache *sizes;
     struct yk_layer_costs *prices;
 };
 
@@ -27,8 +27,8 @@ static struct made make(struct yk_cluster *cluster, struct yk_profile *profile)
         .batch = BATCH, .sequence = 64, .precision = YK_PRECISION_BF16};
     const struct yk_model_config *config = NULL;
     struct made made = {.cluster = cluster, .book = {.cluster = cluster, .profile = profile}};
-    assert_ok(yk_model_config_find("gpt2", &config));
-    assert_ok(yk_model_sizes_create(config, &workload, &made.sizes));
+    assert_ok(yk_model_config_find_builtin("gpt2", &config));
+    assert_ok(yk_model_cache_create(config, &workload, &made.sizes));
     assert_ok(yk_layer_costs_create(&made.book, made.sizes, &made.prices));
     return made;
 }
@@ -50,7 +50,7 @@ static struct made make_file(const char *text)
 static void unmake(struct made *made)
 {
     yk_layer_costs_destroy(made->prices);
-    yk_model_sizes_destroy(made->sizes);
+    yk_model_cache_destroy(made->sizes);
     yk_cluster_destroy(made->cluster);
 }
 
@@ -75,8 +75,9 @@ static void prices_are_what_layers_cost(void **state)
         const int32_t device = mixed / 3 / BATCH / LAYERS;
         const struct yk_model *model = NULL;
         struct yk_cost_time time = {0};
-        assert_ok(yk_model_sizes_get(made.sizes, samples, false, &model));
-        assert_ok(yk_cost_layer(&made.book, device, model, &model->layers[layer], pass, &time));
+        assert_ok(yk_model_cache_get(made.sizes, samples, false, &model));
+        assert_ok(
+            yk_cost_layer_time(&made.book, device, model, &model->layers[layer], pass, &time));
         assert_true(price_s(&made, device, layer, samples, pass) == time.seconds);
     }
     unmake(&made);
@@ -86,11 +87,11 @@ static void no_samples_cost_no_time(void **state)
 {
     (void)state;
     struct made made = make_line("1xa30");
-    assert_true(price_s(&made, 0, 1, 0, YK_COST_FORWARD) == 0);
-    assert_true(price_s(&made, 0, 1, 0, YK_COST_BACKWARD) == 0);
-    assert_true(price_s(&made, 0, 1, 0, YK_COST_UPDATE) > 0);
-    assert_true(price_s(&made, 0, 1, 0, YK_COST_UPDATE) ==
-                price_s(&made, 0, 1, BATCH, YK_COST_UPDATE));
+    assert_true(price_s(&made, 0, 1, 0, YK_COST_PASS_FORWARD) == 0);
+    assert_true(price_s(&made, 0, 1, 0, YK_COST_PASS_BACKWARD) == 0);
+    assert_true(price_s(&made, 0, 1, 0, YK_COST_PASS_UPDATE) > 0);
+    assert_true(price_s(&made, 0, 1, 0, YK_COST_PASS_UPDATE) ==
+                price_s(&made, 0, 1, BATCH, YK_COST_PASS_UPDATE));
     unmake(&made);
 }
 
@@ -127,8 +128,8 @@ static void measured_tables_make_devices_differ(void **state)
     for (int32_t i = 0; i < 4; i++) {
         assert_int_equal(yk_layer_costs_device_kind(made.prices, i), expected[i]);
     }
-    assert_true(fabs(price_s(&made, 1, 5, 2, YK_COST_FORWARD) - 2) < 1e-12);
-    assert_true(fabs(price_s(&made, 2, 5, 2, YK_COST_FORWARD) - 6) < 1e-12);
+    assert_true(fabs(price_s(&made, 1, 5, 2, YK_COST_PASS_FORWARD) - 2) < 1e-12);
+    assert_true(fabs(price_s(&made, 2, 5, 2, YK_COST_PASS_FORWARD) - 6) < 1e-12);
     unmake(&made);
 }
 
@@ -141,7 +142,8 @@ static void a_layer_that_the_table_names_has_its_own_price(void **state)
                  "5s")) "],\"links\":{\"bandwidth\":\"1GB/s\",\"latency\":\"1us\"}}");
     for (int32_t block = 0; block < 12; block++) {
         const double expected_s = block == 3 ? 5 : 1;
-        assert_true(fabs(price_s(&made, 0, 1 + block, 1, YK_COST_FORWARD) - expected_s) < 1e-12);
+        assert_true(fabs(price_s(&made, 0, 1 + block, 1, YK_COST_PASS_FORWARD) - expected_s) <
+                    1e-12);
     }
     unmake(&made);
 }
@@ -172,21 +174,21 @@ static void prices_say_where_they_come_from(void **state)
     assert_ok(yk_profile_create(path, &profile));
     assert_ok(yk_cluster_read(text, strlen(text), "test", &cluster));
     struct made made = make(cluster, profile);
-    const struct yk_profile_layer block = {
+    const struct yk_profile_layer_key block = {
         .device = "a30",
         .part = 1,
-        .shape = yk_model_sizes_whole_batch(made.sizes)->layers[1].shape,
+        .shape = yk_model_cache_whole_batch(made.sizes)->layers[1].shape,
         .sequence = 64,
         .pass = "forward",
     };
     const struct yk_profile_measurement measured = {.value = 1, .samples = 5, .versions = "test"};
     assert_ok(yk_profile_add_layer(profile, &block, 1, &measured));
     assert_origin(&made, "");
-    assert_true(price_s(&made, 0, 1, 1, YK_COST_FORWARD) == 1);
+    assert_true(price_s(&made, 0, 1, 1, YK_COST_PASS_FORWARD) == 1);
     assert_origin(&made, "measured on this machine");
-    assert_true(price_s(&made, 0, 2, 1, YK_COST_FORWARD) == 1);
-    assert_true(price_s(&made, 0, 2, 1, YK_COST_FORWARD) == 1);
-    assert_true(price_s(&made, 0, 0, 1, YK_COST_FORWARD) == 6);
+    assert_true(price_s(&made, 0, 2, 1, YK_COST_PASS_FORWARD) == 1);
+    assert_true(price_s(&made, 0, 2, 1, YK_COST_PASS_FORWARD) == 1);
+    assert_true(price_s(&made, 0, 0, 1, YK_COST_PASS_FORWARD) == 6);
     assert_origin(&made, "measured on this machine (25 % of the time); measured, says the cluster "
                          "file (75 % of the time)");
     unmake(&made);

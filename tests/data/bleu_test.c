@@ -37,15 +37,15 @@ static struct corpus open_case(const char *name)
     snprintf(path, sizeof path, "data/fixtures/bleu/%s.json", name);
     struct corpus corpus = {.root = recorded_read(path)};
     const struct yk_json *sentences = recorded_get(corpus.root, "sentences");
-    const size_t count = yk_json_count(sentences);
+    const size_t count = yk_json_array_count(sentences);
     assert_true(count > 0);
     corpus.hypotheses = calloc(count, sizeof *corpus.hypotheses);
     corpus.references = calloc(count, sizeof *corpus.references);
     assert_true(corpus.hypotheses && corpus.references);
     corpus.count = (int64_t)count;
     for (size_t i = 0; i < count; i++) {
-        corpus.hypotheses[i] = recorded_text(yk_json_at(sentences, i), HYPOTHESIS);
-        corpus.references[i] = recorded_text(yk_json_at(sentences, i), REFERENCE);
+        corpus.hypotheses[i] = recorded_text(yk_json_array_at(sentences, i), HYPOTHESIS);
+        corpus.references[i] = recorded_text(yk_json_array_at(sentences, i), REFERENCE);
     }
     return corpus;
 }
@@ -64,8 +64,8 @@ static void sentences_are_cut_as_sacrebleu_cuts_them(void **state)
     for (size_t c = 0; c < CASES; c++) {
         struct corpus corpus = open_case(cases[c]);
         const struct yk_json *sentences = recorded_get(corpus.root, "sentences");
-        for (size_t i = 0; i < yk_json_count(sentences); i++) {
-            const struct yk_json *row = yk_json_at(sentences, i);
+        for (size_t i = 0; i < yk_json_array_count(sentences); i++) {
+            const struct yk_json *row = yk_json_array_at(sentences, i);
             for (size_t side = HYPOTHESIS; side <= REFERENCE; side++) {
                 const char *sentence = recorded_text(row, side);
                 assert_ok(yk_bleu_tokens_split(sentence, strlen(sentence), &tokens));
@@ -85,7 +85,7 @@ static void assert_close(double value, double expected)
     }
 }
 
-static void assert_as_recorded(const struct yk_bleu *bleu, const struct yk_json *recorded)
+static void assert_as_recorded(const struct yk_bleu_result *bleu, const struct yk_json *recorded)
 {
     const struct yk_json *precisions = recorded_get(recorded, "precisions");
     const struct yk_json *counts = recorded_get(recorded, "counts");
@@ -95,16 +95,16 @@ static void assert_as_recorded(const struct yk_bleu *bleu, const struct yk_json 
     assert_close(bleu->brevity_penalty, recorded_number(recorded, "bp"));
     assert_close((double)bleu->hypothesis_length, recorded_number(recorded, "sys_len"));
     assert_close((double)bleu->reference_length, recorded_number(recorded, "ref_len"));
-    for (size_t n = 0; n < YK_BLEU_ORDERS; n++) {
+    for (size_t n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
         double value = NAN;
-        assert_true(yk_json_number(yk_json_at(precisions, n), &value));
+        assert_true(yk_json_number(yk_json_array_at(precisions, n), &value));
         assert_close(bleu->precisions[n], value);
-        assert_true(yk_json_number(yk_json_at(counts, n), &value));
+        assert_true(yk_json_number(yk_json_array_at(counts, n), &value));
         assert_close((double)bleu->matches[n], value);
-        assert_true(yk_json_number(yk_json_at(totals, n), &value));
+        assert_true(yk_json_number(yk_json_array_at(totals, n), &value));
         assert_close((double)bleu->totals[n], value);
     }
-    yk_bleu_add_line(bleu, &line);
+    yk_bleu_add_summary(bleu, &line);
     assert_string_equal(yk_text_chars(&line), yk_json_string(recorded_get(recorded, "line")));
     yk_text_free(&line);
 }
@@ -113,7 +113,7 @@ static void assert_scored_as_recorded(bool lowercase, const char *key)
 {
     for (size_t c = 0; c < CASES; c++) {
         struct corpus corpus = open_case(cases[c]);
-        struct yk_bleu bleu = {0};
+        struct yk_bleu_result bleu = {0};
         print_message("%s\n", cases[c]);
         assert_ok(
             yk_bleu_compute(corpus.hypotheses, corpus.references, corpus.count, lowercase, &bleu));
@@ -156,7 +156,7 @@ static void words_match_no_more_often_than_the_reference_has_them(void **state)
     (void)state;
     const char *const hypothesis = "the the the the the the the";
     const char *const reference = "the cat is on the mat";
-    struct yk_bleu bleu = {0};
+    struct yk_bleu_result bleu = {0};
     assert_ok(yk_bleu_compute(&hypothesis, &reference, 1, false, &bleu));
     assert_int_equal(bleu.matches[0], 2);
     assert_int_equal(bleu.totals[0], 7);
@@ -167,10 +167,10 @@ static void words_match_no_more_often_than_the_reference_has_them(void **state)
 static void no_sentences_score_nothing(void **state)
 {
     (void)state;
-    struct yk_bleu bleu = {.score = 1};
+    struct yk_bleu_result bleu = {.score = 1};
     assert_ok(yk_bleu_compute(NULL, NULL, 0, false, &bleu));
     assert_close(bleu.score, 0);
-    assert_close(yk_bleu_ratio(&bleu), 0);
+    assert_close(yk_bleu_length_ratio(&bleu), 0);
 }
 
 int main(void)

@@ -28,10 +28,10 @@ static void assert_text(const struct yk_corpus *corpus, const char *expected)
 {
     int32_t ids[100];
     struct yk_text text = {0};
-    assert_in_range(yk_corpus_all(corpus).count, 0, 100);
-    assert_ok(yk_corpus_read(corpus, 0, yk_corpus_all(corpus).count, ids));
-    assert_ok(yk_tokenizer_decode(yk_corpus_tokenizer(corpus), ids, yk_corpus_all(corpus).count,
-                                  true, &text));
+    assert_in_range(yk_corpus_full_range(corpus).count, 0, 100);
+    assert_ok(yk_corpus_read(corpus, 0, yk_corpus_full_range(corpus).count, ids));
+    assert_ok(yk_tokenizer_decode(yk_corpus_tokenizer(corpus), ids,
+                                  yk_corpus_full_range(corpus).count, true, &text));
     assert_string_equal(yk_text_chars(&text), expected);
     yk_text_free(&text);
 }
@@ -51,7 +51,7 @@ static void a_text_becomes_ids_of_its_sorted_characters(void **state)
     struct yk_corpus *corpus = open_part(support_scratch_write_text("a.txt", "banana\n"), 1);
     int32_t ids[7];
     int32_t largest = 0;
-    assert_int_equal(yk_corpus_all(corpus).count, 7);
+    assert_int_equal(yk_corpus_full_range(corpus).count, 7);
     assert_ok(yk_corpus_read(corpus, 0, 7, ids));
     assert_memory_equal(ids, expected, sizeof expected);
     assert_ok(yk_corpus_read(corpus, 2, 3, ids));
@@ -87,7 +87,7 @@ static void a_part_ends_at_a_character(void **state)
     const char *path = support_scratch_write_text("a.txt", "abc\xed\x95\x9cxyz1");
     struct yk_corpus *corpus = open_part(path, 0.5); /* 5 of 10 bytes: in the middle */
     assert_text(corpus, "abc");
-    assert_int_equal(yk_tokenizer_count(yk_corpus_tokenizer(corpus)), 3);
+    assert_int_equal(yk_tokenizer_vocabulary_size(yk_corpus_tokenizer(corpus)), 3);
     yk_corpus_close(corpus);
     corpus = open_part(path, 0.6);
     assert_text(corpus, "abc\xed\x95\x9c");
@@ -109,14 +109,14 @@ static void a_part_of_a_folder_leaves_out_its_last_files(void **state)
 static void a_tokenizer_can_be_given(void **state)
 {
     (void)state;
-    struct yk_vocabulary *vocabulary = NULL;
+    struct yk_character_vocabulary *vocabulary = NULL;
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_corpus *corpus = NULL;
     int32_t ids[2];
     char message[600];
-    assert_ok(yk_vocabulary_build("abcdef", 6, "text", &vocabulary));
+    assert_ok(yk_character_vocabulary_build("abcdef", 6, "text", &vocabulary));
     assert_ok(yk_tokenizer_create_characters(vocabulary, &tokenizer));
-    yk_vocabulary_destroy(vocabulary);
+    yk_character_vocabulary_destroy(vocabulary);
     support_scratch_write_text("a/1", "fa");
     const struct yk_corpus_request request = {
         .path = support_scratch_path("a"), .part = 1, .tokenizer = tokenizer};
@@ -147,7 +147,7 @@ static void more_characters_than_two_bytes_hold_are_kept(void **state)
     }
     struct yk_corpus *corpus = open_part(support_scratch_write("a", text, sizeof text), 1);
     int32_t ids[2];
-    assert_int_equal(yk_corpus_all(corpus).count, MANY);
+    assert_int_equal(yk_corpus_full_range(corpus).count, MANY);
     assert_ok(yk_corpus_read(corpus, MANY - 2, 2, ids));
     assert_true(ids[0] == MANY - 2 && ids[1] == MANY - 1);
     yk_corpus_close(corpus);
@@ -200,7 +200,7 @@ static void shards_of_a_folder_are_one_row(void **state)
     support_write_shard("s_1.bin", second, 1, 1);
     struct yk_corpus *corpus = open_part(support_scratch_folder(), 1);
     int32_t largest = 0;
-    assert_int_equal(yk_corpus_all(corpus).count, 6);
+    assert_int_equal(yk_corpus_full_range(corpus).count, 6);
     assert_null(yk_corpus_tokenizer(corpus));
     for (int64_t from = 0; from <= 6; from++) {
         for (int64_t count = 0; count <= 6 - from; count++) {
@@ -223,7 +223,7 @@ static void one_shard_and_a_part_of_it_are_read(void **state)
     struct yk_corpus *corpus = open_part(path, 0.75);
     int32_t ids[4];
     int32_t largest = 0;
-    assert_int_equal(yk_corpus_all(corpus).count, 3);
+    assert_int_equal(yk_corpus_full_range(corpus).count, 3);
     assert_ok(yk_corpus_max_token(corpus, &largest));
     assert_int_equal(largest, 9);
     assert_fails(yk_corpus_read(corpus, 1, 3, ids), YK_ERROR_INPUT,
@@ -255,7 +255,7 @@ static void a_split_keeps_the_end_for_evaluation(void **state)
     assert_true(evaluation.first == 8 && evaluation.count == 2);
     yk_corpus_split(corpus, 0, &training, &evaluation);
     assert_true(training.count == 10 && evaluation.count == 0);
-    assert_true(yk_corpus_all(corpus).count == 10);
+    assert_true(yk_corpus_full_range(corpus).count == 10);
     yk_corpus_close(corpus);
 }
 

@@ -19,13 +19,13 @@ static const char *const names[] = {"<pad>", "</s>", "<s>", "[CLS]", "[SEP]", "[
 
 /* A piece with room for a test's samples. */
 struct room {
-    struct yk_slice slice;
+    struct yk_sample_slice slice;
     int32_t numbers[4][ROWS * SEQUENCE];
 };
 
-static struct yk_slice *begin(struct room *room)
+static struct yk_sample_slice *begin(struct room *room)
 {
-    room->slice = (struct yk_slice){
+    room->slice = (struct yk_sample_slice){
         .tokens = room->numbers[0],
         .lengths = room->numbers[1],
         .targets = room->numbers[2],
@@ -40,8 +40,8 @@ static void count_lines(const struct yk_sampler *sampler, int place, int counts[
     struct room *room = calloc(1, sizeof *room);
     assert_non_null(room);
     for (int64_t unit = 0; unit < sampler->epoch_units; unit++) {
-        struct yk_slice *slice = begin(room);
-        assert_ok(yk_sampler_fetch(sampler, unit, 1, slice));
+        struct yk_sample_slice *slice = begin(room);
+        assert_ok(yk_sampler_fetch_slice(sampler, unit, 1, slice));
         for (int64_t i = 0; i < slice->samples; i++) {
             const int32_t line = slice->tokens[i * slice->sequence + place] - FIRST_WORD;
             assert_in_range(line, 0, LINES - 1);
@@ -91,7 +91,7 @@ static void pairs_are_trained_on_or_held_out(void **state)
     (void)state;
     struct yk_tokenizer *tokenizer = support_word_tokenizer(names, LINES, NULL);
     const struct yk_dataset_request request = {
-        .kind = YK_DATASET_PAIRS,
+        .kind = YK_DATASET_SENTENCE_PAIRS,
         .path = write_lines("a.en", "w", " w1\n"),
         .target_path = write_lines("a.de", "w", "\n"),
         .tokenizer = tokenizer,
@@ -163,7 +163,7 @@ static void with_no_part_held_out_there_is_nothing_to_evaluate_on(void **state)
         .part = 1,
         .longest = SEQUENCE,
     };
-    static const enum yk_dataset_kind kinds[] = {YK_DATASET_WINDOWS, YK_DATASET_MASKED};
+    static const enum yk_dataset_kind kinds[] = {YK_DATASET_TEXT_WINDOWS, YK_DATASET_MASKED_TEXT};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct yk_dataset *dataset = NULL;
         struct yk_sampler *sampler = NULL;

@@ -83,18 +83,18 @@ static struct yk_sampler *create(struct yk_sampler_options sampling)
 
 /* Room for two samples. */
 struct fetched {
-    struct yk_slice slice;
+    struct yk_sample_slice slice;
     int32_t tokens[2 * T];
     int32_t targets[2 * T];
     int32_t lengths[2];
 };
 
-static const struct yk_slice *fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                                    struct fetched *out)
+static const struct yk_sample_slice *fetch(const struct yk_sampler *sampler, int64_t first,
+                                           int64_t count, struct fetched *out)
 {
-    out->slice =
-        (struct yk_slice){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
-    assert_ok(yk_sampler_fetch(sampler, first, count, &out->slice));
+    out->slice = (struct yk_sample_slice){
+        .tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
+    assert_ok(yk_sampler_fetch_slice(sampler, first, count, &out->slice));
     assert_int_equal(out->slice.samples, count);
     assert_int_equal(out->slice.sequence, T);
     assert_int_equal(out->slice.target_sequence, 0);
@@ -125,7 +125,7 @@ static int check_instruction(const int32_t *tokens, const int32_t *targets, int6
 }
 
 /* Checks all of a sample, and marks what was in it; returns how many instructions. */
-static int check_sample(const struct yk_slice *slice, bool *visited)
+static int check_sample(const struct yk_sample_slice *slice, bool *visited)
 {
     int64_t at = 0;
     int64_t counted = 0;

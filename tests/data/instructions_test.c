@@ -52,7 +52,7 @@ static struct yk_instructions *read_text(const char *text)
 static void assert_numbers(const struct yk_json *list, size_t index, int64_t expected)
 {
     double value = -1;
-    assert_true(yk_json_number(yk_json_at(list, index), &value));
+    assert_true(yk_json_number(yk_json_array_at(list, index), &value));
     assert_int_equal(expected, (int64_t)value);
 }
 
@@ -65,22 +65,22 @@ static void tokens_and_losses_are_those_of_hugging_face(void **state)
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_text text = {0};
     assert_ok(yk_tokenizer_read(file, strlen(file), "recorded", &tokenizer));
-    for (size_t i = 0; i < yk_json_count(lines); i++) {
+    for (size_t i = 0; i < yk_json_array_count(lines); i++) {
         yk_text_addf(&text, "%s%s\n", i % 2 ? "\n" : "",
-                     yk_json_string(recorded_get(yk_json_at(lines, i), "text")));
+                     yk_json_string(recorded_get(yk_json_array_at(lines, i), "text")));
     }
     struct yk_instructions_request request = plain_request();
     request.tokenizer = tokenizer;
     request.longest = 1000;
     struct yk_instructions *instructions = read_with(yk_text_chars(&text), &request);
-    assert_true(yk_json_count(lines) > 10);
-    assert_int_equal(instructions->count, yk_json_count(lines));
-    for (size_t i = 0; i < yk_json_count(lines); i++) {
+    assert_true(yk_json_array_count(lines) > 10);
+    assert_int_equal(instructions->count, yk_json_array_count(lines));
+    for (size_t i = 0; i < yk_json_array_count(lines); i++) {
         const struct yk_instruction given = yk_instructions_at(instructions, (int64_t)i);
-        const struct yk_json *ids = recorded_get(yk_json_at(lines, i), "ids");
-        const struct yk_json *mask = recorded_get(yk_json_at(lines, i), "mask");
-        assert_int_equal(given.count, yk_json_count(ids));
-        for (size_t t = 0; t < yk_json_count(ids); t++) {
+        const struct yk_json *ids = recorded_get(yk_json_array_at(lines, i), "ids");
+        const struct yk_json *mask = recorded_get(yk_json_array_at(lines, i), "mask");
+        assert_int_equal(given.count, yk_json_array_count(ids));
+        for (size_t t = 0; t < yk_json_array_count(ids); t++) {
             assert_numbers(ids, t, given.tokens[t]);
             assert_numbers(mask, t, given.bears[t]);
         }

@@ -42,7 +42,7 @@ static struct yk_corpus *open_counting(int count)
 static struct yk_masked_sampler_request request_of(const struct yk_corpus *corpus, int64_t sequence)
 {
     return (struct yk_masked_sampler_request){
-        .range = yk_corpus_all(corpus),
+        .range = yk_corpus_full_range(corpus),
         .options = {.sequence = sequence, .seed = 3},
         .tokens = {.class_id = CLASS,
                    .separator_id = SEPARATOR,
@@ -64,18 +64,18 @@ static struct yk_sampler *create(const struct yk_masked_sampler_request *request
 }
 
 struct fetched {
-    struct yk_slice slice;
+    struct yk_sample_slice slice;
     int32_t tokens[MOST];
     int32_t targets[MOST];
     int32_t lengths[4];
 };
 
-static const struct yk_slice *fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                                    struct fetched *out)
+static const struct yk_sample_slice *fetch(const struct yk_sampler *sampler, int64_t first,
+                                           int64_t count, struct fetched *out)
 {
-    out->slice =
-        (struct yk_slice){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
-    assert_ok(yk_sampler_fetch(sampler, first, count, &out->slice));
+    out->slice = (struct yk_sample_slice){
+        .tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
+    assert_ok(yk_sampler_fetch_slice(sampler, first, count, &out->slice));
     assert_int_equal(out->slice.samples, count);
     assert_int_equal(out->slice.first_sample, first);
     assert_int_equal(out->slice.target_sequence, 0);
@@ -84,7 +84,7 @@ static const struct yk_slice *fetch(const struct yk_sampler *sampler, int64_t fi
 
 /* Checks a sample of a counting corpus, what is not masked and what was: returns the place of its
  * first token. */
-static int64_t check_window(const struct yk_slice *slice)
+static int64_t check_window(const struct yk_sample_slice *slice)
 {
     const int64_t end = slice->lengths[0] - 1;
     int64_t first = -1;
@@ -210,7 +210,7 @@ static void special_tokens_are_never_chosen(void **state)
     int64_t chosen = 0;
     for (int64_t n = 0; n < 3000; n++) {
         struct fetched fetched;
-        const struct yk_slice *slice = fetch(sampler, n, 1, &fetched);
+        const struct yk_sample_slice *slice = fetch(sampler, n, 1, &fetched);
         for (int64_t i = 0; i < 32; i++) {
             assert_true(slice->targets[i] == YK_SAMPLER_NO_TARGET || slice->targets[i] == 300);
         }

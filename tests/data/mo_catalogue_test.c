@@ -57,7 +57,7 @@ static struct made make(bool big, const char *header)
 static const char utf8_header[] =
     "Language: de\nContent-Type: text/plain; charset=UTF-8\nX: charset=x\n";
 
-static void assert_text(struct yk_mo_text text, const char *expected)
+static void assert_text(struct yk_mo_string text, const char *expected)
 {
     assert_non_null(text.bytes);
     assert_int_equal(text.length, strlen(expected));
@@ -72,7 +72,7 @@ static void messages_are_read_in_both_orders_of_bytes(void **state)
         struct yk_mo_catalogue catalogue = {0};
         assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
         assert_int_equal(catalogue.count, COUNT);
-        struct yk_mo_entry entry = yk_mo_catalogue_at(&catalogue, 0);
+        struct yk_mo_message entry = yk_mo_catalogue_at(&catalogue, 0);
         assert_text(entry.source, "");
         assert_text(yk_mo_catalogue_form(&entry, 0), utf8_header);
         entry = yk_mo_catalogue_at(&catalogue, 2);
@@ -90,7 +90,7 @@ static void contexts_and_plurals_are_split_off(void **state)
     const struct made made = make(false, utf8_header);
     struct yk_mo_catalogue catalogue = {0};
     assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
-    const struct yk_mo_entry entry = yk_mo_catalogue_at(&catalogue, 1);
+    const struct yk_mo_message entry = yk_mo_catalogue_at(&catalogue, 1);
     assert_int_equal(entry.context.length, 4);
     assert_memory_equal(entry.context.bytes, "menu", 4);
     assert_text(entry.source, "%d file");

@@ -11,7 +11,7 @@ enum {
 struct row {
     const char *source;
     const char *translation;
-    enum yk_pair_fault fault;
+    enum yk_pair_reject_reason fault;
     const char *source_out; /* NULL: as it was */
     const char *translation_out;
 };
@@ -20,16 +20,16 @@ static void assert_rows(const struct row *rows, size_t count)
 {
     struct yk_pair_sides sides = {0};
     for (size_t i = 0; i < count; i++) {
-        enum yk_pair_fault fault = YK_PAIR_FAULTS;
+        enum yk_pair_reject_reason fault = YK_PAIR_REJECT_REASON_COUNT;
         sides.source = rows[i].source;
         sides.source_length = strlen(rows[i].source);
         sides.translation = rows[i].translation;
         sides.translation_length = strlen(rows[i].translation);
         assert_ok(yk_pair_clean(&sides, LONGEST, &fault));
         if (fault != rows[i].fault) {
-            fail_msg("\"%s\" is %s", rows[i].source, yk_pair_cleaning_fault_name(fault));
+            fail_msg("\"%s\" is %s", rows[i].source, yk_pair_cleaning_reason_name(fault));
         }
-        if (fault == YK_PAIR_GOOD) {
+        if (fault == YK_PAIR_ACCEPTED) {
             assert_string_equal(yk_text_chars(&sides.source_out),
                                 rows[i].source_out ? rows[i].source_out : rows[i].source);
             assert_string_equal(yk_text_chars(&sides.translation_out), rows[i].translation_out
@@ -47,8 +47,8 @@ static void white_space_becomes_single_spaces(void **state)
 {
     (void)state;
     static const struct row rows[] = {
-        {"  It  is \nso.\n", "Es ist\nso.\n", YK_PAIR_GOOD, "It is so.", "Es ist so."},
-        {"Is it?", "Est-ce\xc2\xa0vrai\xc2\xa0?", YK_PAIR_GOOD, NULL, "Est-ce vrai ?"},
+        {"  It  is \nso.\n", "Es ist\nso.\n", YK_PAIR_ACCEPTED, "It is so.", "Es ist so."},
+        {"Is it?", "Est-ce\xc2\xa0vrai\xc2\xa0?", YK_PAIR_ACCEPTED, NULL, "Est-ce vrai ?"},
     };
     ASSERT_ROWS(rows);
 }
@@ -57,13 +57,13 @@ static void marks_of_mnemonics_go(void **state)
 {
     (void)state;
     static const struct row rows[] = {
-        {"_File", "_Datei", YK_PAIR_GOOD, "File", "Datei"},
-        {"E_xit", "Be_enden", YK_PAIR_GOOD, "Exit", "Beenden"},
-        {"Save &As", "Speichern &unter", YK_PAIR_GOOD, "Save As", "Speichern unter"},
-        {"_File", "파일(_F)", YK_PAIR_GOOD, "File", "파일"},
-        {"_Quit", "終了 (_Q)", YK_PAIR_GOOD, "Quit", "終了"},
-        {"Go to _URL", "Zur _URL", YK_PAIR_GOOD, "Go to URL", "Zur URL"},
-        {"_Open", "_Öffnen", YK_PAIR_GOOD, "Open", "Öffnen"},
+        {"_File", "_Datei", YK_PAIR_ACCEPTED, "File", "Datei"},
+        {"E_xit", "Be_enden", YK_PAIR_ACCEPTED, "Exit", "Beenden"},
+        {"Save &As", "Speichern &unter", YK_PAIR_ACCEPTED, "Save As", "Speichern unter"},
+        {"_File", "파일(_F)", YK_PAIR_ACCEPTED, "File", "파일"},
+        {"_Quit", "終了 (_Q)", YK_PAIR_ACCEPTED, "Quit", "終了"},
+        {"Go to _URL", "Zur _URL", YK_PAIR_ACCEPTED, "Go to URL", "Zur URL"},
+        {"_Open", "_Öffnen", YK_PAIR_ACCEPTED, "Open", "Öffnen"},
     };
     ASSERT_ROWS(rows);
 }
@@ -72,11 +72,11 @@ static void signs_that_are_no_mnemonics_stay(void **state)
 {
     (void)state;
     static const struct row rows[] = {
-        {"Set file_name now", "Setze »file_name« jetzt", YK_PAIR_GOOD, NULL, NULL},
-        {"AT&T is here", "AT&T ist da", YK_PAIR_GOOD, NULL, NULL},
-        {"Cut & paste", "Schneiden & kleben", YK_PAIR_GOOD, NULL, NULL},
-        {"Use &lt; here", "Nimm &lt; hier", YK_PAIR_GOOD, NULL, NULL},
-        {"the __init__ file", "die Datei __init__", YK_PAIR_GOOD, NULL, NULL},
+        {"Set file_name now", "Setze »file_name« jetzt", YK_PAIR_ACCEPTED, NULL, NULL},
+        {"AT&T is here", "AT&T ist da", YK_PAIR_ACCEPTED, NULL, NULL},
+        {"Cut & paste", "Schneiden & kleben", YK_PAIR_ACCEPTED, NULL, NULL},
+        {"Use &lt; here", "Nimm &lt; hier", YK_PAIR_ACCEPTED, NULL, NULL},
+        {"the __init__ file", "die Datei __init__", YK_PAIR_ACCEPTED, NULL, NULL},
     };
     ASSERT_ROWS(rows);
 }
@@ -96,8 +96,8 @@ static void messages_that_are_no_sentences_are_left_out(void **state)
         {"a\tb", "c\td", YK_PAIR_LAYOUT, NULL, NULL},
         {"100%", "100 %", YK_PAIR_NO_LETTERS, NULL, NULL},
         {"right", "\xe2\x86\x92", YK_PAIR_NO_LETTERS, NULL, NULL},
-        {"Editor", "Editor", YK_PAIR_SAME, NULL, NULL},
-        {"_Editor", "Edi_tor", YK_PAIR_SAME, NULL, NULL},
+        {"Editor", "Editor", YK_PAIR_IDENTICAL_SIDES, NULL, NULL},
+        {"_Editor", "Edi_tor", YK_PAIR_IDENTICAL_SIDES, NULL, NULL},
     };
     ASSERT_ROWS(rows);
 }
@@ -106,20 +106,20 @@ static void placeholders_must_be_on_both_sides(void **state)
 {
     (void)state;
     static const struct row rows[] = {
-        {"%d of %s", "%2$s: %1$d", YK_PAIR_GOOD, NULL, NULL},
-        {"%-10s ok", "%s gut", YK_PAIR_GOOD, NULL, NULL},
+        {"%d of %s", "%2$s: %1$d", YK_PAIR_ACCEPTED, NULL, NULL},
+        {"%-10s ok", "%s gut", YK_PAIR_ACCEPTED, NULL, NULL},
         {"%d of %s", "%s: eins", YK_PAIR_PLACEHOLDERS, NULL, NULL},
         {"%d file", "%ld Datei", YK_PAIR_PLACEHOLDERS, NULL, NULL},
-        {"%(name)s is", "%(name)s ist", YK_PAIR_GOOD, NULL, NULL},
+        {"%(name)s is", "%(name)s ist", YK_PAIR_ACCEPTED, NULL, NULL},
         {"%(name)s is", "%(Name)s ist", YK_PAIR_PLACEHOLDERS, NULL, NULL},
-        {"{count} files", "{count} Dateien", YK_PAIR_GOOD, NULL, NULL},
+        {"{count} files", "{count} Dateien", YK_PAIR_ACCEPTED, NULL, NULL},
         {"{count} files", "{zahl} Dateien", YK_PAIR_PLACEHOLDERS, NULL, NULL},
-        {"%1 in %2", "%2 hat %1", YK_PAIR_GOOD, NULL, NULL},
+        {"%1 in %2", "%2 hat %1", YK_PAIR_ACCEPTED, NULL, NULL},
         {"%1 in %2", "%2 hat %2", YK_PAIR_PLACEHOLDERS, NULL, NULL},
-        {"50% of all", "50% von allen", YK_PAIR_GOOD, NULL, NULL},
-        {"100% sure", "ganz sicher", YK_PAIR_GOOD, NULL, NULL},
+        {"50% of all", "50% von allen", YK_PAIR_ACCEPTED, NULL, NULL},
+        {"100% sure", "ganz sicher", YK_PAIR_ACCEPTED, NULL, NULL},
         {"Your names", "Jo <jo@example.org>", YK_PAIR_PLACEHOLDERS, NULL, NULL},
-        {"{ brace", "Klammer {", YK_PAIR_GOOD, NULL, NULL},
+        {"{ brace", "Klammer {", YK_PAIR_ACCEPTED, NULL, NULL},
     };
     ASSERT_ROWS(rows);
 }
@@ -130,13 +130,15 @@ static void lengths_are_in_characters(void **state)
     static const struct row rows[] = {
         /* 60 characters of two bytes each, then 61. */
         {"A sentence that is long enough",
-         "éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé", YK_PAIR_GOOD, NULL, NULL},
+         "éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé", YK_PAIR_ACCEPTED, NULL,
+         NULL},
         {"A sentence that is long enough",
-         "ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé", YK_PAIR_LONG, NULL, NULL},
+         "ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé", YK_PAIR_TOO_LONG, NULL,
+         NULL},
         /* Four times five and sixteen more are 36. */
         {"abcde", "123456789 123456789 123456789 123456", YK_PAIR_NO_LETTERS, NULL, NULL},
-        {"abcde", "a23456789 123456789 123456789 123456", YK_PAIR_GOOD, NULL, NULL},
-        {"abcde", "a23456789 123456789 123456789 1234567", YK_PAIR_UNEQUAL, NULL, NULL},
+        {"abcde", "a23456789 123456789 123456789 123456", YK_PAIR_ACCEPTED, NULL, NULL},
+        {"abcde", "a23456789 123456789 123456789 1234567", YK_PAIR_LENGTH_RATIO, NULL, NULL},
     };
     ASSERT_ROWS(rows);
 }

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct yk_chunk_boundary at_spaces = {.possible = true};
+static const struct yk_chunk_boundary_rules at_spaces = {.possible = true};
 
 /* All pieces of a file, with "|" between them. */
-static void read_all(const char *path, const struct yk_chunk_boundary *cut, size_t chunk,
+static void read_all(const char *path, const struct yk_chunk_boundary_rules *cut, size_t chunk,
                      struct yk_text *out)
 {
     struct yk_text_reader *reader = NULL;
@@ -52,7 +52,7 @@ static void chunks_end_before_spaces_and_are_as_long_as_they_may_be(void **state
 static void where_there_is_no_place_to_cut_all_is_one_chunk(void **state)
 {
     (void)state;
-    static const struct yk_chunk_boundary none = {0};
+    static const struct yk_chunk_boundary_rules none = {0};
     struct yk_text chunks = {0};
     read_all(support_scratch_write_text("a.txt", "one two three"), &none, 4, &chunks);
     assert_string_equal(yk_text_chars(&chunks), "one two three");
@@ -143,8 +143,8 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
 static void what_is_no_text_is_refused_before_a_chunk_ends(void **state)
 {
     (void)state;
-    static const struct yk_chunk_boundary none = {0};
-    const struct yk_chunk_boundary *const cuts[] = {&at_spaces, &none};
+    static const struct yk_chunk_boundary_rules none = {0};
+    const struct yk_chunk_boundary_rules *const cuts[] = {&at_spaces, &none};
     const char *path = support_scratch_write_text("sparse.txt", "word");
     char message[700];
     snprintf(message, sizeof message, "%s:1:5: a zero byte: this is no text", path);

@@ -21,7 +21,7 @@ static void tokens_are_read_from_any_place(void **state)
         tokens[i] = (uint16_t)(i * 13);
     }
     assert_ok(yk_token_shard_open(support_write_shard("a.bin", tokens, MANY, MANY), &shard));
-    assert_int_equal(yk_token_shard_count(shard), MANY);
+    assert_int_equal(yk_token_shard_token_count(shard), MANY);
     assert_ok(yk_token_shard_read(shard, 0, MANY, read));
     for (int i = 0; i < MANY; i++) {
         assert_int_equal(read[i], tokens[i]);
@@ -34,7 +34,7 @@ static void tokens_are_read_from_any_place(void **state)
 static void refuse(const unsigned char *bytes, size_t length, uint64_t size, const char *message)
 {
     struct yk_token_shard_header parsed = {0};
-    assert_fails(yk_token_shard_parse(bytes, length, size, "file", &parsed), YK_ERROR_INPUT,
+    assert_fails(yk_token_shard_parse_header(bytes, length, size, "file", &parsed), YK_ERROR_INPUT,
                  message);
 }
 
@@ -44,7 +44,7 @@ static void every_broken_rule_has_its_sentence(void **state)
     /* 20240520 is 0x0134d888. */
     unsigned char header[1024] = {0x88, 0xd8, 0x34, 0x01, 1, 0, 0, 0, 3};
     struct yk_token_shard_header parsed = {0};
-    assert_ok(yk_token_shard_parse(header, 1024, 1030, "file", &parsed));
+    assert_ok(yk_token_shard_parse_header(header, 1024, 1030, "file", &parsed));
     assert_int_equal(parsed.count, 3);
     assert_int_equal(parsed.form->token_bytes, 2);
     refuse(header, 1023, 1023,
@@ -78,7 +78,7 @@ static void a_shard_of_llama3_has_four_bytes_a_token(void **state)
     struct yk_token_shard *shard = NULL;
     int32_t read[3] = {0};
     memcpy(file + 1024, tokens, 12);
-    assert_ok(yk_token_shard_parse(file, 1024, 1036, "file", &parsed));
+    assert_ok(yk_token_shard_parse_header(file, 1024, 1036, "file", &parsed));
     assert_int_equal(parsed.count, 3);
     assert_int_equal(parsed.form->token_bytes, 4);
     assert_ok(yk_token_shard_open(support_scratch_write("wide.bin", file, 1036), &shard));

@@ -26,7 +26,7 @@ static void assert_shard(const char *name, const int32_t *tokens, int64_t count)
     struct yk_token_shard *shard = NULL;
     int32_t read[64];
     assert_ok(yk_token_shard_open(support_scratch_path(name), &shard));
-    assert_int_equal(yk_token_shard_count(shard), count);
+    assert_int_equal(yk_token_shard_token_count(shard), count);
     assert_ok(yk_token_shard_read(shard, 0, count, read));
     assert_memory_equal(read, tokens, (size_t)count * sizeof *tokens);
     yk_token_shard_close(shard);
@@ -42,12 +42,12 @@ static void bytes_are_those_that_llm_c_writes(void **state)
     static const int32_t tokens[] = {258, 65535};
     for (int i = 0; i < 2; i++) {
         struct yk_token_shard_writer *writer = create("a.bin", i == 0 ? 65536 : 65537, 0);
-        struct yk_token_shard_written written = {0};
+        struct yk_token_shard_write_summary written = {0};
         struct yk_text file = {0};
         assert_ok(yk_token_shard_writer_add(writer, tokens, 2));
         assert_ok(yk_token_shard_writer_finish(writer, &written));
         yk_token_shard_writer_destroy(writer);
-        assert_ok(yk_file_read(support_scratch_path("a.bin"), &file));
+        assert_ok(yk_file_read_document(support_scratch_path("a.bin"), &file));
         assert_int_equal(file.length, i == 0 ? 1028 : 1032);
         assert_int_equal(written.bytes, file.length);
         assert_memory_equal(file.bytes, i == 0 ? narrow : wide, 12);
@@ -66,7 +66,7 @@ static void a_series_has_so_many_tokens_a_file(void **state)
     (void)state;
     static const int32_t tokens[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     struct yk_token_shard_writer *writer = create("set.bin", 10, 4);
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
     assert_ok(yk_token_shard_writer_add(writer, tokens + 3, 7));
     assert_false(support_scratch_holds("set_000000.bin"));
@@ -86,7 +86,7 @@ static void a_full_last_file_is_followed_by_none(void **state)
     (void)state;
     static const int32_t tokens[] = {5, 6, 7, 8};
     struct yk_token_shard_writer *writer = create("set", 10, 2);
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     assert_ok(yk_token_shard_writer_add(writer, tokens, 4));
     assert_ok(yk_token_shard_writer_finish(writer, &written));
     yk_token_shard_writer_destroy(writer);
@@ -107,7 +107,7 @@ static void many_tokens_go_through_the_buffer(void **state)
         tokens[i] = i;
     }
     struct yk_token_shard_writer *writer = create("many.bin", MANY, 0);
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     struct yk_token_shard *shard = NULL;
     for (int32_t at = 0; at < MANY; at += 40000) {
         const int32_t left = MANY - at;
@@ -125,7 +125,7 @@ static void what_is_given_up_leaves_what_was_there(void **state)
 {
     (void)state;
     static const int32_t tokens[] = {1, 2, 3};
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     support_scratch_write_text("old.bin", "old");
     struct yk_token_shard_writer *writer = create("old.bin", 10, 0);
     assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
@@ -133,7 +133,7 @@ static void what_is_given_up_leaves_what_was_there(void **state)
     yk_token_shard_writer_destroy(writer);
     assert_false(support_scratch_holds("old.bin.partial"));
     struct yk_text file = {0};
-    assert_ok(yk_file_read(support_scratch_path("old.bin"), &file));
+    assert_ok(yk_file_read_document(support_scratch_path("old.bin"), &file));
     assert_string_equal(yk_text_chars(&file), "old");
     yk_text_free(&file);
 
@@ -157,7 +157,7 @@ static void a_link_stays_and_is_written_through(void **state)
 {
     (void)state;
     static const int32_t tokens[] = {1, 2, 3, 4, 5};
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     support_scratch_write_text("target", "old");
     assert_int_equal(symlink("target", support_scratch_path("set_000001.bin")), 0);
     assert_int_equal(symlink("new", support_scratch_path("one.bin")), 0);
@@ -191,7 +191,7 @@ static void what_is_given_up_leaves_what_a_link_leads_to(void **state)
     assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
     yk_token_shard_writer_destroy(writer);
     assert_true(is_link("one.bin"));
-    assert_ok(yk_file_read(support_scratch_path("target"), &file));
+    assert_ok(yk_file_read_document(support_scratch_path("target"), &file));
     assert_string_equal(yk_text_chars(&file), "old");
     yk_text_free(&file);
 }
@@ -202,7 +202,7 @@ static void a_pipe_gets_all_of_the_file(void **state)
     (void)state;
     static const int32_t tokens[] = {258, 9};
     unsigned char read_bytes[2048];
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     const char *path = support_scratch_path("pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
     const int reader = open(path, O_RDONLY | O_NONBLOCK);
@@ -221,7 +221,7 @@ static void what_cannot_be_written_to_is_one_sentence(void **state)
 {
     (void)state;
     static const int32_t tokens[] = {1, 2, 3};
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     struct yk_text message = {0};
     const char *path = support_scratch_path("folder.bin");
     assert_int_equal(mkdir(path, 0700), 0);

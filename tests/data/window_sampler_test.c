@@ -40,10 +40,10 @@ static yk_status fetch_one(const struct yk_sampler *sampler, int64_t number, int
                            int32_t *targets)
 {
     int32_t length = 0;
-    struct yk_slice slice = {.lengths = &length};
+    struct yk_sample_slice slice = {.lengths = &length};
     slice.tokens = tokens;
     slice.targets = targets;
-    return yk_sampler_fetch(sampler, number, 1, &slice);
+    return yk_sampler_fetch_slice(sampler, number, 1, &slice);
 }
 
 /* Takes a sample, checks that it is a window, and returns the place of its first token. */
@@ -65,7 +65,7 @@ static void sampler_gives_every_window_once_an_epoch(void **state)
     (void)state;
     for (int count = 2; count < 120; count += 7) {
         struct yk_corpus *corpus = open_counting(count);
-        const struct yk_corpus_range range = yk_corpus_all(corpus);
+        const struct yk_corpus_range range = yk_corpus_full_range(corpus);
         for (int64_t T = 1; T < count; T += 3) {
             struct yk_sampler *sampler = create(&range, T, 5);
             const int64_t windows = sampler->epoch_units;
@@ -93,7 +93,7 @@ static void an_epoch_has_as_many_windows_as_fit_at_every_phase(void **state)
     (void)state;
     for (int count = 2; count < 60; count++) {
         struct yk_corpus *corpus = open_counting(count);
-        const struct yk_corpus_range range = yk_corpus_all(corpus);
+        const struct yk_corpus_range range = yk_corpus_full_range(corpus);
         for (int64_t T = 1; T < count; T++) {
             struct yk_sampler *sampler = create(&range, T, 0);
             int64_t fit = 0; /* by counting */
@@ -111,7 +111,7 @@ static void phases_and_orders_differ_between_epochs_and_seeds(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(400);
-    const struct yk_corpus_range range = yk_corpus_all(corpus);
+    const struct yk_corpus_range range = yk_corpus_full_range(corpus);
     struct yk_sampler *one = create(&range, 8, 1);
     struct yk_sampler *two = create(&range, 8, 2);
     const int64_t windows = one->epoch_units;
@@ -140,7 +140,7 @@ static void sample_numbers_mean_the_same_for_ever(void **state)
     static const int64_t expected[] = {2,  10, 30, 34, 6,  26, 14, 18, 22, 38, 33, 13,
                                        37, 5,  1,  17, 25, 29, 9,  21, 23, 35, 31, 19};
     struct yk_corpus *corpus = open_counting(47);
-    const struct yk_corpus_range range = yk_corpus_all(corpus);
+    const struct yk_corpus_range range = yk_corpus_full_range(corpus);
     struct yk_sampler *sampler = create(&range, 4, 7);
     for (int64_t n = 23; n >= 0; n--) { /* in any order */
         assert_int_equal(fetch(sampler, n), expected[n]);
@@ -173,7 +173,7 @@ static void a_text_just_long_enough_is_one_window(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(9);
-    const struct yk_corpus_range range = yk_corpus_all(corpus);
+    const struct yk_corpus_range range = yk_corpus_full_range(corpus);
     struct yk_sampler *sampler = create(&range, 8, 1);
     assert_int_equal(sampler->epoch_units, 1);
     for (int64_t n = 0; n < 20; n++) {
@@ -187,7 +187,7 @@ static void a_text_shorter_than_the_context_is_refused(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(8);
-    const struct yk_corpus_range range = yk_corpus_all(corpus);
+    const struct yk_corpus_range range = yk_corpus_full_range(corpus);
     const struct yk_corpus_range one = {.corpus = corpus, .count = 1};
     struct yk_sampler *sampler = NULL;
     assert_fails(yk_window_sampler_create(

@@ -5,13 +5,13 @@
 static void the_file_is_one_flat_object(void **state)
 {
     (void)state;
-    static const struct yk_module_map_entry entries[] = {{"model.embed_tokens", 0},
+    static const struct yk_device_map_entry entries[] = {{"model.embed_tokens", 0},
                                                          {"model.layers.0", 12},
-                                                         {"model.norm", YK_PLACE_CPU},
-                                                         {"lm_head", YK_PLACE_DISK}};
-    const struct yk_module_map map = {entries, 4};
+                                                         {"model.norm", YK_DEVICE_MAP_CPU},
+                                                         {"lm_head", YK_DEVICE_MAP_DISK}};
+    const struct yk_device_map map = {entries, 4};
     struct yk_text text = {0};
-    assert_ok(yk_export_accelerate(&map, &text));
+    assert_ok(yk_export_accelerate_device_map(&map, &text));
     assert_string_equal(yk_text_chars(&text), "{\n"
                                               "  \"model.embed_tokens\": 0,\n"
                                               "  \"model.layers.0\": 12,\n"
@@ -24,17 +24,17 @@ static void the_file_is_one_flat_object(void **state)
 static void what_is_written_reads_back_as_the_same_map(void **state)
 {
     (void)state;
-    static const struct yk_module_map_entry entries[] = {
-        {"model.embed_tokens", 0}, {"model.layers.0", 0},    {"model.layers.1", 1},
-        {"model.layers.2", 1},     {"model.layers.3", 1},    {"model.norm", 1},
-        {"model.rotary_emb", 0},   {"lm_head", YK_PLACE_CPU}};
-    const struct yk_module_map map = {entries, sizeof entries / sizeof entries[0]};
+    static const struct yk_device_map_entry entries[] = {
+        {"model.embed_tokens", 0}, {"model.layers.0", 0},         {"model.layers.1", 1},
+        {"model.layers.2", 1},     {"model.layers.3", 1},         {"model.norm", 1},
+        {"model.rotary_emb", 0},   {"lm_head", YK_DEVICE_MAP_CPU}};
+    const struct yk_device_map map = {entries, sizeof entries / sizeof entries[0]};
     struct yk_arena *arena = NULL;
     struct yk_text text = {0};
-    const struct yk_module_map *read = NULL;
+    const struct yk_device_map *read = NULL;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_export_accelerate(&map, &text));
-    assert_ok(yk_module_map_read(text.bytes, text.length, "map.json",
+    assert_ok(yk_export_accelerate_device_map(&map, &text));
+    assert_ok(yk_device_map_read(text.bytes, text.length, "map.json",
                                  support_hf_modules("llama-tiny", arena), 2, arena, &read));
     assert_int_equal(read->count, map.count);
     for (int32_t i = 0; i < map.count; i++) {

@@ -6,7 +6,7 @@ static const int64_t shares[] = {10, 6};
 static int make(void **state)
 {
     static struct made_plan made;
-    made_plan_begin(&made, "gpt2", "1xrtx3090 + 1xv100", shares, YK_REPLICATED);
+    made_plan_begin(&made, "gpt2", "1xrtx3090 + 1xv100", shares, YK_SHARDING_REPLICATED);
     *state = &made;
     return 0;
 }
@@ -67,7 +67,7 @@ static void layers_in_parts_are_noted(void **state)
     made_plan_export(made, "ddp");
     assert_false(made_plan_notes(made, "planned in parts"));
     for (int32_t i = 2; i < 6; i++) {
-        made->plan->layers[i].strategy = YK_KEPT;
+        made->plan->layers[i].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     }
     made_plan_export(made, "ddp");
     assert_true(made_plan_notes(made, "layer 1 to layer 4: planned in parts, but DDP keeps every "

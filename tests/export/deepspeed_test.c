@@ -10,7 +10,7 @@ static const int64_t shares[] = {8, 8, 8};
 static int make(void **state)
 {
     static struct made_plan made;
-    made_plan_begin(&made, "gpt2", "3xa30", shares, YK_FULLY_SHARDED);
+    made_plan_begin(&made, "gpt2", "3xa30", shares, YK_SHARDING_FULLY_SHARDED);
     *state = &made;
     return 0;
 }
@@ -32,7 +32,7 @@ static double number(const struct made_plan *made, bool stage, const char *key)
     return value;
 }
 
-static void set_all(const struct made_plan *made, enum yk_strategy strategy)
+static void set_all(const struct made_plan *made, enum yk_sharding_strategy strategy)
 {
     for (int32_t i = 0; i < made->plan->layer_count; i++) {
         made->plan->layers[i].strategy = strategy;
@@ -41,11 +41,13 @@ static void set_all(const struct made_plan *made, enum yk_strategy strategy)
 
 static void the_stage_follows_the_strategy(void **state)
 {
-    static const double stages[YK_STRATEGY_COUNT] = {
-        [YK_REPLICATED] = 0, [YK_SHARDED_STATE] = 2, [YK_KEPT] = 3, [YK_FULLY_SHARDED] = 3};
+    static const double stages[YK_SHARDING_STRATEGY_COUNT] = {[YK_SHARDING_REPLICATED] = 0,
+                                                              [YK_SHARDING_SHARDED_STATE] = 2,
+                                                              [YK_SHARDING_KEPT_AFTER_FORWARD] = 3,
+                                                              [YK_SHARDING_FULLY_SHARDED] = 3};
     struct made_plan *made = *state;
-    for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
-        set_all(made, (enum yk_strategy)i);
+    for (int i = 0; i < YK_SHARDING_STRATEGY_COUNT; i++) {
+        set_all(made, (enum yk_sharding_strategy)i);
         made_plan_export(made, "deepspeed");
         assert_true(number(made, true, "stage") == stages[i]);
         assert_false(made_plan_notes(made, "Layers differ"));
@@ -88,7 +90,7 @@ static void sizes_are_in_elements(void **state)
     assert_true(number(made, true, "stage3_prefetch_bucket_size") == 39383808);
     made->plan->workload.precision = YK_PRECISION_FP32;
     made_plan_describe(made);
-    set_all(made, YK_SHARDED_STATE);
+    set_all(made, YK_SHARDING_SHARDED_STATE);
     made_plan_export(made, "deepspeed");
     assert_true(number(made, true, "reduce_bucket_size") == 6291456);
     assert_true(number(made, true, "allgather_bucket_size") == 1048576);
@@ -102,10 +104,10 @@ static void kept_layers_at_the_end_are_within_reuse_distance(void **state)
     made_plan_export(made, "deepspeed");
     assert_true(number(made, true, "stage3_max_reuse_distance") == 0);
     for (int32_t i = 11; i < 14; i++) {
-        made->plan->layers[i].strategy = YK_KEPT;
+        made->plan->layers[i].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     }
-    made->plan->layers[14].strategy = YK_KEPT;
-    made->plan->layers[0].strategy = YK_KEPT;
+    made->plan->layers[14].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
+    made->plan->layers[0].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     made_plan_export(made, "deepspeed");
     assert_true(number(made, true, "stage3_max_reuse_distance") == 2 * (2 * 7087872.0 + 1536));
     assert_true(made_plan_notes(made, "Layers differ in the plan (5 kept, 10 fully-sharded); "

@@ -17,18 +17,18 @@ static void an_exporter_is_found_by_its_name(void **state)
     (void)state;
     const struct yk_exporter *found = NULL;
     for (size_t i = 0; i < yk_exporter_count; i++) {
-        assert_ok(yk_export_find(yk_exporters[i]->name, &found));
+        assert_ok(yk_export_find_exporter(yk_exporters[i]->name, &found));
         assert_ptr_equal(found, yk_exporters[i]);
         assert_true(strlen(found->summary) > 0 && strlen(found->file) > 0);
     }
-    assert_fails(yk_export_find("fdsp", &found), YK_ERROR_INPUT,
+    assert_fails(yk_export_find_exporter("fdsp", &found), YK_ERROR_INPUT,
                  "a plan cannot be exported to \"fdsp\"; did you mean \"fsdp\"?");
     struct yk_text all = {0};
     yk_text_add(&all, "a plan cannot be exported to \"megatron\"; it can be to ");
     for (size_t i = 0; i < yk_exporter_count; i++) {
         yk_text_addf(&all, "%s%s", i > 0 ? ", " : "", yk_exporters[i]->name);
     }
-    assert_fails(yk_export_find("megatron", &found), YK_ERROR_INPUT, yk_text_chars(&all));
+    assert_fails(yk_export_find_exporter("megatron", &found), YK_ERROR_INPUT, yk_text_chars(&all));
     yk_text_free(&all);
 }
 
@@ -38,7 +38,7 @@ static void a_placement_becomes_a_device_map(void **state)
     (void)state;
     static const int64_t shares[] = {1, 1, 1};
     struct made_plan made;
-    made_plan_begin(&made, "gpt-nano", "cpu:8 + 2xa30", shares, YK_REPLICATED);
+    made_plan_begin(&made, "gpt-nano", "cpu:8 + 2xa30", shares, YK_SHARDING_REPLICATED);
     struct yk_plan *placed = NULL;
     assert_ok(yk_plan_create(made.arena, 3, 3, 6, &placed));
     struct yk_plan_group *groups = placed->groups;
@@ -50,7 +50,7 @@ static void a_placement_becomes_a_device_map(void **state)
     placed->micro_batches = 3;
     for (int32_t i = 0; i < 3; i++) {
         groups[i].member_count = 1;
-        groups[i].members[0] = (struct yk_plan_member){.rank = i, .share = 3, .part = 1};
+        groups[i].members[0] = (struct yk_plan_group_member){.rank = i, .share = 3, .part = 1};
     }
     static const int32_t group_of[] = {0, 1, 1, 2, 2, 2};
     for (int32_t i = 0; i < 6; i++) {
@@ -79,7 +79,7 @@ static void layers_of_several_ranks_go_to_the_largest_share(void **state)
     (void)state;
     static const int64_t shares[] = {1, 4, 3};
     struct made_plan made;
-    made_plan_begin(&made, "gpt-nano", "3xa30", shares, YK_KEPT);
+    made_plan_begin(&made, "gpt-nano", "3xa30", shares, YK_SHARDING_KEPT_AFTER_FORWARD);
     made_plan_export(&made, "accelerate");
     assert_true(made_plan_says(&made, "\"transformer.h.0\": 1,"));
     assert_true(made_plan_notes(&made, "embed to head: several ranks hold these and share the "
@@ -153,13 +153,13 @@ static void any_plan_is_written_or_refused_as_a_whole(void **state)
     assert_ok(
         yk_cluster_parse("2x(2xa30 @ pcie4) + 1x(1xtitanxp + cpu:8 @ pcie3) @ 10GbE", &cluster));
     for (int i = 0; i < ROUNDS; i++) {
-        struct yk_plan_context context = {.cluster = cluster};
+        struct yk_plan_file_context context = {.cluster = cluster};
         struct yk_arena *arena = NULL;
         const struct yk_model *model = NULL;
         assert_ok(yk_arena_create(&arena));
-        assert_ok(yk_model_config_find(models[i % 4], &context.config));
+        assert_ok(yk_model_config_find_builtin(models[i % 4], &context.config));
         const struct yk_plan *plan = support_random_plan(&random, &context, arena);
-        assert_ok(yk_model_describe(context.config, &plan->workload, arena, &model));
+        assert_ok(yk_model_build(context.config, &plan->workload, arena, &model));
         export_all(plan, model, cluster, i < COMPILED);
         yk_arena_destroy(arena);
     }

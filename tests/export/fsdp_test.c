@@ -13,7 +13,7 @@ static const int64_t shares[] = {7, 4, 1};
 static int make(void **state)
 {
     static struct made_plan made;
-    made_plan_begin(&made, "gpt-nano", CLUSTER, shares, YK_FULLY_SHARDED);
+    made_plan_begin(&made, "gpt-nano", CLUSTER, shares, YK_SHARDING_FULLY_SHARDED);
     *state = &made;
     return 0;
 }
@@ -41,9 +41,9 @@ static void each_layer_is_resharded_as_planned(void **state)
 {
     struct made_plan *made = *state;
     struct yk_plan_layer *layers = made->plan->layers;
-    layers[2].strategy = YK_KEPT;
-    layers[3].strategy = YK_REPLICATED;
-    layers[4].strategy = YK_SHARDED_STATE;
+    layers[2].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
+    layers[3].strategy = YK_SHARDING_REPLICATED;
+    layers[4].strategy = YK_SHARDING_SHARDED_STATE;
     made_plan_export(made, "fsdp");
     assert_row(made, "layer 0", "\"modules\": [\"transformer.h.0\"]");
     assert_row(made, "layer 0", "\"replicated\": False, \"reshard_after_forward\": True");
@@ -59,14 +59,14 @@ static void weights_in_common_belong_to_the_whole_model(void **state)
 {
     struct made_plan tied;
     (void)state;
-    made_plan_begin(&tied, "gpt2", CLUSTER, shares, YK_FULLY_SHARDED);
+    made_plan_begin(&tied, "gpt2", CLUSTER, shares, YK_SHARDING_FULLY_SHARDED);
     made_plan_export(&tied, "fsdp");
     assert_row(&tied, "embed", "\"reshard_after_forward\": False, \"in_root\": True");
     assert_row(&tied, "head", "\"reshard_after_forward\": False, \"in_root\": True");
     assert_row(&tied, "layer 0", "\"in_root\": False");
     assert_true(made_plan_says(&tied, "\nROOT_REPLICATED = False\n"));
-    tied.plan->layers[0].strategy = YK_REPLICATED;
-    tied.plan->layers[tied.plan->layer_count - 1].strategy = YK_REPLICATED;
+    tied.plan->layers[0].strategy = YK_SHARDING_REPLICATED;
+    tied.plan->layers[tied.plan->layer_count - 1].strategy = YK_SHARDING_REPLICATED;
     made_plan_export(&tied, "fsdp");
     assert_true(made_plan_says(&tied, "\nROOT_REPLICATED = True\n"));
     made_plan_end(&tied);
@@ -90,8 +90,8 @@ static void gathers_go_as_far_ahead_as_planned(void **state)
 static void only_what_is_gathered_is_gathered_ahead(void **state)
 {
     struct made_plan *made = *state;
-    made->plan->layers[2].strategy = YK_REPLICATED;
-    made->plan->layers[3].strategy = YK_KEPT;
+    made->plan->layers[2].strategy = YK_SHARDING_REPLICATED;
+    made->plan->layers[3].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     made_plan_export(made, "fsdp");
     assert_row(made, "layer 0", "\"forward_prefetch\": [\"layer 2\"]");
     assert_row(made, "layer 1", "\"forward_prefetch\": [], \"backward_prefetch\": []");
@@ -147,7 +147,7 @@ static void numbers_are_those_of_the_plan(void **state)
 static void what_fsdp_cannot_say_is_noted(void **state)
 {
     struct made_plan *made = *state;
-    struct yk_plan_member *members = made->plan->groups[0].members;
+    struct yk_plan_group_member *members = made->plan->groups[0].members;
     made_plan_export(made, "fsdp");
     assert_false(made_plan_notes(made, "Parts are unequal"));
     assert_false(made_plan_notes(made, "takes no samples"));
@@ -175,8 +175,8 @@ static void ranks_are_members_of_the_group(void **state)
 {
     struct made_plan *made = *state;
     struct yk_plan_group *group = &made->plan->groups[0];
-    group->members[0] = (struct yk_plan_member){.rank = 2, .share = 9, .part = 0.5};
-    group->members[1] = (struct yk_plan_member){.rank = 0, .share = 3, .part = 0.5};
+    group->members[0] = (struct yk_plan_group_member){.rank = 2, .share = 9, .part = 0.5};
+    group->members[1] = (struct yk_plan_group_member){.rank = 0, .share = 3, .part = 0.5};
     group->member_count = 2;
     made_plan_export(made, "fsdp");
     assert_true(made_plan_says(made, "\nRANKS = 2\nBATCH = 12\nSHARES = [9, 3]\n"));
@@ -251,7 +251,7 @@ static void python_agrees_with_the_plan_about_samples(void **state)
         struct yk_text lists = {0};
         for (int32_t k = 0; k < 5; k++) {
             int64_t first = 0;
-            const int64_t count = yk_plan_samples(made->plan, 0, r, k, &first);
+            const int64_t count = yk_plan_member_samples(made->plan, 0, r, k, &first);
             yk_text_addf(&expected, "%d %d %d %d %.6f\n", (int)r, (int)k, (int)(start + first),
                          (int)count, (double)count * 3 / 12);
             yk_text_addf(&lists, "%s[", k > 0 ? ", " : "");
@@ -261,7 +261,7 @@ static void python_agrees_with_the_plan_about_samples(void **state)
             }
             yk_text_add(&lists, "]");
             for (int32_t other = 0; other < 3; other++) {
-                start += yk_plan_samples(made->plan, 0, other, k, &first);
+                start += yk_plan_member_samples(made->plan, 0, other, k, &first);
             }
         }
         yk_text_addf(&expected, "[%s]\n", yk_text_chars(&lists));

@@ -38,7 +38,7 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
 {
     struct yk_manifest manifest = {0};
     struct yk_text again = {0};
-    if (yk_manifest_read(bytes, size, arena, &manifest) != YK_OK) {
+    if (yk_manifest_parse(bytes, size, arena, &manifest) != YK_OK) {
         return;
     }
     fuzz_accept();

@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct yk_arena *arena = NULL;
-    struct yk_counter_ranks ranks = {0};
+    struct yk_counter_run_data ranks = {0};
     struct yk_text first = {0};
     struct yk_text second = {0};
     struct yk_text page = {0};
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (yk_counters_file_read((const char *)data, size, "fuzz", arena, &ranks) == YK_OK) {
         fuzz_accept();
         const struct yk_run_report report = {.title = "fuzz", .counters = &ranks};
-        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        fuzz_expect(yk_run_page_write(&report, &page) == YK_OK, "there is a page");
         fuzz_expect(yk_counters_file_write(&ranks, &first) == YK_OK, "there is memory");
         fuzz_expect(yk_counters_file_read(first.bytes, first.length, "written", arena, &ranks) ==
                         YK_OK,

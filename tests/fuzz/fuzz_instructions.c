@@ -37,8 +37,8 @@ static void check_windows(const struct yk_instructions *instructions)
     fuzz_expect(yk_instruction_sampler_create(instructions, &packed, &sampler) == YK_OK,
                 "what is not too long can be packed");
     for (int64_t n = 0; n < sampler->epoch_units && n < MOST_WINDOWS; n++) {
-        struct yk_slice slice = {.tokens = tokens, .targets = targets, .lengths = &length};
-        fuzz_expect(yk_sampler_fetch(sampler, n, 1, &slice) == YK_OK, "windows can be taken");
+        struct yk_sample_slice slice = {.tokens = tokens, .targets = targets, .lengths = &length};
+        fuzz_expect(yk_sampler_fetch_slice(sampler, n, 1, &slice) == YK_OK, "windows can be taken");
         fuzz_expect(slice.present == length && length > 1 && length <= LONGEST,
                     "windows have room");
         fuzz_expect(slice.counted > 0, "each window bears loss");
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct yk_instructions *instructions = NULL;
         if (yk_instructions_read((const char *)data, size, &request, &instructions) == YK_OK) {
             fuzz_accept();
-            check(instructions, yk_tokenizer_count(tokenizer));
+            check(instructions, yk_tokenizer_vocabulary_size(tokenizer));
         }
         yk_instructions_close(instructions);
     }

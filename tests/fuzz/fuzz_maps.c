@@ -5,8 +5,8 @@
 #include "fuzz/fuzz.h"
 
 #include "graph/read.h"
-#include "plan/module_map.h"
-#include "sched/mapping.h"
+#include "plan/device_map.h"
+#include "sched/assignment.h"
 #include "support/support.h"
 
 #include <stdlib.h>
@@ -18,11 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct yk_graph_read_options options = {0};
     struct yk_graph *graph = NULL;
     int32_t devices[16];
-    if (yk_graph_read(yk_graph_example, strlen(yk_graph_example), "example", &options, &graph) !=
-        YK_OK) {
+    if (yk_graph_read(yk_graph_example_json, strlen(yk_graph_example_json), "example", &options,
+                      &graph) != YK_OK) {
         abort();
     }
-    if (yk_task_map_read((const char *)data, size, "fuzz", graph, devices) == YK_OK) {
+    if (yk_assignment_read((const char *)data, size, "fuzz", graph, devices) == YK_OK) {
         fuzz_accept();
         for (int32_t i = 0; i < graph->task_count; i++) {
             if (devices[i] < 0 || devices[i] >= graph->device_count) {
@@ -41,19 +41,20 @@ enum {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct yk_model_config *config = NULL;
-    const struct yk_modules *modules = NULL;
-    const struct yk_module_map *map = NULL;
+    const struct yk_module_tree *modules = NULL;
+    const struct yk_device_map *map = NULL;
     struct yk_arena *arena = NULL;
-    if (yk_arena_create(&arena) != YK_OK || yk_model_config_find("gpt-nano", &config) != YK_OK ||
-        yk_modules_list(config, arena, &modules) != YK_OK) {
+    if (yk_arena_create(&arena) != YK_OK ||
+        yk_model_config_find_builtin("gpt-nano", &config) != YK_OK ||
+        yk_module_tree_build(config, arena, &modules) != YK_OK) {
         abort();
     }
-    if (yk_module_map_read((const char *)data, size, "fuzz", modules, DEVICES, arena, &map) ==
+    if (yk_device_map_read((const char *)data, size, "fuzz", modules, DEVICES, arena, &map) ==
         YK_OK) {
         fuzz_accept();
         for (int32_t i = 0; i < modules->tensor_count; i++) {
-            const int32_t place = yk_module_map_find(map, modules->tensors[i].name);
-            if (place >= DEVICES || place == YK_PLACE_NONE) {
+            const int32_t place = yk_device_map_find(map, modules->tensors[i].name);
+            if (place >= DEVICES || place == YK_DEVICE_MAP_UNASSIGNED) {
                 abort();
             }
         }

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static void check_text(struct yk_mo_text text, const uint8_t *data, size_t size)
+static void check_text(struct yk_mo_string text, const uint8_t *data, size_t size)
 {
     const char *const begin = (const char *)data;
     if (text.bytes) {
@@ -20,15 +20,16 @@ static void check_text(struct yk_mo_text text, const uint8_t *data, size_t size)
     }
 }
 
-static void clean(struct yk_pair_sides *sides, struct yk_mo_text source, struct yk_mo_text other)
+static void clean(struct yk_pair_sides *sides, struct yk_mo_string source,
+                  struct yk_mo_string other)
 {
-    enum yk_pair_fault fault = YK_PAIR_GOOD;
+    enum yk_pair_reject_reason fault = YK_PAIR_ACCEPTED;
     sides->source = source.bytes;
     sides->source_length = source.length;
     sides->translation = other.bytes;
     sides->translation_length = other.length;
     fuzz_expect(yk_pair_clean(sides, 400, &fault) == YK_OK, "there is memory");
-    if (fault == YK_PAIR_GOOD) {
+    if (fault == YK_PAIR_ACCEPTED) {
         const struct yk_text *out = &sides->source_out;
         fuzz_expect(out->length > 0 &&
                         yk_utf8_valid_length(out->bytes, out->length) == out->length &&
@@ -37,14 +38,14 @@ static void clean(struct yk_pair_sides *sides, struct yk_mo_text source, struct 
     }
 }
 
-static void check_entry(const struct yk_mo_entry *entry, const uint8_t *data, size_t size,
+static void check_entry(const struct yk_mo_message *entry, const uint8_t *data, size_t size,
                         struct yk_pair_sides *sides)
 {
     check_text(entry->context, data, size);
     check_text(entry->source, data, size);
     fuzz_expect(entry->form_count >= 1, "there is a translation, if an empty one");
     for (int32_t i = 0; i < entry->form_count; i++) {
-        const struct yk_mo_text form = yk_mo_catalogue_form(entry, i);
+        const struct yk_mo_string form = yk_mo_catalogue_form(entry, i);
         check_text(form, data, size);
         clean(sides, entry->source, form);
     }
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_expect(yk_status_message()[0] != '\0', "a refusal says why");
         }
         for (uint32_t i = 0; i < catalogue.count; i++) {
-            const struct yk_mo_entry entry = yk_mo_catalogue_at(&catalogue, i);
+            const struct yk_mo_message entry = yk_mo_catalogue_at(&catalogue, i);
             check_entry(&entry, data, size, &sides);
         }
     }

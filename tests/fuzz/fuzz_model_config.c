@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_written(config, arena);
         for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
             const struct yk_model *model = NULL;
-            if (yk_model_describe(config, &workloads[i], arena, &model) == YK_OK) {
+            if (yk_model_build(config, &workloads[i], arena, &model) == YK_OK) {
                 check_model(model);
             }
         }

@@ -18,13 +18,13 @@ static void check(yk_status status, const char *broken)
     }
 }
 
-static void check_plan(const struct yk_plan *plan, const struct yk_plan_context *context,
+static void check_plan(const struct yk_plan *plan, const struct yk_plan_file_context *context,
                        struct yk_arena *arena)
 {
     const struct yk_model *model = NULL;
     const struct yk_plan *again = NULL;
     struct yk_text text = {0};
-    check(yk_model_describe(context->config, &plan->workload, arena, &model), NULL);
+    check(yk_model_build(context->config, &plan->workload, arena, &model), NULL);
     check(yk_plan_check(plan, model), NULL);
     check(yk_plan_file_write(plan, context, &text), NULL);
     check(yk_plan_file_read(yk_text_chars(&text), text.length, "written", context, arena, &again),
@@ -35,18 +35,19 @@ static void check_plan(const struct yk_plan *plan, const struct yk_plan_context 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct yk_plan_context context = {0};
+    struct yk_plan_file_context context = {0};
     struct yk_cluster *cluster = NULL;
     struct yk_arena *arena = NULL;
-    struct yk_plan_sources sources = {0};
+    struct yk_plan_source_paths sources = {0};
     const struct yk_plan *plan = NULL;
     check(yk_arena_create(&arena), NULL);
     check(yk_cluster_parse("1xrtx3090 + 2xv100 @ 10GB/s", &cluster), NULL);
-    check(yk_model_config_find("gpt-nano", &context.config), NULL);
+    check(yk_model_config_find_builtin("gpt-nano", &context.config), NULL);
     context.cluster = cluster;
     if (yk_plan_file_read((const char *)data, size, "fuzz", &context, arena, &plan) == YK_OK) {
         fuzz_accept();
-        check(yk_plan_file_sources((const char *)data, size, "fuzz", arena, &sources), NULL);
+        check(yk_plan_file_read_source_paths((const char *)data, size, "fuzz", arena, &sources),
+              NULL);
         check_plan(plan, &context, arena);
     }
     yk_cluster_destroy(cluster);

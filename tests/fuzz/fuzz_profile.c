@@ -42,11 +42,11 @@ static yk_status look_at_layer(void *user, const struct yk_profile_layer_row *ro
         return YK_OK;
     }
     check_curve(yk_profile_find_layer(rows->profile, &row->layer, &curve), &curve);
-    if (yk_profile_find_sequences(rows->profile, &row->layer, &below, &above) == YK_OK) {
+    if (yk_profile_find_nearest_sequences(rows->profile, &row->layer, &below, &above) == YK_OK) {
         fuzz_expect(below == 0 || (below > 0 && below < row->layer.sequence), "below is below");
         fuzz_expect(above == 0 || above > row->layer.sequence, "above is above");
     }
-    if (yk_profile_find_part(rows->profile, row->layer.device, 0.5, 0.25, &part) == YK_OK) {
+    if (yk_profile_find_nearest_part(rows->profile, row->layer.device, 0.5, 0.25, &part) == YK_OK) {
         fuzz_expect(isnan(part) || (part >= 0.25 && part <= 0.75), "a part is as near as asked");
     }
     return yk_profile_has_layer(rows->profile, &row->layer, row->batch, row->measurement.versions,
@@ -94,7 +94,7 @@ static void read_all(const char *path)
     if (yk_profile_visit(profile, &visitors[0]) == YK_OK &&
         yk_profile_visit(profile, &visitors[1]) == YK_OK &&
         yk_profile_visit(profile, &visitors[2]) == YK_OK &&
-        yk_profile_list(profile, &text) == YK_OK &&
+        yk_profile_list_rows(profile, &text) == YK_OK &&
         rows[0].count + rows[1].count + rows[2].count > 0) {
         fuzz_accept();
     }
@@ -113,7 +113,7 @@ static void import(const char *path)
         fuzz_write_file("own.db", "", 0, own);
         fuzz_expect(yk_profile_create(own, &profile) == YK_OK, "a profile can be begun");
         yk_profile_close(profile);
-        fuzz_expect(yk_file_read(own, &empty) == YK_OK, "and read");
+        fuzz_expect(yk_file_read_document(own, &empty) == YK_OK, "and read");
     }
     fuzz_write_file("own.db", empty.bytes, empty.length, own);
     fuzz_expect(yk_profile_create(own, &profile) == YK_OK, "an empty profile can be opened");
@@ -129,12 +129,12 @@ static void import(const char *path)
 
 static void add(const char *path)
 {
-    static const struct yk_profile_fact fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
+    static const struct yk_profile_fact_key fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
     static const struct yk_profile_measurement one = {.value = 1, .samples = 1, .versions = ""};
     struct yk_profile *profile = NULL;
     struct yk_text note = {0};
     double value = 0;
-    if (yk_profile_create_or_set_aside(path, &note, &profile) == YK_OK &&
+    if (yk_profile_open_or_recreate(path, &note, &profile) == YK_OK &&
         yk_profile_add_fact(profile, &fact, &one) == YK_OK) {
         fuzz_expect(yk_profile_find_fact(profile, &fact, &value) != YK_OK || value == 1,
                     "what was added is found");

@@ -20,17 +20,17 @@ static void check_record(const uint8_t *data, size_t size)
     struct yk_connection_record record;
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     const struct yk_connection connection = {.fd = -1, .token = "token"};
-    if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_unpack(data, &record)) {
+    if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_parse_record(data, &record)) {
         return;
     }
     fuzz_accept();
-    yk_connection_pack(&record, wire);
+    yk_connection_serialize_record(&record, wire);
     fuzz_expect(memcmp(wire, data, sizeof wire) == 0, "a record is packed in one way only");
-    fuzz_expect(!yk_connection_is_proven(&connection, &record, NULL),
+    fuzz_expect(!yk_connection_verify_proof(&connection, &record, NULL),
                 "who has no token proves nothing");
     if (record.length <= size - YK_CONNECTION_RECORD_SIZE) {
         fuzz_expect(
-            !yk_connection_is_proven(&connection, &record, data + YK_CONNECTION_RECORD_SIZE),
+            !yk_connection_verify_proof(&connection, &record, data + YK_CONNECTION_RECORD_SIZE),
             "whatever follows proves nothing");
     }
 }
@@ -43,40 +43,41 @@ static void check_proof(const uint8_t *data, size_t size, const int *ends)
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     unsigned char following[MAX_BYTES];
     const struct yk_connection connection = {.fd = ends[1], .token = "token"};
-    if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_unpack(data, &record) ||
+    if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_parse_record(data, &record) ||
         record.kind < YK_CONNECTION_PROOF) {
         return;
     }
     record.length = (uint32_t)(size - YK_CONNECTION_RECORD_SIZE);
-    fuzz_expect(yk_connection_send(&connection, &record, data + YK_CONNECTION_RECORD_SIZE, 0) &&
-                    yk_connection_receive(ends[0], wire, sizeof wire, 0) &&
-                    yk_connection_receive(ends[0], following, record.length, 0),
-                "what was said is heard");
-    fuzz_expect(yk_connection_unpack(wire, &received) &&
-                    yk_connection_is_proven(&connection, &received, following),
+    fuzz_expect(
+        yk_connection_send_record(&connection, &record, data + YK_CONNECTION_RECORD_SIZE, 0) &&
+            yk_connection_receive_bytes(ends[0], wire, sizeof wire, 0) &&
+            yk_connection_receive_bytes(ends[0], following, record.length, 0),
+        "what was said is heard");
+    fuzz_expect(yk_connection_parse_record(wire, &received) &&
+                    yk_connection_verify_proof(&connection, &received, following),
                 "who knows the token is believed");
     received.rank ^= 1;
-    fuzz_expect(!yk_connection_is_proven(&connection, &received, following),
+    fuzz_expect(!yk_connection_verify_proof(&connection, &received, following),
                 "a changed record is not");
 }
 
 static void check_pending(const uint8_t *data, size_t size, const int *ends)
 {
-    struct yk_listener_pending pending;
+    struct yk_rendezvous_listener_handshake pending;
     struct yk_connection_record claim;
-    enum yk_listener_pending_result end = YK_LISTENER_PENDING_OPEN;
+    enum yk_rendezvous_listener_handshake_result end = YK_RENDEZVOUS_LISTENER_HANDSHAKE_IN_PROGRESS;
     const int fd = dup(ends[0]); /* a visit that makes no sense closes its own */
-    yk_listener_pending_begin(&pending, fd, "token");
+    yk_rendezvous_listener_handshake_begin(&pending, fd, "token");
     fuzz_expect(write(ends[1], data, size) == (ssize_t)size && shutdown(ends[1], SHUT_WR) == 0,
                 "there is room");
-    while (end != YK_LISTENER_PENDING_CLOSED) {
-        fuzz_expect(yk_listener_pending_receive(&pending, &end, &claim) == YK_OK,
+    while (end != YK_RENDEZVOUS_LISTENER_HANDSHAKE_CLOSED) {
+        fuzz_expect(yk_rendezvous_listener_handshake_receive(&pending, &end, &claim) == YK_OK,
                     "there are random numbers");
-        if (end == YK_LISTENER_PENDING_CLAIMS) {
+        if (end == YK_RENDEZVOUS_LISTENER_HANDSHAKE_PROOF_RECEIVED) {
             fuzz_accept();
             fuzz_expect(pending.greeted && claim.kind == YK_CONNECTION_PROOF,
                         "a claim follows a greeting");
-            fuzz_expect(!yk_connection_is_proven(&pending.connection, &claim, NULL),
+            fuzz_expect(!yk_connection_verify_proof(&pending.connection, &claim, NULL),
                         "strangers prove nothing");
         }
     }

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             strcmp(options[i].name, "kind") != 0,
                         "what the file is, is no setting");
         }
-        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        fuzz_expect(yk_run_page_write(&report, &page) == YK_OK, "there is a page");
         yk_text_free(&page);
     } else {
         fuzz_expect(strncmp(yk_status_message(), "fuzz", 4) == 0, "a refusal names the file");

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     "what was written is read");
         write_ranks(&summary, &second);
         fuzz_expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
-        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        fuzz_expect(yk_run_page_write(&report, &page) == YK_OK, "there is a page");
     }
     yk_text_free(&first);
     yk_text_free(&second);

@@ -16,7 +16,7 @@ static void check(const struct yk_safetensors_header *header, uint64_t begin, ui
     for (int32_t i = 0; i < header->count; i++) {
         const struct yk_tensor_entry *entry = &header->entries[i];
         uint64_t bytes = 0;
-        fuzz_expect(entry->type >= 0 && entry->type < YK_TENSOR_DTYPES, "types are known");
+        fuzz_expect(entry->type >= 0 && entry->type < YK_TENSOR_DTYPE_COUNT, "types are known");
         fuzz_expect(entry->rank >= 0 && entry->rank <= YK_TENSOR_MAX_RANK, "ranks have a limit");
         fuzz_expect(yk_tensor_bytes(entry->type, entry->rank, entry->shape, &bytes) &&
                         bytes == entry->bytes,

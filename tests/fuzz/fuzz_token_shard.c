@@ -13,7 +13,7 @@
 
 static void check(const struct yk_token_shard *shard, const uint8_t *data, size_t size)
 {
-    const int64_t count = yk_token_shard_count(shard);
+    const int64_t count = yk_token_shard_token_count(shard);
     const size_t width = data[0] == 0xa1 ? 4 : 2; /* the first byte of the magic number */
     fuzz_expect(count > 0 && size == YK_TOKEN_SHARD_HEADER_BYTES + width * (size_t)count,
                 "the tokens fill the file");

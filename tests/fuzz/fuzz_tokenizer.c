@@ -38,7 +38,8 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
                  memcmp(plain.items, again.items, (size_t)plain.count * sizeof *plain.items) == 0),
             "the second time gives the same tokens");
         for (int64_t i = 0; i < plain.count; i++) {
-            fuzz_expect(plain.items[i] >= 0 && plain.items[i] < yk_tokenizer_count(tokenizer),
+            fuzz_expect(plain.items[i] >= 0 &&
+                            plain.items[i] < yk_tokenizer_vocabulary_size(tokenizer),
                         "tokens are below the count");
         }
         fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_ADD,
@@ -66,9 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (length < size) {
             check_text(tokenizer, bytes + length + 1, size - length - 1);
         }
-        for (int role = 0; role < YK_TOKEN_ROLES; role++) {
-            fuzz_expect(yk_tokenizer_role(tokenizer, (enum yk_token_role)role) <
-                            yk_tokenizer_count(tokenizer),
+        for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
+            fuzz_expect(yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role) <
+                            yk_tokenizer_vocabulary_size(tokenizer),
                         "roles are tokens");
         }
         yk_tokenizer_destroy(tokenizer);

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .measured_low_s = metrics.low_step_s,
             .measured_high_s = metrics.high_step_s,
         };
-        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        fuzz_expect(yk_run_page_write(&report, &page) == YK_OK, "there is a page");
         fuzz_expect(!strstr(page.bytes, "=\"nan") && !strstr(page.bytes, "=\"-nan"),
                     "pictures are made of numbers");
     }
@@ -45,12 +45,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_trace *again = NULL;
     struct yk_text first = {0};
     struct yk_text second = {0};
-    if (yk_chrome_read((const char *)data, size, "fuzz", &trace) == YK_OK) {
+    if (yk_chrome_trace_read((const char *)data, size, "fuzz", &trace) == YK_OK) {
         fuzz_accept();
-        fuzz_expect(yk_chrome_write(trace, &first) == YK_OK, "it can be written");
-        fuzz_expect(yk_chrome_read(first.bytes, first.length, "written", &again) == YK_OK,
+        fuzz_expect(yk_chrome_trace_write(trace, &first) == YK_OK, "it can be written");
+        fuzz_expect(yk_chrome_trace_read(first.bytes, first.length, "written", &again) == YK_OK,
                     "what was written is read");
-        fuzz_expect(yk_chrome_write(again, &second) == YK_OK, "it can be written again");
+        fuzz_expect(yk_chrome_trace_write(again, &second) == YK_OK, "it can be written again");
         fuzz_expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
     }
     yk_text_free(&first);

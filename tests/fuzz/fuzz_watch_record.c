@@ -1,12 +1,12 @@
 /*
  * Fuzz target of the watch's records: the bytes are what ranks send, field after field in the order
- * of struct yk_watch_record and without what only greets. Records that are accepted index ranks,
- * lanes and ops, and become verdicts. The bytes as they are must be refused unless they have the
- * size of a record.
+ * of struct yk_watchdog_message and without what only greets. Records that are accepted index
+ * ranks, lanes and ops, and become verdicts. The bytes as they are must be refused unless they have
+ * the size of a record.
  */
 #include "fuzz/fuzz.h"
 
-#include "comm/watch/watch.h"
+#include "comm/watchdog/watchdog.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool read_field(struct fields *fields, void *out, size_t size)
     return true;
 }
 
-static bool read_record(struct fields *fields, struct yk_watch_record *out)
+static bool read_record(struct fields *fields, struct yk_watchdog_message *out)
 {
     memset(out, 0, sizeof *out);
     return read_field(fields, &out->kind, sizeof out->kind) &&
@@ -44,31 +44,33 @@ static bool read_record(struct fields *fields, struct yk_watch_record *out)
            read_field(fields, out->state.op_s, sizeof out->state.op_s);
 }
 
-static void check_verdict(const struct yk_watch_verdict *verdict)
+static void check_verdict(const struct yk_watchdog_failure *verdict)
 {
     struct yk_text text = {0};
     fuzz_expect(verdict->rank >= 0 && verdict->rank < RANKS, "a verdict is on a rank");
-    fuzz_expect(verdict->lane >= -1 && verdict->lane < YK_WATCH_LANES, "and on a lane, or none");
+    fuzz_expect(verdict->lane >= -1 && verdict->lane < YK_WATCHDOG_LANE_COUNT,
+                "and on a lane, or none");
     fuzz_expect(verdict->since_s >= 0, "it takes time to be lost");
-    yk_watch_describe(verdict, &text);
+    yk_watchdog_describe_failure(verdict, &text);
     fuzz_expect(strlen(yk_text_chars(&text)) > strlen("rank 0 "), "a verdict has words");
     yk_text_free(&text);
 }
 
 /* As rank 0 and the others use it. */
-static void use(const struct yk_watch_record *record, struct yk_watch_state *states, bool *left)
+static void use(const struct yk_watchdog_message *record, struct yk_watchdog_rank_state *states,
+                bool *left)
 {
-    struct yk_watch_verdict verdict = {
+    struct yk_watchdog_failure verdict = {
         .rank = record->rank,
-        .reason = (enum yk_watch_reason)record->reason,
+        .reason = (enum yk_watchdog_failure_reason)record->reason,
         .since_s = record->since_s,
         .lane = record->lane,
         .state = record->state,
     };
     check_verdict(&verdict);
     states[record->rank] = record->state;
-    left[record->rank] = record->kind == YK_WATCH_GOODBYE;
-    if (yk_watch_culprit_find(states, left, RANKS, 30, &verdict)) {
+    left[record->rank] = record->kind == YK_WATCHDOG_MESSAGE_GOODBYE;
+    if (yk_watchdog_find_hung_rank(states, left, RANKS, 30, &verdict)) {
         fuzz_expect(!left[verdict.rank], "who has left is not to blame");
         check_verdict(&verdict);
     }
@@ -76,20 +78,20 @@ static void use(const struct yk_watch_record *record, struct yk_watch_state *sta
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct yk_watch_state states[RANKS] = {0};
+    struct yk_watchdog_rank_state states[RANKS] = {0};
     bool left[RANKS] = {false};
     struct fields fields = {data, size};
-    struct yk_watch_record record;
+    struct yk_watchdog_message record;
     while (read_record(&fields, &record)) {
-        struct yk_watch_record parsed;
-        if (yk_watch_link_parse(&record, sizeof record, RANKS, &parsed)) {
+        struct yk_watchdog_message parsed;
+        if (yk_watchdog_channel_parse_message(&record, sizeof record, RANKS, &parsed)) {
             fuzz_accept();
             fuzz_expect(parsed.rank == record.rank && parsed.lane == record.lane,
                         "a record stays as it is");
             use(&parsed, states, left);
         }
     }
-    if (yk_watch_link_parse(data, size, RANKS, &record)) {
+    if (yk_watchdog_channel_parse_message(data, size, RANKS, &record)) {
         fuzz_expect(size == sizeof record, "a record is whole");
         use(&record, states, left);
     }

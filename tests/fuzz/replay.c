@@ -14,7 +14,7 @@
 static int replay_file(const char *path)
 {
     struct yk_text text = {0};
-    if (yk_file_read(path, &text) != YK_OK) {
+    if (yk_file_read_document(path, &text) != YK_OK) {
         fprintf(stderr, "%s\n", yk_status_message());
         yk_text_free(&text);
         return -1;

@@ -1,5 +1,5 @@
 /* Which algorithm is fastest for a product, kept in a file: needs cuBLAS's headers, but no GPU. */
-#include "backend/cuda/matmul/cache.h"
+#include "backend/cuda/matmul/matmul_cache.h"
 
 #include "support/files/scratch.h"
 #include "support/support.h"
@@ -22,9 +22,9 @@ static struct yk_matmul_shape shape_of(int64_t number)
     return shape;
 }
 
-static struct yk_matmul_choice choice_of(int64_t number)
+static struct yk_matmul_algorithm_choice choice_of(int64_t number)
 {
-    struct yk_matmul_choice choice;
+    struct yk_matmul_algorithm_choice choice;
     memset(&choice, 0, sizeof choice);
     choice.algorithm.data[0] = (uint64_t)number * 0x9e3779b97f4a7c15U;
     choice.algorithm.data[7] = (uint64_t)number;
@@ -43,15 +43,15 @@ static struct yk_matmul_cache *open_cache(const char *origin)
 static void add(struct yk_matmul_cache *cache, int64_t number)
 {
     const struct yk_matmul_shape shape = shape_of(number);
-    const struct yk_matmul_choice choice = choice_of(number);
+    const struct yk_matmul_algorithm_choice choice = choice_of(number);
     assert_ok(yk_matmul_cache_add(cache, &shape, &choice));
 }
 
 static bool knows(const struct yk_matmul_cache *cache, int64_t number)
 {
     const struct yk_matmul_shape shape = shape_of(number);
-    const struct yk_matmul_choice choice = choice_of(number);
-    const struct yk_matmul_choice *found = yk_matmul_cache_find(cache, &shape);
+    const struct yk_matmul_algorithm_choice choice = choice_of(number);
+    const struct yk_matmul_algorithm_choice *found = yk_matmul_cache_find(cache, &shape);
     if (found) {
         assert_memory_equal(found, &choice, sizeof choice);
     }
@@ -112,12 +112,12 @@ static void last_choice_of_a_shape_counts(void **state)
 {
     (void)state;
     const struct yk_matmul_shape shape = shape_of(1);
-    const struct yk_matmul_choice choice = choice_of(2);
+    const struct yk_matmul_algorithm_choice choice = choice_of(2);
     struct yk_matmul_cache *cache = open_cache(ORIGIN);
     add(cache, 1);
     assert_ok(yk_matmul_cache_add(cache, &shape, &choice));
     for (int again = 0; again < 2; again++) {
-        const struct yk_matmul_choice *found = yk_matmul_cache_find(cache, &shape);
+        const struct yk_matmul_algorithm_choice *found = yk_matmul_cache_find(cache, &shape);
         assert_non_null(found);
         assert_memory_equal(found, &choice, sizeof choice);
         yk_matmul_cache_close(cache);
@@ -222,7 +222,7 @@ static void two_processes_drop_nothing_either(void **state)
     assert_true(child >= 0);
     for (int64_t i = 0; i < each; i++) {
         const struct yk_matmul_shape shape = shape_of(child == 0 ? i : each + i);
-        const struct yk_matmul_choice choice = choice_of(child == 0 ? i : each + i);
+        const struct yk_matmul_algorithm_choice choice = choice_of(child == 0 ? i : each + i);
         if (yk_matmul_cache_add(cache, &shape, &choice) != YK_OK && child == 0) {
             _exit(1);
         }
@@ -264,7 +264,7 @@ static void what_was_not_found_is_looked_for_anew(void **state)
 {
     (void)state;
     const struct yk_matmul_shape shape = shape_of(600);
-    const struct yk_matmul_choice none = {.exists = 0};
+    const struct yk_matmul_algorithm_choice none = {.exists = 0};
     struct yk_matmul_cache *cache = open_cache(ORIGIN);
     assert_ok(yk_matmul_cache_add(cache, &shape, &none));
     assert_non_null(yk_matmul_cache_find(cache, &shape));

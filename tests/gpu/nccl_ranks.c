@@ -9,7 +9,7 @@
 #include "gpu/gpu.h"
 
 #include "base/clock.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "support/exchanges/exchange_table.h"
 #include "support/exchanges/host_messages.h"
 
@@ -26,7 +26,7 @@ enum {
 };
 
 static const struct yk_backend *backend;
-static const struct yk_comm *comm;
+static const struct yk_comm_backend *comm;
 
 /* ---- how the ranks meet: by a file of rank 0's ---- */
 
@@ -97,7 +97,7 @@ struct station {
     struct meeting meeting;
     struct yk_backend_device *device;
     struct yk_backend_lane *lane;
-    struct yk_ranks ranks;
+    struct yk_communicator ranks;
 };
 
 static yk_status join(struct station *station)
@@ -106,7 +106,7 @@ static yk_status join(struct station *station)
     const struct yk_comm_bootstrap how = {meeting->rank, meeting->size, share, &station->meeting};
     const struct yk_comm_options options = {
         .backend = backend, .device = station->device, .lane = station->lane, .bootstrap = &how};
-    return yk_ranks_open(comm, &options, &station->ranks);
+    return yk_communicator_open(comm, &options, &station->ranks);
 }
 
 static yk_status open_station(struct station *out)
@@ -119,7 +119,7 @@ static yk_status open_station(struct station *out)
 
 static void close_station(struct station *station)
 {
-    yk_ranks_close(&station->ranks);
+    yk_communicator_close(&station->ranks);
     backend->lane_destroy(station->lane);
     backend->close(station->device);
 }
@@ -133,7 +133,7 @@ static yk_status try_ranges(const struct station *station)
         COUNT = 1000,
         TIMES = 8
     };
-    const struct yk_ranks *ranks = &station->ranks;
+    const struct yk_communicator *ranks = &station->ranks;
     float here[COUNT];
     void *memory = NULL;
     YK_TRY(backend->allocate(station->device, sizeof here * 2, &memory));
@@ -156,7 +156,7 @@ static yk_status try_ranges(const struct station *station)
         backend->end_range(ranks->lane);
     }
     backend->copy(ranks->lane, here, numbers, sizeof here);
-    YK_TRY(yk_ranks_finish(ranks));
+    YK_TRY(yk_communicator_synchronize(ranks));
     backend->free(station->device, memory);
     for (int i = 0; i < COUNT; i++) {
         const int n = ranks->size;
@@ -172,7 +172,7 @@ static yk_status try_ranges(const struct station *station)
 
 static yk_status run_table(const struct station *station)
 {
-    const struct yk_ranks *ranks = &station->ranks;
+    const struct yk_communicator *ranks = &station->ranks;
     const struct exchange_far far = {backend, station->device, station->lane};
     struct yk_text text = {0};
     YK_TRY(exchange_table_run(ranks, 200000, 1));
@@ -191,14 +191,14 @@ static yk_status run_table(const struct station *station)
 
 static yk_status run_lost_rank(const struct station *station)
 {
-    const struct yk_ranks *ranks = &station->ranks;
+    const struct yk_communicator *ranks = &station->ranks;
     double numbers[2] = {1, 2};
-    YK_TRY(yk_exchange_barrier(ranks));
+    YK_TRY(yk_host_collective_barrier(ranks));
     if (ranks->rank == 1) {
         (void)raise(SIGKILL); /* the others wait for it, or are about to */
     }
     const double begun_s = yk_clock_now_s();
-    const yk_status status = yk_exchange_sum(ranks, numbers, 2);
+    const yk_status status = yk_host_collective_all_reduce_sum(ranks, numbers, 2);
     const double reported_s = yk_clock_now_s() - begun_s;
     if (status == YK_OK || reported_s > 5) {
         return yk_fail(YK_ERROR_NUMBERS, "status %d after %.1f s", (int)status, reported_s);
@@ -218,8 +218,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* The median of some sums of so many bytes of bf16, one after the other. */
-static yk_status time_sum(const struct yk_ranks *ranks, struct yk_comm_group *group, void *memory,
-                          int64_t bytes, double *out)
+static yk_status time_sum(const struct yk_communicator *ranks, struct yk_comm_group *group,
+                          void *memory, int64_t bytes, double *out)
 {
     enum {
         TIMES = 5
@@ -230,10 +230,10 @@ static yk_status time_sum(const struct yk_ranks *ranks, struct yk_comm_group *gr
     const struct yk_comm_all_reduce sum = {group, memory, bytes / 2, YK_COMM_BF16, false};
     for (int i = 0; i < times; i++) {
         comm->all_reduce(&meet);
-        YK_TRY(yk_ranks_finish(ranks));
+        YK_TRY(yk_communicator_synchronize(ranks));
         const double begun_s = yk_clock_now_s();
         comm->all_reduce(&sum);
-        YK_TRY(yk_ranks_finish(ranks));
+        YK_TRY(yk_communicator_synchronize(ranks));
         seconds[i] = yk_clock_now_s() - begun_s;
     }
     qsort(seconds, (size_t)times, sizeof *seconds, compare);
@@ -247,7 +247,7 @@ static const char *setting(const char *name)
     return words ? words : "?";
 }
 
-static yk_status bench_group(const struct yk_ranks *ranks, void *memory, int32_t count)
+static yk_status bench_group(const struct yk_communicator *ranks, void *memory, int32_t count)
 {
     static const int64_t sizes[] = {4 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20};
     const int32_t members[] = {0, 1, 2, 3};
@@ -286,9 +286,9 @@ static yk_status run_bench(struct station *station)
              count++) {
             YK_TRY(bench_group(&station->ranks, memory, count));
             is_over = yk_clock_now_s() > end_s ? 1 : 0;
-            YK_TRY(yk_exchange_max(&station->ranks, &is_over, 1));
+            YK_TRY(yk_host_collective_all_reduce_max(&station->ranks, &is_over, 1));
         }
-        yk_ranks_close(&station->ranks);
+        yk_communicator_close(&station->ranks);
     }
     backend->free(station->device, memory);
     return YK_OK;
@@ -327,7 +327,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "nccl_ranks table|lost|bench, with YOKE_NCCL_PLUGIN=yoke-nccl.so\n");
         return YK_ERROR_USAGE;
     }
-    if (yk_comm_load(plugin, &comm) != YK_OK) {
+    if (yk_comm_load_plugin(plugin, &comm) != YK_OK) {
         (void)fprintf(stderr, "%s\n", yk_status_message());
         return YK_ERROR_SYSTEM;
     }

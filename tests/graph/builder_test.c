@@ -63,10 +63,10 @@ static void costs_become_exact_ticks(void **state)
     add_task(*state, "b", 0.3, NAN);
     assert_ok(add_edge(*state, "a", "b", 0.7, 5));
     struct yk_graph *graph = finish(*state);
-    assert_int_equal(yk_graph_cost(graph, 0, 0) + yk_graph_cost(graph, 0, 1),
-                     yk_graph_cost(graph, 1, 0));
-    assert_false(yk_graph_can_run(graph, 1, 1));
-    assert_true(yk_graph_time(graph, graph->edges[0].cost) == 0.7);
+    assert_int_equal(yk_graph_task_cost(graph, 0, 0) + yk_graph_task_cost(graph, 0, 1),
+                     yk_graph_task_cost(graph, 1, 0));
+    assert_false(yk_graph_task_can_run_on(graph, 1, 1));
+    assert_true(yk_graph_ticks_to_time(graph, graph->edges[0].cost) == 0.7);
     assert_int_equal(graph->edges[0].bytes, 5);
     yk_graph_destroy(graph);
 }
@@ -81,9 +81,9 @@ static void edges_are_sorted_by_their_first_task_and_then_as_given(void **state)
     assert_ok(add_edge(*state, "a", "c", 2, 0));
     assert_ok(add_edge(*state, "a", "b", 3, 0));
     struct yk_graph *graph = finish(*state);
-    assert_true(yk_graph_time(graph, graph->edges[0].cost) == 2);
-    assert_true(yk_graph_time(graph, graph->edges[1].cost) == 3);
-    assert_true(yk_graph_time(graph, graph->edges[2].cost) == 1);
+    assert_true(yk_graph_ticks_to_time(graph, graph->edges[0].cost) == 2);
+    assert_true(yk_graph_ticks_to_time(graph, graph->edges[1].cost) == 3);
+    assert_true(yk_graph_ticks_to_time(graph, graph->edges[2].cost) == 1);
     static const int32_t order[] = {0, 2, 1};
     assert_memory_equal(graph->order, order, sizeof order);
     yk_graph_destroy(graph);
@@ -196,12 +196,12 @@ static void a_group_runs_where_all_of_its_tasks_can(void **state)
 {
     add_devices(*state, 2);
     add_task(*state, "a", 1, 1);
-    assert_ok(yk_graph_builder_set_group(*state, "g"));
+    assert_ok(yk_graph_builder_set_last_task_group(*state, "g"));
     add_task(*state, "b", 1, NAN);
-    assert_ok(yk_graph_builder_set_group(*state, "g"));
+    assert_ok(yk_graph_builder_set_last_task_group(*state, "g"));
     struct yk_graph *graph = finish(*state);
-    assert_true(yk_graph_can_run(graph, 0, 0));
-    assert_false(yk_graph_can_run(graph, 0, 1));
+    assert_true(yk_graph_task_can_run_on(graph, 0, 0));
+    assert_false(yk_graph_task_can_run_on(graph, 0, 1));
     yk_graph_destroy(graph);
 }
 
@@ -209,9 +209,9 @@ static void a_group_no_device_can_run_is_refused(void **state)
 {
     add_devices(*state, 2);
     add_task(*state, "a", NAN, 1);
-    assert_ok(yk_graph_builder_set_group(*state, "g"));
+    assert_ok(yk_graph_builder_set_last_task_group(*state, "g"));
     add_task(*state, "b", 1, NAN);
-    assert_ok(yk_graph_builder_set_group(*state, "g"));
+    assert_ok(yk_graph_builder_set_last_task_group(*state, "g"));
     assert_unfinished(*state, "group \"g\": no device can run all of its tasks");
 }
 
@@ -221,11 +221,11 @@ static void memory_must_be_a_number_of_bytes(void **state)
                  "device \"P1\": memory must be a number of bytes, 0 or more");
     add_devices(*state, 2);
     add_task(*state, "a", 1, 1);
-    assert_fails(yk_graph_builder_set_memory(*state, NAN), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_last_task_memory(*state, NAN), YK_ERROR_INPUT,
                  "task \"a\": memory must be a number of bytes, 0 or more");
-    assert_fails(yk_graph_builder_set_memory(*state, 1e17), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_last_task_memory(*state, 1e17), YK_ERROR_INPUT,
                  "task \"a\": memory of 1e+17 bytes is too large");
-    assert_fails(yk_graph_builder_set_resident(*state, "g", -1), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_group_resident_bytes(*state, "g", -1), YK_ERROR_INPUT,
                  "group \"g\": resident must be a number of bytes, 0 or more");
 }
 
@@ -237,14 +237,14 @@ static void bytes_cost_the_time_of_their_link(void **state)
     assert_ok(yk_graph_builder_add_task(*state, "b", costs));
     assert_ok(add_edge(*state, "a", "b", NAN, 100));
     assert_ok(yk_graph_builder_set_link(*state, "P1", "P2", 1, 50));
-    assert_ok(yk_graph_builder_set_links(*state, 2, 20));
+    assert_ok(yk_graph_builder_set_default_link(*state, 2, 20));
     struct yk_graph *graph = finish(*state);
     const struct yk_graph_edge *edge = &graph->edges[0];
-    assert_true(yk_graph_time(graph, yk_graph_delay(graph, edge, 0, 1)) == 3);
-    assert_true(yk_graph_time(graph, yk_graph_delay(graph, edge, 1, 0)) == 3);
-    assert_true(yk_graph_time(graph, yk_graph_delay(graph, edge, 0, 2)) == 7);
-    assert_true(yk_graph_delay(graph, edge, 2, 2) == 0);
-    const double mean = yk_graph_time(graph, yk_graph_mean_transfer(graph, edge));
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_edge_delay_ticks(graph, edge, 0, 1)) == 3);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_edge_delay_ticks(graph, edge, 1, 0)) == 3);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_edge_delay_ticks(graph, edge, 0, 2)) == 7);
+    assert_true(yk_graph_edge_delay_ticks(graph, edge, 2, 2) == 0);
+    const double mean = yk_graph_ticks_to_time(graph, yk_graph_mean_transfer_ticks(graph, edge));
     assert_true(fabs(mean - (3 + 7 + 7) / 3.0) < 1e-9);
     yk_graph_destroy(graph);
 }
@@ -252,11 +252,11 @@ static void bytes_cost_the_time_of_their_link(void **state)
 static void links_must_make_sense(void **state)
 {
     add_devices(*state, 2);
-    assert_fails(yk_graph_builder_set_links(*state, -1, 1), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_default_link(*state, -1, 1), YK_ERROR_INPUT,
                  "links: a latency must be 0 or more");
-    assert_fails(yk_graph_builder_set_links(*state, 0, 0), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_default_link(*state, 0, 0), YK_ERROR_INPUT,
                  "links: a bandwidth must be more than 0");
-    assert_fails(yk_graph_builder_set_links(*state, 0, 1e-300), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_default_link(*state, 0, 1e-300), YK_ERROR_INPUT,
                  "links: a bandwidth of 1e-300 is too small");
     assert_fails(yk_graph_builder_set_link(*state, "P1", "P9", 0, 1), YK_ERROR_INPUT,
                  "links: there is no device \"P9\"");
@@ -287,9 +287,10 @@ static void part_of_a_byte_counts_as_one(void **state)
     add_task(*state, "a", 1, 1);
     add_task(*state, "b", 1, 1);
     assert_ok(add_edge(*state, "a", "b", NAN, 0.001));
-    assert_ok(yk_graph_builder_set_links(*state, 0, 0.001));
+    assert_ok(yk_graph_builder_set_default_link(*state, 0, 0.001));
     struct yk_graph *graph = finish(*state);
-    assert_true(yk_graph_time(graph, yk_graph_transfer(graph, graph->edges, 0, 1)) == 1000);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_transfer_ticks(graph, graph->edges, 0, 1)) ==
+                1000);
     yk_graph_destroy(graph);
 }
 

@@ -17,7 +17,7 @@
 
 static double cost_of(const struct yk_graph *graph, int32_t task, int32_t device)
 {
-    return yk_graph_time(graph, yk_graph_cost(graph, task, device));
+    return yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, task, device));
 }
 
 static void a_cost_is_for_all_devices_or_for_each(void **state)
@@ -28,7 +28,7 @@ static void a_cost_is_for_all_devices_or_for_each(void **state)
                                                 NULL);
     assert_true(cost_of(graph, 0, 0) == 3.5 && cost_of(graph, 0, 1) == 3.5);
     assert_true(cost_of(graph, 1, 0) == 1);
-    assert_false(yk_graph_can_run(graph, 1, 1));
+    assert_false(yk_graph_task_can_run_on(graph, 1, 1));
     yk_graph_destroy(graph);
 }
 
@@ -45,10 +45,11 @@ static void units_make_the_second_the_unit_of_time(void **state)
         NULL);
     assert_true(cost_of(graph, 0, 0) == 0.01 && cost_of(graph, 0, 1) == 2);
     assert_int_equal(graph->devices[0].memory_bytes, 1024);
-    assert_true(graph->devices[1].memory_bytes == YK_GRAPH_UNLIMITED);
+    assert_true(graph->devices[1].memory_bytes == YK_GRAPH_UNLIMITED_MEMORY);
     assert_int_equal(graph->tasks[0].memory_bytes, 2000);
     assert_int_equal(graph->edges[0].bytes, 500);
-    assert_true(yk_graph_time(graph, yk_graph_transfer(graph, graph->edges, 0, 1)) == 0.501);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_transfer_ticks(graph, graph->edges, 0, 1)) ==
+                0.501);
     yk_graph_destroy(graph);
 }
 
@@ -57,7 +58,7 @@ static void an_edge_with_cost_and_bytes_has_the_cost(void **state)
     (void)state;
     struct yk_graph *graph = support_read_graph(
         EDGES("{\"from\": \"a\", \"to\": \"b\", \"cost\": 4, \"bytes\": 10}"), NULL);
-    assert_true(yk_graph_time(graph, graph->edges[0].cost) == 4);
+    assert_true(yk_graph_ticks_to_time(graph, graph->edges[0].cost) == 4);
     assert_int_equal(graph->edges[0].bytes, 10);
     yk_graph_destroy(graph);
 }
@@ -80,9 +81,12 @@ static void links_may_be_given_by_pair_with_one_for_the_rest(void **state)
         " \"tasks\": [" TASK_A ", " TASK_B "],"
         " \"edges\": [{\"from\": \"a\", \"to\": \"b\", \"bytes\": 100}]}",
         NULL);
-    assert_true(yk_graph_time(graph, yk_graph_transfer(graph, graph->edges, 0, 2)) == 3);
-    assert_true(yk_graph_time(graph, yk_graph_transfer(graph, graph->edges, 2, 0)) == 3);
-    assert_true(yk_graph_time(graph, yk_graph_transfer(graph, graph->edges, 1, 2)) == 10);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_transfer_ticks(graph, graph->edges, 0, 2)) ==
+                3);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_transfer_ticks(graph, graph->edges, 2, 0)) ==
+                3);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_transfer_ticks(graph, graph->edges, 1, 2)) ==
+                10);
     yk_graph_destroy(graph);
 }
 

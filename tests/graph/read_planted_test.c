@@ -18,8 +18,8 @@ static void costs_and_edges_are_read(void **state)
     assert_int_equal(graph->edge_count, 2);
     assert_string_equal(graph->tasks[0].name, "0");
     assert_string_equal(graph->devices[1].name, "P2");
-    assert_true(yk_graph_time(graph, yk_graph_cost(graph, 0, 1)) == 2.5);
-    assert_true(yk_graph_time(graph, graph->edges[0].cost) == 5);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, 0, 1)) == 2.5);
+    assert_true(yk_graph_ticks_to_time(graph, graph->edges[0].cost) == 5);
     assert_int_equal(graph->edges[1].to, 2);
     yk_graph_destroy(graph);
 }

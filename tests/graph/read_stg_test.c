@@ -20,7 +20,7 @@ static void tasks_times_and_predecessors_are_read(void **state)
     assert_int_equal(graph->edge_count, 6);
     assert_int_equal(graph->device_count, 2);
     assert_string_equal(graph->tasks[4].name, "4");
-    assert_true(yk_graph_time(graph, yk_graph_cost(graph, 2, 1)) == 7);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, 2, 1)) == 7);
     assert_int_equal(graph->in_first[5] - graph->in_first[4], 2);
     for (int32_t e = 0; e < graph->edge_count; e++) {
         assert_int_equal(graph->edges[e].cost, 0);

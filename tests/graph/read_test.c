@@ -74,9 +74,9 @@ static void speeds_give_the_number_of_devices(void **state)
     struct yk_graph *graph = support_read_graph(stg, &options);
     assert_int_equal(graph->device_count, 3);
     assert_string_equal(graph->devices[2].name, "P3");
-    assert_true(yk_graph_time(graph, yk_graph_cost(graph, 1, 0)) == 5);
-    assert_true(yk_graph_time(graph, yk_graph_cost(graph, 1, 1)) == 2.5);
-    assert_true(yk_graph_time(graph, yk_graph_cost(graph, 1, 2)) == 10);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, 1, 0)) == 5);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, 1, 1)) == 2.5);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, 1, 2)) == 10);
     yk_graph_destroy(graph);
 }
 

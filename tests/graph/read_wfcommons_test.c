@@ -31,10 +31,11 @@ static void tasks_files_and_run_times_come_together(void **state)
     assert_int_equal(graph->task_count, 2);
     assert_int_equal(graph->edge_count, 1);
     assert_string_equal(graph->tasks[1].name, "b");
-    assert_true(yk_graph_time(graph, yk_graph_cost(graph, 0, 0)) == 2);
-    assert_true(yk_graph_time(graph, yk_graph_cost(graph, 1, 1)) == 2.25);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, 0, 0)) == 2);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, 1, 1)) == 2.25);
     assert_int_equal(graph->edges[0].bytes, 100);
-    assert_true(yk_graph_time(graph, yk_graph_transfer(graph, graph->edges, 0, 1)) == 2.5);
+    assert_true(yk_graph_ticks_to_time(graph, yk_graph_transfer_ticks(graph, graph->edges, 0, 1)) ==
+                2.5);
     yk_graph_destroy(graph);
 }
 
@@ -77,8 +78,9 @@ static void an_assumed_bandwidth_is_noted(void **state)
     assert_string_equal(notes.line,
                         "the workflow names no links: 1.25GB/s between any two devices is assumed, "
                         "as of ten-gigabit Ethernet; --bandwidth says otherwise");
-    assert_true(fabs(yk_graph_time(graph, yk_graph_transfer(graph, graph->edges, 0, 1)) - 8e-8) <
-                1e-11);
+    assert_true(
+        fabs(yk_graph_ticks_to_time(graph, yk_graph_transfer_ticks(graph, graph->edges, 0, 1)) -
+             8e-8) < 1e-11);
     yk_graph_destroy(graph);
     const struct yk_graph_read_options said = {.device_count = 2, .bandwidth_bytes_per_s = 1};
     yk_graph_destroy(support_read_graph(WHOLE, &said));

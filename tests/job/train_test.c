@@ -19,8 +19,8 @@ struct fixture {
     char *folder;
     char data[MAX_PATH];
     char run[MAX_PATH];
-    struct yk_job job;
-    struct yk_train_progress progress;
+    struct yk_job_callbacks job;
+    struct yk_train_progress_callbacks progress;
     atomic_bool stop;
     bool stops;
     /* What was reported. */
@@ -33,14 +33,15 @@ struct fixture {
     char checkpoint[MAX_PATH];
 };
 
-static void on_phase(void *user, enum yk_train_phase phase)
+static void on_phase(void *user, enum yk_train_job_phase phase)
 {
     struct fixture *fixture = user;
-    assert_int_equal(phase, fixture->phases == 0 ? YK_TRAIN_PHASE_PLANNING : YK_TRAIN_PHASE_STEPS);
+    assert_int_equal(phase, fixture->phases == 0 ? YK_TRAIN_JOB_PHASE_PLANNING
+                                                 : YK_TRAIN_JOB_PHASE_TRAINING);
     fixture->phases++;
 }
 
-static void on_start(void *user, const struct yk_train_start *start)
+static void on_start(void *user, const struct yk_train_start_report *start)
 {
     struct fixture *fixture = user;
     assert_int_equal(fixture->step_count, 0);
@@ -48,7 +49,7 @@ static void on_start(void *user, const struct yk_train_start *start)
     fixture->starts++;
 }
 
-static void on_step(void *user, const struct yk_train_step *step)
+static void on_step(void *user, const struct yk_train_step_report *step)
 {
     struct fixture *fixture = user;
     assert_in_range(fixture->step_count, 0, STEPS - 1);
@@ -59,12 +60,12 @@ static void on_step(void *user, const struct yk_train_step *step)
     }
 }
 
-static void on_evaluation(void *user, const struct yk_train_evaluation *evaluation)
+static void on_evaluation(void *user, const struct yk_train_evaluation_report *evaluation)
 {
     ((struct fixture *)user)->evaluated_step = evaluation->step;
 }
 
-static void on_checkpoint(void *user, const struct yk_train_checkpoint *checkpoint)
+static void on_checkpoint(void *user, const struct yk_train_checkpoint_report *checkpoint)
 {
     struct fixture *fixture = user;
     (void)snprintf(fixture->checkpoint, sizeof fixture->checkpoint, "%s", checkpoint->path);
@@ -74,8 +75,8 @@ static int set_up(void **state)
 {
     static struct fixture fixture;
     fixture = (struct fixture){.folder = outside_make_folder()};
-    fixture.job = (struct yk_job){.stop = &fixture.stop};
-    fixture.progress = (struct yk_train_progress){
+    fixture.job = (struct yk_job_callbacks){.stop = &fixture.stop};
+    fixture.progress = (struct yk_train_progress_callbacks){
         .user = &fixture,
         .phase = on_phase,
         .start = on_start,

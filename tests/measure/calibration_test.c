@@ -21,10 +21,10 @@ static const char link_name[] = "cpu:1-cpu:1 within a node";
 
 struct made_run {
     struct made_plan made;
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     struct yk_program *program;
     struct yk_profile *profile;
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
     struct yk_layer_costs *prices;
     struct yk_sim *sim;
     struct yk_op_times spent;
@@ -34,7 +34,7 @@ struct made_run {
 /* Alone. Updates are of whole layers. */
 static double alone_s(const struct yk_program *program, const struct yk_op *op)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(program->sizes);
     switch (op->kind) {
     case YK_OP_FORWARD:
         return (double)op->samples + (double)strlen(model->layers[op->layer].kind);
@@ -55,7 +55,7 @@ static double part_overlapped(const struct yk_op *op)
 {
     static const double parts[] = {0.5, 1, 0, 0.05};
     return op->kind == YK_OP_AGREE || op->kind == YK_OP_UPDATE ? 0
-           : op->match != YK_NO_MATCH                          ? 1
+           : op->match != YK_OP_NO_MATCH                       ? 1
                                                                : parts[op->layer % 4];
 }
 
@@ -63,7 +63,7 @@ static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
                          struct yk_op_times_op *out)
 {
     struct yk_text name = {0};
-    const double slowdown = op->match != YK_NO_MATCH ? message_slowdown : compute_slowdown;
+    const double slowdown = op->match != YK_OP_NO_MATCH ? message_slowdown : compute_slowdown;
     const double overlap = op->layer >= 0 ? part_overlapped(op) : 0;
     double seconds = alone_s(run->program, op);
     if (op->kind == YK_OP_BACKWARD && op->micro_batch == 0 &&
@@ -89,7 +89,7 @@ static yk_status fill_spent(struct made_run *run)
     run->spent = (struct yk_op_times){.steps = STEPS, .rank_count = RANKS};
     YK_TRY_NEW(run->made.arena, run->spent.ranks, RANKS);
     for (int32_t r = 0; r < RANKS; r++) {
-        const struct yk_program_rank *list = &run->program->ranks[r];
+        const struct yk_op_list *list = &run->program->ranks[r];
         struct yk_op_times_rank *rank = &run->spent.ranks[r];
         *rank = (struct yk_op_times_rank){.device = "cpu", .versions = "v1"};
         rank->op_count = list->op_count;
@@ -106,19 +106,19 @@ static void begin(struct made_run *run, int32_t micro_batches, bool knows_messag
     static const int64_t shares[RANKS] = {4, 4};
     const struct yk_sim_options options = {0};
     *run = (struct made_run){0};
-    made_plan_begin(&run->made, "gpt-nano", "2xcpu:1", shares, YK_FULLY_SHARDED);
+    made_plan_begin(&run->made, "gpt-nano", "2xcpu:1", shares, YK_SHARDING_FULLY_SHARDED);
     run->made.plan->micro_batches = micro_batches;
     assert_ok(
-        yk_model_sizes_create(run->made.model->config, &run->made.plan->workload, &run->sizes));
+        yk_model_cache_create(run->made.model->config, &run->made.plan->workload, &run->sizes));
     assert_ok(yk_program_compile(run->made.plan, run->made.cluster, run->sizes, &run->program));
     assert_ok(yk_profile_create(":memory:", &run->profile));
     if (knows_messages) {
-        const struct yk_profile_fact fact = {link_name, YK_PROFILE_MESSAGE_SLOWDOWN};
+        const struct yk_profile_fact_key fact = {link_name, YK_PROFILE_MESSAGE_SLOWDOWN};
         const struct yk_profile_measurement made = {
             .value = message_slowdown, .samples = 1, .versions = "v0"};
         assert_ok(yk_profile_add_fact(run->profile, &fact, &made));
     }
-    run->book = (struct yk_cost_book){.cluster = run->made.cluster, .profile = run->profile};
+    run->book = (struct yk_cost_sources){.cluster = run->made.cluster, .profile = run->profile};
     assert_ok(yk_layer_costs_create(&run->book, run->sizes, &run->prices));
     assert_ok(yk_sim_run(run->program, run->prices, &options, &run->sim));
     assert_ok(fill_spent(run));
@@ -137,7 +137,7 @@ static void end(struct made_run *run)
     yk_layer_costs_destroy(run->prices);
     yk_profile_close(run->profile);
     yk_program_destroy(run->program);
-    yk_model_sizes_destroy(run->sizes);
+    yk_model_cache_destroy(run->sizes);
     made_plan_end(&run->made);
 }
 
@@ -150,7 +150,7 @@ static void assert_near(double actual, double expected)
 
 static double fact_of(const struct made_run *run, const char *name)
 {
-    const struct yk_profile_fact fact = {link_name, name};
+    const struct yk_profile_fact_key fact = {link_name, name};
     double value = NAN;
     assert_ok(yk_profile_find_fact(run->profile, &fact, &value));
     return value;
@@ -166,16 +166,16 @@ static double reported_s(const struct made_run *run, struct yk_layer_costs *pric
     double seconds = NAN;
     switch (op->kind) {
     case YK_OP_FORWARD:
-        assert_ok(
-            yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_FORWARD, &seconds));
+        assert_ok(yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_PASS_FORWARD,
+                                         &seconds));
         return seconds;
     case YK_OP_BACKWARD:
-        assert_ok(
-            yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_BACKWARD, &seconds));
+        assert_ok(yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_PASS_BACKWARD,
+                                         &seconds));
         return seconds;
     case YK_OP_UPDATE:
         assert_ok(yk_layer_costs_seconds(prices, 0, run->program->layers[op->layer].leader, 0,
-                                         YK_COST_UPDATE, &seconds));
+                                         YK_COST_PASS_UPDATE, &seconds));
         return seconds;
     case YK_OP_ALL_GATHER:
     case YK_OP_REDUCE_SCATTER:
@@ -192,7 +192,7 @@ static double reported_s(const struct made_run *run, struct yk_layer_costs *pric
 static void assert_reported(struct made_run *run, double more_update_s)
 {
     struct yk_layer_costs *prices = NULL;
-    assert_ok(yk_calibration_save(&run->calibration, run->profile));
+    assert_ok(yk_calibration_write_profile(&run->calibration, run->profile));
     assert_ok(yk_layer_costs_create(&run->book, run->sizes, &prices));
     for (int32_t i = 0; i < run->program->ranks[0].op_count; i++) {
         const struct yk_op *op = &run->program->ranks[0].ops[i];
@@ -232,7 +232,7 @@ static void what_was_fast_since_others_idled_is_reported_as_if_they_worked(void 
         run.sim->ranks[r].compute_time_factor = scale;
         for (int32_t i = 0; i < run.spent.ranks[r].op_count; i++) {
             struct yk_op_times_op *op = &run.spent.ranks[r].ops[i];
-            op->seconds *= run.program->ranks[r].ops[i].match == YK_NO_MATCH ? scale : 1;
+            op->seconds *= run.program->ranks[r].ops[i].match == YK_OP_NO_MATCH ? scale : 1;
         }
     }
     assert_ok(calibrate(&run));

@@ -60,16 +60,16 @@ static double length_of(const struct yk_op *op)
 
 static void do_steps(struct doing *doing, struct yk_counter_recorder *recorder)
 {
-    const struct yk_program_rank *list = &doing->small.program->ranks[0];
-    struct yk_op_time ops[MOST_OPS];
+    const struct yk_op_list *list = &doing->small.program->ranks[0];
+    struct yk_op_interval ops[MOST_OPS];
     double at_s = 100;
     assert_true(list->op_count <= MOST_OPS);
     for (int step = 0; step < STEPS; step++) {
-        struct yk_round_times times = {
+        struct yk_op_timeline times = {
             .program = doing->small.program, .ops = ops, .began_s = at_s};
         for (int32_t i = 0; i < list->op_count; i++) {
             const double end_s = at_s + length_of(&list->ops[i]);
-            ops[times.count++] = (struct yk_op_time){i, at_s, end_s};
+            ops[times.count++] = (struct yk_op_interval){i, at_s, end_s};
             doing->shown[doing->count++] = (struct shown){at_s, end_s, shown_by(&list->ops[i])};
             at_s = end_s;
         }
@@ -98,7 +98,8 @@ static void read_all(struct doing *doing, double late_s)
     }
 }
 
-static const struct yk_counter_row *find(const struct yk_counter_rows *rows, const char *name)
+static const struct yk_counter_average *find(const struct yk_counter_averages *rows,
+                                             const char *name)
 {
     for (int32_t i = 0; i < rows->count; i++) {
         if (strcmp(rows->all[i].name, name) == 0) {
@@ -108,10 +109,10 @@ static const struct yk_counter_row *find(const struct yk_counter_rows *rows, con
     return NULL;
 }
 
-static void expect(const struct yk_counter_rows *rows, const char *name, double value,
+static void expect(const struct yk_counter_averages *rows, const char *name, double value,
                    double tolerance)
 {
-    const struct yk_counter_row *row = find(rows, name);
+    const struct yk_counter_average *row = find(rows, name);
     assert_non_null(row);
     assert_true(row && fabs(row->values[YK_COUNTER_SM] - value) < tolerance);
 }
@@ -135,10 +136,10 @@ static void end(struct yk_arena *arena, struct yk_counter_recorder *recorder)
 }
 
 static yk_status explain(const struct yk_counter_recorder *recorder, int32_t count, double traced_s,
-                         struct yk_arena *arena, struct yk_counter_rank *out, double *lag_s)
+                         struct yk_arena *arena, struct yk_counter_rank_data *out, double *lag_s)
 {
     const struct yk_counter_readings readings = {doing.readings, count, 0, 0.005};
-    return yk_counter_recorder_attribute(recorder, &readings, traced_s, arena, out, lag_s);
+    return yk_counter_recorder_report_readings(recorder, &readings, traced_s, arena, out, lag_s);
 }
 
 /* Embed, two blocks, norm and head are equally long: forward shows (4 · 0.9 + 0.5) / 5 on average,
@@ -148,7 +149,7 @@ static void steps_are_reported_by_phase_and_by_kind_of_layer(void **state)
     (void)state;
     struct yk_arena *arena = NULL;
     struct yk_counter_recorder *recorder = NULL;
-    struct yk_counter_rank reported;
+    struct yk_counter_rank_data reported;
     double lag_s = 0;
     begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
     do_steps(&doing, recorder);
@@ -176,7 +177,7 @@ static void readings_that_come_late_are_shifted_back(void **state)
     (void)state;
     struct yk_arena *arena = NULL;
     struct yk_counter_recorder *recorder = NULL;
-    struct yk_counter_rank reported;
+    struct yk_counter_rank_data reported;
     double lag_s = 0;
     begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
     do_steps(&doing, recorder);
@@ -195,15 +196,15 @@ static void a_first_step_unlike_the_others_does_not_count(void **state)
     (void)state;
     struct yk_arena *arena = NULL;
     struct yk_counter_recorder *recorder = NULL;
-    struct yk_counter_rank reported;
+    struct yk_counter_rank_data reported;
     double lag_s = 0;
     begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
-    const struct yk_program_rank *list = &doing.small.program->ranks[0];
-    struct yk_op_time ops[MOST_OPS];
-    struct yk_round_times first = {.program = doing.small.program, .ops = ops, .began_s = 99.8};
+    const struct yk_op_list *list = &doing.small.program->ranks[0];
+    struct yk_op_interval ops[MOST_OPS];
+    struct yk_op_timeline first = {.program = doing.small.program, .ops = ops, .began_s = 99.8};
     for (int32_t i = 0; i < list->op_count; i++) {
         const double at_s = 99.8 + 0.2 * i / list->op_count;
-        ops[first.count++] = (struct yk_op_time){i, at_s, at_s + 0.2 / list->op_count};
+        ops[first.count++] = (struct yk_op_interval){i, at_s, at_s + 0.2 / list->op_count};
     }
     first.done_s = 100;
     yk_counter_recorder_add_step(recorder, &first);
@@ -228,7 +229,7 @@ static void waiting_for_others_is_a_phase(void **state)
     (void)state;
     struct yk_arena *arena = NULL;
     struct yk_counter_recorder *recorder = NULL;
-    struct yk_counter_rank reported;
+    struct yk_counter_rank_data reported;
     double lag_s = 0;
     begin(&(struct small_spec){.ranks = 2}, &arena, &recorder);
     do_steps(&doing, recorder);
@@ -246,7 +247,7 @@ static void passes_are_reported_with_what_is_between_them(void **state)
     (void)state;
     struct yk_arena *arena = NULL;
     struct yk_counter_recorder *recorder = NULL;
-    struct yk_counter_rank reported;
+    struct yk_counter_rank_data reported;
     double lag_s = 0;
     begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
     for (int i = 0; i < 20; i++) {
@@ -278,7 +279,7 @@ static void long_lines_are_averaged(void **state)
         doing.readings[i].values[YK_COUNTER_POWER] = i % 3 == 0 ? NAN : 100.0 * (i % 3);
         doing.readings[i].values[YK_COUNTER_CLOCK] = NAN;
     }
-    assert_ok(yk_counter_recorder_line_over(doing.readings, 1500, arena, &line));
+    assert_ok(yk_counter_recorder_series_of_all(doing.readings, 1500, arena, &line));
     assert_int_equal(line.count, 500);
     assert_true(line.readings[1].begin_s == 3 && line.readings[1].end_s == 6);
     assert_true(line.readings[1].values[YK_COUNTER_POWER] == 150);

@@ -77,7 +77,7 @@ static int fake_instance(void *device, unsigned index, void **out)
     return index == 5 ? 0 : 6;
 }
 
-static int fake_attributes(void *instance, struct yk_nvml_attributes *out)
+static int fake_attributes(void *instance, struct yk_nvml_mig_attributes *out)
 {
     assert_ptr_equal(instance, &the_instance);
     out->multiprocessors = 16;
@@ -135,7 +135,7 @@ static int fake_pcie(void *device, unsigned counter, unsigned *kilobytes_per_s)
 }
 
 /* Counts what went over all its links; its power now is known where it is not 0. */
-static int fake_fields(void *device, int count, struct yk_nvml_field *fields)
+static int fake_fields(void *device, int count, struct yk_nvml_field_value *fields)
 {
     (void)device;
     for (int i = 0; i < count; i++) {
@@ -187,7 +187,7 @@ static int fake_instance_sample(void *device, unsigned instance, void *sample)
 }
 
 /* SM: as many percent as seconds passed. The GPU has no meter of tensor cores. */
-static int fake_metrics(struct yk_nvml_gpm *out)
+static int fake_metrics(struct yk_nvml_gpm_metrics *out)
 {
     assert_int_equal(out->version, 1);
     for (unsigned i = 0; i < out->count; i++) {
@@ -199,7 +199,7 @@ static int fake_metrics(struct yk_nvml_gpm *out)
     return driver.metrics_error;
 }
 
-static const struct yk_nvml table = {
+static const struct yk_nvml_functions table = {
     .begin = fake_begin,
     .count = fake_count,
     .handle = fake_handle,
@@ -266,8 +266,8 @@ static void poll_at(struct yk_counter_sampler *sampler, double now_s)
 /* As the thread does. */
 static void run_until(struct yk_counter_sampler *sampler, double until_s)
 {
-    while (yk_counter_sampler_next_s(sampler) <= until_s) {
-        poll_at(sampler, yk_counter_sampler_next_s(sampler));
+    while (yk_counter_sampler_next_poll_s(sampler) <= until_s) {
+        poll_at(sampler, yk_counter_sampler_next_poll_s(sampler));
     }
 }
 

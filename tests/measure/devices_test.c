@@ -3,8 +3,8 @@
 #include "support/support.h"
 
 #include "comm/comm.h"
+#include "measure/profiler/profiler.h"
 #include "measure/slowdown/slowdown.h"
-#include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static _Thread_local int32_t groups;
 static _Thread_local int32_t exchanged; /* messages so far */
 
 static struct yk_backend pretended;
-static struct yk_comm wire;
+static struct yk_comm_backend wire;
 
 static yk_status allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
@@ -79,7 +79,7 @@ static bool holds(const struct yk_backend_device *device, const void *memory)
 static yk_status group_create(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
                               struct yk_comm_group **out)
 {
-    YK_TRY(yk_comm_staged.group_create(world, ranks, count, out));
+    YK_TRY(yk_comm_host_staging.group_create(world, ranks, count, out));
     groups += *out ? 1 : 0;
     return YK_OK;
 }
@@ -87,7 +87,7 @@ static yk_status group_create(struct yk_comm_world *world, const int32_t *ranks,
 static void group_destroy(struct yk_comm_group *group)
 {
     groups -= group ? 1 : 0;
-    yk_comm_staged.group_destroy(group);
+    yk_comm_host_staging.group_destroy(group);
 }
 
 /* All that is measured is on the device. */
@@ -95,14 +95,14 @@ static void all_reduce(const struct yk_comm_all_reduce *op)
 {
     assert_true(holds(NULL, op->numbers));
     exchanged++;
-    yk_comm_staged.all_reduce(op);
+    yk_comm_host_staging.all_reduce(op);
 }
 
 static void all_gather(const struct yk_comm_all_gather *op)
 {
     assert_true(holds(NULL, op->whole) && holds(NULL, op->own));
     exchanged++;
-    yk_comm_staged.all_gather(op);
+    yk_comm_host_staging.all_gather(op);
 }
 
 static void pretend(void)
@@ -112,7 +112,7 @@ static void pretend(void)
     pretended.free = give_back;
     pretended.used_bytes = used;
     pretended.contains = holds;
-    wire = yk_comm_staged;
+    wire = yk_comm_host_staging;
     wire.group_create = group_create;
     wire.group_destroy = group_destroy;
     wire.all_reduce = all_reduce;
@@ -125,17 +125,17 @@ struct measuring {
     struct yk_arena *arena;
     const struct yk_model_config *config;
     struct yk_cluster *cluster;
-    struct yk_survey surveys[RANKS];
-    struct yk_survey besides[RANKS]; /* of measurements that are made up */
-    struct yk_survey again[RANKS];   /* with what the first one has found, but for the last of it */
+    struct yk_profiler surveys[RANKS];
+    struct yk_profiler besides[RANKS]; /* of measurements that are made up */
+    struct yk_profiler again[RANKS]; /* with what the first one has found, but for the last of it */
 };
 
 struct rank {
-    struct yk_engine engine;
+    struct yk_device_context engine;
     struct yk_backend_lane *talk_lane;
     struct yk_backend_lane *work_lane;
-    struct yk_ranks ranks;
-    struct yk_ranks work;
+    struct yk_communicator ranks;
+    struct yk_communicator work;
 };
 
 static yk_status open_rank(struct rank *rank)
@@ -148,37 +148,37 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(pretended.lane_create(rank->engine.device, "comm", &rank->work_lane));
     const struct yk_comm_options talk = {
         .backend = &yk_backend_cpu, .device = rank->engine.device, .lane = rank->talk_lane};
-    YK_TRY(yk_ranks_open(&yk_comm_threads, &talk, &rank->ranks));
+    YK_TRY(yk_communicator_open(&yk_comm_threads, &talk, &rank->ranks));
     const struct yk_comm_options work = {.backend = &pretended,
                                          .device = rank->engine.device,
                                          .lane = rank->work_lane,
                                          .through = &rank->ranks};
-    return yk_ranks_open(&wire, &work, &rank->work);
+    return yk_communicator_open(&wire, &work, &rank->work);
 }
 
 static void close_rank(struct rank *rank)
 {
-    yk_ranks_close(&rank->work);
-    yk_ranks_close(&rank->ranks);
+    yk_communicator_close(&rank->work);
+    yk_communicator_close(&rank->ranks);
     pretended.lane_destroy(rank->work_lane);
     pretended.lane_destroy(rank->talk_lane);
     pretended.lane_destroy(rank->engine.lane);
     pretended.close(rank->engine.device);
 }
 
-static double held_bytes(const struct yk_engine *engine)
+static double held_bytes(const struct yk_device_context *engine)
 {
     return (double)engine->backend->used_bytes(engine->device);
 }
 
 /* Two pairs of the same devices: rank 0 finds 1.125 and then less, rank 1 finds 1.25 and then 1.5.
  */
-static yk_status add_besides(const struct yk_measure_ranks *team,
-                             const struct yk_survey_request *request, struct yk_survey *survey)
+static yk_status add_besides(const struct yk_measure_team *team,
+                             const struct yk_profiler_request *request, struct yk_profiler *survey)
 {
     static const double found[][RANKS] = {{1.125, 1.25}, {1.0625, 1.5}};
     int32_t ranks[RANKS] = {0, 1};
-    const struct yk_exchange_group pair = {.ranks = ranks, .count = RANKS};
+    const struct yk_link_group pair = {.ranks = ranks, .count = RANKS};
     for (int i = 0; i < 2; i++) {
         const struct yk_profile_measurement own = {.value = found[i][team->ranks->rank],
                                                    .samples = 5};
@@ -187,9 +187,9 @@ static yk_status add_besides(const struct yk_measure_ranks *team,
     return YK_OK;
 }
 
-static struct yk_survey_request request_of(const struct measuring *measuring)
+static struct yk_profiler_request request_of(const struct measuring *measuring)
 {
-    return (struct yk_survey_request){
+    return (struct yk_profiler_request){
         .config = measuring->config,
         .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16},
         .cluster = measuring->cluster,
@@ -205,11 +205,11 @@ static yk_status run_again(int32_t number, int32_t ranks, void *user)
     struct measuring *measuring = user;
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
-    const struct yk_measure_ranks team = {
+    const struct yk_measure_team team = {
         .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
-    const struct yk_survey_request request = request_of(measuring);
+    const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
-        status = yk_survey_layers(&measuring->again[number], &team, &request);
+        status = yk_profiler_measure_layers(&measuring->again[number], &team, &request);
     }
     close_rank(&rank);
     return status;
@@ -219,17 +219,17 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
 {
     (void)ranks;
     struct measuring *measuring = user;
-    struct yk_survey *survey = &measuring->surveys[number];
+    struct yk_profiler *survey = &measuring->surveys[number];
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
-    const struct yk_measure_ranks team = {
+    const struct yk_measure_team team = {
         .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
-    const struct yk_survey_request request = request_of(measuring);
+    const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
-        status = yk_survey_layers(survey, &team, &request);
+        status = yk_profiler_measure_layers(survey, &team, &request);
     }
     if (status == YK_OK) {
-        status = yk_survey_links(survey, &team, &request, LARGEST);
+        status = yk_profiler_measure_links(survey, &team, &request, LARGEST);
     }
     if (status == YK_OK) {
         status = add_besides(&team, &request, &measuring->besides[number]);
@@ -249,9 +249,9 @@ static int make(void **state)
     assert_ok(yk_model_config_open("gpt-nano", measuring->arena, &measuring->config));
     assert_ok(yk_cluster_parse("1x(h200:69.7%:48GiB) + 1x(h200:13.6%:24GiB)", &measuring->cluster));
     for (int i = 0; i < RANKS; i++) {
-        assert_ok(yk_survey_begin(&measuring->surveys[i]));
-        assert_ok(yk_survey_begin(&measuring->besides[i]));
-        assert_ok(yk_survey_begin(&measuring->again[i]));
+        assert_ok(yk_profiler_init(&measuring->surveys[i]));
+        assert_ok(yk_profiler_init(&measuring->besides[i]));
+        assert_ok(yk_profiler_init(&measuring->again[i]));
     }
     assert_ok(yk_thread_world_run(RANKS, run_rank, measuring));
     *state = measuring;
@@ -262,9 +262,9 @@ static int unmake(void **state)
 {
     struct measuring *measuring = *state;
     for (int i = 0; i < RANKS; i++) {
-        yk_survey_free(&measuring->surveys[i]);
-        yk_survey_free(&measuring->besides[i]);
-        yk_survey_free(&measuring->again[i]);
+        yk_profiler_free(&measuring->surveys[i]);
+        yk_profiler_free(&measuring->besides[i]);
+        yk_profiler_free(&measuring->again[i]);
     }
     yk_cluster_destroy(measuring->cluster);
     yk_arena_destroy(measuring->arena);
@@ -275,7 +275,7 @@ static int unmake(void **state)
 /* Four sorts of layers, each forward, backward and update. */
 static void layers_are_known_by_the_kind_of_gpu_and_its_part(void **state)
 {
-    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
     int32_t large = 0;
     int32_t small = 0;
     for (int32_t i = 0; i < survey->layer_count; i++) {
@@ -289,21 +289,21 @@ static void layers_are_known_by_the_kind_of_gpu_and_its_part(void **state)
 
 static void messages_are_known_by_the_two_parts(void **state)
 {
-    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
     static const char *const kinds[] = {"send", "all_gather", "reduce_scatter", "all_reduce"};
     assert_int_equal(survey->link_count, 4 * SIZES);
     for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_survey_link *row = &survey->links[i];
+        const struct yk_profiler_link_row *row = &survey->links[i];
         assert_string_equal(row->link.link, "h200:13.6%-h200:69.7% between nodes");
         assert_string_equal(row->link.collective, kinds[i / SIZES]);
         assert_true(row->measurement.value > 0);
     }
 }
 
-static double find_fact(const struct yk_survey *survey, const char *subject, const char *name)
+static double find_fact(const struct yk_profiler *survey, const char *subject, const char *name)
 {
     for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_survey_fact *row = &survey->facts[i];
+        const struct yk_profiler_fact_row *row = &survey->facts[i];
         if (strcmp(row->fact.subject, subject) == 0 && strcmp(row->fact.fact, name) == 0) {
             return row->measurement.value;
         }
@@ -318,7 +318,7 @@ static void a_process_holds_its_context_and_what_comms_took(void **state)
 {
     static const char *const subjects[] = {"h200:69.7% with gpt-nano", "h200:13.6% with gpt-nano",
                                            "h200:69.7%", "h200:13.6%"};
-    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         const double held = find_fact(survey, subjects[i], YK_PROFILE_CONTEXT_BYTES);
         assert_true(held >= context_bytes + 2 * group_bytes);
@@ -329,7 +329,7 @@ static void a_process_holds_its_context_and_what_comms_took(void **state)
 /* What messages slow computation by is a fact of each device, the worst of the pairs it is in. */
 static void each_device_is_slowed_by_messages_in_its_own_way(void **state)
 {
-    const struct yk_survey *survey = &((struct measuring *)*state)->besides[1];
+    const struct yk_profiler *survey = &((struct measuring *)*state)->besides[1];
     assert_int_equal(survey->fact_count, 2);
     assert_true(find_fact(survey, "h200:69.7%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.125);
     assert_true(find_fact(survey, "h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.5);
@@ -340,7 +340,7 @@ static void each_kind_is_measured_while_others_rest(void **state)
 {
     static const char *const subjects[] = {"h200:69.7%", "h200:13.6%"};
     for (int rank = 0; rank < RANKS; rank++) {
-        const struct yk_survey *survey = &((struct measuring *)*state)->surveys[rank];
+        const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[rank];
         for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
             const double times = find_fact(survey, subjects[i], YK_PROFILE_IDLE_SPEEDUP);
             assert_true(times > 0 && times <= 1);
@@ -352,24 +352,24 @@ static void each_kind_is_measured_while_others_rest(void **state)
 static void it_is_measured_where_everything_else_is_known(void **state)
 {
     struct measuring *measuring = *state;
-    const struct yk_survey *first = &measuring->surveys[0];
+    const struct yk_profiler *first = &measuring->surveys[0];
     static const char link[] = "h200:13.6%-h200:69.7% between nodes";
     static const char *const besides[] = {YK_PROFILE_COMPUTE_SLOWDOWN, YK_PROFILE_MESSAGE_SLOWDOWN};
     const struct yk_profile_measurement made = {.value = 1.5, .samples = 3, .versions = "test"};
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_create(":memory:", &profile));
     for (int32_t i = 0; i < first->layer_count; i++) {
-        const struct yk_survey_layer *row = &first->layers[i];
+        const struct yk_profiler_layer_row *row = &first->layers[i];
         assert_ok(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
     }
     for (int32_t i = 0; i < first->fact_count; i++) {
-        const struct yk_survey_fact *row = &first->facts[i];
+        const struct yk_profiler_fact_row *row = &first->facts[i];
         if (strcmp(row->fact.fact, YK_PROFILE_IDLE_SPEEDUP) != 0) {
             assert_ok(yk_profile_add_fact(profile, &row->fact, &row->measurement));
         }
     }
     for (int i = 0; i < 2; i++) {
-        const struct yk_profile_fact fact = {link, besides[i]};
+        const struct yk_profile_fact_key fact = {link, besides[i]};
         assert_ok(yk_profile_add_fact(profile, &fact, &made));
     }
     measuring->again[0].profile = profile;
@@ -384,11 +384,11 @@ static void it_is_measured_where_everything_else_is_known(void **state)
 static void a_step_alone_is_never_longer(void **state)
 {
     (void)state;
-    assert_true(yk_idle_speedup_time_factor(3, 4) == 0.75);
-    assert_true(yk_idle_speedup_time_factor(5, 4) == 1);
-    assert_true(yk_idle_speedup_time_factor(0.001, 4) == 0.1);
-    assert_true(isnan(yk_idle_speedup_time_factor(0, 4)));
-    assert_true(isnan(yk_idle_speedup_time_factor(3, NAN)));
+    assert_true(yk_idle_speedup_time_ratio(3, 4) == 0.75);
+    assert_true(yk_idle_speedup_time_ratio(5, 4) == 1);
+    assert_true(yk_idle_speedup_time_ratio(0.001, 4) == 0.1);
+    assert_true(isnan(yk_idle_speedup_time_ratio(0, 4)));
+    assert_true(isnan(yk_idle_speedup_time_ratio(3, NAN)));
 }
 
 int main(void)

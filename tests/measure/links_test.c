@@ -1,7 +1,7 @@
 /* Messages and copies of three ranks on two nodes, kept in a profile and looked up in it. */
 #include "support/support.h"
 
-#include "measure/survey/survey.h"
+#include "measure/profiler/profiler.h"
 #include "support/exchanges/thread_comm.h"
 #include "support/files/scratch.h"
 
@@ -58,14 +58,14 @@ struct measuring {
     bool slow_all_gathers; /* of the largest size */
     double seconds;
     struct yk_cluster *cluster;
-    struct yk_survey surveys[RANKS];
+    struct yk_profiler surveys[RANKS];
 };
 
 struct rank {
-    struct yk_engine engine;
+    struct yk_device_context engine;
     struct yk_backend_lane *lane;
-    struct yk_ranks ranks;
-    struct yk_comm counting; /* groups */
+    struct yk_communicator ranks;
+    struct yk_comm_backend counting; /* groups */
 };
 
 static yk_status open_rank(struct rank *rank, bool slow_all_gathers)
@@ -77,7 +77,7 @@ static yk_status open_rank(struct rank *rank, bool slow_all_gathers)
     YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->lane));
     const struct yk_comm_options comm = {
         .backend = &yk_backend_cpu, .device = rank->engine.device, .lane = rank->lane};
-    YK_TRY(yk_ranks_open(&yk_comm_threads, &comm, &rank->ranks));
+    YK_TRY(yk_communicator_open(&yk_comm_threads, &comm, &rank->ranks));
     rank->counting = yk_comm_threads;
     rank->counting.group_create = count_group;
     if (slow_all_gathers) {
@@ -89,7 +89,7 @@ static yk_status open_rank(struct rank *rank, bool slow_all_gathers)
 
 static void close_rank(struct rank *rank)
 {
-    yk_ranks_close(&rank->ranks);
+    yk_communicator_close(&rank->ranks);
     yk_backend_cpu.lane_destroy(rank->lane);
     yk_backend_cpu.lane_destroy(rank->engine.lane);
     yk_backend_cpu.close(rank->engine.device);
@@ -108,18 +108,18 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct measuring *measuring = user;
     struct rank rank = {0};
     yk_status status = open_rank(&rank, measuring->slow_all_gathers);
-    const struct yk_measure_ranks team = {.ranks = &rank.ranks, .engine = rank.engine};
-    const struct yk_survey_request request = {
+    const struct yk_measure_team team = {.ranks = &rank.ranks, .engine = rank.engine};
+    const struct yk_profiler_request request = {
         .cluster = measuring->cluster,
         .versions = measuring->versions,
         .seconds = measuring->seconds,
         .callbacks = {.user = measuring, .stop = says_stop},
     };
-    struct yk_survey *survey = &measuring->surveys[number];
+    struct yk_profiler *survey = &measuring->surveys[number];
     if (status == YK_OK && measuring->copies) {
-        status = yk_survey_copies_measure(survey, &team, &request, measuring->max_bytes);
+        status = yk_profiler_measure_copies_up_to(survey, &team, &request, measuring->max_bytes);
     } else if (status == YK_OK) {
-        status = yk_survey_links(survey, &team, &request, measuring->max_bytes);
+        status = yk_profiler_measure_links(survey, &team, &request, measuring->max_bytes);
     }
     close_rank(&rank);
     return status;
@@ -131,7 +131,7 @@ static void measure(struct measuring *measuring)
     assert_ok(yk_profile_create(support_scratch_path("profile.db"), &profile));
     assert_ok(yk_cluster_parse("1x(2xcpu:1) + 1x(cpu:1)", &measuring->cluster));
     for (int i = 0; i < RANKS; i++) {
-        assert_ok(yk_survey_begin(&measuring->surveys[i]));
+        assert_ok(yk_profiler_init(&measuring->surveys[i]));
     }
     measuring->surveys[0].profile = profile;
     assert_ok(yk_thread_world_run(RANKS, run_rank, measuring));
@@ -141,7 +141,7 @@ static void measure(struct measuring *measuring)
 static void drop(struct measuring *measuring)
 {
     for (int i = 0; i < RANKS; i++) {
-        yk_survey_free(&measuring->surveys[i]);
+        yk_profiler_free(&measuring->surveys[i]);
     }
     yk_cluster_destroy(measuring->cluster);
 }
@@ -161,7 +161,7 @@ static int32_t count_rows(struct measuring measuring)
 static void every_link_and_number_of_ranks_has_its_curve(void **state)
 {
     (void)state;
-    static const struct yk_profile_link expected[CURVES] = {
+    static const struct yk_profile_link_key expected[CURVES] = {
         {"cpu:1-cpu:1 within a node", "send", 2},
         {"cpu:1-cpu:1 within a node", "all_gather", 2},
         {"cpu:1-cpu:1 within a node", "reduce_scatter", 2},
@@ -176,10 +176,10 @@ static void every_link_and_number_of_ranks_has_its_curve(void **state)
     };
     struct measuring measuring = {.versions = "one", .max_bytes = LARGEST};
     measure(&measuring);
-    const struct yk_survey *survey = &measuring.surveys[0];
+    const struct yk_profiler *survey = &measuring.surveys[0];
     assert_int_equal(survey->link_count, CURVES * SIZES);
     for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_survey_link *row = &survey->links[i];
+        const struct yk_profiler_link_row *row = &survey->links[i];
         assert_string_equal(row->link.link, expected[i / SIZES].link);
         assert_string_equal(row->link.collective, expected[i / SIZES].collective);
         assert_int_equal(row->link.ranks, expected[i / SIZES].ranks);
@@ -238,11 +238,11 @@ static void no_curve_is_kept_in_part(void **state)
                                   .seconds = 0.3};
     forget_groups();
     measure(&measuring);
-    const struct yk_survey *survey = &measuring.surveys[0];
+    const struct yk_profiler *survey = &measuring.surveys[0];
     assert_true(survey->link_count >= (CURVES - 3) * SIZES);
     assert_int_equal(survey->link_count % SIZES, 0);
     for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profile_link *link = &survey->links[i].link;
+        const struct yk_profile_link_key *link = &survey->links[i].link;
         assert_true(link->ranks == 2 || strcmp(link->collective, "all_gather") != 0);
     }
     drop(&measuring);
@@ -255,10 +255,10 @@ static void copies_are_rows_of_the_way_to_the_host(void **state)
     struct measuring measuring = {.versions = "one", .max_bytes = 16384, .copies = true};
     struct measuring second = measuring;
     measure(&measuring);
-    const struct yk_survey *survey = &measuring.surveys[0];
+    const struct yk_profiler *survey = &measuring.surveys[0];
     assert_int_equal(survey->link_count, 4);
     for (int32_t i = 0; i < 4; i++) {
-        const struct yk_survey_link *row = &survey->links[i];
+        const struct yk_profiler_link_row *row = &survey->links[i];
         assert_string_equal(row->link.link, "cpu:1-host");
         assert_string_equal(row->link.collective, i < 2 ? "to device" : "from device");
         assert_int_equal(row->link.ranks, 1);

@@ -1,12 +1,12 @@
 #include "support/support.h"
 
-#include "measure/survey/survey.h"
+#include "measure/profiler/profiler.h"
 
 #include <math.h>
 
-static struct yk_survey_link link_of(double seconds, double spread)
+static struct yk_profiler_link_row link_of(double seconds, double spread)
 {
-    return (struct yk_survey_link){
+    return (struct yk_profiler_link_row){
         .measurement = {.value = seconds, .spread = spread, .samples = 9}};
 }
 
@@ -14,28 +14,28 @@ static struct yk_survey_link link_of(double seconds, double spread)
 static void three_of_four_vary_less(void **state)
 {
     (void)state;
-    struct yk_survey_layer layers[4];
-    struct yk_survey_link links[6];
+    struct yk_profiler_layer_row layers[4];
+    struct yk_profiler_link_row links[6];
     for (int i = 0; i < 4; i++) {
-        layers[i] = (struct yk_survey_layer){
+        layers[i] = (struct yk_profiler_layer_row){
             .measurement = {.value = 1e-3, .spread = 0.08 - 0.01 * i, .samples = 9}};
         links[i] = link_of(2e-4, 0.04 - 0.01 * i);
     }
     links[4] = link_of(2e-5, 2.5);
     links[5] = link_of(1e-6, 1.5);
-    const struct yk_survey survey = {
+    const struct yk_profiler survey = {
         .layers = layers, .layer_count = 4, .links = links, .link_count = 6};
-    assert_true(fabs(yk_survey_noise(&survey) - 0.06) < 1e-12);
+    assert_true(fabs(yk_profiler_noise_level(&survey) - 0.06) < 1e-12);
 }
 
 static void nothing_says_nothing(void **state)
 {
     (void)state;
-    struct yk_survey_link links[] = {link_of(1e-6, 0.5)};
-    const struct yk_survey empty = {0};
-    const struct yk_survey brief = {.links = links, .link_count = 1};
-    assert_true(isnan(yk_survey_noise(&empty)));
-    assert_true(isnan(yk_survey_noise(&brief)));
+    struct yk_profiler_link_row links[] = {link_of(1e-6, 0.5)};
+    const struct yk_profiler empty = {0};
+    const struct yk_profiler brief = {.links = links, .link_count = 1};
+    assert_true(isnan(yk_profiler_noise_level(&empty)));
+    assert_true(isnan(yk_profiler_noise_level(&brief)));
 }
 
 int main(void)

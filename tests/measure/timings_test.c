@@ -17,7 +17,7 @@ static void a_spike_does_not_move_the_median(void **state)
     static const double seconds[] = {200e-6, 201e-6, 100e-3, 199e-6, 202e-6, 198e-6, 90e-3};
     struct yk_timings timings = {0};
     add_all(&timings, seconds, 7);
-    const struct yk_profile_measurement made = yk_timings_summarise(&timings, "test");
+    const struct yk_profile_measurement made = yk_timings_summarize(&timings, "test");
     assert_true(made.value == 201e-6);
     assert_true(made.min == 198e-6 && made.max == 100e-3);
     assert_int_equal(made.samples, 7);
@@ -39,7 +39,7 @@ static void the_spread_is_half_of_what_lies_between_the_quartiles(void **state)
     static const double seconds[] = {8, 1, 7, 2, 6, 3, 5, 4};
     struct yk_timings timings = {0};
     add_all(&timings, seconds, 8);
-    const struct yk_profile_measurement made = yk_timings_summarise(&timings, "test");
+    const struct yk_profile_measurement made = yk_timings_summarize(&timings, "test");
     assert_true(fabs(made.spread - 1.5 / 4.5) < 1e-12);
     yk_timings_free(&timings);
 }
@@ -48,7 +48,7 @@ static void nothing_has_no_median(void **state)
 {
     (void)state;
     struct yk_timings timings = {0};
-    const struct yk_profile_measurement made = yk_timings_summarise(&timings, "test");
+    const struct yk_profile_measurement made = yk_timings_summarize(&timings, "test");
     assert_true(isnan(made.value));
     assert_int_equal(made.samples, 0);
 }
@@ -57,8 +57,8 @@ static void nothing_has_no_median(void **state)
 static void rounds_that_got_less_are_left_out(void **state)
 {
     (void)state;
-    static const struct yk_timings_round rounds[] = {{2, 1.0},  {1.01, 1.0}, {1.5, 1.0},
-                                                     {1, 0.99}, {3, 1.1},    {1.1, 1.0}};
+    static const struct yk_timings_cpu_usage rounds[] = {{2, 1.0},  {1.01, 1.0}, {1.5, 1.0},
+                                                         {1, 0.99}, {3, 1.1},    {1.1, 1.0}};
     static const bool expected[] = {false, true, false, true, false, false};
     bool chosen[6];
     yk_timings_choose_undisturbed(rounds, 6, 2, chosen);
@@ -70,7 +70,7 @@ static void rounds_that_got_less_are_left_out(void **state)
 static void never_fewer_than_asked_for(void **state)
 {
     (void)state;
-    static const struct yk_timings_round rounds[] = {{2, 1}, {1, 1}, {4, 1}, {1.5, 1}};
+    static const struct yk_timings_cpu_usage rounds[] = {{2, 1}, {1, 1}, {4, 1}, {1.5, 1}};
     static const bool expected[] = {true, true, false, true};
     bool chosen[4];
     yk_timings_choose_undisturbed(rounds, 4, 3, chosen);
@@ -85,7 +85,7 @@ static void never_fewer_than_asked_for(void **state)
 static void what_is_always_idle_is_undisturbed(void **state)
 {
     (void)state;
-    static const struct yk_timings_round rounds[] = {{10, 4}, {10.1, 4}, {10, 3.99}};
+    static const struct yk_timings_cpu_usage rounds[] = {{10, 4}, {10.1, 4}, {10, 3.99}};
     bool chosen[3];
     yk_timings_choose_undisturbed(rounds, 3, 1, chosen);
     assert_true(chosen[0] && chosen[1] && chosen[2]);

@@ -12,8 +12,8 @@ static const struct yk_model *describe(const char *name, struct yk_workload work
 {
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_config_find(name, &config));
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_config_find_builtin(name, &config));
+    assert_ok(yk_model_build(config, &workload, arena, &model));
     return model;
 }
 
@@ -106,9 +106,9 @@ static void builtins_compute_as_the_published_ones(void **state)
     const struct yk_model_config *bert = NULL;
     const struct yk_model_config *transformer = NULL;
     const struct yk_model_config *llama = NULL;
-    assert_ok(yk_model_config_find("bert", &bert));
-    assert_ok(yk_model_config_find("transformer", &transformer));
-    assert_ok(yk_model_config_find("llama-mini", &llama));
+    assert_ok(yk_model_config_find_builtin("bert", &bert));
+    assert_ok(yk_model_config_find_builtin("transformer", &transformer));
+    assert_ok(yk_model_config_find_builtin("llama-mini", &llama));
     assert_true(bert->masked_head && !bert->pooler && bert->width == 768);
     assert_true(bert->gelu_erf && bert->post_norm && bert->drops_stream && !bert->scaled_embedding);
     assert_true(bert->norm_epsilon == 1e-12 && bert->spread == 0.02 && bert->ids.pad == 0);
@@ -167,9 +167,9 @@ static void a_name_that_is_none_offers_the_nearest(void **state)
 {
     (void)state;
     const struct yk_model_config *config = NULL;
-    assert_fails(yk_model_config_find("gtp2", &config), YK_ERROR_INPUT,
+    assert_fails(yk_model_config_find_builtin("gtp2", &config), YK_ERROR_INPUT,
                  "no built-in model is called \"gtp2\"; did you mean \"gpt2\"?");
-    assert_fails(yk_model_config_find("resnet", &config), YK_ERROR_INPUT,
+    assert_fails(yk_model_config_find_builtin("resnet", &config), YK_ERROR_INPUT,
                  "no built-in model is called \"resnet\"; yoke model lists them, and takes a "
                  "config.json as well");
     assert_null(config);
@@ -181,9 +181,9 @@ static void every_builtin_is_listed_and_found_by_its_name(void **state)
     const char *name = NULL;
     const char *summary = NULL;
     size_t count = 0;
-    while (yk_model_config_builtin(count, &name, &summary)) {
+    while (yk_model_config_get_builtin(count, &name, &summary)) {
         const struct yk_model_config *config = NULL;
-        assert_ok(yk_model_config_find(name, &config));
+        assert_ok(yk_model_config_find_builtin(name, &config));
         assert_string_equal(config->name, name);
         assert_true(*summary);
         count++;

@@ -17,7 +17,7 @@ struct config_case {
     double spread;
     double activation; /* at −1 */
     double embedding_scale;
-    struct yk_config_token_ids ids;
+    struct yk_special_token_ids ids;
 };
 
 #define CASE(name_, text_, ...) {name_, text_, __VA_ARGS__},
@@ -41,7 +41,7 @@ static void sizes_are_those_of_the_framework(void **state)
     const struct yk_workload workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16};
     for (size_t i = 0; i < case_count; i++) {
         const struct yk_model *model = NULL;
-        assert_ok(yk_model_describe(read_case(&cases[i]), &workload, group_arena, &model));
+        assert_ok(yk_model_build(read_case(&cases[i]), &workload, group_arena, &model));
         assert_int_equal(model->parameters, cases[i].parameters);
     }
 }
@@ -69,8 +69,8 @@ static void arithmetic_is_that_of_the_framework(void **state)
     }
 }
 
-static void assert_same_ids(const struct yk_config_token_ids *a,
-                            const struct yk_config_token_ids *b)
+static void assert_same_ids(const struct yk_special_token_ids *a,
+                            const struct yk_special_token_ids *b)
 {
     assert_int_equal(a->pad, b->pad);
     assert_int_equal(a->begin, b->begin);

@@ -67,7 +67,7 @@ static int64_t parameters_of(const char *text)
 {
     const struct yk_workload workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16};
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_describe(read_config(text), &workload, group_arena, &model));
+    assert_ok(yk_model_build(read_config(text), &workload, group_arena, &model));
     return model->parameters;
 }
 
@@ -452,8 +452,8 @@ static void assert_workload_refused(const char *name, struct yk_workload workloa
 {
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_config_find(name, &config));
-    assert_fails(yk_model_describe(config, &workload, group_arena, &model), status, message);
+    assert_ok(yk_model_config_find_builtin(name, &config));
+    assert_fails(yk_model_build(config, &workload, group_arena, &model), status, message);
     assert_null(model);
 }
 
@@ -492,8 +492,8 @@ static void positions_that_are_not_learned_set_no_limit(void **state)
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
     const struct yk_workload workload = {.batch = 1, .sequence = 20000};
-    assert_ok(yk_model_config_find("tinyllama", &config));
-    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
+    assert_ok(yk_model_config_find_builtin("tinyllama", &config));
+    assert_ok(yk_model_build(config, &workload, group_arena, &model));
 }
 
 int main(void)

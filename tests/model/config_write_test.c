@@ -62,9 +62,9 @@ static void every_builtin_reads_back_the_same(void **state)
     (void)state;
     const char *name = NULL;
     const char *summary = NULL;
-    for (size_t i = 0; yk_model_config_builtin(i, &name, &summary); i++) {
+    for (size_t i = 0; yk_model_config_get_builtin(i, &name, &summary); i++) {
         const struct yk_model_config *config = NULL;
-        assert_ok(yk_model_config_find(name, &config));
+        assert_ok(yk_model_config_find_builtin(name, &config));
         assert_returns(config);
     }
 }
@@ -73,7 +73,7 @@ static void what_no_builtin_has_reads_back_the_same(void **state)
 {
     (void)state;
     const struct yk_model_config *gpt2 = NULL;
-    assert_ok(yk_model_config_find("gpt2", &gpt2));
+    assert_ok(yk_model_config_find_builtin("gpt2", &gpt2));
     struct yk_model_config config = *gpt2;
     config.inner = 1000;
     config.tied = false;
@@ -85,10 +85,10 @@ static void what_no_builtin_has_reads_back_the_same(void **state)
     assert_returns(&config);
     config.relu = false;
     config.silu = true;
-    config.ids = (struct yk_config_token_ids){7, 8, 9, -1};
+    config.ids = (struct yk_special_token_ids){7, 8, 9, -1};
     assert_returns(&config);
     const struct yk_model_config *llama = NULL;
-    assert_ok(yk_model_config_find("llama3-8b", &llama));
+    assert_ok(yk_model_config_find_builtin("llama3-8b", &llama));
     config = *llama;
     config.head_size = 100;
     config.linear_bias = true;
@@ -121,7 +121,7 @@ static void a_small_gpt2_is_written_in_the_frameworks_keys(void **state)
         .inner = 192,
         .linear_bias = true,
         .inner_bias = true,
-        .ids = YK_CONFIG_TOKEN_IDS_NONE,
+        .ids = YK_SPECIAL_TOKEN_IDS_NONE,
         .norm_epsilon = 1e-5,
         .spread = 0.02,
     };
@@ -166,7 +166,7 @@ static void a_scaled_llama_is_written_in_the_frameworks_keys(void **state)
         .head_size = 64,
         .inner = 8192,
         .tied = true,
-        .ids = YK_CONFIG_TOKEN_IDS_NONE,
+        .ids = YK_SPECIAL_TOKEN_IDS_NONE,
         .norm_epsilon = 1e-5,
         .spread = 0.02,
         .rope_theta = 500000,
@@ -202,9 +202,9 @@ static void a_small_transformer_is_written_in_the_frameworks_keys(void **state)
 {
     (void)state;
     const struct yk_model_config *small = NULL;
-    assert_ok(yk_model_config_find("transformer-small", &small));
+    assert_ok(yk_model_config_find_builtin("transformer-small", &small));
     struct yk_model_config config = *small;
-    config.ids = (struct yk_config_token_ids){.pad = 1, .begin = -1, .end = 2, .decoder_start = 3};
+    config.ids = (struct yk_special_token_ids){.pad = 1, .begin = -1, .end = 2, .decoder_start = 3};
     struct yk_text text = {0};
     assert_ok(yk_model_config_write(&config, YK_PRECISION_FP32, &text));
     assert_string_equal(yk_text_chars(&text), "{\n"
@@ -244,7 +244,7 @@ static void a_decoders_first_token_that_is_not_known_is_left_out(void **state)
     (void)state;
     const struct yk_model_config *small = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_model_config_find("transformer-small", &small));
+    assert_ok(yk_model_config_find_builtin("transformer-small", &small));
     assert_ok(yk_model_config_write(small, YK_PRECISION_FP32, &text));
     assert_null(strstr(yk_text_chars(&text), "decoder_start_token_id"));
     assert_non_null(strstr(yk_text_chars(&text), "\"pad_token_id\": null"));
@@ -264,7 +264,7 @@ static void the_heads_of_a_bert_decide_its_class(void **state)
         {false, true, "\"BertModel\""},
     };
     const struct yk_model_config *bert = NULL;
-    assert_ok(yk_model_config_find("bert-tiny", &bert));
+    assert_ok(yk_model_config_find_builtin("bert-tiny", &bert));
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         struct yk_model_config config = *bert;
         struct yk_text text = {0};
@@ -282,7 +282,7 @@ static void what_cannot_be_written_is_refused(void **state)
     (void)state;
     const struct yk_model_config *gpt2 = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_model_config_find("gpt2", &gpt2));
+    assert_ok(yk_model_config_find_builtin("gpt2", &gpt2));
     struct yk_model_config odd = *gpt2;
     odd.not_trained = "its activation_function";
     assert_fails(yk_model_config_write(&odd, YK_PRECISION_FP32, &text), YK_ERROR_INPUT,

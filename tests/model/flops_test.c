@@ -14,14 +14,14 @@ static const struct yk_model *describe(const struct yk_model_config *config,
                                        struct yk_workload workload)
 {
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
+    assert_ok(yk_model_build(config, &workload, group_arena, &model));
     return model;
 }
 
 static const struct yk_model *builtin(const char *name, struct yk_workload workload)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_find(name, &config));
+    assert_ok(yk_model_config_find_builtin(name, &config));
     return describe(config, workload);
 }
 

@@ -22,7 +22,7 @@ enum {
 
 static struct yk_arena *arena;
 static const struct yk_model_config *config;
-static struct yk_model_sizes *sizes;
+static struct yk_model_cache *sizes;
 
 static const struct yk_workload workload = {
     .batch = BATCH, .sequence = T, .precision = YK_PRECISION_BF16, .recompute = true};
@@ -32,14 +32,14 @@ static int set_up(void **state)
     (void)state;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_read(tiny, strlen(tiny), "tiny", arena, &config));
-    assert_ok(yk_model_sizes_create(config, &workload, &sizes));
+    assert_ok(yk_model_cache_create(config, &workload, &sizes));
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    yk_model_sizes_destroy(sizes);
+    yk_model_cache_destroy(sizes);
     yk_arena_destroy(arena);
     return 0;
 }
@@ -47,7 +47,7 @@ static int tear_down(void **state)
 static const struct yk_model *get(int64_t batch, bool recompute)
 {
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_sizes_get(sizes, batch, recompute, &model));
+    assert_ok(yk_model_cache_get(sizes, batch, recompute, &model));
     return model;
 }
 
@@ -75,7 +75,7 @@ static void recomputing_blocks_save_their_inputs_alone(void **state)
 static void the_whole_batch_is_not_recomputed(void **state)
 {
     (void)state;
-    const struct yk_model *whole = yk_model_sizes_whole_batch(sizes);
+    const struct yk_model *whole = yk_model_cache_whole_batch(sizes);
     assert_int_equal(whole->workload.batch, BATCH);
     assert_false(whole->workload.recompute);
     assert_int_equal(whole->layers[BLOCK].saved_bytes, BATCH * T * SAVED);
@@ -97,17 +97,17 @@ static void what_was_described_once_is_not_described_again(void **state)
 static void what_cannot_be_is_refused_before_memory_is_allocated(void **state)
 {
     (void)state;
-    struct yk_model_sizes *none = NULL;
+    struct yk_model_cache *none = NULL;
     struct yk_workload bad = workload;
     bad.batch = 0;
-    assert_int_equal(yk_model_sizes_create(config, &bad, &none), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_cache_create(config, &bad, &none), YK_ERROR_INPUT);
     bad.batch = INT64_MAX / 4;
-    assert_int_not_equal(yk_model_sizes_create(config, &bad, &none), YK_OK);
+    assert_int_not_equal(yk_model_cache_create(config, &bad, &none), YK_OK);
     bad = workload;
     bad.sequence = 17; /* of 16 positions */
-    assert_int_equal(yk_model_sizes_create(config, &bad, &none), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_cache_create(config, &bad, &none), YK_ERROR_INPUT);
     assert_null(none);
-    yk_model_sizes_destroy(NULL);
+    yk_model_cache_destroy(NULL);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Layers against the tree of modules, which is a second account of the same models. */
 #include "model/config.h"
 #include "model/model.h"
-#include "model/modules.h"
+#include "model/module_tree.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@ static const struct yk_model *describe(const char *name, struct yk_arena *arena)
     const struct yk_workload workload = {.batch = 1, .sequence = 16};
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_config_find(name, &config));
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_config_find_builtin(name, &config));
+    assert_ok(yk_model_build(config, &workload, arena, &model));
     return model;
 }
 
 /* Parameters that a module and those inside it own; computed positions are none of ours. */
-static int64_t parameters_in(const struct yk_modules *modules, int32_t module)
+static int64_t parameters_in(const struct yk_module_tree *modules, int32_t module)
 {
     int64_t sum = 0;
     for (int32_t m = module; m < modules->modules[module].end; m++) {
@@ -35,13 +35,13 @@ static int64_t parameters_in(const struct yk_modules *modules, int32_t module)
 
 static void assert_agrees_with_its_modules(const struct yk_model *model, struct yk_arena *arena)
 {
-    const struct yk_modules *modules = NULL;
-    assert_ok(yk_modules_list(model->config, arena, &modules));
+    const struct yk_module_tree *modules = NULL;
+    assert_ok(yk_module_tree_build(model->config, arena, &modules));
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
         int64_t sum = 0;
         for (int32_t m = 0; m < layer->module_count; m++) {
-            const int32_t module = yk_modules_find(modules, layer->modules[m]);
+            const int32_t module = yk_module_tree_find(modules, layer->modules[m]);
             assert_int_not_equal(module, YK_MODULE_NONE);
             sum += parameters_in(modules, module);
         }
@@ -91,7 +91,7 @@ static void layers_and_modules_agree_on_what_is_shared_and_tied(void **state)
         const struct yk_model_config *config = NULL;
         const struct yk_model *model = NULL;
         assert_ok(yk_model_config_read(texts[n], strlen(texts[n]), "tiny", arena, &config));
-        assert_ok(yk_model_describe(config, &workload, arena, &model));
+        assert_ok(yk_model_build(config, &workload, arena, &model));
         assert_agrees_with_its_modules(model, arena);
     }
     yk_arena_destroy(arena);
@@ -123,7 +123,7 @@ static void backward_goes_through_the_parts_from_the_last_to_the_first(void **st
     };
     struct yk_arena *arena = NULL;
     assert_ok(yk_arena_create(&arena));
-    const struct yk_work_list *backward = &describe("gpt2", arena)->layers[1].backward;
+    const struct yk_kernel_work_list *backward = &describe("gpt2", arena)->layers[1].backward;
     assert_int_equal(backward->count, sizeof expected / sizeof expected[0]);
     for (int32_t i = 0; i < backward->count; i++) {
         assert_string_equal(backward->items[i].name, expected[i]);

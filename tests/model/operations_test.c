@@ -27,7 +27,7 @@ static const struct yk_model *describe(const char *text, struct yk_workload work
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
     assert_ok(yk_model_config_read(text, strlen(text), "tiny", group_arena, &config));
-    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
+    assert_ok(yk_model_build(config, &workload, group_arena, &model));
     return model;
 }
 
@@ -48,12 +48,12 @@ static const struct yk_layer *layer_of(const struct yk_model *model, const char 
     return NULL;
 }
 
-static double total(const struct yk_model *model, enum yk_work_class class, bool backward)
+static double total(const struct yk_model *model, enum yk_kernel_class class, bool backward)
 {
     double sum = 0;
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
-        sum += yk_work_operations(backward ? &layer->backward : &layer->forward, class);
+        sum += yk_kernel_work_operations(backward ? &layer->backward : &layer->forward, class);
     }
     return sum;
 }
@@ -75,12 +75,14 @@ static void a_gpt_blocks_products_are_those_written_out(void **state)
     const double out = 2 * rows * 8 * 8;
     const double up = 2 * rows * 8 * 32;
     const double down = 2 * rows * 32 * 8;
-    assert_number(yk_work_operations(&block->forward, YK_WORK_MATRIX), qkv + out + up + down);
-    assert_number(yk_work_operations(&block->backward, YK_WORK_MATRIX),
+    assert_number(yk_kernel_work_operations(&block->forward, YK_KERNEL_MATRIX),
+                  qkv + out + up + down);
+    assert_number(yk_kernel_work_operations(&block->backward, YK_KERNEL_MATRIX),
                   2 * (qkv + out + up + down));
     const struct yk_layer *head = layer_of(model, "head");
-    assert_number(yk_work_operations(&head->forward, YK_WORK_MATRIX), 2 * rows * 8 * 11);
-    assert_number(yk_work_operations(&head->backward, YK_WORK_MATRIX), 2 * 2 * rows * 8 * 11);
+    assert_number(yk_kernel_work_operations(&head->forward, YK_KERNEL_MATRIX), 2 * rows * 8 * 11);
+    assert_number(yk_kernel_work_operations(&head->backward, YK_KERNEL_MATRIX),
+                  2 * 2 * rows * 8 * 11);
 }
 
 /* Every query looks at itself and at what came before: d multiply-adds for a score and d for the
@@ -100,8 +102,9 @@ static void causal_attention_counts_every_pair_once(void **state)
             }
         }
         const struct yk_layer *block = layer_of(describe(TINY_GPT, of(3, T)), "layer 1");
-        assert_number(yk_work_operations(&block->forward, YK_WORK_ATTENTION), 3 * forward);
-        assert_number(yk_work_operations(&block->backward, YK_WORK_ATTENTION), 3 * backward);
+        assert_number(yk_kernel_work_operations(&block->forward, YK_KERNEL_ATTENTION), 3 * forward);
+        assert_number(yk_kernel_work_operations(&block->backward, YK_KERNEL_ATTENTION),
+                      3 * backward);
     }
 }
 
@@ -114,8 +117,9 @@ static void a_llama_blocks_products_are_those_written_out(void **state)
     const double kv = 2 * (2 * rows * 8 * (2 * 2));
     const double out = 2 * rows * (4 * 2) * 8;
     const double gate_up_down = 3 * (2 * rows * 8 * 12);
-    assert_number(yk_work_operations(&block->forward, YK_WORK_MATRIX), q + kv + out + gate_up_down);
-    assert_number(yk_work_operations(&block->forward, YK_WORK_ATTENTION),
+    assert_number(yk_kernel_work_operations(&block->forward, YK_KERNEL_MATRIX),
+                  q + kv + out + gate_up_down);
+    assert_number(yk_kernel_work_operations(&block->forward, YK_KERNEL_ATTENTION),
                   2.0 * 4 * (7 * 8 / 2.0) * 4 * 2);
 }
 
@@ -125,13 +129,13 @@ static void products_are_two_operations_a_weight_and_token(void **state)
     (void)state;
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_config_find("llama3-8b", &config));
+    assert_ok(yk_model_config_find_builtin("llama3-8b", &config));
     const struct yk_workload workload = of(5, 1024);
-    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
+    assert_ok(yk_model_build(config, &workload, group_arena, &model));
     const double norms = (2 * 32 + 1) * 4096.0;
     const double weights = 8030261248.0 - norms - 128256.0 * 4096; /* the embedding is no product */
-    assert_number(total(model, YK_WORK_MATRIX, false), 2 * weights * 5 * 1024);
-    assert_number(total(model, YK_WORK_MATRIX, true), 4 * weights * 5 * 1024);
+    assert_number(total(model, YK_KERNEL_MATRIX, false), 2 * weights * 5 * 1024);
+    assert_number(total(model, YK_KERNEL_MATRIX, true), 4 * weights * 5 * 1024);
 }
 
 static void a_frozen_linear_costs_its_adapters_and_the_gradient_of_its_input(void **state)
@@ -145,15 +149,15 @@ static void a_frozen_linear_costs_its_adapters_and_the_gradient_of_its_input(voi
     const double rows = 2 * 7;
     const double adapters =
         3 * ((8 + 8) + (8 + 4) + (8 + 4) + (8 + 8) + (8 + 12) + (8 + 12) + (12 + 8));
-    const double base = yk_work_operations(&plain->forward, YK_WORK_MATRIX);
+    const double base = yk_kernel_work_operations(&plain->forward, YK_KERNEL_MATRIX);
     assert_number((double)adapted->trainable, adapters);
     assert_number((double)adapted->parameters, (double)plain->parameters + adapters);
-    assert_number(yk_work_operations(&adapted->forward, YK_WORK_MATRIX),
+    assert_number(yk_kernel_work_operations(&adapted->forward, YK_KERNEL_MATRIX),
                   base + 2 * rows * adapters);
-    assert_number(yk_work_operations(&adapted->backward, YK_WORK_MATRIX),
+    assert_number(yk_kernel_work_operations(&adapted->backward, YK_KERNEL_MATRIX),
                   base + 4 * rows * adapters);
     const struct yk_layer *head = layer_of(model, "head");
-    assert_number(yk_work_operations(&head->backward, YK_WORK_MATRIX), 2 * rows * 8 * 11);
+    assert_number(yk_kernel_work_operations(&head->backward, YK_KERNEL_MATRIX), 2 * rows * 8 * 11);
     assert_int_equal(head->trainable, 0);
     assert_int_equal(head->update.count, 0);
     assert_int_equal(layer_of(model, "embed")->backward.count, 0);
@@ -172,12 +176,12 @@ static void nf4_dequantises_each_linear_both_ways_and_leaves_the_head_in_fp32(vo
     double operations[2] = {0};
     double bytes = 0;
     for (int32_t i = 0; i < block->forward.count; i++) {
-        const struct yk_work *work = &block->forward.items[i];
+        const struct yk_kernel_work *work = &block->forward.items[i];
         operations[0] += strcmp(work->name, "dequantise") == 0 ? work->operations : 0;
         bytes += strcmp(work->name, "dequantise") == 0 ? work->bytes : 0;
     }
     for (int32_t i = 0; i < block->backward.count; i++) {
-        const struct yk_work *work = &block->backward.items[i];
+        const struct yk_kernel_work *work = &block->backward.items[i];
         operations[1] += strcmp(work->name, "dequantise") == 0 ? work->operations : 0;
     }
     assert_number(operations[0], weights);
@@ -201,12 +205,13 @@ static void recomputation_adds_exactly_the_forward_of_blocks(void **state)
     for (int32_t i = 0; i < plain->layer_count; i++) {
         const struct yk_layer *layer = &plain->layers[i];
         const bool block = strcmp(layer->kind, "llama-block") == 0;
-        for (int class = 0; class < YK_WORK_CLASS_COUNT; class ++) {
-            const double forward = yk_work_operations(&layer->forward, (enum yk_work_class) class);
+        for (int class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
+            const double forward =
+                yk_kernel_work_operations(&layer->forward, (enum yk_kernel_class) class);
             const double backward =
-                yk_work_operations(&layer->backward, (enum yk_work_class) class);
+                yk_kernel_work_operations(&layer->backward, (enum yk_kernel_class) class);
             assert_number(
-                yk_work_operations(&again->layers[i].backward, (enum yk_work_class) class),
+                yk_kernel_work_operations(&again->layers[i].backward, (enum yk_kernel_class) class),
                 backward + (block ? forward : 0));
         }
     }
@@ -244,14 +249,14 @@ static void the_encoders_output_goes_to_every_block_of_the_decoder(void **state)
     workload.target_sequence = 3;
     const struct yk_model *model = describe(TINY_MARIAN, workload);
     const struct yk_layer *decoder = layer_of(model, "decoder 1");
-    assert_number(yk_work_operations(&decoder->forward, YK_WORK_ATTENTION),
+    assert_number(yk_kernel_work_operations(&decoder->forward, YK_KERNEL_ATTENTION),
                   2.0 * 4 * 4 * 2 * (3 * 4 / 2.0 + 3 * 5));
     const double self = 2.0 * 6 * (8 * 24 + 8 * 8);
     const double cross = 2.0 * 6 * (8 * 8 + 8 * 8) + 2.0 * 10 * (8 * 16);
-    assert_number(yk_work_operations(&decoder->forward, YK_WORK_MATRIX),
+    assert_number(yk_kernel_work_operations(&decoder->forward, YK_KERNEL_MATRIX),
                   self + cross + 2.0 * 6 * (2 * 8 * 24));
     const struct yk_layer *encoder = layer_of(model, "encoder 0");
-    assert_number(yk_work_operations(&encoder->forward, YK_WORK_ATTENTION),
+    assert_number(yk_kernel_work_operations(&encoder->forward, YK_KERNEL_ATTENTION),
                   2.0 * 4 * 2 * 4 * (5 * 5));
     static const struct yk_layer_edge edges[] = {
         {0, 1, 160}, {1, 2, 160}, {2, 4, 160}, {3, 4, 96}, {2, 5, 160},
@@ -286,8 +291,8 @@ static void layers_of_different_times_have_different_shapes(void **state)
     struct yk_workload workload = of(1, 16);
     workload.lora_rank = 32;
     workload.nf4 = true;
-    assert_ok(yk_model_config_find("llama3-8b", &config));
-    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
+    assert_ok(yk_model_config_find_builtin("llama3-8b", &config));
+    assert_ok(yk_model_build(config, &workload, group_arena, &model));
     assert_string_equal(layer_of(model, "layer 31")->shape,
                         "llama-block C4096 F14336 H32 KV8 D128 lora32 nf4 bf16");
     assert_string_equal(layer_of(model, "head")->shape, "head C4096 V128256 frozen fp32");
@@ -338,7 +343,7 @@ static void every_precision_moves_the_bytes_of_its_numbers(void **state)
     workload.precision = YK_PRECISION_TF32;
     const struct yk_model *full = describe(TINY_GPT, workload);
     assert_int_equal(full->edges[0].bytes, 2 * half->edges[0].bytes);
-    const struct yk_work *product = &layer_of(full, "layer 0")->forward.items[1];
+    const struct yk_kernel_work *product = &layer_of(full, "layer 0")->forward.items[1];
     assert_string_equal(product->name, "qkv");
     assert_int_equal(product->precision, YK_PRECISION_TF32);
     assert_number(product->bytes, 4.0 * (8 * (8 + 24) + 8 * 24));

@@ -46,7 +46,7 @@ static const struct yk_model *describe(const char *text, struct yk_workload work
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
     assert_ok(yk_model_config_read(text, strlen(text), "tiny", group_arena, &config));
-    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
+    assert_ok(yk_model_build(config, &workload, group_arena, &model));
     return model;
 }
 
@@ -273,11 +273,11 @@ static void the_built_in_transformer_has_relu(void **state)
 {
     (void)state;
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_find("transformer-base", &config));
+    assert_ok(yk_model_config_find_builtin("transformer-base", &config));
     assert_true(config->relu);
-    assert_ok(yk_model_config_find("transformer-big", &config));
+    assert_ok(yk_model_config_find_builtin("transformer-big", &config));
     assert_true(config->relu);
-    assert_ok(yk_model_config_find("gpt2", &config));
+    assert_ok(yk_model_config_find_builtin("gpt2", &config));
     assert_false(config->relu);
 }
 

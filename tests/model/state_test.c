@@ -11,21 +11,21 @@
  * each 64 weights, and one of 32 bits for each 256 scales. */
 static const double nf4_bytes = 0.5 + (8.0 / 64 + 32.0 / (64 * 256)) / 8;
 
-static struct yk_model_layer_state state_of(enum yk_precision precision, int64_t lora_rank,
-                                            bool nf4, int32_t layer)
+static struct yk_model_layer_state_bytes state_of(enum yk_precision precision, int64_t lora_rank,
+                                                  bool nf4, int32_t layer)
 {
     struct tiny_step tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1",
                                                                  .blocks = 2,
                                                                  .precision = precision,
                                                                  .lora_rank = lora_rank,
                                                                  .nf4 = nf4});
-    const struct yk_model_layer_state layer_state =
-        yk_model_layer_state(tiny.model, &tiny.model->layers[layer]);
+    const struct yk_model_layer_state_bytes layer_state =
+        yk_model_layer_state_bytes(tiny.model, &tiny.model->layers[layer]);
     tiny_step_free(&tiny);
     return layer_state;
 }
 
-static void assert_state(struct yk_model_layer_state state, double weights, double gradients,
+static void assert_state(struct yk_model_layer_state_bytes state, double weights, double gradients,
                          double optimizer)
 {
     assert_bytes(state.weight_bytes, weights);
@@ -77,7 +77,7 @@ static void adapters_alone_have_gradients_and_optimizer_state(void **state)
 static void nf4_needs_half_a_byte_and_its_scales(void **state)
 {
     (void)state;
-    const struct yk_model_layer_state block = state_of(YK_PRECISION_BF16, 3, true, 1);
+    const struct yk_model_layer_state_bytes block = state_of(YK_PRECISION_BF16, 3, true, 1);
     const double quantised = block.weight_bytes - 4 * BLOCK_OTHERS - 2 * ADAPTERS;
     assert_true(fabs(quantised / BLOCK_WEIGHTS - nf4_bytes) < 1e-5);
     assert_bytes(quantised, BLOCK_WEIGHTS * (0.5 + 0.127 / 8));
@@ -99,7 +99,7 @@ static void a_tied_head_has_no_state_of_its_own(void **state)
     (void)state;
     struct tiny_step tiny = tiny_step_make((struct tiny_options){
         .cluster = "cpu:1", .blocks = 1, .tied = true, .precision = YK_PRECISION_BF16});
-    assert_state(yk_model_layer_state(tiny.model, &tiny.model->layers[3]), 0, 0, 0);
+    assert_state(yk_model_layer_state_bytes(tiny.model, &tiny.model->layers[3]), 0, 0, 0);
     tiny_step_free(&tiny);
 }
 

@@ -33,7 +33,7 @@ static yk_status read_config(int64_t *rank, double *alpha)
 static void assert_file_holds(const char *path, const char *words)
 {
     struct yk_text text = {0};
-    assert_ok(yk_file_read(path, &text));
+    assert_ok(yk_file_read_document(path, &text));
     assert_string_equal(yk_text_chars(&text), words);
     yk_text_free(&text);
 }
@@ -118,7 +118,7 @@ static void the_config_is_written_in_pefts_keys(void **state)
 static void assert_config_has(const char *words)
 {
     struct yk_text text = {0};
-    assert_ok(yk_file_read(support_scratch_path("adapter_config.json"), &text));
+    assert_ok(yk_file_read_document(support_scratch_path("adapter_config.json"), &text));
     assert_non_null(strstr(yk_text_chars(&text), words));
     yk_text_free(&text);
 }

@@ -43,7 +43,7 @@ static const int32_t lengths[SENTENCES] = {5, 3, 4};
 struct bench {
     struct yk_arena *arena;
     struct trainer *trainer;
-    struct yk_forward *forward;
+    struct yk_inference *forward;
 };
 
 static void open_bench(struct bench *bench, uint64_t seed)
@@ -52,19 +52,19 @@ static void open_bench(struct bench *bench, uint64_t seed)
     assert_ok(yk_arena_create(&bench->arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config));
     bench->trainer = trainer_open(&request);
-    assert_ok(yk_store_init(bench->trainer->store, seed, YK_STORE_INIT_ALL));
-    const struct yk_forward_shape shape = {
+    assert_ok(yk_parameter_store_init(bench->trainer->store, seed, YK_PARAMETER_STORE_INIT_ALL));
+    const struct yk_inference_shape shape = {
         .samples = (int64_t)SENTENCES * MAX_WIDTH,
         .sequence = SOURCE,
         .target_sequence = FARTHEST + 1,
         .last_only = true,
     };
-    assert_ok(yk_forward_create(bench->trainer->store, &shape, &bench->forward));
+    assert_ok(yk_inference_create(bench->trainer->store, &shape, &bench->forward));
 }
 
 static void close_bench(struct bench *bench)
 {
-    yk_forward_destroy(bench->forward);
+    yk_inference_destroy(bench->forward);
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
 }
@@ -72,8 +72,8 @@ static void close_bench(struct bench *bench)
 /* What is foretold from here on is of one sentence alone. */
 static void encode(struct bench *bench, int64_t sentence)
 {
-    assert_ok(yk_forward_encode(bench->forward, sources + sentence * SOURCE, lengths + sentence, 1,
-                                SOURCE));
+    assert_ok(yk_inference_encode(bench->forward, sources + sentence * SOURCE, lengths + sentence,
+                                  1, SOURCE));
 }
 
 /* The logarithms of the probabilities of what may follow a beginning. */
@@ -81,8 +81,8 @@ static void predict(struct bench *bench, const int32_t *row, int64_t length, dou
 {
     float logits[KNOWN];
     double sum = 0;
-    assert_ok(yk_forward_decode(bench->forward, row, length));
-    assert_ok(yk_forward_last_logits(bench->forward, logits));
+    assert_ok(yk_inference_decode(bench->forward, row, length));
+    assert_ok(yk_inference_get_last_logits(bench->forward, logits));
     for (int v = 0; v < KNOWN; v++) {
         sum += exp((double)logits[v]);
     }
@@ -139,7 +139,7 @@ static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
         double score = 0;
         encode(&bench, i);
         try_all(&bench, row, 1, 0, &best);
-        const int32_t *tokens = yk_beam_best(beam, i, &count, &score);
+        const int32_t *tokens = yk_beam_get_best_output(beam, i, &count, &score);
         assert_int_equal(count, best.count);
         assert_memory_equal(tokens, best.tokens, (size_t)count * sizeof *tokens);
         assert_true(fabs(score - best.rank) < 1e-4);
@@ -172,7 +172,7 @@ static void a_beam_of_one_picks_the_likeliest_token_each_time(void **state)
             row[length] = likeliest;
             length += ended ? 0 : 1;
         }
-        const int32_t *tokens = yk_beam_best(beam, i, &count, &score);
+        const int32_t *tokens = yk_beam_get_best_output(beam, i, &count, &score);
         assert_int_equal(count, length - 1);
         assert_memory_equal(tokens, row + 1, (size_t)count * sizeof *tokens);
     }
@@ -199,8 +199,8 @@ static void sentences_are_translated_alone_as_among_others(void **state)
         double scores[2];
         assert_ok(yk_beam_create(&options, 1, LONGEST, KNOWN, &alone));
         assert_ok(yk_beam_search(alone, bench.forward, &input));
-        const int32_t *one = yk_beam_best(alone, 0, &counts[0], &scores[0]);
-        const int32_t *other = yk_beam_best(together, i, &counts[1], &scores[1]);
+        const int32_t *one = yk_beam_get_best_output(alone, 0, &counts[0], &scores[0]);
+        const int32_t *other = yk_beam_get_best_output(together, i, &counts[1], &scores[1]);
         assert_int_equal(counts[0], counts[1]);
         assert_memory_equal(one, other, (size_t)counts[0] * sizeof *one);
         assert_true(fabs(scores[0] - scores[1]) < 1e-4);
@@ -306,7 +306,7 @@ static void expect_found(struct bench *bench, int32_t width, int penalty,
         const struct found *plain = &best[i][penalty];
         int64_t count = 0;
         double score = 0;
-        const int32_t *tokens = yk_beam_best(beam, i, &count, &score);
+        const int32_t *tokens = yk_beam_get_best_output(beam, i, &count, &score);
         if (count != plain->count || fabs(score - plain->rank) > 1e-4 ||
             memcmp(tokens, plain->tokens, (size_t)count * sizeof *tokens) != 0) {
             fail_msg("width %d, penalty %g, sentence %d: %d tokens with %.6g, plainly %d with %.6g",
@@ -349,12 +349,12 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     float numbers[KNOWN * 8];
     open_bench(&bench, 11);
     const struct yk_parameter *table =
-        yk_net_find(bench.trainer->net, "model.shared.weight", &layer);
+        yk_net_find_parameter(bench.trainer->net, "model.shared.weight", &layer);
     assert_non_null(table);
     assert_int_equal(table->count, KNOWN * 8);
-    assert_ok(yk_store_read_values(bench.trainer->store, layer, table, numbers));
+    assert_ok(yk_parameter_store_read_values(bench.trainer->store, layer, table, numbers));
     numbers[(ptrdiff_t)END * 8] = NAN;
-    assert_ok(yk_store_write_values(bench.trainer->store, layer, table, numbers));
+    assert_ok(yk_parameter_store_write_values(bench.trainer->store, layer, table, numbers));
     assert_ok(yk_beam_create(&options, SENTENCES, LONGEST, KNOWN, &beam));
     assert_int_equal(yk_beam_search(beam, bench.forward, &input), YK_ERROR_NUMBERS);
     yk_beam_destroy(beam);

@@ -6,7 +6,7 @@
 #include "nn/layers/layer.h"
 
 #include "base/random.h"
-#include "nn/inference/forward.h"
+#include "nn/inference/inference.h"
 #include "support/support.h"
 #include "support/training/trainer.h"
 
@@ -53,7 +53,7 @@ struct bench {
     struct yk_arena *arena; /* the config's */
     struct trainer *trainer;
     int32_t layer;
-    struct yk_layer_sizes sizes;
+    struct yk_layer_memory_sizes sizes;
     float *input;    /* (ROWS, C) */
     float *output;   /* (ROWS, C); of a head the loss alone counts */
     float *weighing; /* (ROWS, C) what outputs are multiplied with */
@@ -76,7 +76,7 @@ struct bench {
 static void *allocate(struct bench *bench, size_t bytes)
 {
     void *memory = NULL;
-    const struct yk_engine *engine = &bench->trainer->engine;
+    const struct yk_device_context *engine = &bench->trainer->engine;
     assert_int_equal(engine->backend->allocate(engine->device, bytes + 64, &memory), YK_OK);
     return memory;
 }
@@ -103,10 +103,12 @@ static void fill_layer(struct bench *bench, int32_t layer, struct yk_random *ran
         assert_non_null(numbers);
         draw(random, numbers, parameter->count);
         for (int64_t k = 0; k < parameter->count; k++) {
-            numbers[k] = numbers[k] * 0.4F + (parameter->init == YK_INIT_ONE ? 1.0F : 0.0F);
+            numbers[k] =
+                numbers[k] * 0.4F + (parameter->init == YK_PARAMETER_INIT_ONE ? 1.0F : 0.0F);
         }
-        assert_int_equal(yk_store_write_values(bench->trainer->store, layer, parameter, numbers),
-                         YK_OK);
+        assert_int_equal(
+            yk_parameter_store_write_values(bench->trainer->store, layer, parameter, numbers),
+            YK_OK);
         free(numbers);
     }
 }
@@ -140,10 +142,10 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->loss = allocate(bench, sizeof(double));
     bench->rotary = allocate(bench, SEQUENCE * (size_t)request.config->head_size * sizeof(float));
     if (request.config->rope_theta > 0) {
-        yk_position_tables_rotary(request.config, SEQUENCE, bench->rotary);
+        yk_position_tables_compute_rotary(request.config, SEQUENCE, bench->rotary);
     }
     bench->sinusoidal = allocate(bench, stream);
-    yk_position_tables_sinusoidal(request.config, SEQUENCE, bench->sinusoidal);
+    yk_position_tables_compute_sinusoidal(request.config, SEQUENCE, bench->sinusoidal);
     bench->memory = allocate(bench, stream);
     bench->memory_gradient = allocate(bench, stream);
     draw(&random, bench->memory, MEMORY_ROWS * request.config->width);
@@ -163,7 +165,7 @@ static void open_bench(struct bench *bench, const char *json, const struct train
 
 static void close_bench(struct bench *bench)
 {
-    const struct yk_engine *engine = &bench->trainer->engine;
+    const struct yk_device_context *engine = &bench->trainer->engine;
     void *const memories[] = {
         bench->input,           bench->output,     bench->weighing,  bench->input_gradient,
         bench->output_gradient, bench->saved,      bench->workspace, bench->loss,
@@ -181,9 +183,9 @@ static bool is_sinusoidal(const struct yk_net *net)
     return net->config->encoder_layers > 0;
 }
 
-static struct yk_pass pass_of(struct bench *bench)
+static struct yk_layer_pass pass_of(struct bench *bench)
 {
-    return (struct yk_pass){
+    return (struct yk_layer_pass){
         .net = bench->trainer->net,
         .store = bench->trainer->store,
         .lane = bench->trainer->engine.lane,
@@ -213,8 +215,8 @@ static struct yk_pass pass_of(struct bench *bench)
 
 static double forward(struct bench *bench)
 {
-    const struct yk_pass pass = pass_of(bench);
-    const struct yk_engine *engine = &bench->trainer->engine;
+    const struct yk_layer_pass pass = pass_of(bench);
+    const struct yk_device_context *engine = &bench->trainer->engine;
     const int64_t count = ROWS * bench->trainer->net->config->width;
     double loss = 0;
     *bench->loss = 0;
@@ -231,8 +233,8 @@ static double forward(struct bench *bench)
 
 static void backward(struct bench *bench)
 {
-    const struct yk_pass pass = pass_of(bench);
-    const struct yk_engine *engine = &bench->trainer->engine;
+    const struct yk_layer_pass pass = pass_of(bench);
+    const struct yk_device_context *engine = &bench->trainer->engine;
     const size_t stream = ROWS * (size_t)bench->trainer->net->config->width * sizeof(float);
     memcpy(bench->output_gradient, bench->weighing, stream);
     for (int32_t l = 0; l < bench->trainer->net->layer_count; l++) {
@@ -243,7 +245,7 @@ static void backward(struct bench *bench)
     }
     (void)forward(bench);
     if (bench->recompute) {
-        struct yk_pass again = pass;
+        struct yk_layer_pass again = pass;
         again.output = NULL;
         memset(bench->saved, 0xff, bench->sizes.saved_bytes); /* not numbers */
         bench->trainer->net->layers[bench->layer].kind->forward(&again);

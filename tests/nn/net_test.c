@@ -1,7 +1,7 @@
 #include "nn/net.h"
 
 #include "model/model.h"
-#include "model/modules.h"
+#include "model/module_tree.h"
 #include "nn/layers/layer.h"
 #include "support/support.h"
 
@@ -10,7 +10,7 @@
 struct bench {
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     struct yk_net *net;
 };
 
@@ -24,16 +24,16 @@ static yk_status open_bench(struct bench *bench, const char *model)
     if (model[0] == '{') {
         assert_ok(yk_model_config_read(model, strlen(model), "test", bench->arena, &bench->config));
     } else {
-        assert_ok(yk_model_config_find(model, &bench->config));
+        assert_ok(yk_model_config_find_builtin(model, &bench->config));
     }
-    assert_ok(yk_model_sizes_create(bench->config, &workload, &bench->sizes));
-    return yk_net_create(yk_model_sizes_whole_batch(bench->sizes), &options, &bench->net);
+    assert_ok(yk_model_cache_create(bench->config, &workload, &bench->sizes));
+    return yk_net_create(yk_model_cache_whole_batch(bench->sizes), &options, &bench->net);
 }
 
 static void close_bench(struct bench *bench)
 {
     yk_net_destroy(bench->net);
-    yk_model_sizes_destroy(bench->sizes);
+    yk_model_cache_destroy(bench->sizes);
     yk_arena_destroy(bench->arena);
 }
 
@@ -86,14 +86,15 @@ static void parameters_are_the_tensors_that_the_framework_lists(void **state)
     };
     for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
         struct bench bench;
-        const struct yk_modules *modules = NULL;
+        const struct yk_module_tree *modules = NULL;
         int32_t count = 0;
         assert_ok(open_bench(&bench, models[m]));
-        assert_ok(yk_modules_list(bench.config, bench.arena, &modules));
+        assert_ok(yk_module_tree_build(bench.config, bench.arena, &modules));
         for (int32_t i = 0; i < modules->tensor_count; i++) {
             const struct yk_module_tensor *tensor = &modules->tensors[i];
             if (is_parameter(tensor)) {
-                const struct yk_parameter *found = yk_net_find(bench.net, tensor->name, NULL);
+                const struct yk_parameter *found =
+                    yk_net_find_parameter(bench.net, tensor->name, NULL);
                 if (!found || found->count != tensor->elements) {
                     fail_msg("%s: %s is not there, or of another size", models[m], tensor->name);
                 }

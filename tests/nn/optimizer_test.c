@@ -18,21 +18,21 @@ static void cosine_rises_then_falls_to_the_minimum(void **state)
     (void)state;
     const struct yk_lr_schedule rate = {
         .kind = YK_LR_SCHEDULE_COSINE, .max_lr = 1, .min_lr = 0.1, .warmup = 4, .steps = 14};
-    expect_near(yk_lr_schedule_at(&rate, 0), 0.2);
-    expect_near(yk_lr_schedule_at(&rate, 3), 0.8);
-    expect_near(yk_lr_schedule_at(&rate, 4), 1);
-    expect_near(yk_lr_schedule_at(&rate, 9), 0.55); /* half way: the mean of both */
-    expect_near(yk_lr_schedule_at(&rate, 14), 0.1);
-    expect_near(yk_lr_schedule_at(&rate, 100), 0.1);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 0), 0.2);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 3), 0.8);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 4), 1);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 9), 0.55); /* half way: the mean of both */
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 14), 0.1);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 100), 0.1);
 }
 
 static void constant_stays_after_its_warm_up(void **state)
 {
     (void)state;
     const struct yk_lr_schedule rate = {.kind = YK_LR_SCHEDULE_CONSTANT, .max_lr = 3, .warmup = 2};
-    expect_near(yk_lr_schedule_at(&rate, 0), 1);
-    expect_near(yk_lr_schedule_at(&rate, 2), 3);
-    expect_near(yk_lr_schedule_at(&rate, 1000000), 3);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 0), 1);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 2), 3);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 1000000), 3);
 }
 
 static void inverse_root_peaks_where_the_warm_up_ends(void **state)
@@ -40,11 +40,11 @@ static void inverse_root_peaks_where_the_warm_up_ends(void **state)
     (void)state;
     const struct yk_lr_schedule rate = {
         .kind = YK_LR_SCHEDULE_INVERSE_ROOT, .max_lr = 2, .warmup = 4};
-    expect_near(yk_lr_schedule_at(&rate, 0), 0.5);
-    expect_near(yk_lr_schedule_at(&rate, 3), 2);
-    expect_near(yk_lr_schedule_at(&rate, 15), 1); /* sqrt(4 / 16) */
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 0), 0.5);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 3), 2);
+    expect_near(yk_lr_schedule_lr_at_step(&rate, 15), 1); /* sqrt(4 / 16) */
     const struct yk_lr_schedule none = {.kind = YK_LR_SCHEDULE_INVERSE_ROOT, .max_lr = 2};
-    expect_near(yk_lr_schedule_at(&none, 3), 1);
+    expect_near(yk_lr_schedule_lr_at_step(&none, 3), 1);
 }
 
 static void overflow_halves_the_scale_and_two_thousand_good_steps_double_it(void **state)

@@ -25,7 +25,7 @@ static void equal_parts_of_many_are_equal(void **state)
             for (int32_t i = 1; i < n - 1; i++) {
                 assert_int_equal(part_of(counts[c], 1, 0, i, n), first);
             }
-            assert_in_range(last - first, 0, YK_PARTITION_CUTS - 1);
+            assert_in_range(last - first, 0, YK_PARTITION_CUT_DENOMINATOR - 1);
             assert_int_equal((n - 1) * first + last, counts[c]);
         }
     }

@@ -25,7 +25,8 @@ static int32_t draw(const float *logits, const struct yk_sampling_options *optio
 {
     struct yk_sampling_candidate scratch[KNOWN];
     int32_t token = -1;
-    assert_int_equal(yk_sampling_draw(logits, KNOWN, options, random, scratch, &token), YK_OK);
+    assert_int_equal(yk_sampling_draw_token(logits, KNOWN, options, random, scratch, &token),
+                     YK_OK);
     assert_in_range(token, 0, KNOWN - 1);
     return token;
 }
@@ -172,7 +173,7 @@ static void logits_that_are_no_numbers_are_refused(void **state)
         struct yk_random random = yk_random_from_seed(1);
         struct yk_sampling_candidate scratch[3];
         int32_t token = -1;
-        assert_int_equal(yk_sampling_draw(bad[i], 3, &options, &random, scratch, &token),
+        assert_int_equal(yk_sampling_draw_token(bad[i], 3, &options, &random, scratch, &token),
                          YK_ERROR_NUMBERS);
     }
 }

@@ -1,5 +1,5 @@
 /* Weights that only have to look like weights: drawn once, cut from different places. */
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 
 #include "support/support.h"
 #include "support/training/small_store.h"
@@ -26,8 +26,10 @@ static struct started open_started(bool roughly, uint64_t seed)
     assert_ok(yk_arena_create(&started.arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", started.arena, &request.config));
     started.small = small_store_open(&request);
-    assert_ok(roughly ? yk_store_init(started.small.store, seed, YK_STORE_INIT_ROUGH)
-                      : yk_store_init(started.small.store, seed, YK_STORE_INIT_ADAPTERS));
+    assert_ok(
+        roughly
+            ? yk_parameter_store_init(started.small.store, seed, YK_PARAMETER_STORE_INIT_REPEATED)
+            : yk_parameter_store_init(started.small.store, seed, YK_PARAMETER_STORE_INIT_ADAPTERS));
     return started;
 }
 

@@ -1,4 +1,4 @@
-#include "nn/store/range.h"
+#include "nn/store/parameter_range.h"
 
 #include "base/random.h"
 #include "support/support.h"
@@ -19,8 +19,9 @@ static struct yk_parameter_store *open_part(const struct small_store *whole,
     for (int32_t l = 0; l < whole->net->layer_count; l++) {
         partitions[l] = partition;
     }
-    assert_ok(yk_store_create(whole->net, &whole->store->engine, whole->store->optimizer,
-                              &(struct yk_store_layout){.partitions = partitions}, &store));
+    assert_ok(yk_parameter_store_create(
+        whole->net, &whole->store->engine, whole->store->optimizer,
+        &(struct yk_parameter_store_layout){.partitions = partitions}, &store));
     return store;
 }
 
@@ -34,17 +35,19 @@ static void check_trained(const struct small_store *whole, const struct yk_param
     float kept[MAX_COUNT];
     struct yk_parameter_range range;
     assert_true(parameter->count <= MAX_COUNT);
-    assert_ok(yk_store_read_values(whole->store, layer, parameter, numbers));
+    assert_ok(yk_parameter_store_read_values(whole->store, layer, parameter, numbers));
     for (int64_t first = 0; first < parameter->count;) {
         const int64_t left = parameter->count - first;
         const int64_t count = 1 + yk_random_below(random, left);
-        assert_ok(yk_store_write_range(part, layer, parameter, YK_STATE_WEIGHTS,
-                                       (struct yk_parameter_range){first, count}, numbers + first));
+        assert_ok(yk_parameter_store_write_range(part, layer, parameter, YK_STATE_WEIGHTS,
+                                                 (struct yk_parameter_range){first, count},
+                                                 numbers + first));
         first += count;
     }
     for (int32_t b = 0;
          yk_partition_next_range(partition, whole->net, layer, parameter, &b, &range);) {
-        assert_ok(yk_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
+        assert_ok(
+            yk_parameter_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
         assert_memory_equal(kept, numbers + range.first, (size_t)range.count * sizeof numbers[0]);
     }
 }
@@ -63,7 +66,7 @@ static void check_all(const struct small_store_request *request, struct yk_parti
             }
         }
     }
-    yk_store_destroy(part);
+    yk_parameter_store_destroy(part);
     small_store_close(&whole);
 }
 
@@ -103,13 +106,13 @@ static void numbers_that_are_not_kept_here_are_not_read(void **state)
     float numbers[MAX_COUNT];
     /* The embedding's 88 + 48 numbers: the first half ends at 68. */
     assert_string_equal(parameter->name, "transformer.wte.weight");
-    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
-                                  (struct yk_parameter_range){60, 8}, numbers));
-    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
-                                     (struct yk_parameter_range){60, 9}, numbers),
+    assert_ok(yk_parameter_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
+                                            (struct yk_parameter_range){60, 8}, numbers));
+    assert_fails(yk_parameter_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
+                                               (struct yk_parameter_range){60, 9}, numbers),
                  YK_ERROR_INPUT,
                  "1 of 9 things of \"transformer.wte.weight\" from 60 on are not kept here");
-    yk_store_destroy(part);
+    yk_parameter_store_destroy(part);
     small_store_close(&whole);
 }
 

@@ -45,7 +45,7 @@ static void first_loss_follows_from_the_logits(void **state)
     for (int i = 0; training_case_names[i]; i++) {
         struct training_case *c = training_case_open(training_case_names[i]);
         const int64_t V = yk_model_config_target_vocabulary(c->config);
-        const struct yk_slice slice = training_case_slice(c, 0);
+        const struct yk_sample_slice slice = training_case_slice(c, 0);
         const int32_t *targets = slice.targets;
         double loss = 0;
         for (int64_t row = 0; row < training_case_rows(c); row++) {
@@ -105,7 +105,7 @@ static void trained_parameters_have_a_start_and_an_end(void **state)
 static double scale_of_block(const float *numbers)
 {
     float scale = 0;
-    for (int i = 0; i < YK_NF4_BLOCK; i++) {
+    for (int i = 0; i < YK_NF4_BLOCK_SIZE; i++) {
         const float magnitude = fabsf(numbers[i]);
         scale = magnitude > scale ? magnitude : scale;
     }
@@ -143,9 +143,9 @@ static void codes_stand_for_the_weights(void **state)
     const int64_t count = codes->count * 2;
     const float *numbers = training_case_floats(c, "weights", weight, count);
     const float *original = training_case_start(c, weight, count);
-    for (int64_t first = 0; first < count; first += YK_NF4_BLOCK) {
+    for (int64_t first = 0; first < count; first += YK_NF4_BLOCK_SIZE) {
         const double scale = scale_of_block(numbers + first);
-        for (int64_t i = first; i < first + YK_NF4_BLOCK; i++) {
+        for (int64_t i = first; i < first + YK_NF4_BLOCK_SIZE; i++) {
             const int code = i % 2 == 0 ? codes->bytes[i / 2] >> 4 : codes->bytes[i / 2] & 15;
             assert_true(fabs((double)numbers[i] - values[code] * scale) <= 1e-6 * scale);
             /* Half of the widest gap, and what 8 bits lose of the scale. */

@@ -102,12 +102,12 @@ static void a_number_that_is_none_is_refused_by_the_name_of_its_tensor(void **st
     int32_t layer = 0;
     small_store_fill(&small, 7);
     const struct yk_parameter *parameter =
-        yk_net_find(small.store->net, "model.norm.weight", &layer);
+        yk_net_find_parameter(small.store->net, "model.norm.weight", &layer);
     assert_non_null(parameter);
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
     assert_non_null(numbers);
     numbers[2] = INFINITY;
-    assert_ok(yk_store_write_values(small.store, layer, parameter, numbers));
+    assert_ok(yk_parameter_store_write_values(small.store, layer, parameter, numbers));
     free(numbers);
     assert_ok(yk_weights_save(small.store, folder, 0, false));
     assert_int_equal(yk_weights_load(small.store, folder), YK_ERROR_NUMBERS);
@@ -142,7 +142,7 @@ static struct yk_json *read_json(const char *path)
 {
     struct yk_text text = {0};
     struct yk_json *root = NULL;
-    assert_ok(yk_file_read(path, &text));
+    assert_ok(yk_file_read_document(path, &text));
     assert_ok(yk_json_parse(yk_text_chars(&text), text.length, &root));
     yk_text_free(&text);
     return root;
@@ -220,8 +220,8 @@ static void declare(struct yk_safetensors_writer *writer, const struct edit *edi
         snprintf(renamed, sizeof renamed, "%.*s%s", (int)(suffix - name), name, edit->rename[1]);
         name = renamed;
     }
-    assert_ok(yk_safetensors_writer_declare(writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32,
-                                            parameter->rank, shape));
+    assert_ok(yk_safetensors_writer_declare_tensor(
+        writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32, parameter->rank, shape));
 }
 
 static void add(struct yk_safetensors_writer *writer, const struct edit *edit,
@@ -231,18 +231,18 @@ static void add(struct yk_safetensors_writer *writer, const struct edit *edit,
     if (edit->leave_out && strcmp(parameter->name, edit->leave_out) == 0) {
         return;
     }
-    assert_ok(yk_safetensors_writer_add(writer, small_store_numbers(small, parameter->name),
-                                        (size_t)parameter->count * sizeof(float)));
+    assert_ok(yk_safetensors_writer_add_bytes(writer, small_store_numbers(small, parameter->name),
+                                              (size_t)parameter->count * sizeof(float)));
     if (edit->reshape && strcmp(parameter->name, edit->reshape) == 0) {
         const int64_t row = parameter->rank > 1 ? parameter->shape[1] : 1;
-        assert_ok(yk_safetensors_writer_add(writer, zeros, (size_t)row * sizeof(float)));
+        assert_ok(yk_safetensors_writer_add_bytes(writer, zeros, (size_t)row * sizeof(float)));
     }
 }
 
 static const struct yk_parameter *copied(const struct small_store *small, const struct edit *edit)
 {
     const struct yk_parameter *first = &small->net->layers[0].parameters[0];
-    return edit->copy_of ? yk_net_find(small->net, edit->copy_of, NULL) : first;
+    return edit->copy_of ? yk_net_find_parameter(small->net, edit->copy_of, NULL) : first;
 }
 
 static void add_copies(struct yk_safetensors_writer *writer, const struct edit *edit,
@@ -252,8 +252,8 @@ static void add_copies(struct yk_safetensors_writer *writer, const struct edit *
     for (int i = 0; i < 4 && edit->copies[i]; i++) {
         float *numbers = (float *)small_store_numbers(small, table->name);
         numbers[table->count - 1] += edit->wrong_copy ? 1.0F : 0.0F;
-        assert_ok(
-            yk_safetensors_writer_add(writer, numbers, (size_t)table->count * sizeof *numbers));
+        assert_ok(yk_safetensors_writer_add_bytes(writer, numbers,
+                                                  (size_t)table->count * sizeof *numbers));
     }
 }
 
@@ -272,11 +272,12 @@ static const char *write_edited(const struct small_store *small, const struct ed
         }
     }
     for (int i = 0; i < 4 && edit->copies[i]; i++) {
-        assert_ok(yk_safetensors_writer_declare(writer, edit->copies[i], YK_TENSOR_F32, table->rank,
-                                                table->shape));
+        assert_ok(yk_safetensors_writer_declare_tensor(writer, edit->copies[i], YK_TENSOR_F32,
+                                                       table->rank, table->shape));
     }
     for (int i = 0; i < 3 && edit->extra[i]; i++) {
-        assert_ok(yk_safetensors_writer_declare(writer, edit->extra[i], YK_TENSOR_F32, 1, &one));
+        assert_ok(
+            yk_safetensors_writer_declare_tensor(writer, edit->extra[i], YK_TENSOR_F32, 1, &one));
     }
     assert_ok(yk_safetensors_writer_begin(writer));
     for (int32_t l = 0; l < net->layer_count; l++) {
@@ -286,7 +287,7 @@ static const char *write_edited(const struct small_store *small, const struct ed
     }
     add_copies(writer, edit, small);
     for (int i = 0; i < 3 && edit->extra[i]; i++) {
-        assert_ok(yk_safetensors_writer_add(writer, &number, sizeof number));
+        assert_ok(yk_safetensors_writer_add_bytes(writer, &number, sizeof number));
     }
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
@@ -486,14 +487,14 @@ static void every_floating_type_is_read(void **state)
                 for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
                     const struct yk_parameter *parameter = &net->layers[l].parameters[i];
                     if (pass == 0) {
-                        assert_ok(yk_safetensors_writer_declare(writer, parameter->name,
-                                                                cases[c].type, parameter->rank,
-                                                                parameter->shape));
+                        assert_ok(yk_safetensors_writer_declare_tensor(
+                            writer, parameter->name, cases[c].type, parameter->rank,
+                            parameter->shape));
                         continue;
                     }
-                    assert_ok(yk_safetensors_writer_add(writer, cases[c].numbers, 3 * size));
-                    assert_ok(yk_safetensors_writer_add(writer, zeros,
-                                                        (size_t)(parameter->count - 3) * size));
+                    assert_ok(yk_safetensors_writer_add_bytes(writer, cases[c].numbers, 3 * size));
+                    assert_ok(yk_safetensors_writer_add_bytes(
+                        writer, zeros, (size_t)(parameter->count - 3) * size));
                 }
             }
             if (pass == 0) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/tokenizer/bpe_learn_cases.inc: what Hugging Face's BpeTrainer learns from small texts.
+"""Writes tests/tokenizer/bpe_trainer_cases.inc: what Hugging Face's BpeTrainer learns from small texts.
 
     python tests/oracle/make_bpe_cases.py
 """
@@ -13,7 +13,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
-OUTPUT = pathlib.Path(__file__).resolve().parents[1] / "tokenizer" / "bpe_learn_cases.inc"
+OUTPUT = pathlib.Path(__file__).resolve().parents[1] / "tokenizer" / "bpe_trainer_cases.inc"
 
 LLAMA3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"

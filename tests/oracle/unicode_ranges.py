@@ -58,7 +58,7 @@ def main():
         for i in range(0, len(entries), 4):
             print("    " + ", ".join(entries[i : i + 4]) + ",")
         print("};\n")
-    print("const struct yk_unicode_class yk_unicode_classes[YK_UNICODE_CLASSES] = {")
+    print("const struct yk_unicode_range_list yk_unicode_category_ranges[YK_UNICODE_CATEGORY_COUNT] = {")
     for name in classes:
         print(f"    [YK_UNICODE_{name.upper()}] = {{{name}, sizeof {name} / sizeof {name}[0]}},")
     print("};")

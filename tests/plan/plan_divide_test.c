@@ -15,7 +15,7 @@ static void exact_proportions_stay_exact(void **state)
     (void)state;
     const double speeds[] = {4, 1, 1, 0};
     int64_t shares[4];
-    yk_plan_divide(speeds, 4, 48, shares);
+    yk_plan_divide_batch(speeds, 4, 48, shares);
     assert_int_equal(shares[0], 32);
     assert_int_equal(shares[1], 8);
     assert_int_equal(shares[2], 8);
@@ -28,7 +28,7 @@ static void what_is_left_over_goes_to_the_largest_remainders(void **state)
     /* 10 samples at 3 : 2 : 2 are 4.29, 2.86, 2.86. */
     const double speeds[] = {3, 2, 2};
     int64_t shares[3];
-    yk_plan_divide(speeds, 3, 10, shares);
+    yk_plan_divide_batch(speeds, 3, 10, shares);
     assert_int_equal(shares[0], 4);
     assert_int_equal(shares[1], 3);
     assert_int_equal(shares[2], 3);
@@ -39,7 +39,7 @@ static void a_slow_rank_keeps_one_sample(void **state)
     (void)state;
     const double speeds[] = {100, 1, 100};
     int64_t shares[3];
-    yk_plan_divide(speeds, 3, 8, shares);
+    yk_plan_divide_batch(speeds, 3, 8, shares);
     assert_int_equal(shares[1], 1);
     assert_int_equal(shares[0] + shares[2], 7);
     assert_true(llabs(shares[0] - shares[2]) <= 1);
@@ -61,7 +61,7 @@ static void any_division_adds_up_and_is_fair(void **state)
                 i > 0 && yk_random_below(&random, 5) == 0 ? 0 : 0.1 + yk_random_uniform(&random);
             sum += speeds[i];
         }
-        yk_plan_divide(speeds, count, batch, shares);
+        yk_plan_divide_batch(speeds, count, batch, shares);
         for (int32_t i = 0; i < count; i++) {
             const double exact = (double)batch * speeds[i] / sum;
             all += shares[i];

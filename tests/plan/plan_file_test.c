@@ -42,11 +42,11 @@ static void a_file_says_what_the_plan_is(void **state)
     assert_int_equal(plan->groups[0].members[1].share, 7);
     assert_true(plan->groups[0].members[1].part == 0.75);
     assert_int_equal(plan->layer_count, 15);
-    assert_int_equal(plan->layers[0].strategy, YK_REPLICATED);
-    assert_int_equal(plan->layers[11].strategy, YK_FULLY_SHARDED);
+    assert_int_equal(plan->layers[0].strategy, YK_SHARDING_REPLICATED);
+    assert_int_equal(plan->layers[11].strategy, YK_SHARDING_FULLY_SHARDED);
     assert_true(plan->layers[11].recompute && !plan->layers[12].recompute);
-    assert_int_equal(plan->layers[12].strategy, YK_KEPT);
-    assert_int_equal(plan->layers[13].strategy, YK_KEPT);
+    assert_int_equal(plan->layers[12].strategy, YK_SHARDING_KEPT_AFTER_FORWARD);
+    assert_int_equal(plan->layers[13].strategy, YK_SHARDING_KEPT_AFTER_FORWARD);
 }
 
 /* Of 15 layers: forward of layer 3 (number 4) is slot 4, turn 15, backward of layer 1 (number 2)
@@ -88,9 +88,9 @@ static void round_trip(const char *model, uint64_t seed)
 {
     struct yk_random random = yk_random_from_seed(seed);
     struct yk_cluster *cluster = NULL;
-    struct yk_plan_context context = {0};
+    struct yk_plan_file_context context = {0};
     assert_ok(yk_cluster_parse("2x(2xa30 @ pcie4) + 1x(3xtitanxp @ pcie3) @ 10GbE", &cluster));
-    assert_ok(yk_model_config_find(model, &context.config));
+    assert_ok(yk_model_config_find_builtin(model, &context.config));
     context.cluster = cluster;
     for (int i = 0; i < ROUNDS; i++) {
         struct yk_arena *arena = NULL;
@@ -139,7 +139,7 @@ static void what_is_missing_has_a_value(void **state)
                     "");
     assert_int_equal(plan->micro_batches, 1);
     assert_int_equal(plan->prefetch, 1);
-    assert_int_equal(plan->pipeline, YK_GPIPE);
+    assert_int_equal(plan->pipeline, YK_PIPELINE_GPIPE);
     assert_false(plan->clip || plan->no_sync);
     plan = read_edited(state, "\"gpu2\", \"limit\": \"15.5GiB\"", "\"gpu2\"");
     assert_true(plan->ranks[0].limit_bytes == 16 * 1073741824.0);
@@ -170,17 +170,19 @@ static void slots_may_stand_in_any_order(void **state)
 static void the_sources_can_be_asked_for_alone(void **state)
 {
     struct written_plan *made = *state;
-    struct yk_plan_sources sources = {0};
-    assert_ok(
-        yk_plan_file_sources(made->text, strlen(made->text), "p.json", made->arena, &sources));
+    struct yk_plan_source_paths sources = {0};
+    assert_ok(yk_plan_file_read_source_paths(made->text, strlen(made->text), "p.json", made->arena,
+                                             &sources));
     assert_string_equal(sources.model, "gpt2");
     assert_string_equal(sources.cluster, "1xrtx3090 + 2xv100 @ 10GB/s");
     assert_null(sources.profile);
     const char *other = written_plan_replace(made->arena, made->text, "\"profile\": null",
                                              "\"profile\": {\"source\": \"x.db\"}");
-    assert_ok(yk_plan_file_sources(other, strlen(other), "p.json", made->arena, &sources));
+    assert_ok(
+        yk_plan_file_read_source_paths(other, strlen(other), "p.json", made->arena, &sources));
     assert_string_equal(sources.profile, "x.db");
-    assert_fails(yk_plan_file_sources("{", 1, "p.json", made->arena, &sources), YK_ERROR_INPUT,
+    assert_fails(yk_plan_file_read_source_paths("{", 1, "p.json", made->arena, &sources),
+                 YK_ERROR_INPUT,
                  "p.json: line 1, column 1: broken JSON: string or '}' expected near end of file");
 }
 

@@ -30,8 +30,8 @@ static int make(void **state)
     static struct made made;
     const struct yk_model_config *config = NULL;
     assert_ok(yk_arena_create(&made.arena));
-    assert_ok(yk_model_config_find("gpt2", &config));
-    assert_ok(yk_model_describe(config, &workload, made.arena, &made.model));
+    assert_ok(yk_model_config_find_builtin("gpt2", &config));
+    assert_ok(yk_model_build(config, &workload, made.arena, &made.model));
     assert_ok(yk_plan_create(made.arena, RANKS, 1, LAYERS, &made.plan));
     struct yk_plan *plan = made.plan;
     plan->model_source = "gpt2";
@@ -44,11 +44,11 @@ static int make(void **state)
     for (int32_t i = 0; i < RANKS; i++) {
         plan->ranks[i] = (struct yk_plan_rank){.device = i, .limit_bytes = 1e9};
         plan->groups[0].members[i] =
-            (struct yk_plan_member){.rank = i, .share = shares[i], .part = parts[i]};
+            (struct yk_plan_group_member){.rank = i, .share = shares[i], .part = parts[i]};
     }
     plan->groups[0].member_count = RANKS;
     for (int32_t i = 0; i < LAYERS; i++) {
-        plan->layers[i].strategy = YK_KEPT;
+        plan->layers[i].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     }
     *state = &made;
     return 0;
@@ -72,7 +72,7 @@ static struct yk_plan *plan_of(void **state)
     return ((struct made *)*state)->plan;
 }
 
-static struct yk_plan_member *member_of(void **state, int32_t number)
+static struct yk_plan_group_member *member_of(void **state, int32_t number)
 {
     return &plan_of(state)->groups[0].members[number];
 }
@@ -89,7 +89,7 @@ static void add_group(void **state, int32_t rank)
     grown->groups = groups;
     grown->group_count = 2;
     groups[0] = first;
-    groups[1].members[0] = (struct yk_plan_member){.rank = rank, .share = BATCH, .part = 1};
+    groups[1].members[0] = (struct yk_plan_group_member){.rank = rank, .share = BATCH, .part = 1};
     groups[1].member_count = 1;
     made->plan = grown;
 }
@@ -107,12 +107,12 @@ static void add_transfer(void **state, struct yk_plan_transfer transfer)
 static void names_are_those_of_the_vocabulary(void **state)
 {
     (void)state;
-    assert_string_equal(yk_plan_strategy_name(YK_REPLICATED), "replicated");
-    assert_string_equal(yk_plan_strategy_name(YK_SHARDED_STATE), "sharded-state");
-    assert_string_equal(yk_plan_strategy_name(YK_KEPT), "kept");
-    assert_string_equal(yk_plan_strategy_name(YK_FULLY_SHARDED), "fully-sharded");
-    assert_string_equal(yk_plan_pipeline_name(YK_GPIPE), "gpipe");
-    assert_string_equal(yk_plan_pipeline_name(YK_1F1B), "1f1b");
+    assert_string_equal(yk_plan_strategy_name(YK_SHARDING_REPLICATED), "replicated");
+    assert_string_equal(yk_plan_strategy_name(YK_SHARDING_SHARDED_STATE), "sharded-state");
+    assert_string_equal(yk_plan_strategy_name(YK_SHARDING_KEPT_AFTER_FORWARD), "kept");
+    assert_string_equal(yk_plan_strategy_name(YK_SHARDING_FULLY_SHARDED), "fully-sharded");
+    assert_string_equal(yk_plan_pipeline_name(YK_PIPELINE_GPIPE), "gpipe");
+    assert_string_equal(yk_plan_pipeline_name(YK_PIPELINE_1F1B), "1f1b");
     assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_GATHER), "all_gather");
     assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_REDUCE_SCATTER), "reduce_scatter");
     assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_REDUCE), "all_reduce");
@@ -156,7 +156,7 @@ static void a_copy_is_equal_and_shares_nothing(void **state)
     add_transfer(state, (struct yk_plan_transfer){.layer = 3, .block_count = 2, .slot = 4});
     assert_ok(yk_plan_copy(plan, made->arena, &copy));
     plan->ranks[1].limit_bytes = 5;
-    plan->layers[2].strategy = YK_REPLICATED;
+    plan->layers[2].strategy = YK_SHARDING_REPLICATED;
     plan->groups[0].members[0].share = 1;
     plan->groups[0].member_count = 1;
     plan->transfers[0].block_count = 9;
@@ -165,7 +165,7 @@ static void a_copy_is_equal_and_shares_nothing(void **state)
     assert_string_equal(copy->cluster_source, "3xa30 @ 1GB/s");
     assert_string_equal(copy->profile_source, "here.profile");
     assert_true(copy->ranks[1].limit_bytes == 1e9);
-    assert_int_equal(copy->layers[2].strategy, YK_KEPT);
+    assert_int_equal(copy->layers[2].strategy, YK_SHARDING_KEPT_AFTER_FORWARD);
     assert_int_equal(copy->groups[0].member_count, RANKS);
     assert_int_equal(copy->groups[0].members[0].share, 7);
     assert_int_equal(copy->transfer_count, 1);
@@ -183,11 +183,11 @@ static void shares_are_cut_evenly_larger_ones_first(void **state)
     assert_ok(check(state));
     for (int32_t k = 0; k < 4; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_samples(plan, 0, 0, k, &first), counts[0][k]);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), counts[0][k]);
         assert_int_equal(first, 0);
-        assert_int_equal(yk_plan_samples(plan, 0, 1, k, &first), counts[1][k]);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 1, k, &first), counts[1][k]);
         assert_int_equal(first, counts[0][k]);
-        assert_int_equal(yk_plan_samples(plan, 0, 2, k, &first), 0);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 2, k, &first), 0);
         assert_int_equal(first, counts[0][k] + counts[1][k]);
     }
 }
@@ -203,10 +203,10 @@ static void several_groups_cut_the_batch_alike(void **state)
     assert_ok(check(state));
     for (int32_t k = 0; k < 2; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_samples(plan, 0, 0, k, &first), 3);
-        assert_int_equal(yk_plan_samples(plan, 0, 1, k, &first), 2);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), 3);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 1, k, &first), 2);
         assert_int_equal(first, 3);
-        assert_int_equal(yk_plan_samples(plan, 1, 0, k, &first), 5);
+        assert_int_equal(yk_plan_member_samples(plan, 1, 0, k, &first), 5);
         assert_int_equal(first, 0);
     }
 }
@@ -218,13 +218,14 @@ static void groups_of_one_rank_have_uneven_micro_batches(void **state)
     add_group(state, 2);
     struct yk_plan *plan = plan_of(state);
     plan->micro_batches = 4;
-    plan->groups[0].members[0] = (struct yk_plan_member){.rank = 0, .share = BATCH, .part = 1};
+    plan->groups[0].members[0] =
+        (struct yk_plan_group_member){.rank = 0, .share = BATCH, .part = 1};
     plan->groups[0].member_count = 1;
     assert_ok(check(state));
     for (int32_t k = 0; k < 4; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_samples(plan, 0, 0, k, &first), counts[k]);
-        assert_int_equal(yk_plan_samples(plan, 1, 0, k, &first), counts[k]);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), counts[k]);
+        assert_int_equal(yk_plan_member_samples(plan, 1, 0, k, &first), counts[k]);
     }
 }
 
@@ -234,22 +235,22 @@ static void members_alternate(void **state)
 {
     add_group(state, 2);
     struct yk_plan *plan = plan_of(state);
-    struct yk_plan_member *members = plan->groups[0].members;
+    struct yk_plan_group_member *members = plan->groups[0].members;
     plan->micro_batches = 2;
     members[0] =
-        (struct yk_plan_member){.rank = 0, .share = 7, .part = 0.5, .micro_batch_number = 1};
+        (struct yk_plan_group_member){.rank = 0, .share = 7, .part = 0.5, .micro_batch_number = 1};
     members[1] =
-        (struct yk_plan_member){.rank = 1, .share = 3, .part = 0.5, .micro_batch_number = 2};
+        (struct yk_plan_group_member){.rank = 1, .share = 3, .part = 0.5, .micro_batch_number = 2};
     plan->groups[0].member_count = 2;
     assert_ok(check(state));
-    assert_true(yk_plan_alternates(plan));
+    assert_true(yk_plan_has_alternating_members(plan));
     static const int64_t counts[2][3] = {{7, 0, 7}, {0, 3, 3}};
     for (int32_t k = 0; k < 2; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_samples(plan, 0, 0, k, &first), counts[k][0]);
-        assert_int_equal(yk_plan_samples(plan, 0, 1, k, &first), counts[k][1]);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), counts[k][0]);
+        assert_int_equal(yk_plan_member_samples(plan, 0, 1, k, &first), counts[k][1]);
         assert_int_equal(first, counts[k][0]);
-        assert_int_equal(yk_plan_samples(plan, 1, 0, k, &first), counts[k][2]);
+        assert_int_equal(yk_plan_member_samples(plan, 1, 0, k, &first), counts[k][2]);
     }
     members[1].micro_batch_number = 1;
     assert_fails(check(state), YK_ERROR_INPUT, "group 0: no member has micro-batch 1");
@@ -270,8 +271,9 @@ static void one_member_has_nothing_to_shard(void **state)
     add_group(state, 0);
     struct yk_plan *plan = plan_of(state);
     plan->layers[FIRST_BLOCK].group = 1;
-    assert_int_equal(yk_plan_strategy(plan, FIRST_BLOCK), YK_REPLICATED);
-    assert_int_equal(yk_plan_strategy(plan, FIRST_BLOCK + 1), YK_KEPT);
+    assert_int_equal(yk_plan_effective_strategy(plan, FIRST_BLOCK), YK_SHARDING_REPLICATED);
+    assert_int_equal(yk_plan_effective_strategy(plan, FIRST_BLOCK + 1),
+                     YK_SHARDING_KEPT_AFTER_FORWARD);
 }
 
 static void shares_must_add_up_to_the_batch(void **state)
@@ -371,7 +373,7 @@ static void layers_that_share_weights_stay_together(void **state)
                  "\"head\" uses the weights of \"embed\"; both must be in one group");
     plan->layers[EMBED].group = 1;
     assert_ok(check(state));
-    plan->layers[HEAD].strategy = YK_REPLICATED;
+    plan->layers[HEAD].strategy = YK_SHARDING_REPLICATED;
     assert_fails(check(state), YK_ERROR_INPUT,
                  "\"head\" uses the weights of \"embed\"; both must have one strategy");
 }
@@ -424,7 +426,7 @@ static void transfers_suit_the_strategy(void **state)
                             .kind = YK_TRANSFER_ALL_REDUCE, .layer = 4, .block_count = 1});
     assert_fails(check(state), YK_ERROR_INPUT,
                  "all_reduce of \"layer 3\": that is not done with a layer that is kept");
-    plan_of(state)->layers[4].strategy = YK_REPLICATED;
+    plan_of(state)->layers[4].strategy = YK_SHARDING_REPLICATED;
     assert_ok(check(state));
     plan_of(state)->transfers[0].kind = YK_TRANSFER_REDUCE_SCATTER;
     assert_fails(check(state), YK_ERROR_INPUT,
@@ -468,18 +470,19 @@ static void blocks_are_counted_by_what_travels(void **state)
     struct yk_workload adapters = workload;
     struct made *made = *state;
     adapters.lora_rank = 32;
-    assert_ok(yk_model_config_find("gpt2", &config));
-    assert_ok(yk_model_describe(config, &adapters, made->arena, &model));
+    assert_ok(yk_model_config_find_builtin("gpt2", &config));
+    assert_ok(yk_model_build(config, &adapters, made->arena, &model));
     made->plan->block_bytes = 4 << 20;
-    made->plan->layers[1].strategy = YK_SHARDED_STATE;
-    assert_int_equal(yk_plan_blocks(made->plan, model, 1), 1);
-    assert_int_equal(yk_plan_blocks(made->plan, model, 2), 4); /* 14175744 bytes besides */
+    made->plan->layers[1].strategy = YK_SHARDING_SHARDED_STATE;
+    assert_int_equal(yk_plan_layer_block_count(made->plan, model, 1), 1);
+    assert_int_equal(yk_plan_layer_block_count(made->plan, model, 2),
+                     4); /* 14175744 bytes besides */
     made->plan->block_bytes = 256 << 10;
-    assert_int_equal(yk_plan_blocks(made->plan, model, 1), 3);
-    assert_int_equal(yk_plan_blocks(made->plan, model, 2), YK_PLAN_MAX_BLOCKS);
-    made->plan->layers[EMBED].strategy = YK_SHARDED_STATE; /* nothing of it is trained */
-    assert_int_equal(yk_plan_blocks(made->plan, model, EMBED), 1);
-    assert_int_equal(yk_plan_blocks(made->plan, model, HEAD), 0);
+    assert_int_equal(yk_plan_layer_block_count(made->plan, model, 1), 3);
+    assert_int_equal(yk_plan_layer_block_count(made->plan, model, 2), YK_PLAN_MAX_BLOCKS);
+    made->plan->layers[EMBED].strategy = YK_SHARDING_SHARDED_STATE; /* nothing of it is trained */
+    assert_int_equal(yk_plan_layer_block_count(made->plan, model, EMBED), 1);
+    assert_int_equal(yk_plan_layer_block_count(made->plan, model, HEAD), 0);
 }
 
 int main(void)

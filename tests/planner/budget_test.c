@@ -33,7 +33,7 @@ static double now_s(void *user)
 struct asked {
     struct ticking ticking;
     struct yk_cluster *cluster;
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
     struct yk_plan_request request;
 };
 
@@ -42,16 +42,16 @@ static void ask(const char *model, const char *cluster, double memory_bytes, str
 {
     *out = (struct asked){.ticking = {.jump = INT64_MAX, .tick_s = 1e-3}};
     assert_ok(yk_cluster_parse(cluster, &out->cluster));
-    out->book = (struct yk_cost_book){.cluster = out->cluster};
+    out->book = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
         .book = &out->book,
         .workload = {.batch = 8, .sequence = 64, .precision = YK_PRECISION_BF16},
         .memory_bytes = memory_bytes,
         .decisions = YK_DECIDE_ALL,
-        .strategy = YK_STRATEGY_COUNT,
+        .strategy = YK_SHARDING_STRATEGY_COUNT,
         .search = {.budget_s = 1e3, .seed = 1, .clock = {now_s, &out->ticking}},
     };
-    assert_ok(yk_model_config_find(model, &out->request.config));
+    assert_ok(yk_model_config_find_builtin(model, &out->request.config));
 }
 
 static void free_asked(struct asked *asked)
@@ -75,7 +75,7 @@ static void check_jump(int64_t jump, double memory_bytes)
         assert_true(planned->trial.fits);
     } else {
         assert_true(planned->cut_short);
-        assert_int_equal(yk_planner_fail_unfound(planned), YK_ERROR_NO_FIT);
+        assert_int_equal(yk_planner_fail_no_plan_found(planned), YK_ERROR_NO_FIT);
         char counted[64];
         snprintf(counted, sizeof counted, "s, which cut the search short after %lld trial%s",
                  (long long)planned->trials, planned->trials == 1 ? "" : "s");
@@ -126,7 +126,7 @@ static void that_nothing_fits_is_said_after_a_complete_search_only(void **state)
     assert_ok(yk_planner_search(&asked.request, &planned));
     assert_null(planned->plan);
     assert_false(planned->cut_short);
-    assert_int_equal(yk_planner_fail_unfound(planned), YK_ERROR_NO_FIT);
+    assert_int_equal(yk_planner_fail_no_plan_found(planned), YK_ERROR_NO_FIT);
     assert_non_null(strstr(yk_status_message(), "no plan for gpt-nano fits"));
     yk_planner_outcome_destroy(planned);
     free_asked(&asked);
@@ -153,13 +153,13 @@ enum {
     POINTS = 5
 };
 
-static yk_status weigh(int64_t jump, struct yk_tradeoff **out)
+static yk_status weigh(int64_t jump, struct yk_memory_tradeoff **out)
 {
-    const struct yk_tradeoff_options options = {.points = POINTS};
+    const struct yk_memory_tradeoff_options options = {.points = POINTS};
     struct asked asked;
     ask("gpt2", unlike, 0, &asked);
     asked.ticking.jump = jump;
-    const yk_status status = yk_tradeoff_find(&asked.request, &options, out);
+    const yk_status status = yk_memory_tradeoff_compute(&asked.request, &options, out);
     assert_true(jump == INT64_MAX || asked.ticking.asks < jump + MOST_ASKS_AFTER);
     free_asked(&asked);
     return status;
@@ -171,7 +171,8 @@ static bool same(double a, double b)
 }
 
 /* The first points of each curve are those of the curves that had all the time. */
-static void check_curves(const struct yk_tradeoff *some, const struct yk_tradeoff *all)
+static void check_curves(const struct yk_memory_tradeoff *some,
+                         const struct yk_memory_tradeoff *all)
 {
     double best_s = INFINITY;
     for (int32_t i = 0; i < POINTS; i++) {
@@ -191,7 +192,7 @@ static void check_curves(const struct yk_tradeoff *some, const struct yk_tradeof
     assert_true(some->bound_s == all->bound_s);
 }
 
-static bool has_time(const struct yk_tradeoff *tradeoff)
+static bool has_time(const struct yk_memory_tradeoff *tradeoff)
 {
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
         if (isfinite(tradeoff->split_s[i])) {
@@ -206,7 +207,7 @@ static bool has_time(const struct yk_tradeoff *tradeoff)
 static void curves_that_last_too_long_end_with_the_points_so_far(void **state)
 {
     (void)state;
-    struct yk_tradeoff *all = NULL;
+    struct yk_memory_tradeoff *all = NULL;
     int refused = 0;
     int within_splits = 0;
     int within_sizes = 0;
@@ -214,9 +215,9 @@ static void curves_that_last_too_long_end_with_the_points_so_far(void **state)
     assert_ok(weigh(INT64_MAX, &all));
     assert_int_equal(all->split_points, POINTS);
     assert_int_equal(all->memory_points, POINTS);
-    assert_false(yk_tradeoff_is_cut_short(all));
+    assert_false(yk_memory_tradeoff_is_cut_short(all));
     for (int64_t jump = 2; whole == 0; jump += 1 + jump / 20) {
-        struct yk_tradeoff *some = NULL;
+        struct yk_memory_tradeoff *some = NULL;
         const yk_status status = weigh(jump, &some);
         if (status == YK_ERROR_STOPPED) {
             assert_non_null(strstr(yk_status_message(), "no point of the curves was complete "
@@ -227,13 +228,13 @@ static void curves_that_last_too_long_end_with_the_points_so_far(void **state)
         assert_ok(status);
         assert_true(has_time(some));
         check_curves(some, all);
-        whole += yk_tradeoff_is_cut_short(some) ? 0 : 1;
+        whole += yk_memory_tradeoff_is_cut_short(some) ? 0 : 1;
         within_splits += some->split_points < POINTS ? 1 : 0;
         within_sizes += some->memory_points > 0 && some->memory_points < POINTS ? 1 : 0;
-        yk_tradeoff_destroy(some);
+        yk_memory_tradeoff_destroy(some);
     }
     assert_true(refused > 0 && within_splits > 0 && within_sizes > 0);
-    yk_tradeoff_destroy(all);
+    yk_memory_tradeoff_destroy(all);
 }
 
 /* ---- placements ---- */
@@ -265,7 +266,7 @@ static int64_t place(int placing, int64_t jump, bool *out_cut_short)
     };
     assert_ok(yk_placement_compare(&request, &found));
     if (found->winner < 0) {
-        assert_ok(yk_placement_remedy_search(&request, &found->deadline, &words));
+        assert_ok(yk_placement_memory_remedy_search(&request, &found->deadline, &words));
         assert_true(yk_deadline_has_passed(&found->deadline) ||
                     strstr(yk_text_chars(&words), "that time") == NULL);
     }

@@ -22,7 +22,7 @@ struct place {
     struct yk_device devices[2];
     struct yk_link links[4];
     struct yk_cluster cluster;
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
 };
 
 static void open_place(struct place *place)
@@ -38,7 +38,7 @@ static void open_place(struct place *place)
     }
     place->cluster = (struct yk_cluster){
         .device_count = 2, .node_count = 1, .devices = place->devices, .links = place->links};
-    place->book = (struct yk_cost_book){.cluster = &place->cluster};
+    place->book = (struct yk_cost_sources){.cluster = &place->cluster};
     assert_ok(yk_profile_create(place->path, &place->book.profile));
 }
 
@@ -52,7 +52,7 @@ static void close_place(struct place *place)
 static void add_line(const struct place *place, const char *collective, double latency_s,
                      double bytes_per_s)
 {
-    const struct yk_profile_link link = {"a30-a30 within a node", collective, 2};
+    const struct yk_profile_link_key link = {"a30-a30 within a node", collective, 2};
     for (int64_t bytes = 1024; bytes <= 16777216; bytes *= 4) {
         const struct yk_profile_measurement measurement = {
             .value = latency_s + (double)bytes / bytes_per_s, .samples = 5, .versions = "none"};
@@ -64,9 +64,9 @@ static double block_of(const struct place *place)
 {
     static const int32_t devices[] = {0, 1};
     const struct yk_plan_request request = {.book = &place->book, .decisions = YK_DECIDE_ALL};
-    const struct yk_study study = {.request = &request};
+    const struct yk_search_context study = {.request = &request};
     double block = 0;
-    assert_ok(yk_data_parallel_block_bytes(&study, devices, 2, &block));
+    assert_ok(yk_data_parallel_choose_block_bytes(&study, devices, 2, &block));
     return block;
 }
 

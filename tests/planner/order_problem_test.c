@@ -1,4 +1,4 @@
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include "base/text.h"
 #include "support/support.h"
@@ -11,16 +11,17 @@ static const char sound[] =
     "\"comm_s\": [0.25], \"full_bytes\": [100], \"static_bytes\": 1000, \"activation_bytes\": "
     "[10, 20, 30, 0, 0], \"memory_bytes\": 2000, \"barrier\": true, \"optimum_s\": null}";
 
-static yk_status read(const char *text, struct yk_arena *arena, struct yk_order_problem **out)
+static yk_status read(const char *text, struct yk_arena *arena,
+                      struct yk_transfer_order_problem **out)
 {
-    return yk_order_problem_read(text, strlen(text), SUPPORT_SOURCE, arena, out);
+    return yk_transfer_order_problem_read(text, strlen(text), SUPPORT_SOURCE, arena, out);
 }
 
 static void assert_spoilt(const char *from, const char *to, const char *message)
 {
     const char *at = strstr(sound, from);
     struct yk_arena *arena = NULL;
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     struct yk_text text = {0};
     struct yk_text expected = {0};
     assert_non_null(at);
@@ -40,13 +41,13 @@ static void assert_spoilt(const char *from, const char *to, const char *message)
 static void a_file_is_read_as_it_is(void **state)
 {
     struct yk_arena *arena = NULL;
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     (void)state;
     assert_ok(yk_arena_create(&arena));
     assert_ok(read(sound, arena, &problem));
     assert_int_equal(problem->layer_count, 1);
     assert_true(problem->barrier);
-    assert_int_equal(problem->layers[0].choice, YK_ORDER_OPEN);
+    assert_int_equal(problem->layers[0].choice, YK_TRANSFER_ORDER_UNDECIDED);
     assert_int_equal(problem->layers[0].blocks, 4);
     assert_true(problem->layers[0].gather_s == 0.25);
     assert_true(problem->layers[0].scatter_s == 0.25);
@@ -61,7 +62,7 @@ static void a_file_is_read_as_it_is(void **state)
 static void no_barrier_is_the_default(void **state)
 {
     struct yk_arena *arena = NULL;
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     char text[sizeof sound];
     (void)state;
     memcpy(text, sound, sizeof sound);
@@ -118,7 +119,7 @@ static void numbers_make_sense(void **state)
 static void what_is_no_problem_is_refused(void **state)
 {
     struct yk_arena *arena = NULL;
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     (void)state;
     assert_ok(yk_arena_create(&arena));
     assert_fails(read("[]", arena, &problem), YK_ERROR_INPUT,

@@ -1,4 +1,4 @@
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include "support/graphs/order_tiny.h"
 #include "support/support.h"
@@ -18,7 +18,7 @@ static int32_t *gather(struct order_tiny *tiny, int32_t layer, int32_t slot)
 static yk_status check(struct order_tiny *tiny)
 {
     double step_s = 0;
-    return yk_order_check(&tiny->problem, &tiny->order, &step_s);
+    return yk_transfer_order_check(&tiny->problem, &tiny->order, &step_s);
 }
 
 static void an_order_lasts_the_longer_of_both_in_every_slot(void **state)
@@ -27,7 +27,7 @@ static void an_order_lasts_the_longer_of_both_in_every_slot(void **state)
     double step_s = 0;
     (void)state;
     order_tiny_three(&tiny);
-    assert_ok(yk_order_check(&tiny.problem, &tiny.order, &step_s));
+    assert_ok(yk_transfer_order_check(&tiny.problem, &tiny.order, &step_s));
     /* Slots of 1 s but for B1, where two transfers take 2, and the gaps: 0, 1 and 1. */
     assert_true(fabs(step_s - (5 + 2 + 0 + 1 + 1)) < 1e-12);
 }
@@ -110,10 +110,10 @@ static void only_what_is_open_may_be_kept_or_not(void **state)
     struct order_tiny tiny;
     (void)state;
     order_tiny_three(&tiny);
-    tiny.layers[2].choice = YK_ORDER_FULLY_SHARDED;
+    tiny.layers[2].choice = YK_TRANSFER_ORDER_FULLY_SHARDED;
     assert_fails(check(&tiny), YK_ERROR_INPUT, "layer 2 cannot be kept");
     order_tiny_three(&tiny);
-    tiny.layers[1].choice = YK_ORDER_KEPT;
+    tiny.layers[1].choice = YK_TRANSFER_ORDER_KEPT;
     assert_fails(check(&tiny), YK_ERROR_INPUT, "layer 1 must be kept");
 }
 
@@ -137,9 +137,9 @@ static void layers_of_other_strategies_need_what_they_need(void **state)
     struct order_tiny tiny;
     (void)state;
     order_tiny_three(&tiny);
-    tiny.layers[0].choice = YK_ORDER_LOCAL;
-    tiny.layers[1].choice = YK_ORDER_REPLICATED;
-    tiny.layers[2].choice = YK_ORDER_SHARDED_STATE;
+    tiny.layers[0].choice = YK_TRANSFER_ORDER_LOCAL;
+    tiny.layers[1].choice = YK_TRANSFER_ORDER_REPLICATED;
+    tiny.layers[2].choice = YK_TRANSFER_ORDER_SHARDED_STATE;
     tiny.kept[2] = false;
     assert_fails(check(&tiny), YK_ERROR_INPUT, "layer 0 cannot be gathered in slot backward 1");
     *scatter(&tiny, 0, END) = 0;
@@ -182,7 +182,7 @@ static void transfers_stand_by_slot_with_scatters_first(void **state)
     *gather(&tiny, 2, BEGIN) = 1;
     assert_ok(check(&tiny));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_order_transfers(&tiny.problem, &tiny.order, arena, &found, &count));
+    assert_ok(yk_transfer_order_list_transfers(&tiny.problem, &tiny.order, arena, &found, &count));
     assert_int_equal(count, 8);
     assert_transfer(&found[0], YK_TRANSFER_ALL_GATHER, 1, 0, 2, F0);
     assert_transfer(&found[1], YK_TRANSFER_ALL_GATHER, 2, 1, 1, F1);
@@ -215,11 +215,11 @@ static void tidied_gathers_travel_in_the_order_of_use(void **state)
     *gather(&tiny, 2, F1) = 0;
     *gather(&tiny, 2, END) = 1;
     *gather(&tiny, 2, F1) = 1;
-    assert_ok(yk_order_check(&tiny.problem, &tiny.order, &before_s));
+    assert_ok(yk_transfer_order_check(&tiny.problem, &tiny.order, &before_s));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_order_sort_gathers(&tiny.problem, &tiny.order, arena));
+    assert_ok(yk_transfer_order_sort_gathers(&tiny.problem, &tiny.order, arena));
     yk_arena_destroy(arena);
-    assert_ok(yk_order_check(&tiny.problem, &tiny.order, &after_s));
+    assert_ok(yk_transfer_order_check(&tiny.problem, &tiny.order, &after_s));
     assert_true(before_s == after_s);
     assert_int_equal(*gather(&tiny, 1, F2), 1); /* layer 2 computes there */
     assert_int_equal(*gather(&tiny, 2, TURN), 2);

@@ -14,7 +14,7 @@ enum {
     LAYERS = 6
 };
 
-static struct yk_cost_book book;
+static struct yk_cost_sources book;
 
 static struct yk_placement_request request_for(const struct yk_cluster *cluster, int64_t batch)
 {
@@ -23,8 +23,8 @@ static struct yk_placement_request request_for(const struct yk_cluster *cluster,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .search = {.moves = 2000, .seed = 1},
     };
-    book = (struct yk_cost_book){.cluster = cluster};
-    assert_ok(yk_model_config_find("gpt-nano", &request.config));
+    book = (struct yk_cost_sources){.cluster = cluster};
+    assert_ok(yk_model_config_find_builtin("gpt-nano", &request.config));
     return request;
 }
 
@@ -84,7 +84,7 @@ static void best_uses_all_devices_where_that_is_faster(void **state)
     assert_true(best->step_s >= 18 && best->step_s < 18.1);
     assert_true(best->bound_s <= best->step_s && best->bound_s > 17.9);
     assert_true(best->divided);
-    assert_int_equal(yk_schedule_count_devices(best->schedule), 3);
+    assert_int_equal(yk_schedule_count_used_devices(best->schedule), 3);
     assert_string_equal(placements->placements[placements->winner].name, "best");
     assert_null(placements->note);
     yk_placements_destroy(placements);
@@ -144,7 +144,7 @@ static void a_model_that_fits_nowhere_has_no_winner_and_a_remedy(void **state)
     /* The driver's part counts, too. */
     const struct yk_placement *best = find(placements, "best");
     assert_int_equal(best->fit.missing_bytes, best->peak_bytes[0] - (700 << 20));
-    assert_ok(yk_placement_remedy_search(&request, NULL, &words));
+    assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
     assert_non_null(strstr(words.bytes, "nor one more device is enough"));
     yk_text_free(&words);
     yk_placements_destroy(placements);
@@ -163,7 +163,7 @@ static void more_micro_batches_are_offered_where_they_help(void **state)
     request.micro_batches = 1;
     assert_ok(yk_placement_compare(&request, &placements));
     assert_int_equal(placements->winner, -1);
-    assert_ok(yk_placement_remedy_search(&request, NULL, &words));
+    assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
     assert_non_null(strstr(words.bytes, "micro-batches"));
     yk_text_free(&words);
     yk_placements_destroy(placements);

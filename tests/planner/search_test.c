@@ -17,7 +17,7 @@ enum {
     DEVICES = 3
 };
 
-static struct yk_cost_book book;
+static struct yk_cost_sources book;
 
 static struct yk_placement_request request_for(const struct yk_cluster *cluster, const char *model,
                                                int64_t batch)
@@ -27,8 +27,8 @@ static struct yk_placement_request request_for(const struct yk_cluster *cluster,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .search = {.moves = 2000, .seed = 1},
     };
-    book = (struct yk_cost_book){.cluster = cluster};
-    assert_ok(yk_model_config_find(model, &request.config));
+    book = (struct yk_cost_sources){.cluster = cluster};
+    assert_ok(yk_model_config_find_builtin(model, &request.config));
     return request;
 }
 
@@ -70,12 +70,12 @@ static struct optima try_everything(const struct yk_step_graph *step)
     assert_ok(yk_schedule_create(step->graph, &schedule));
     for (int code = 0; code < 729; code++) {
         int32_t devices[4 * LAYERS] = {0};
-        struct yk_placement_fit fit;
+        struct yk_placement_memory_fit fit;
         for (int i = 0; i < step->micro_batch_count * LAYERS; i++) {
             devices[i] = code / (int)pow(DEVICES, i % LAYERS) % DEVICES;
         }
-        assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
-        const double step_s = yk_graph_time(step->graph, schedule->makespan);
+        assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
+        const double step_s = yk_graph_ticks_to_time(step->graph, schedule->makespan);
         if (fit.fits) {
             optima.any_s = fmin(optima.any_s, step_s);
         }
@@ -153,7 +153,7 @@ static void the_map_is_where_the_layers_run(void **state)
             const struct yk_placement *placement = &placements->placements[i];
             for (int32_t l = 0; placement->schedule && l < LAYERS; l++) {
                 const struct yk_layer *layer = &placement->step->model->layers[l];
-                assert_int_equal(yk_module_map_find(placement->map, layer->modules[0]),
+                assert_int_equal(yk_device_map_find(placement->map, layer->modules[0]),
                                  placement->devices[l]);
                 assert_int_equal(placement->schedule->devices[placement->step->update[l]],
                                  placement->devices[l]);
@@ -174,22 +174,22 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
     const struct yk_placement_request request = request_for(cluster, "gpt-nano", 4);
     const struct yk_step_graph_spec spec = {&book, request.config, request.workload, 4};
     struct yk_step_graph *step = NULL;
-    struct yk_candidates contest;
-    struct yk_placement_fit fit;
+    struct yk_placement_candidates contest;
+    struct yk_placement_memory_fit fit;
     int32_t map[4 * LAYERS];
     for (int i = 0; i < 4 * LAYERS; i++) {
         map[i] = i % LAYERS == 0 ? 0 : 1;
     }
     assert_ok(yk_step_graph_create(&spec, &step));
-    assert_ok(yk_candidates_create(step, NULL, &contest));
-    assert_ok(yk_evaluate_map(step, map, contest.trial, &fit));
-    assert_ok(yk_candidates_consider(&contest, contest.trial));
+    assert_ok(yk_placement_candidates_create(step, NULL, &contest));
+    assert_ok(yk_placement_evaluate_device_map(step, map, contest.trial, &fit));
+    assert_ok(yk_placement_candidates_consider(&contest, contest.trial));
     assert_true(contest.step_s > 4 * 15); /* five layers of 3 s on one device */
-    assert_ok(yk_candidates_refine(&contest));
+    assert_ok(yk_placement_candidates_refine(&contest));
     for (int l = 0; l < LAYERS; l++) {
         assert_int_equal(contest.best->devices[step->forward[l]], l < 3 ? 0 : 1);
     }
-    yk_candidates_free(&contest);
+    yk_placement_candidates_free(&contest);
     yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
@@ -278,7 +278,7 @@ static void auto_spills_to_the_hosts_memory_where_there_is_any(void **state)
 {
     (void)state;
     static const char *const hosts[] = {"", ",\"host_memory\":\"8GiB\""};
-    static const int32_t places[] = {YK_PLACE_DISK, YK_PLACE_CPU};
+    static const int32_t places[] = {YK_DEVICE_MAP_DISK, YK_DEVICE_MAP_CPU};
     for (int i = 0; i < 2; i++) {
         struct yk_cluster *cluster = NULL;
         struct yk_placements *placements = NULL;
@@ -291,8 +291,8 @@ static void auto_spills_to_the_hosts_memory_where_there_is_any(void **state)
         struct yk_placement_request request = request_for(cluster, "gpt2", 1);
         request.algorithm = "auto";
         assert_ok(yk_placement_compare(&request, &placements));
-        const struct yk_module_map *map = placements->placements[0].map;
-        assert_int_equal(yk_module_map_find(map, "transformer.h.11"), places[i]);
+        const struct yk_device_map *map = placements->placements[0].map;
+        assert_int_equal(yk_device_map_find(map, "transformer.h.11"), places[i]);
         assert_non_null(placements->placements[0].refusal);
         yk_placements_destroy(placements);
         yk_cluster_destroy(cluster);
@@ -314,7 +314,7 @@ static void assert_remedy(const char *first, const char *second, bool nf4, const
     request.workload.nf4 = nf4;
     assert_ok(yk_placement_compare(&request, &placements));
     assert_int_equal(placements->winner, -1);
-    assert_ok(yk_placement_remedy_search(&request, NULL, &words));
+    assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
     if (!strstr(words.bytes, expected)) {
         fail_msg("\"%s\" does not offer %s", words.bytes, expected);
     }

@@ -18,22 +18,22 @@ static const struct made_up_device even = {"2GiB", 1, 1, 1, 1};
 
 struct bench {
     struct yk_cluster *cluster;
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
     struct yk_step_graph *step;
 };
 
 static struct bench set_up(const struct made_up_device *devices, int count, const char *bandwidth,
                            const char *model, int64_t batch, int32_t micro_batches)
 {
-    static struct yk_cost_book book; /* the step points to it */
+    static struct yk_cost_sources book; /* the step points to it */
     struct bench bench = {.cluster = made_up_cluster(devices, count, bandwidth)};
-    book = (struct yk_cost_book){.cluster = bench.cluster};
+    book = (struct yk_cost_sources){.cluster = bench.cluster};
     struct yk_step_graph_spec spec = {
         .book = &book,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .micro_batches = micro_batches,
     };
-    assert_ok(yk_model_config_find(model, &spec.config));
+    assert_ok(yk_model_config_find_builtin(model, &spec.config));
     assert_ok(yk_step_graph_create(&spec, &bench.step));
     return bench;
 }
@@ -49,14 +49,14 @@ static double seconds(const struct bench *bench, const int32_t *layer_devices)
 {
     const struct yk_step_graph *step = bench->step;
     struct yk_schedule *schedule = NULL;
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     int32_t devices[64];
     for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
         devices[i] = layer_devices[i % step->layer_count];
     }
     assert_ok(yk_schedule_create(step->graph, &schedule));
-    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
-    const double result = yk_graph_time(step->graph, schedule->makespan);
+    assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
+    const double result = yk_graph_ticks_to_time(step->graph, schedule->makespan);
     yk_schedule_destroy(schedule);
     return result;
 }
@@ -152,7 +152,7 @@ static void a_layer_may_serve_its_micro_batches_on_several_devices(void **state)
     struct bench bench = set_up(two, 2, "1000TB/s", "gpt-nano", 2, 2);
     const struct yk_step_graph *step = bench.step;
     struct yk_schedule *schedule = NULL;
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     int32_t devices[2 * LAYERS];
     int64_t weights = 0;
     int64_t peaks[2];
@@ -163,9 +163,9 @@ static void a_layer_may_serve_its_micro_batches_on_several_devices(void **state)
         weights += 16 * step->model->layers[l].parameters; /* 16-bit training with Adam */
     }
     assert_ok(yk_schedule_create(step->graph, &schedule));
-    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
+    assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
     assert_true(fit.fits);
-    const double step_s = yk_graph_time(step->graph, schedule->makespan);
+    const double step_s = yk_graph_ticks_to_time(step->graph, schedule->makespan);
     assert_true(step_s >= 18 && step_s < 18.001);
     assert_int_equal(step->graph->store_count, LAYERS);
     assert_ok(yk_schedule_memory_peaks(schedule, peaks));
@@ -182,7 +182,7 @@ static void fewer_micro_batches_under_way_make_room(void **state)
     struct bench bench = set_up(&even, 1, "1GB/s", "gpt-nano", 8, 8);
     const struct yk_step_graph *step = bench.step;
     struct yk_schedule *schedule = NULL;
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     int32_t devices[8 * LAYERS] = {0};
     int64_t saved = 0;
     int64_t most = 0;
@@ -193,11 +193,11 @@ static void fewer_micro_batches_under_way_make_room(void **state)
     /* Room for the weights and two lots of what is saved, workspace and data on the way. */
     step->graph->devices[0].memory_bytes = most + 3 * saved;
     assert_ok(yk_schedule_create(step->graph, &schedule));
-    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
+    assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
     assert_true(fit.fits);
-    assert_close(yk_graph_time(step->graph, schedule->makespan), 8 * 18);
+    assert_close(yk_graph_ticks_to_time(step->graph, schedule->makespan), 8 * 18);
     step->graph->devices[0].memory_bytes = most + saved / 2;
-    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
+    assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
     assert_false(fit.fits);
     assert_int_equal(fit.device, 0);
     assert_true(fit.missing_bytes >= saved / 2);
@@ -216,7 +216,7 @@ static void a_stage_with_no_room_runs_fewer_micro_batches_ahead(void **state)
     struct bench bench = set_up(two, 2, "1000TB/s", "gpt-nano", 8, 8);
     const struct yk_step_graph *step = bench.step;
     struct yk_schedule *schedule = NULL;
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     int32_t devices[8 * LAYERS];
     int64_t saved = 0;
     int64_t weights = 0;
@@ -230,9 +230,9 @@ static void a_stage_with_no_room_runs_fewer_micro_batches_ahead(void **state)
     const double unlimited_s = seconds(&bench, halves);
     step->graph->devices[0].memory_bytes = weights + 7 * saved / 2;
     assert_ok(yk_schedule_create(step->graph, &schedule));
-    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
+    assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
     assert_true(fit.fits);
-    assert_true(yk_graph_time(step->graph, schedule->makespan) >= unlimited_s);
+    assert_true(yk_graph_ticks_to_time(step->graph, schedule->makespan) >= unlimited_s);
     yk_schedule_destroy(schedule);
     tear_down(&bench);
 }

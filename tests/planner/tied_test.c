@@ -20,7 +20,7 @@ enum {
 struct asked {
     struct yk_model_config config;
     struct yk_cluster *cluster;
-    struct yk_cost_book book;
+    struct yk_cost_sources book;
     struct yk_plan_request request;
 };
 
@@ -28,17 +28,17 @@ static void ask(const char *model, const char *cluster, struct asked *out)
 {
     const struct yk_model_config *config = NULL;
     *out = (struct asked){0};
-    assert_ok(yk_model_config_find(model, &config));
+    assert_ok(yk_model_config_find_builtin(model, &config));
     out->config = *config;
     assert_true(config->tied);
     assert_ok(yk_cluster_parse(cluster, &out->cluster));
-    out->book = (struct yk_cost_book){.cluster = out->cluster};
+    out->book = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
         .book = &out->book,
         .config = &out->config,
         .workload = {.batch = 4, .sequence = 32, .precision = YK_PRECISION_FP32},
         .decisions = YK_DECIDE_ALL,
-        .strategy = YK_STRATEGY_COUNT,
+        .strategy = YK_SHARDING_STRATEGY_COUNT,
         .search = {.moves = TRIALS, .seed = 1},
     };
 }
@@ -106,7 +106,8 @@ static void draw(struct yk_random *random, struct asked *out)
     request->workload.nf4 = request->workload.lora_rank > 0 && yk_random_below(random, 2) == 0;
     request->workload.batch = 1 + yk_random_below(random, 8);
     request->memory_bytes = memories[yk_random_below(random, 5)];
-    request->strategy = (enum yk_strategy)yk_random_below(random, YK_STRATEGY_COUNT + 1);
+    request->strategy =
+        (enum yk_sharding_strategy)yk_random_below(random, YK_SHARDING_STRATEGY_COUNT + 1);
     request->random_strategies = yk_random_below(random, 4) == 0;
     request->micro_batches = yk_random_below(random, 3) == 0 && request->workload.batch > 1 ? 2 : 0;
     request->clip = yk_random_below(random, 2) == 0;

@@ -10,12 +10,12 @@ enum {
     MICRO_BATCHES = 2
 };
 
-static struct yk_cost_book book;
+static struct yk_cost_sources book;
 
 static struct yk_step_graph *make_step(const struct yk_cluster *cluster, int64_t lora_rank)
 {
     struct yk_step_graph *step = NULL;
-    book = (struct yk_cost_book){.cluster = cluster};
+    book = (struct yk_cost_sources){.cluster = cluster};
     struct yk_step_graph_spec spec = {
         .book = &book,
         .workload = {.batch = MICRO_BATCHES,
@@ -24,7 +24,7 @@ static struct yk_step_graph *make_step(const struct yk_cluster *cluster, int64_t
                      .lora_rank = lora_rank},
         .micro_batches = MICRO_BATCHES,
     };
-    assert_ok(yk_model_config_find("gpt-nano", &spec.config));
+    assert_ok(yk_model_config_find_builtin("gpt-nano", &spec.config));
     assert_ok(yk_step_graph_create(&spec, &step));
     return step;
 }
@@ -33,17 +33,17 @@ static void assert_busiest(const struct yk_step_graph *step, const int32_t *devi
                            double expected_s)
 {
     struct yk_schedule *schedule = NULL;
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     double busiest_s = 0;
     double step_s = 0;
     assert_ok(yk_schedule_create(step->graph, &schedule));
-    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
-    assert_ok(yk_evaluate_traffic_s(step, schedule, &busiest_s));
-    assert_ok(yk_evaluate_step_s(step, schedule, &step_s));
+    assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
+    assert_ok(yk_placement_evaluate_busiest_port_s(step, schedule, &busiest_s));
+    assert_ok(yk_placement_evaluate_step_s(step, schedule, &step_s));
     if (fabs(busiest_s - expected_s) > 1e-9 * expected_s) {
         fail_msg("%.12g is not %.12g", busiest_s, expected_s);
     }
-    const double makespan_s = yk_graph_time(step->graph, schedule->makespan);
+    const double makespan_s = yk_graph_ticks_to_time(step->graph, schedule->makespan);
     assert_true(step_s == fmax(busiest_s, makespan_s));
     yk_schedule_destroy(schedule);
 }

@@ -5,9 +5,9 @@
 
 #include <sqlite3.h>
 
-static const struct yk_profile_layer norm = {"cpu:2", 1, "norm C8 fp32", 64, "forward"};
-static const struct yk_profile_link ring = {"v100-v100 within a node", "send", 2};
-static const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+static const struct yk_profile_layer_key norm = {"cpu:2", 1, "norm C8 fp32", 64, "forward"};
+static const struct yk_profile_link_key ring = {"v100-v100 within a node", "send", 2};
+static const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
 
 static struct yk_profile_measurement measured(double value, int64_t when, const char *host)
 {
@@ -22,7 +22,7 @@ static void write_links(const char *path, const int64_t *bytes, int count, int64
     const struct yk_profile_measurement measurement = measured((double)when, when, host);
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_create(path, &profile));
-    assert_ok(yk_profile_begin(profile));
+    assert_ok(yk_profile_begin_transaction(profile));
     for (int i = 0; i < count; i++) {
         assert_ok(yk_profile_add_link(profile, &ring, bytes[i], &measurement));
     }
@@ -114,7 +114,7 @@ static void a_number_comes_with_all_that_is_known_of_it(void **state)
 static void a_part_is_known_again_within_half_a_percent(void **state)
 {
     const struct place *place = *state;
-    struct yk_profile_layer third = norm;
+    struct yk_profile_layer_key third = norm;
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
     const struct yk_profile_measurement older = measured(1, 100, "a");
@@ -183,7 +183,7 @@ static void all_is_added_or_nothing(void **state)
     assert_fails(yk_profile_import(profile, place->other, &counts), YK_ERROR_INPUT, message);
     assert_ok(yk_profile_find_link(profile, &ring, &curve));
     assert_int_equal(curve.count, 0);
-    assert_ok(yk_profile_begin(profile)); /* and nothing is left open */
+    assert_ok(yk_profile_begin_transaction(profile)); /* and nothing is left open */
     assert_ok(yk_profile_commit(profile));
     yk_profile_close(profile);
 }

@@ -16,8 +16,9 @@ enum {
     PAGE_BYTES = 4096,
 };
 
-static const struct yk_profile_layer block = {"rtx3090", 1, "gpt-block C768 bf16", 1024, "forward"};
-static const struct yk_profile_link ring = {"rtx3090-rtx3090 within a node", "all_reduce", 2};
+static const struct yk_profile_layer_key block = {"rtx3090", 1, "gpt-block C768 bf16", 1024,
+                                                  "forward"};
+static const struct yk_profile_link_key ring = {"rtx3090-rtx3090 within a node", "all_reduce", 2};
 
 static struct yk_profile_measurement seconds(double value)
 {
@@ -86,8 +87,8 @@ static void what_differs_in_anything_is_not_found(void **state)
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
-    struct yk_profile_layer others[] = {block, block, block, block, block};
-    struct yk_profile_link links[] = {ring, ring, ring};
+    struct yk_profile_layer_key others[] = {block, block, block, block, block};
+    struct yk_profile_link_key links[] = {ring, ring, ring};
     others[0].device = "rtx3080";
     others[1].part = 0.5;
     others[2].shape = "gpt-block C768 fp32";
@@ -178,7 +179,7 @@ static struct yk_profile_measurement seconds_of(double value, const char *cpu)
     return measurement;
 }
 
-static double find_seconds(struct yk_profile *profile, const struct yk_profile_layer *layer)
+static double find_seconds(struct yk_profile *profile, const struct yk_profile_layer_key *layer)
 {
     struct yk_profile_curve curve = {0};
     assert_ok(yk_profile_find_layer(profile, layer, &curve));
@@ -190,11 +191,11 @@ static void numbers_of_another_cpu_are_not_found(void **state)
 {
     const struct place *place = *state;
     static const char other[] = "Some other CPU";
-    const struct yk_profile_layer two = {"cpu:2", 1, "norm", 64, "forward"};
-    const struct yk_profile_layer four = {"cpu:4", 1, "norm", 64, "forward"};
-    const struct yk_profile_layer gpu = {"v100", 1, "norm", 64, "forward"};
-    const struct yk_profile_link link = {"cpu:2-v100 within a node", "send", 2};
-    const struct yk_profile_fact context = {"cpu:2 with gpt2", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_layer_key two = {"cpu:2", 1, "norm", 64, "forward"};
+    const struct yk_profile_layer_key four = {"cpu:4", 1, "norm", 64, "forward"};
+    const struct yk_profile_layer_key gpu = {"v100", 1, "norm", 64, "forward"};
+    const struct yk_profile_link_key link = {"cpu:2-v100 within a node", "send", 2};
+    const struct yk_profile_fact_key context = {"cpu:2 with gpt2", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement theirs = seconds_of(1, other);
     const struct yk_profile_measurement ours = seconds_of(2, NULL);
     struct yk_profile_curve curve = {0};
@@ -227,8 +228,8 @@ static void numbers_of_another_cpu_are_not_found(void **state)
     yk_profile_close(profile);
 }
 
-static const struct yk_profile_fact share = {"cpu:1-cpu:1 within a node",
-                                             YK_PROFILE_MESSAGE_SLOWDOWN};
+static const struct yk_profile_fact_key share = {"cpu:1-cpu:1 within a node",
+                                                 YK_PROFILE_MESSAGE_SLOWDOWN};
 
 static void a_fact_is_found_again_and_replaced(void **state)
 {
@@ -254,7 +255,7 @@ static void a_part_is_found_within_half_a_percent(void **state)
     const struct yk_profile_measurement measured = seconds(2);
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
-    struct yk_profile_layer third = block;
+    struct yk_profile_layer_key third = block;
     assert_ok(yk_profile_create(place->path, &profile));
     third.part = 1.0 / 3;
     assert_ok(yk_profile_add_layer(profile, &third, 1, &measured));
@@ -272,7 +273,7 @@ static void of_two_parts_that_are_as_good_the_nearer_is_found(void **state)
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve;
-    struct yk_profile_layer layer = block;
+    struct yk_profile_layer_key layer = block;
     const struct yk_profile_measurement near = seconds(2);
     const struct yk_profile_measurement far = seconds(3);
     assert_ok(yk_profile_create(place->path, &profile));
@@ -324,7 +325,7 @@ static void a_list_does_not_depend_on_the_order_of_adding(void **state)
     struct yk_text text = {0};
     write_profile(place->path);
     assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_list(profile, &text));
+    assert_ok(yk_profile_list_rows(profile, &text));
 #define BLOCK "\"layer\" \"rtx3090\" 1 \"gpt-block C768 bf16\" \"1024\" \"forward\" "
 #define RING "\"link\" \"rtx3090-rtx3090 within a node\" \"all_reduce\" \"2\" "
 #define HOW " 0.02 \"30\" \"cuda 13.0\"\n"

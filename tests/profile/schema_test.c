@@ -136,7 +136,7 @@ static struct visited see(struct yk_profile *profile)
 static char *list_of(struct yk_profile *profile)
 {
     struct yk_text text = {0};
-    assert_ok(yk_profile_list(profile, &text));
+    assert_ok(yk_profile_list_rows(profile, &text));
     return text.bytes;
 }
 
@@ -192,7 +192,7 @@ static void a_profile_of_form_3_is_read_and_renewed(void **state)
 
 static double time_of(struct yk_profile *profile, const char *collective, int32_t ranks)
 {
-    const struct yk_profile_link link = {"a", collective, ranks};
+    const struct yk_profile_link_key link = {"a", collective, ranks};
     struct yk_profile_curve curve = {0};
     assert_ok(yk_profile_find_link(profile, &link, &curve));
     assert_int_equal(curve.count, 1);
@@ -201,7 +201,7 @@ static double time_of(struct yk_profile *profile, const char *collective, int32_
 
 static double value_of(struct yk_profile *profile, const char *name)
 {
-    const struct yk_profile_fact fact = {"a", name};
+    const struct yk_profile_fact_key fact = {"a", name};
     double value = NAN;
     assert_ok(yk_profile_find_fact(profile, &fact, &value));
     return value;
@@ -236,7 +236,7 @@ static void a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now(void **s
 static void numbers_of_a_nameless_cpu_do_not_count(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_layer layer = {"cpu:2", 1, "norm", 64, "forward"};
+    const struct yk_profile_layer_key layer = {"cpu:2", 1, "norm", 64, "forward"};
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
     char cpu[YK_SYSTEM_CPU_NAME_SIZE];
@@ -257,7 +257,7 @@ static void numbers_of_a_nameless_cpu_do_not_count(void **state)
 static void a_renewed_profile_accepts_what_is_new(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement measured = {
         .value = 5, .samples = 3, .versions = "new", .measured_at = 77, .host = "far"};
     struct yk_profile *profile = NULL;
@@ -276,7 +276,7 @@ static void a_renewed_profile_accepts_what_is_new(void **state)
 static void an_empty_file_is_a_profile_of_no_numbers(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_link link = {"v100-v100 within a node", "send", 2};
+    const struct yk_profile_link_key link = {"v100-v100 within a node", "send", 2};
     struct yk_profile_curve curve = {0};
     struct yk_profile *profile = NULL;
     make_file(place->path, "");
@@ -334,7 +334,7 @@ static void a_view_or_a_trigger_is_damage(void **state)
 static void a_fact_that_is_no_number_is_refused(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
     struct yk_profile *profile = NULL;
     double value = 0;
     char message[256];
@@ -360,7 +360,7 @@ static void tables_of_something_else_are_left_alone(void **state)
 static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_layer layer = {"v100", 1, "norm", 64, "forward"};
+    const struct yk_profile_layer_key layer = {"v100", 1, "norm", 64, "forward"};
     const struct yk_profile_measurement measured = {
         .value = 2, .samples = 3, .versions = "new", .min = 1.5, .max = 4};
     const int64_t before = (int64_t)time(NULL);
@@ -380,7 +380,7 @@ static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
 static void the_median_lies_between_the_fastest_and_the_slowest(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement worst = {
         .value = 9, .samples = 3, .versions = "new", .min = 1, .max = 2};
     struct yk_profile *profile = NULL;

@@ -12,7 +12,7 @@ enum {
     ROWS = 4, /* a commit */
 };
 
-static const struct yk_profile_link ring = {"v100-v100 within a node", "send", 2};
+static const struct yk_profile_link_key ring = {"v100-v100 within a node", "send", 2};
 
 static yk_status add(struct yk_profile *profile, int64_t bytes)
 {
@@ -26,7 +26,7 @@ static yk_status write_rows(const char *path, int writer)
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_create(path, &profile));
     for (int i = 0; i < COMMITS; i++) {
-        YK_TRY(yk_profile_begin(profile));
+        YK_TRY(yk_profile_begin_transaction(profile));
         for (int j = 0; j < ROWS; j++) {
             YK_TRY(add(profile, 1 + (writer * COMMITS + i) * ROWS + j));
         }
@@ -84,10 +84,10 @@ static void write_until_killed(const char *path)
     const struct yk_profile_measurement measured = {.value = 1, .samples = 1, .versions = "test"};
     struct yk_profile *profile = NULL;
     static char name[16000];
-    const struct yk_profile_link long_link = {name, "send", 2};
+    const struct yk_profile_link_key long_link = {name, "send", 2};
     memset(name, 'x', sizeof name - 1);
     if (yk_profile_create(path, &profile) != YK_OK || add(profile, 1) != YK_OK ||
-        yk_profile_begin(profile) != YK_OK || add(profile, 2) != YK_OK) {
+        yk_profile_begin_transaction(profile) != YK_OK || add(profile, 2) != YK_OK) {
         _exit(1);
     }
     for (int i = 0; i < 300; i++) {
@@ -125,7 +125,7 @@ static void what_is_not_committed_is_hidden_from_others(void **state)
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_create(place->path, &profile));
-    assert_ok(yk_profile_begin(profile));
+    assert_ok(yk_profile_begin_transaction(profile));
     assert_ok(add(profile, 1));
     assert_int_equal(count_rows(place->path), 0);
     assert_ok(yk_profile_commit(profile));

@@ -140,8 +140,8 @@ static void what_does_not_fit_is_named(void **state)
     struct small_program small = small_program_make(&broken_sharded);
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
-    char context[YK_UNITS_SIZE];
-    char missing[YK_UNITS_SIZE];
+    char context[YK_UNITS_BUFFER_SIZE];
+    char missing[YK_UNITS_BUFFER_SIZE];
     char sentence[256];
     assert_ok(yk_program_memory_count(small.program, 1, small.arena, &memory));
     assert_ok(yk_program_memory_peak(small.program, 1, memory, &peak));

@@ -18,12 +18,12 @@ static int tear_down(void **state)
 }
 
 /* Layers embed 0, block 1, norm 2 and head 3 on two ranks; 864, 3488, 64 and 352 bytes each. */
-static void make(enum yk_strategy strategy, bool tied)
+static void make(enum yk_sharding_strategy strategy, bool tied)
 {
     tiny = tiny_step_make(
         (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
     tiny_step_set_strategy(&tiny, strategy);
-    tiny.plan->pipeline = YK_1F1B;
+    tiny.plan->pipeline = YK_PIPELINE_1F1B;
     tiny_step_compile(&tiny);
 }
 
@@ -32,14 +32,14 @@ static void make(enum yk_strategy strategy, bool tied)
 static void replicated_layers_are_reduced_and_updated(void **state)
 {
     (void)state;
-    make(YK_REPLICATED, false);
+    make(YK_SHARDING_REPLICATED, false);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 R0 U3 U2 U1 U0");
 }
 
 static void sharded_state_is_scattered_and_new_parameters_gathered(void **state)
 {
     (void)state;
-    make(YK_SHARDED_STATE, false);
+    make(YK_SHARDING_SHARDED_STATE, false);
     assert_list(tiny.program, 0,
                 "L F0 F1 F2 F3 B3 S3 B2 S2 B1 S1 B0 S0 U3 G3+ U2 G2+ U1 G1+ U0 G0+");
 }
@@ -47,7 +47,7 @@ static void sharded_state_is_scattered_and_new_parameters_gathered(void **state)
 static void kept_layers_are_gathered_once(void **state)
 {
     (void)state;
-    make(YK_KEPT, false);
+    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 G2 F1 G3 F2 F3 B3 X3b S3 B2 X2b S2 B1 X1b S1 B0 X0b S0 U3 U2 U1 U0");
 }
@@ -55,7 +55,7 @@ static void kept_layers_are_gathered_once(void **state)
 static void fully_sharded_layers_are_gathered_twice(void **state)
 {
     (void)state;
-    make(YK_FULLY_SHARDED, false);
+    make(YK_SHARDING_FULLY_SHARDED, false);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 X0 G2 F1 X1 G3 F2 X2 F3 X3 G3b G2b B3 X3b S3 G1b B2 X2b S2 G0b B1 X1b "
                 "S1 B0 X0b S0 U3 U2 U1 U0");
@@ -64,7 +64,7 @@ static void fully_sharded_layers_are_gathered_twice(void **state)
 static void more_prefetch_gathers_earlier(void **state)
 {
     (void)state;
-    make(YK_KEPT, false);
+    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     tiny.plan->prefetch = 2;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -75,22 +75,22 @@ static void more_prefetch_gathers_earlier(void **state)
  * when the embedding has gone backward. */
 static void tied_weights_travel_as_the_embedding(void **state)
 {
-    make(YK_KEPT, true);
+    make(YK_SHARDING_KEPT_AFTER_FORWARD, true);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 G2 F1 F2 F3 B3 B2 X2b S2 B1 X1b S1 B0 X0b S0 U2 U1 U0");
     tear_down(state);
-    make(YK_FULLY_SHARDED, true);
+    make(YK_SHARDING_FULLY_SHARDED, true);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 G2 F1 X1 F2 X2 G2b F3 B3 G1b B2 X2b S2 B1 X1b S1 B0 X0b S0 U2 U1 U0");
     tear_down(state);
-    make(YK_REPLICATED, true);
+    make(YK_SHARDING_REPLICATED, true);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 R0 U2 U1 U0");
 }
 
 static void recomputation_goes_before_backward(void **state)
 {
     (void)state;
-    make(YK_FULLY_SHARDED, false);
+    make(YK_SHARDING_FULLY_SHARDED, false);
     tiny.plan->layers[1].recompute = true;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -103,10 +103,10 @@ static void frozen_layers_are_neither_reduced_nor_updated(void **state)
 {
     (void)state;
     tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .lora_rank = 2});
-    tiny_step_set_strategy(&tiny, YK_KEPT);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_KEPT_AFTER_FORWARD);
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "G0 G1 L F0 X0 G2 F1 G3 F2 F3 B3 X3b B2 X2b B1 X1b S1 U1");
-    tiny_step_set_strategy(&tiny, YK_SHARDED_STATE);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_SHARDED_STATE);
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 S1 U1 G1+");
 }
@@ -115,7 +115,7 @@ static void one_rank_communicates_with_none(void **state)
 {
     (void)state;
     tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
-    tiny_step_set_strategy(&tiny, YK_FULLY_SHARDED);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_FULLY_SHARDED);
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 U3 U2 U1 U0");
 }
@@ -125,7 +125,7 @@ static void one_rank_communicates_with_none(void **state)
 static void micro_batches_reduce_each_or_once(void **state)
 {
     (void)state;
-    make(YK_SHARDED_STATE, false);
+    make(YK_SHARDING_SHARDED_STATE, false);
     tiny.plan->micro_batches = 2;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -145,7 +145,7 @@ static void micro_batches_reduce_each_or_once(void **state)
 static void replicated_layers_are_reduced_each_or_once(void **state)
 {
     (void)state;
-    make(YK_REPLICATED, false);
+    make(YK_SHARDING_REPLICATED, false);
     tiny.plan->micro_batches = 2;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -162,7 +162,7 @@ static void replicated_layers_are_reduced_each_or_once(void **state)
 static void every_bucket_is_reduced_in_every_micro_batch(void **state)
 {
     (void)state;
-    make(YK_REPLICATED, false);
+    make(YK_SHARDING_REPLICATED, false);
     tiny.plan->bucket_bytes = 400; /* three buckets */
     tiny.plan->micro_batches = 4;
     tiny_step_compile(&tiny);
@@ -184,7 +184,7 @@ static void every_bucket_is_reduced_in_every_micro_batch(void **state)
 static void kept_layers_are_gathered_once_a_micro_batch(void **state)
 {
     (void)state;
-    make(YK_KEPT, false);
+    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     tiny.plan->micro_batches = 2;
     tiny.plan->no_sync = true;
     tiny_step_compile(&tiny);
@@ -193,7 +193,7 @@ static void kept_layers_are_gathered_once_a_micro_batch(void **state)
         "G0:0 G1:0 L:0 L:1 F0:0 G2:0 F1:0 G3:0 F2:0 F3:0 B3:0 X3b:0 B2:0 X2b:0 B1:0 X1b:0 "
         "B0:0 X0b:0 G0:1 G1:1 F0:1 G2:1 F1:1 G3:1 F2:1 F3:1 B3:1 X3b:1 S3:1 B2:1 X2b:1 S2:1 "
         "B1:1 X1b:1 S1:1 B0:1 X0b:1 S0:1 U3 U2 U1 U0");
-    tiny.plan->pipeline = YK_GPIPE;
+    tiny.plan->pipeline = YK_PIPELINE_GPIPE;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
                 "G0:0 G1:0 L:0 L:1 F0:0 G2:0 F1:0 G3:0 F2:0 F3:0 F0:1 F1:1 F2:1 F3:1 "
@@ -202,14 +202,14 @@ static void kept_layers_are_gathered_once_a_micro_batch(void **state)
 }
 
 /* Bytes on the way in a round, an all-reduce counted twice, over those of all layers. */
-static double volume(enum yk_strategy strategy, int32_t micro_batches, bool no_sync)
+static double volume(enum yk_sharding_strategy strategy, int32_t micro_batches, bool no_sync)
 {
     double bytes = 0;
     make(strategy, false);
     tiny.plan->micro_batches = micro_batches;
     tiny.plan->no_sync = no_sync;
     tiny_step_compile(&tiny);
-    const struct yk_program_rank *list = &tiny.program->ranks[0];
+    const struct yk_op_list *list = &tiny.program->ranks[0];
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         bytes += op->kind == YK_OP_ALL_REDUCE                                       ? 2 * op->bytes
@@ -227,14 +227,14 @@ static void volumes_are_those_of_the_strategies(void **state)
 {
     (void)state;
     for (int32_t K = 1; K <= 4; K++) {
-        assert_bytes(volume(YK_REPLICATED, K, true), 2);
-        assert_bytes(volume(YK_REPLICATED, K, false), 2 * K);
-        assert_bytes(volume(YK_SHARDED_STATE, K, true), 2);
-        assert_bytes(volume(YK_SHARDED_STATE, K, false), K + 1);
-        assert_bytes(volume(YK_KEPT, K, true), K + 1);
-        assert_bytes(volume(YK_KEPT, K, false), 2 * K);
-        assert_bytes(volume(YK_FULLY_SHARDED, K, true), 2 * K + 1);
-        assert_bytes(volume(YK_FULLY_SHARDED, K, false), 3 * K);
+        assert_bytes(volume(YK_SHARDING_REPLICATED, K, true), 2);
+        assert_bytes(volume(YK_SHARDING_REPLICATED, K, false), 2 * K);
+        assert_bytes(volume(YK_SHARDING_SHARDED_STATE, K, true), 2);
+        assert_bytes(volume(YK_SHARDING_SHARDED_STATE, K, false), K + 1);
+        assert_bytes(volume(YK_SHARDING_KEPT_AFTER_FORWARD, K, true), K + 1);
+        assert_bytes(volume(YK_SHARDING_KEPT_AFTER_FORWARD, K, false), 2 * K);
+        assert_bytes(volume(YK_SHARDING_FULLY_SHARDED, K, true), 2 * K + 1);
+        assert_bytes(volume(YK_SHARDING_FULLY_SHARDED, K, false), 3 * K);
     }
 }
 
@@ -251,7 +251,7 @@ static void shares_are_cut_into_micro_batches(void **state)
     tiny_step_compile(&tiny);
     static const int64_t samples[3][2] = {{3, 2}, {2, 1}, {0, 0}};
     for (int32_t r = 0; r < 3; r++) {
-        const struct yk_program_rank *list = &tiny.program->ranks[r];
+        const struct yk_op_list *list = &tiny.program->ranks[r];
         for (int32_t i = 0; i < list->op_count; i++) {
             const struct yk_op *op = &list->ops[i];
             const bool reads =
@@ -265,7 +265,7 @@ static void shares_are_cut_into_micro_batches(void **state)
 
 static void assert_bucket(int32_t number, const int32_t *layers, int32_t count, double bytes)
 {
-    const struct yk_bucket *bucket = &tiny.program->buckets[number];
+    const struct yk_gradient_bucket *bucket = &tiny.program->buckets[number];
     assert_int_equal(bucket->layer_count, count);
     assert_memory_equal(bucket->layers, layers, (size_t)count * sizeof *layers);
     assert_bytes(bucket->bytes, bytes);
@@ -276,7 +276,7 @@ static void assert_bucket(int32_t number, const int32_t *layers, int32_t count, 
 static void buckets_close_when_they_are_full(void **state)
 {
     (void)state;
-    make(YK_REPLICATED, false);
+    make(YK_SHARDING_REPLICATED, false);
     tiny.plan->bucket_bytes = 400;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 R0 B1 R1 B0 R2 U3 U2 U1 U0");
@@ -297,7 +297,7 @@ static void buckets_close_when_they_are_full(void **state)
 static void a_bucket_of_nothing_holds_one_layer(void **state)
 {
     (void)state;
-    make(YK_REPLICATED, false);
+    make(YK_SHARDING_REPLICATED, false);
     tiny.plan->bucket_bytes = 0;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 R0 B2 R1 B1 R2 B0 R3 U3 U2 U1 U0");
@@ -306,8 +306,8 @@ static void a_bucket_of_nothing_holds_one_layer(void **state)
 static void other_strategies_do_not_close_a_bucket(void **state)
 {
     (void)state;
-    make(YK_REPLICATED, false);
-    tiny.plan->layers[2].strategy = YK_KEPT;
+    make(YK_SHARDING_REPLICATED, false);
+    tiny.plan->layers[2].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "G2 L F0 F1 F2 F3 B3 B2 X2b S2 B1 B0 R0 U3 U2 U1 U0");
     assert_bucket(0, (const int32_t[]){3, 1, 0}, 3, 352 + 3488 + 864);
@@ -318,14 +318,14 @@ static void other_strategies_do_not_close_a_bucket(void **state)
 static void ops_wait_for_what_they_need(void **state)
 {
     (void)state;
-    make(YK_KEPT, false);
+    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     assert_list_and_waits(
         tiny.program, 0,
         "G0(U0') G1(U0') L(U0') F0(G0 L) G2(F0) F1(G1 L) G3(F1) F2(G2 L) F3(G3 L) B3(G3) "
         "X3b S3(B3) B2(G2) X2b S2(B2) B1(G1) X1b S1(B1) B0(G0) X0b S0(B0) U3(S3) U2(S2) "
         "U1(S1) U0(S0)");
     tear_down(state);
-    make(YK_SHARDED_STATE, false);
+    make(YK_SHARDING_SHARDED_STATE, false);
     assert_list_and_waits(
         tiny.program, 0,
         "L(U0') F0(G0+' L) F1(G1+' L) F2(G2+' L) F3(G3+' L) B3(G3+') S3(B3) B2(G2+') "
@@ -336,13 +336,13 @@ static void ops_wait_for_what_they_need(void **state)
 /* A tied head waits for the embedding's weights; a bucket for its last gradient. */
 static void shared_weights_and_buckets_are_waited_for(void **state)
 {
-    make(YK_KEPT, true);
+    make(YK_SHARDING_KEPT_AFTER_FORWARD, true);
     assert_list_and_waits(
         tiny.program, 0,
         "G0(U0') G1(U0') L(U0') F0(G0 L) G2(F0) F1(G1 L) F2(G2 L) F3(G0 L) B3(G0) B2(G2) "
         "X2b S2(B2) B1(G1) X1b S1(B1) B0(G0) X0b S0(B0) U2(S2) U1(S1) U0(S0)");
     tear_down(state);
-    make(YK_REPLICATED, false);
+    make(YK_SHARDING_REPLICATED, false);
     assert_list_and_waits(
         tiny.program, 0,
         "L(U0') F0(L) F1(L) F2(L) F3(L) B3 B2 B1 B0 R0(B0) U3(R0) U2(R0) U1(R0) U0(R0)");
@@ -353,7 +353,7 @@ static void shared_weights_and_buckets_are_waited_for(void **state)
 static void all_agree_once_before_any_update(void **state)
 {
     (void)state;
-    make(YK_SHARDED_STATE, false);
+    make(YK_SHARDING_SHARDED_STATE, false);
     tiny.plan->clip = true;
     tiny_step_compile(&tiny);
     assert_list_and_waits(
@@ -370,7 +370,7 @@ static void half_precision_agrees_on_overflow(void **state)
         (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .precision = YK_PRECISION_FP16});
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 R0 A U3 U2 U1 U0");
-    assert_bytes(tiny.program->ranks[0].ops[10].bytes, YK_AGREE_BYTES);
+    assert_bytes(tiny.program->ranks[0].ops[10].bytes, YK_OP_AGREE_BYTES);
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void make_stages(int32_t micro_batches)
         .cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = micro_batches});
     tiny_step_set_stages(&tiny, groups);
     tiny.plan->micro_batches = micro_batches;
-    tiny.plan->pipeline = YK_1F1B;
+    tiny.plan->pipeline = YK_PIPELINE_1F1B;
     tiny_step_compile(&tiny);
 }
 
@@ -105,7 +105,7 @@ static void a_frozen_stage_waits_for_its_messages(void **state)
 static int64_t count_samples(int32_t from, int32_t to, int32_t micro_batch, bool backward,
                              enum yk_op_kind kind)
 {
-    const struct yk_program_rank *list = &tiny.program->ranks[kind == YK_OP_SEND ? from : to];
+    const struct yk_op_list *list = &tiny.program->ranks[kind == YK_OP_SEND ? from : to];
     int64_t samples = 0;
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
@@ -210,7 +210,7 @@ static void ranks_that_do_the_same_have_one_list(void **state)
     }
     tiny.plan->ranks[3].limit_bytes = 1e9;
     tiny_step_compile(&tiny);
-    const struct yk_program_rank *ranks = tiny.program->ranks;
+    const struct yk_op_list *ranks = tiny.program->ranks;
     assert_ptr_equal(ranks[0].ops, ranks[1].ops); /* two GPUs, of whatever speed */
     assert_ptr_equal(ranks[0].waits, ranks[1].waits);
     assert_ptr_not_equal(ranks[0].ops, ranks[2].ops); /* a GPU and a CPU */
@@ -228,10 +228,10 @@ static void all_ranks_of_a_group_have_the_same_communication(void **state)
     tiny_step_add_member(&tiny, 0, 2, 5, 0.5);
     tiny_step_add_member(&tiny, 0, 0, 4, 0.25);
     tiny_step_add_member(&tiny, 0, 1, 0, 0.25);
-    tiny_step_set_strategy(&tiny, YK_FULLY_SHARDED);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_FULLY_SHARDED);
     tiny.plan->micro_batches = 2;
     tiny_step_compile(&tiny);
-    const struct yk_program_rank *ranks = tiny.program->ranks;
+    const struct yk_op_list *ranks = tiny.program->ranks;
     int32_t communications = 0;
     for (int32_t i = 0; i < ranks[0].op_count; i++) {
         const struct yk_op *op = &ranks[0].ops[i];
@@ -240,9 +240,9 @@ static void all_ranks_of_a_group_have_the_same_communication(void **state)
             assert_int_equal(op->match, ranks[r].ops[i].match);
             assert_bytes(op->bytes, ranks[r].ops[i].bytes);
         }
-        assert_int_equal(op->match != YK_NO_MATCH, op->lane == YK_LANE_COMM);
+        assert_int_equal(op->match != YK_OP_NO_MATCH, op->lane == YK_LANE_COMM);
         assert_int_equal(op->group, op->lane == YK_LANE_COMM ? 0 : -1);
-        communications += op->match != YK_NO_MATCH ? 1 : 0;
+        communications += op->match != YK_OP_NO_MATCH ? 1 : 0;
     }
     assert_int_equal(communications, tiny.program->match_count);
     assert_int_equal(communications, 3 * 2 * 5);

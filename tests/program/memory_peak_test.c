@@ -34,7 +34,7 @@ static void one_rank_holds_all_of_it(void **state)
     const double activations =
         TINY_SEQUENCE * (TINY_EMBED_SAVES + TINY_BLOCK_SAVES + 2 * TINY_HIDDEN);
     const double workspace = TINY_SEQUENCE * TINY_BLOCK_WORKSPACE;
-    const double context = yk_device_facts_context_bytes(NULL, tiny.cluster, 0);
+    const double context = yk_device_measurements_context_bytes(NULL, tiny.cluster, 0);
     assert_bytes(peak.bytes, 16 * PARAMETERS + tokens + activations + workspace + context);
     assert_bytes(peak.by_kind[YK_MEMORY_PARAMETERS], 4 * PARAMETERS);
     assert_bytes(peak.by_kind[YK_MEMORY_GATHERED], 0);
@@ -58,7 +58,7 @@ static void make_pipeline(int32_t micro_batches)
         .cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = micro_batches});
     tiny_step_set_stages(&tiny, groups);
     tiny.plan->micro_batches = micro_batches;
-    tiny.plan->pipeline = YK_1F1B;
+    tiny.plan->pipeline = YK_PIPELINE_1F1B;
     tiny_step_compile(&tiny);
 }
 
@@ -137,7 +137,8 @@ static void make_random_pipeline(struct yk_random *random)
     });
     struct yk_plan *plan = tiny.plan;
     plan->micro_batches = 1 + (int32_t)yk_random_below(random, 4);
-    plan->pipeline = (enum yk_pipeline)yk_random_below(random, YK_PIPELINE_COUNT);
+    plan->pipeline =
+        (enum yk_pipeline_schedule_kind)yk_random_below(random, YK_PIPELINE_SCHEDULE_COUNT);
     plan->no_sync = yk_random_below(random, 2) == 0;
     plan->prefetch = 1 + (int32_t)yk_random_below(random, 2);
     for (int32_t g = 0; g < groups; g++) {
@@ -146,7 +147,8 @@ static void make_random_pipeline(struct yk_random *random)
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l] = (struct yk_plan_layer){
             .group = l < groups ? l : (int32_t)yk_random_below(random, groups),
-            .strategy = (enum yk_strategy)yk_random_below(random, YK_STRATEGY_COUNT),
+            .strategy =
+                (enum yk_sharding_strategy)yk_random_below(random, YK_SHARDING_STRATEGY_COUNT),
             .recompute = yk_random_below(random, 3) == 0,
         };
         if (tiny.model->layers[l].shares != YK_LAYER_NONE) {

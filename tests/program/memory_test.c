@@ -41,8 +41,8 @@ static double most_activations(void)
 /* State: DESIGN's table. */
 
 /* Two ranks with parts 3/4 and 1/4. */
-static void make_uneven(enum yk_precision precision, enum yk_strategy strategy, int64_t lora_rank,
-                        bool nf4)
+static void make_uneven(enum yk_precision precision, enum yk_sharding_strategy strategy,
+                        int64_t lora_rank, bool nf4)
 {
     tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1",
                                                 .groups = 1,
@@ -68,7 +68,7 @@ static void assert_state(int32_t rank, double parameters, double gradients, doub
 
 struct row {
     enum yk_precision precision;
-    enum yk_strategy strategy;
+    enum yk_sharding_strategy strategy;
     double whole[3]; /* bytes a parameter of weights, gradient and optimizer state, kept whole */
     double part[3];  /* and in parts */
 };
@@ -76,16 +76,16 @@ struct row {
 static void state_is_kept_as_the_table_says(void **state)
 {
     static const struct row table[] = {
-        {YK_PRECISION_BF16, YK_REPLICATED, {2, 2, 12}, {0, 0, 0}},
-        {YK_PRECISION_BF16, YK_SHARDED_STATE, {2, 0, 0}, {0, 2, 12}},
-        {YK_PRECISION_BF16, YK_KEPT, {0, 0, 0}, {2, 2, 12}},
-        {YK_PRECISION_BF16, YK_FULLY_SHARDED, {0, 0, 0}, {2, 2, 12}},
-        {YK_PRECISION_FP16, YK_FULLY_SHARDED, {0, 0, 0}, {2, 2, 12}},
-        {YK_PRECISION_FP32, YK_REPLICATED, {4, 4, 8}, {0, 0, 0}},
-        {YK_PRECISION_FP32, YK_SHARDED_STATE, {4, 0, 0}, {0, 4, 8}},
-        {YK_PRECISION_FP32, YK_KEPT, {0, 0, 0}, {4, 4, 8}},
-        {YK_PRECISION_FP32, YK_FULLY_SHARDED, {0, 0, 0}, {4, 4, 8}},
-        {YK_PRECISION_TF32, YK_KEPT, {0, 0, 0}, {4, 4, 8}},
+        {YK_PRECISION_BF16, YK_SHARDING_REPLICATED, {2, 2, 12}, {0, 0, 0}},
+        {YK_PRECISION_BF16, YK_SHARDING_SHARDED_STATE, {2, 0, 0}, {0, 2, 12}},
+        {YK_PRECISION_BF16, YK_SHARDING_KEPT_AFTER_FORWARD, {0, 0, 0}, {2, 2, 12}},
+        {YK_PRECISION_BF16, YK_SHARDING_FULLY_SHARDED, {0, 0, 0}, {2, 2, 12}},
+        {YK_PRECISION_FP16, YK_SHARDING_FULLY_SHARDED, {0, 0, 0}, {2, 2, 12}},
+        {YK_PRECISION_FP32, YK_SHARDING_REPLICATED, {4, 4, 8}, {0, 0, 0}},
+        {YK_PRECISION_FP32, YK_SHARDING_SHARDED_STATE, {4, 0, 0}, {0, 4, 8}},
+        {YK_PRECISION_FP32, YK_SHARDING_KEPT_AFTER_FORWARD, {0, 0, 0}, {4, 4, 8}},
+        {YK_PRECISION_FP32, YK_SHARDING_FULLY_SHARDED, {0, 0, 0}, {4, 4, 8}},
+        {YK_PRECISION_TF32, YK_SHARDING_KEPT_AFTER_FORWARD, {0, 0, 0}, {4, 4, 8}},
     };
     static const double parts[] = {0.75, 0.25};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -104,10 +104,10 @@ static void each_layer_is_kept_its_own_way(void **state)
 {
     (void)state;
     tiny = tiny_step_make((struct tiny_options){.cluster = "4xcpu:1", .blocks = 1});
-    tiny.plan->layers[0].strategy = YK_FULLY_SHARDED;
-    tiny.plan->layers[1].strategy = YK_SHARDED_STATE;
-    tiny.plan->layers[2].strategy = YK_REPLICATED;
-    tiny.plan->layers[3].strategy = YK_KEPT;
+    tiny.plan->layers[0].strategy = YK_SHARDING_FULLY_SHARDED;
+    tiny.plan->layers[1].strategy = YK_SHARDING_SHARDED_STATE;
+    tiny.plan->layers[2].strategy = YK_SHARDING_REPLICATED;
+    tiny.plan->layers[3].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny_step_compile(&tiny);
     assert_state(2, 4 * (216 / 4.0 + 872 + 16 + 88 / 4.0), 4 * (216 + 872 + 88) / 4.0 + 4 * 16,
                  8 * (216 + 872 + 88) / 4.0 + 8 * 16);
@@ -122,10 +122,10 @@ enum {
 static void frozen_layers_have_weights_alone(void **state)
 {
     (void)state;
-    make_uneven(YK_PRECISION_BF16, YK_SHARDED_STATE, 2, false);
+    make_uneven(YK_PRECISION_BF16, YK_SHARDING_SHARDED_STATE, 2, false);
     assert_state(0, BF16 * (ONE_BLOCK + ADAPTERS), 0.75 * BF16 * ADAPTERS, 0.75 * 12 * ADAPTERS);
     tear_down(state);
-    make_uneven(YK_PRECISION_BF16, YK_FULLY_SHARDED, 2, false);
+    make_uneven(YK_PRECISION_BF16, YK_SHARDING_FULLY_SHARDED, 2, false);
     assert_state(1, 0.25 * BF16 * (ONE_BLOCK + ADAPTERS), 0.25 * BF16 * ADAPTERS,
                  0.25 * 12 * ADAPTERS);
 }
@@ -136,7 +136,7 @@ static const double nf4_weights =
 static void nf4_is_kept_and_gathered_as_it_is(void **state)
 {
     (void)state;
-    make_uneven(YK_PRECISION_BF16, YK_KEPT, 2, true);
+    make_uneven(YK_PRECISION_BF16, YK_SHARDING_KEPT_AFTER_FORWARD, 2, true);
     const double weights = nf4_weights + FP32 * (ONE_BLOCK - TINY_BLOCK);
     assert_state(0, 0.75 * weights, 0.75 * BF16 * ADAPTERS, 0.75 * 12 * ADAPTERS);
     /* The embedding goes before the norm comes: frozen, it is not wanted in backward. */
@@ -148,7 +148,7 @@ static void a_group_of_one_keeps_everything_whole(void **state)
 {
     (void)state;
     tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
-    tiny_step_set_strategy(&tiny, YK_FULLY_SHARDED);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_FULLY_SHARDED);
     tiny_step_compile(&tiny);
     assert_state(0, 4 * ONE_BLOCK, 4 * ONE_BLOCK, 8 * ONE_BLOCK);
     assert_bytes(most_gathered(), 0);
@@ -176,10 +176,10 @@ static void every_process_has_a_context(void **state)
     tiny = tiny_step_make((struct tiny_options){.cluster = "1xa30 + cpu:1", .blocks = 1});
     tiny_step_compile(&tiny);
     assert_bytes(tiny_step_always(&tiny, 0, YK_MEMORY_CONTEXT),
-                 yk_device_facts_context_bytes(NULL, tiny.cluster, 0));
+                 yk_device_measurements_context_bytes(NULL, tiny.cluster, 0));
     assert_true(tiny_step_always(&tiny, 0, YK_MEMORY_CONTEXT) > 1e8);
     assert_bytes(tiny_step_always(&tiny, 1, YK_MEMORY_CONTEXT),
-                 yk_device_facts_context_bytes(NULL, tiny.cluster, 1));
+                 yk_device_measurements_context_bytes(NULL, tiny.cluster, 1));
     assert_true(tiny_step_always(&tiny, 1, YK_MEMORY_CONTEXT) > 1e7);
 }
 
@@ -199,13 +199,13 @@ static void buffers_are_two_blocks_and_two_batches(void **state)
 
 /* Gathered parameters. */
 
-static void make_sharded(enum yk_strategy strategy, bool tied, int32_t prefetch)
+static void make_sharded(enum yk_sharding_strategy strategy, bool tied, int32_t prefetch)
 {
     tiny = tiny_step_make(
         (struct tiny_options){.cluster = "2xcpu:1", .blocks = 3, .tied = tied, .batch = 8});
     tiny_step_set_strategy(&tiny, strategy);
     tiny.plan->prefetch = prefetch;
-    tiny.plan->pipeline = YK_1F1B;
+    tiny.plan->pipeline = YK_PIPELINE_1F1B;
     tiny_step_compile(&tiny);
 }
 
@@ -216,7 +216,7 @@ static void fully_sharded_layers_are_gathered_a_few_at_a_time(void **state)
                                          TINY_EMBED + 3 * TINY_BLOCK};
     for (int32_t prefetch = 1; prefetch <= 3; prefetch++) {
         for (int32_t micro_batches = 1; micro_batches <= 3; micro_batches++) {
-            make_sharded(YK_FULLY_SHARDED, false, prefetch);
+            make_sharded(YK_SHARDING_FULLY_SHARDED, false, prefetch);
             tiny.plan->micro_batches = micro_batches;
             tiny_step_compile(&tiny);
             assert_bytes(most_gathered(), FP32 * parameters[prefetch - 1]);
@@ -230,7 +230,7 @@ static void kept_layers_are_all_there_at_the_turn(void **state)
 {
     for (int32_t prefetch = 1; prefetch <= 2; prefetch++) {
         for (int32_t micro_batches = 1; micro_batches <= 3; micro_batches++) {
-            make_sharded(YK_KEPT, false, prefetch);
+            make_sharded(YK_SHARDING_KEPT_AFTER_FORWARD, false, prefetch);
             tiny.plan->micro_batches = micro_batches;
             tiny_step_compile(&tiny);
             assert_bytes(most_gathered(), FP32 * THREE_BLOCKS);
@@ -243,7 +243,7 @@ static void kept_layers_are_all_there_at_the_turn(void **state)
 static void tied_weights_stay_from_one_end_to_the_other(void **state)
 {
     (void)state;
-    make_sharded(YK_FULLY_SHARDED, true, 1);
+    make_sharded(YK_SHARDING_FULLY_SHARDED, true, 1);
     assert_bytes(most_gathered(), FP32 * (TINY_EMBED + 2 * TINY_BLOCK));
 }
 
@@ -251,19 +251,19 @@ static void tied_weights_stay_from_one_end_to_the_other(void **state)
 static void kept_and_fully_sharded_layers_add_up(void **state)
 {
     (void)state;
-    make_sharded(YK_FULLY_SHARDED, false, 1);
-    tiny.plan->layers[0].strategy = YK_KEPT;
-    tiny.plan->layers[1].strategy = YK_KEPT;
+    make_sharded(YK_SHARDING_FULLY_SHARDED, false, 1);
+    tiny.plan->layers[0].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
+    tiny.plan->layers[1].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny_step_compile(&tiny);
     assert_bytes(most_gathered(), FP32 * (TINY_EMBED + 3 * TINY_BLOCK));
 }
 
 static void whole_parameters_are_not_gathered(void **state)
 {
-    make_sharded(YK_SHARDED_STATE, false, 1);
+    make_sharded(YK_SHARDING_SHARDED_STATE, false, 1);
     assert_bytes(most_gathered(), 0);
     tear_down(state);
-    make_sharded(YK_REPLICATED, false, 1);
+    make_sharded(YK_SHARDING_REPLICATED, false, 1);
     assert_bytes(most_gathered(), 0);
     assert_bytes(most_gradients(), 0); /* those it has, it always has */
 }
@@ -274,10 +274,10 @@ static void whole_parameters_are_not_gathered(void **state)
  * last gradient is there. */
 static void whole_gradients_pile_up_until_their_scatter(void **state)
 {
-    make_sharded(YK_SHARDED_STATE, false, 1);
+    make_sharded(YK_SHARDING_SHARDED_STATE, false, 1);
     assert_bytes(most_gradients(), FP32 * THREE_BLOCKS);
     tear_down(state);
-    make_sharded(YK_KEPT, false, 2);
+    make_sharded(YK_SHARDING_KEPT_AFTER_FORWARD, false, 2);
     assert_bytes(most_gradients(), FP32 * THREE_BLOCKS);
 }
 
@@ -285,17 +285,17 @@ static void whole_gradients_pile_up_until_their_scatter(void **state)
  * two whole gradients, or three. */
 static void gathers_between_scatters_keep_gradients_few(void **state)
 {
-    make_sharded(YK_FULLY_SHARDED, false, 1);
+    make_sharded(YK_SHARDING_FULLY_SHARDED, false, 1);
     assert_bytes(most_gradients(), FP32 * 2 * TINY_BLOCK);
     tear_down(state);
-    make_sharded(YK_FULLY_SHARDED, false, 2);
+    make_sharded(YK_SHARDING_FULLY_SHARDED, false, 2);
     assert_bytes(most_gradients(), FP32 * 3 * TINY_BLOCK);
 }
 
 static void under_no_sync_gradients_stay_whole_until_the_last_micro_batch(void **state)
 {
     (void)state;
-    make_sharded(YK_FULLY_SHARDED, false, 1);
+    make_sharded(YK_SHARDING_FULLY_SHARDED, false, 1);
     tiny.plan->micro_batches = 4;
     tiny_step_compile(&tiny);
     assert_bytes(most_gradients(), FP32 * 2 * TINY_BLOCK);
@@ -310,7 +310,7 @@ static void gradients_reduced_in_every_micro_batch_are_held_once_more(void **sta
 {
     static const double bucket_bytes[] = {1, 1e9};
     for (int i = 0; i < 4; i++) {
-        make_sharded(YK_REPLICATED, i / 2 == 1, 1);
+        make_sharded(YK_SHARDING_REPLICATED, i / 2 == 1, 1);
         const double whole = FP32 * (THREE_BLOCKS - (i / 2 == 1 ? TINY_HEAD : 0));
         tiny.plan->bucket_bytes = bucket_bytes[i % 2];
         tiny.plan->micro_batches = 4;
@@ -328,14 +328,14 @@ static void gradients_reduced_in_every_micro_batch_are_held_once_more(void **sta
 static void a_tied_gradient_is_whole_all_through_backward(void **state)
 {
     (void)state;
-    make_sharded(YK_FULLY_SHARDED, true, 1);
+    make_sharded(YK_SHARDING_FULLY_SHARDED, true, 1);
     assert_bytes(most_gradients(), FP32 * (TINY_EMBED + 2 * TINY_BLOCK));
 }
 
 /* Activations. */
 
 static void make_alone(int64_t blocks, int64_t batch, int32_t micro_batches,
-                       enum yk_pipeline pipeline)
+                       enum yk_pipeline_schedule_kind pipeline)
 {
     tiny =
         tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = blocks, .batch = batch});
@@ -348,7 +348,7 @@ static void make_alone(int64_t blocks, int64_t batch, int32_t micro_batches,
 static void activations_peak_between_forward_and_backward(void **state)
 {
     (void)state;
-    make_alone(2, 1, 1, YK_1F1B);
+    make_alone(2, 1, 1, YK_PIPELINE_1F1B);
     assert_bytes(most_activations(),
                  TINY_SEQUENCE * (TINY_EMBED_SAVES + 2 * TINY_BLOCK_SAVES + TINY_NORM_SAVES +
                                   TINY_HEAD_SAVES + TINY_HIDDEN));
@@ -358,10 +358,10 @@ static void gpipe_saves_every_micro_batch_and_1f1b_one(void **state)
 {
     const double saved =
         TINY_EMBED_SAVES + 2 * TINY_BLOCK_SAVES + TINY_NORM_SAVES + TINY_HEAD_SAVES;
-    make_alone(2, 3, 3, YK_GPIPE);
+    make_alone(2, 3, 3, YK_PIPELINE_GPIPE);
     assert_bytes(most_activations(), TINY_SEQUENCE * (3 * saved + TINY_HIDDEN));
     tear_down(state);
-    make_alone(2, 3, 3, YK_1F1B);
+    make_alone(2, 3, 3, YK_PIPELINE_1F1B);
     assert_bytes(most_activations(), TINY_SEQUENCE * (saved + TINY_HIDDEN));
 }
 
@@ -369,7 +369,7 @@ static void gpipe_saves_every_micro_batch_and_1f1b_one(void **state)
 static void recomputing_blocks_save_their_inputs(void **state)
 {
     (void)state;
-    make_alone(2, 1, 1, YK_1F1B);
+    make_alone(2, 1, 1, YK_PIPELINE_1F1B);
     tiny.plan->layers[1].recompute = true;
     tiny.plan->layers[2].recompute = true;
     tiny_step_compile(&tiny);
@@ -384,7 +384,7 @@ static void a_rank_of_no_samples_saves_nothing(void **state)
         (struct tiny_options){.cluster = "2xcpu:1", .groups = 1, .blocks = 1, .batch = 4});
     tiny_step_add_member(&tiny, 0, 0, 0, 1);
     tiny_step_add_member(&tiny, 0, 1, 4, 0);
-    tiny_step_set_strategy(&tiny, YK_FULLY_SHARDED);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_FULLY_SHARDED);
     tiny_step_compile(&tiny);
     assert_bytes(most_activations(), 0);
     assert_bytes(tiny_step_most(&tiny, 0, YK_MEMORY_BUFFERS), 0);

@@ -1,5 +1,5 @@
 /* Waits between lanes that keep memory within its limit, on plans at chance and by hand. */
-#include "program/compile/waits.h"
+#include "program/compile/op_waits.h"
 
 #include "base/random.h"
 #include "program/memory/memory.h"
@@ -75,7 +75,7 @@ static void assert_runs(uint64_t seed)
 static void make_piling(void)
 {
     tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1", .blocks = 6});
-    tiny_step_set_strategy(&tiny, YK_SHARDED_STATE);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_SHARDED_STATE);
     tiny_step_compile(&tiny);
 }
 
@@ -97,8 +97,8 @@ static void gradients_do_not_pile_up_where_there_is_no_room(void **state)
 /* Waits of rank 0 that `other` does not have, of the same ops. */
 static int32_t count_added_waits(const struct yk_program *program, const struct yk_program *plain)
 {
-    const struct yk_program_rank *a = &program->ranks[0];
-    const struct yk_program_rank *b = &plain->ranks[0];
+    const struct yk_op_list *a = &program->ranks[0];
+    const struct yk_op_list *b = &plain->ranks[0];
     int32_t count = 0;
     assert_int_equal(a->op_count, b->op_count);
     for (int32_t i = 0; i < a->op_count; i++) {
@@ -146,7 +146,7 @@ static void a_rank_that_stands_by_is_left_alone(void **state)
     (void)state;
     tiny = tiny_step_make(
         (struct tiny_options){.cluster = "3xcpu:1", .groups = 1, .blocks = 6, .batch = 2});
-    tiny_step_set_strategy(&tiny, YK_SHARDED_STATE);
+    tiny_step_set_strategy(&tiny, YK_SHARDING_SHARDED_STATE);
     tiny_step_add_member(&tiny, 0, 0, 1, 0.5);
     tiny_step_add_member(&tiny, 0, 1, 1, 0.5);
     tiny.plan->clip = true;
@@ -200,13 +200,14 @@ static void make_random(struct yk_random *random)
     struct yk_plan *plan = tiny.plan;
     add_random_members(random, ranks);
     plan->micro_batches = 1 + (int32_t)yk_random_below(random, 3);
-    plan->pipeline = toss(random) ? YK_1F1B : YK_GPIPE;
+    plan->pipeline = toss(random) ? YK_PIPELINE_1F1B : YK_PIPELINE_GPIPE;
     plan->no_sync = toss(random);
     plan->clip = toss(random);
     plan->prefetch = 1 + (int32_t)yk_random_below(random, 3);
     plan->bucket_bytes = toss(random) ? 1e9 : 1000;
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        plan->layers[l].strategy = (enum yk_strategy)yk_random_below(random, YK_STRATEGY_COUNT);
+        plan->layers[l].strategy =
+            (enum yk_sharding_strategy)yk_random_below(random, YK_SHARDING_STRATEGY_COUNT);
         plan->layers[l].recompute = yk_random_below(random, 3) == 0;
     }
     if (tiny.model->layers[plan->layer_count - 1].shares != YK_LAYER_NONE) {
@@ -247,9 +248,9 @@ static void make_random_order(struct yk_random *random)
         const int32_t soonest = yk_plan_has_barrier(plan) ? slots - 1 - backward : scatter + 1;
         const int32_t gather = soonest + (int32_t)yk_random_below(random, window - soonest);
         const bool gathered =
-            plan->layers[l].strategy >= YK_KEPT ||
-            (plan->layers[l].strategy == YK_SHARDED_STATE && layer->trainable > 0);
-        if (plan->layers[l].strategy == YK_REPLICATED || layer->shares != YK_LAYER_NONE ||
+            plan->layers[l].strategy >= YK_SHARDING_KEPT_AFTER_FORWARD ||
+            (plan->layers[l].strategy == YK_SHARDING_SHARDED_STATE && layer->trainable > 0);
+        if (plan->layers[l].strategy == YK_SHARDING_REPLICATED || layer->shares != YK_LAYER_NONE ||
             layer->parameters == 0) {
             continue;
         }
@@ -259,7 +260,7 @@ static void make_random_order(struct yk_random *random)
         if (gathered) {
             add_transfer(YK_TRANSFER_ALL_GATHER, l, (backward + gather) % slots);
         }
-        if (plan->layers[l].strategy == YK_FULLY_SHARDED && layer->backward.count > 0 &&
+        if (plan->layers[l].strategy == YK_SHARDING_FULLY_SHARDED && layer->backward.count > 0 &&
             (l > 0 || tiny.model->layers[L - 1].shares == YK_LAYER_NONE)) {
             add_transfer(YK_TRANSFER_ALL_GATHER, l,
                          l + 1 + (int32_t)yk_random_below(random, backward - l - 1));

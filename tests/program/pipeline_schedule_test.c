@@ -23,7 +23,7 @@ static int tear_down(void **state)
 
 /* `groups` (layers, to the first −1) of one rank each. */
 static struct yk_pipeline_schedule make(const int32_t *groups, int32_t micro_batches,
-                                        enum yk_pipeline pipeline)
+                                        enum yk_pipeline_schedule_kind pipeline)
 {
     static const char *const clusters[] = {"", "cpu:1", "2xcpu:1", "3xcpu:1", "4xcpu:1"};
     struct yk_pipeline_schedule table = {0};
@@ -57,7 +57,7 @@ static void assert_order(const struct yk_pipeline_schedule *table, int32_t group
 {
     struct yk_text text = {0};
     for (int32_t i = 0; i < table->pass_count; i++) {
-        const struct yk_segment_pass *pass = &table->passes[i];
+        const struct yk_pipeline_pass *pass = &table->passes[i];
         if (table->segments[pass->segment].group == group) {
             yk_text_add(&text, text.length > 0 ? " " : "");
             if (segments) {
@@ -71,8 +71,9 @@ static void assert_order(const struct yk_pipeline_schedule *table, int32_t group
     yk_text_free(&text);
 }
 
-static void assert_orders(const int32_t *groups, int32_t micro_batches, enum yk_pipeline pipeline,
-                          const char *const *expected, int32_t stages)
+static void assert_orders(const int32_t *groups, int32_t micro_batches,
+                          enum yk_pipeline_schedule_kind pipeline, const char *const *expected,
+                          int32_t stages)
 {
     const struct yk_pipeline_schedule table = make(groups, micro_batches, pipeline);
     assert_int_equal(table.segment_count, stages);
@@ -86,7 +87,7 @@ static void two_stages_alternate_after_one_more_forward(void **state)
     (void)state;
     static const int32_t groups[] = {0, 0, 1, 1, -1};
     static const char *const expected[] = {"F0 F1 B0 F2 B1 F3 B2 B3", "F0 B0 F1 B1 F2 B2 F3 B3"};
-    assert_orders(groups, 4, YK_1F1B, expected, 2);
+    assert_orders(groups, 4, YK_PIPELINE_1F1B, expected, 2);
 }
 
 static void three_stages_have_three_micro_batches_under_way(void **state)
@@ -95,7 +96,7 @@ static void three_stages_have_three_micro_batches_under_way(void **state)
     static const int32_t groups[] = {0, 0, 1, 1, 2, -1};
     static const char *const expected[] = {"F0 F1 F2 B0 F3 B1 B2 B3", "F0 F1 B0 F2 B1 F3 B2 B3",
                                            "F0 B0 F1 B1 F2 B2 F3 B3"};
-    assert_orders(groups, 4, YK_1F1B, expected, 3);
+    assert_orders(groups, 4, YK_PIPELINE_1F1B, expected, 3);
 }
 
 /* Narayanan et al., figure 4, above. */
@@ -109,7 +110,7 @@ static void four_stages_go_as_the_paper_draws_them(void **state)
         "F0 F1 B0 F2 B1 F3 B2 F4 B3 F5 B4 F6 B5 F7 B6 B7",
         "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5 F6 B6 F7 B7",
     };
-    assert_orders(groups, 8, YK_1F1B, expected, 4);
+    assert_orders(groups, 8, YK_PIPELINE_1F1B, expected, 4);
 }
 
 static void fewer_micro_batches_than_stages_all_go_forward_first(void **state)
@@ -118,7 +119,7 @@ static void fewer_micro_batches_than_stages_all_go_forward_first(void **state)
     static const int32_t groups[] = {0, 1, 2, 3, -1};
     static const char *const expected[] = {"F0 F1 B0 B1", "F0 F1 B0 B1", "F0 F1 B0 B1",
                                            "F0 B0 F1 B1"};
-    assert_orders(groups, 2, YK_1F1B, expected, 4);
+    assert_orders(groups, 2, YK_PIPELINE_1F1B, expected, 4);
 }
 
 static void gpipe_goes_backward_when_all_went_forward(void **state)
@@ -132,8 +133,8 @@ static void gpipe_goes_backward_when_all_went_forward(void **state)
         "F0 F1 F2 F3 B0 B1 B2 B3",
         "F0 F1 F2 F3 B0 B1 B2 B3",
     };
-    assert_orders(two, 4, YK_GPIPE, expected, 2);
-    assert_orders(four, 4, YK_GPIPE, expected, 4);
+    assert_orders(two, 4, YK_PIPELINE_GPIPE, expected, 2);
+    assert_orders(four, 4, YK_PIPELINE_GPIPE, expected, 4);
 }
 
 /* What went forward first goes backward last. */
@@ -142,7 +143,7 @@ static void nested_goes_backward_against_the_order_it_went_forward_in(void **sta
     (void)state;
     static const int32_t groups[] = {0, 0, 1, 1, -1};
     static const char *const expected[] = {"F2 F1 F0 B0 B1 B2", "F2 F1 F0 B0 B1 B2"};
-    assert_orders(groups, 3, YK_NESTED, expected, 2);
+    assert_orders(groups, 3, YK_PIPELINE_NESTED, expected, 2);
 }
 
 static void one_group_finishes_a_micro_batch_before_it_begins_the_next(void **state)
@@ -150,7 +151,7 @@ static void one_group_finishes_a_micro_batch_before_it_begins_the_next(void **st
     (void)state;
     static const int32_t groups[] = {0, 0, 0, 0, 0, -1};
     static const char *const expected[] = {"F0 B0 F1 B1 F2 B2"};
-    assert_orders(groups, 3, YK_1F1B, expected, 1);
+    assert_orders(groups, 3, YK_PIPELINE_1F1B, expected, 1);
 }
 
 /* Of M micro-batches, K stages that take f forward and b backward: (M + K − 1)(f + b), whichever of
@@ -159,10 +160,11 @@ static void both_last_as_long_as_the_bubble_says(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 0, 1, 1, 2, 3, -1};
-    for (int32_t pipeline = 0; pipeline < YK_PIPELINE_COUNT; pipeline++) {
+    for (int32_t pipeline = 0; pipeline < YK_PIPELINE_SCHEDULE_COUNT; pipeline++) {
         for (int32_t M = 1; M <= 9; M++) {
-            const struct yk_pipeline_schedule table = make(groups, M, (enum yk_pipeline)pipeline);
-            const struct yk_segment *segment = &table.segments[0];
+            const struct yk_pipeline_schedule table =
+                make(groups, M, (enum yk_pipeline_schedule_kind)pipeline);
+            const struct yk_pipeline_segment *segment = &table.segments[0];
             assert_int_equal(segment->backward_ticks, 2 * segment->forward_ticks);
             assert_int_equal(table.end, 3 * segment->forward_ticks * (M + 4 - 1));
         }
@@ -182,7 +184,7 @@ static void a_rank_of_two_segments_runs_what_is_ready_first(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 1, 1, 0, -1};
-    const struct yk_pipeline_schedule table = make(groups, 2, YK_1F1B);
+    const struct yk_pipeline_schedule table = make(groups, 2, YK_PIPELINE_1F1B);
     assert_int_equal(table.segment_count, 3);
     assert_int_equal(table.segments[0].layer_count, 1);
     assert_int_equal(table.segments[1].layer_count, 2);
@@ -208,17 +210,17 @@ static void backward_goes_first_of_what_is_ready(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 0, 1, 0, -1};
-    const struct yk_pipeline_schedule table = make(groups, 3, YK_1F1B);
+    const struct yk_pipeline_schedule table = make(groups, 3, YK_PIPELINE_1F1B);
     assert_order(&table, 0, true, "0:F0 0:F1 0:F2 2:F0 2:B0 2:F1 2:B1 0:B0 0:B1 2:F2 2:B2 0:B2");
     assert_order(&table, 1, true, "1:F0 1:F1 1:B0 1:B1 1:F2 1:B2");
 }
 
-static const struct yk_segment_pass *find_pass(const struct yk_pipeline_schedule *table,
-                                               int32_t segment, int32_t micro_batch, bool backward)
+static const struct yk_pipeline_pass *find_pass(const struct yk_pipeline_schedule *table,
+                                                int32_t segment, int32_t micro_batch, bool backward)
 {
-    const struct yk_segment_pass *found = NULL;
+    const struct yk_pipeline_pass *found = NULL;
     for (int32_t i = 0; i < table->pass_count; i++) {
-        const struct yk_segment_pass *pass = &table->passes[i];
+        const struct yk_pipeline_pass *pass = &table->passes[i];
         if (pass->segment == segment && pass->micro_batch == micro_batch &&
             pass->backward == backward) {
             assert_null(found);
@@ -252,9 +254,9 @@ static void assert_each_after_what_it_needs(const struct yk_pipeline_schedule *t
     const int32_t last = table->segment_count - 1;
     for (int32_t m = 0; m < M; m++) {
         for (int32_t k = 0; k <= last; k++) {
-            const struct yk_segment_pass *forward = find_pass(table, k, m, false);
-            const struct yk_segment_pass *backward = find_pass(table, k, m, true);
-            const struct yk_segment_pass *after =
+            const struct yk_pipeline_pass *forward = find_pass(table, k, m, false);
+            const struct yk_pipeline_pass *backward = find_pass(table, k, m, true);
+            const struct yk_pipeline_pass *after =
                 k < last ? find_pass(table, k + 1, m, true) : forward;
             assert_true(k == 0 || forward->start >= find_pass(table, k - 1, m, false)->end);
             assert_true(backward->start >= after->end);
@@ -265,9 +267,9 @@ static void assert_each_after_what_it_needs(const struct yk_pipeline_schedule *t
 static void assert_one_at_a_time(const struct yk_pipeline_schedule *table)
 {
     for (int32_t i = 0; i < table->pass_count; i++) {
-        const struct yk_segment_pass *a = &table->passes[i];
+        const struct yk_pipeline_pass *a = &table->passes[i];
         for (int32_t j = i + 1; j < table->pass_count; j++) {
-            const struct yk_segment_pass *b = &table->passes[j];
+            const struct yk_pipeline_pass *b = &table->passes[j];
             assert_true(a->start <= b->start);
             assert_true(table->segments[a->segment].group != table->segments[b->segment].group ||
                         a->end <= b->start);
@@ -285,7 +287,8 @@ static void few_micro_batches_are_under_way(void **state)
         const int32_t layers = 4 + (int32_t)yk_random_below(&random, MOST_LAYERS - 3);
         const int32_t stages = 1 + (int32_t)yk_random_below(&random, 4);
         const int32_t M = 1 + (int32_t)yk_random_below(&random, 7);
-        const enum yk_pipeline pipeline = yk_random_below(&random, 3) > 0 ? YK_1F1B : YK_GPIPE;
+        const enum yk_pipeline_schedule_kind pipeline =
+            yk_random_below(&random, 3) > 0 ? YK_PIPELINE_1F1B : YK_PIPELINE_GPIPE;
         for (int32_t l = 0; l < layers; l++) {
             groups[l] = l < stages ? l : (int32_t)yk_random_below(&random, stages);
         }
@@ -295,7 +298,7 @@ static void few_micro_batches_are_under_way(void **state)
         assert_each_after_what_it_needs(&table, M);
         assert_one_at_a_time(&table);
         for (int32_t k = 0; k < table.segment_count; k++) {
-            const int32_t room = pipeline == YK_1F1B ? table.segment_count - k : M;
+            const int32_t room = pipeline == YK_PIPELINE_1F1B ? table.segment_count - k : M;
             assert_in_range(most_under_way(&table, k, M), 1, room);
         }
     }
@@ -304,10 +307,10 @@ static void few_micro_batches_are_under_way(void **state)
 static void layers_of_a_pass_follow_each_other(void **state)
 {
     (void)state;
-    const struct yk_segment_pass pass = {.start = 100, .end = 110};
-    assert_int_equal(yk_pipeline_schedule_at(&pass, 0, 5), 100);
-    assert_int_equal(yk_pipeline_schedule_at(&pass, 2, 5), 104);
-    assert_int_equal(yk_pipeline_schedule_at(&pass, 5, 5), 110);
+    const struct yk_pipeline_pass pass = {.start = 100, .end = 110};
+    assert_int_equal(yk_pipeline_schedule_layer_start(&pass, 0, 5), 100);
+    assert_int_equal(yk_pipeline_schedule_layer_start(&pass, 2, 5), 104);
+    assert_int_equal(yk_pipeline_schedule_layer_start(&pass, 5, 5), 110);
 }
 
 int main(void)

@@ -117,7 +117,7 @@ static int32_t pick(struct yk_random *random, int32_t count)
 static void change(struct yk_random *random, struct yk_program *program)
 {
     const int32_t rank = pick(random, program->rank_count);
-    struct yk_program_rank *list = &program->ranks[rank];
+    struct yk_op_list *list = &program->ranks[rank];
     if (list->op_count == 0) {
         return;
     }

@@ -149,8 +149,8 @@ static void no_op_is_lost(void **state)
         struct small_program small = small_program_make(specs[i]);
         struct yk_program *shuffled = shuffle(small.program, i);
         for (int32_t r = 0; r < shuffled->rank_count; r++) {
-            const struct yk_program_rank *before = &small.program->ranks[r];
-            const struct yk_program_rank *after = &shuffled->ranks[r];
+            const struct yk_op_list *before = &small.program->ranks[r];
+            const struct yk_op_list *after = &shuffled->ranks[r];
             assert_int_equal(before->op_count, after->op_count);
             for (int32_t a = 0; a < before->op_count; a++) {
                 int found = 0;

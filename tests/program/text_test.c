@@ -30,9 +30,9 @@ static void lists_are_written_lane_by_lane(void **state)
         OP(YK_OP_SEND, YK_LANE_COMM, SMALL_LAYER_1, .peer = 1, .bytes = 1536),
     };
     static struct yk_op_wait waits[] = {{5, 1}, {1, 0}, {0, 0}};
-    static struct yk_program_rank ranks[] = {
+    static struct yk_op_list ranks[] = {
         {first, waits, 6, 3}, {last, NULL, 2, 0}, {first, waits, 6, 3}};
-    static const struct small_spec spec = {.ranks = 3, .strategy = YK_KEPT};
+    static const struct small_spec spec = {.ranks = 3, .strategy = YK_SHARDING_KEPT_AFTER_FORWARD};
     struct small_program small = small_program_make(&spec);
     struct yk_text text = {0};
     small.program->ranks = ranks;
@@ -85,7 +85,7 @@ static void ops_are_described_by_what_distinguishes_them(void **state)
 {
     (void)state;
     static const struct small_spec several = {
-        .ranks = 2, .micro_batches = 2, .strategy = YK_FULLY_SHARDED, .clip = true};
+        .ranks = 2, .micro_batches = 2, .strategy = YK_SHARDING_FULLY_SHARDED, .clip = true};
     static const struct small_spec fused = {.ranks = 2, .bucketed = true};
     struct small_program small = small_program_make(&several);
     assert_described(small.program, YK_OP_LOAD, YK_LAYER_NONE, "load #0");

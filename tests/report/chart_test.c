@@ -57,7 +57,7 @@ static void neighbours_of_one_row_share_a_box(void **state)
     const int subject = 7;
     struct yk_text text = {0};
     size_t count = 0;
-    assert_ok(yk_chart_add_all(charts, &subject, &text));
+    assert_ok(yk_chart_add_sections(charts, &subject, &text));
     assert_true(markup_is_balanced(text.bytes, "section", &count));
     assert_int_equal(count, 2);
     assert_int_equal(markup_occurrences(text.bytes, "<div class=\"pair\">"), 1);
@@ -75,11 +75,11 @@ static void a_chart_that_does_not_apply_is_left_out(void **state)
     const int small = 7;
     const int big = 11;
     struct yk_text text = {0};
-    assert_ok(yk_chart_add_all(charts, &small, &text));
+    assert_ok(yk_chart_add_sections(charts, &small, &text));
     assert_null(strstr(text.bytes, "Large alone"));
     yk_text_free(&text);
     text = (struct yk_text){0};
-    assert_ok(yk_chart_add_all(charts, &big, &text));
+    assert_ok(yk_chart_add_sections(charts, &big, &text));
     page_expect(&text, "</div>\n<section>\n<h2>Large alone</h2>");
     yk_text_free(&text);
 }
@@ -103,13 +103,13 @@ static void every_picture_that_applies_becomes_a_file(void **state)
     const int small = 7;
     const int big = 11;
     struct files files = {0};
-    assert_ok(yk_chart_write(charts, NULL, &small, open_file, &files));
+    assert_ok(yk_chart_write_svg(charts, NULL, &small, open_file, &files));
     assert_string_equal(files.names, "one.svg");
-    assert_ok(yk_chart_write(charts, NULL, &big, open_file, &files));
+    assert_ok(yk_chart_write_svg(charts, NULL, &big, open_file, &files));
     assert_string_equal(files.names, "one.svgone.svglarge.svg");
     yk_text_free(&files.text);
     files.text = (struct yk_text){0};
-    assert_ok(yk_chart_write(charts, "one", &big, yk_chart_open_text, &files.text));
+    assert_ok(yk_chart_write_svg(charts, "one", &big, yk_chart_open_single_text, &files.text));
     page_expect(&files.text, "width=\"700\"");
     page_expect(&files.text, "prefers-color-scheme:dark");
     yk_text_free(&files.text);

@@ -83,7 +83,8 @@ static void memory_has_a_line_for_each_moment(void **state)
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_equal_ranks_sets sets;
     struct yk_text text = {0};
-    struct yk_memory_point moments[] = {{0, {1, 2, 3, 4, 5, 6, 7}}, {0.5, {8, 0, 0, 0, 0, 0, 0}}};
+    struct yk_memory_timeline_point moments[] = {{0, {1, 2, 3, 4, 5, 6, 7}},
+                                                 {0.5, {8, 0, 0, 0, 0, 0, 0}}};
     fixture.ranks[0].moments = moments;
     fixture.ranks[0].moment_count = 2;
     fixture.plan->ranks[0].limit_bytes = 100;
@@ -104,8 +105,8 @@ static void what_is_no_number_is_empty(void **state)
     (void)state;
     const double x[] = {1, 2};
     const double step_s[] = {0.5, NAN};
-    const struct yk_plan_curve curve = {"-a", x, step_s, 2};
-    const struct yk_plan_tradeoff tradeoff = {
+    const struct yk_plan_chart_curve curve = {"-a", x, step_s, 2};
+    const struct yk_plan_tradeoff_chart tradeoff = {
         .curves = &curve,
         .curve_count = 1,
         .chosen_x = 1,

@@ -132,7 +132,7 @@ static void events_of_a_lane_are_in_order(void **state)
     assert_ok(yk_trace_add_event(fixture.trace, &late, NULL));
     assert_ok(yk_trace_add_event(fixture.trace, &early, NULL));
     const struct yk_equal_ranks_sets sets = folds_of(&fixture);
-    const struct yk_lanes_row *lane = &sets.all[0].lanes[YK_LANE_COMPUTE];
+    const struct yk_time_chart_row *lane = &sets.all[0].lanes[YK_LANE_COMPUTE];
     assert_int_equal(lane->count, 9);
     assert_string_equal(lane->bars[0].label, "early");
     assert_string_equal(lane->bars[1].label, "forward layer 0");

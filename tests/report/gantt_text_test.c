@@ -40,7 +40,7 @@ static size_t widest_line(const struct yk_text *text)
     char *rest = NULL;
     for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         strip(line);
-        const size_t columns = yk_text_columns(line);
+        const size_t columns = yk_text_display_width(line);
         widest = columns > widest ? columns : widest;
     }
     free(copy);

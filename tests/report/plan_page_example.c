@@ -30,7 +30,7 @@ static void save_page(const char *folder, const char *name,
     struct yk_text text = {0};
     struct fixture_plan fixture = fixture_plan_make(options);
     fixture_plan_add_choices(&fixture);
-    check(yk_plan_report_page(&fixture.report, &text));
+    check(yk_plan_page_write(&fixture.report, &text));
     save(folder, name, &text);
     fixture_plan_free(&fixture);
 }
@@ -46,7 +46,7 @@ static void save_run(const char *folder, const char *name,
         fixture.report.memory_count = 0;
         fixture.report.sample = NULL;
     }
-    check(yk_run_report_page(&fixture.report, &text));
+    check(yk_run_page_write(&fixture.report, &text));
     save(folder, name, &text);
     fixture_run_free(&fixture);
 }
@@ -57,15 +57,16 @@ static void save_figures(const char *folder)
     struct fixture_plan fixture = fixture_plan_make(
         &(struct fixture_plan_options){.ranks = 3, .layers = 12, .spare_devices = 1});
     fixture_plan_add_choices(&fixture);
-    check(yk_plan_page_pictures(&fixture.report, "lanes", yk_chart_open_text, &text));
+    check(yk_plan_page_write_pictures(&fixture.report, "lanes", yk_chart_open_single_text, &text));
     save(folder, "lanes.svg", &text);
-    check(yk_plan_memory_write(&fixture.report, 1, &text));
+    check(yk_plan_memory_write_picture(&fixture.report, 1, &text));
     save(folder, "memory.svg", &text);
-    check(yk_plan_page_pictures(&fixture.report, "bars", yk_chart_open_text, &text));
+    check(yk_plan_page_write_pictures(&fixture.report, "bars", yk_chart_open_single_text, &text));
     save(folder, "bars.svg", &text);
-    check(yk_plan_page_pictures(&fixture.report, "cluster", yk_chart_open_text, &text));
+    check(
+        yk_plan_page_write_pictures(&fixture.report, "cluster", yk_chart_open_single_text, &text));
     save(folder, "cluster.svg", &text);
-    check(yk_plan_tradeoff_write(&fixture.report.tradeoffs[0], &text));
+    check(yk_plan_tradeoff_write_picture(&fixture.report.tradeoffs[0], &text));
     save(folder, "tradeoff.svg", &text);
     fixture_plan_free(&fixture);
 }

@@ -15,7 +15,7 @@ static const struct fixture_plan_options three = {.ranks = 3, .layers = 12, .spa
 static struct yk_text page_of(const struct fixture_plan *fixture)
 {
     struct yk_text page = {0};
-    assert_ok(yk_plan_report_page(&fixture->report, &page));
+    assert_ok(yk_plan_page_write(&fixture->report, &page));
     page_check(&page);
     return page;
 }
@@ -75,7 +75,7 @@ static void groups_of_their_own_are_listed(void **state)
     (void)state;
     const struct fixture_plan_options options = {.ranks = 2, .layers = 2};
     struct fixture_plan fixture = fixture_plan_make(&options);
-    struct yk_plan_member first[] = {{.rank = 0, .share = 64, .part = 1}};
+    struct yk_plan_group_member first[] = {{.rank = 0, .share = 64, .part = 1}};
     struct yk_plan_group groups[] = {fixture.plan->groups[0], {first, 1}};
     fixture.plan->groups = groups;
     fixture.plan->group_count = 2;
@@ -147,7 +147,7 @@ static void names_cannot_break_out(void **state)
     struct fixture_plan fixture = fixture_plan_make(&options);
     fixture_plan_add_choices(&fixture);
     struct yk_plan_alternative other = {"<b>x", "\"><i>", 1, true};
-    struct yk_plan_tradeoff tradeoff = fixture.report.tradeoffs[0];
+    struct yk_plan_tradeoff_chart tradeoff = fixture.report.tradeoffs[0];
     tradeoff.title = "<u>";
     tradeoff.definition = "</svg><s>";
     tradeoff.x_label = "<q>";
@@ -178,7 +178,7 @@ static void what_is_not_known_is_said_so(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     fixture_plan_add_choices(&fixture);
-    struct yk_plan_tradeoff tradeoff = fixture.report.tradeoffs[0];
+    struct yk_plan_tradeoff_chart tradeoff = fixture.report.tradeoffs[0];
     tradeoff.chosen_x = tradeoff.chosen_s = tradeoff.joint_s = tradeoff.bound_s = NAN;
     fixture.report.tradeoffs = &tradeoff;
     fixture.report.tradeoff_count = 1;
@@ -240,7 +240,7 @@ static void a_page_holds_as_many_ops_as_it_can(void **state)
     const struct fixture_plan_options options = {.ranks = 2, .layers = 31000};
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_text page = {0};
-    assert_ok(yk_plan_report_page(&fixture.report, &page));
+    assert_ok(yk_plan_page_write(&fixture.report, &page));
     page_expect(&page, "The ops of 1 more row are too many for this page");
     page_expect(&page, "0,gpu0 rtx6000ada,comm,reduce_scatter layer 0,");
     assert_null(strstr(page.bytes, "1,gpu1 rtx3090,comm,"));

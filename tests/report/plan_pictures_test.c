@@ -26,7 +26,8 @@ static struct yk_text lanes_of(const struct fixture_plan_options *options)
 {
     struct fixture_plan fixture = fixture_plan_make(options);
     struct yk_text text = {0};
-    assert_ok(yk_plan_page_pictures(&fixture.report, "lanes", yk_chart_open_text, &text));
+    assert_ok(
+        yk_plan_page_write_pictures(&fixture.report, "lanes", yk_chart_open_single_text, &text));
     fixture_plan_free(&fixture);
     return text;
 }
@@ -86,7 +87,8 @@ static void a_trace_of_no_events_is_drawn(void **state)
     fixture.report.trace = empty;
     fixture.report.step_s = NAN;
     fixture.report.bound_s = NAN;
-    assert_ok(yk_plan_page_pictures(&fixture.report, "lanes", yk_chart_open_text, &text));
+    assert_ok(
+        yk_plan_page_write_pictures(&fixture.report, "lanes", yk_chart_open_single_text, &text));
     expect_picture(&text, "rect");
     page_expect(&text, ">gpu0 rtx6000ada</text>");
     yk_text_free(&text);
@@ -113,7 +115,7 @@ static void memory_is_stacked_under_its_limit(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text text = {0};
-    assert_ok(yk_plan_memory_write(&fixture.report, 2, &text));
+    assert_ok(yk_plan_memory_write_picture(&fixture.report, 2, &text));
     assert_int_equal(expect_picture(&text, "path"), YK_MEMORY_KIND_COUNT);
     page_expect(&text, "Memory over time: gpu2 rtx3090");
     page_expect(&text,
@@ -135,7 +137,7 @@ static void no_peak_is_too_short_to_be_visible(void **state)
     };
     const struct fixture_plan_options options = {.ranks = 1, .layers = 1};
     struct fixture_plan fixture = fixture_plan_make(&options);
-    struct yk_memory_point *moments = calloc(MANY, sizeof *moments);
+    struct yk_memory_timeline_point *moments = calloc(MANY, sizeof *moments);
     struct yk_text text = {0};
     assert_non_null(moments);
     for (int i = 0; i < MANY; i++) {
@@ -145,7 +147,7 @@ static void no_peak_is_too_short_to_be_visible(void **state)
     moments[54321].bytes[YK_MEMORY_CONTEXT] = fixture.plan->ranks[0].limit_bytes;
     fixture.ranks[0].moments = moments;
     fixture.ranks[0].moment_count = MANY;
-    assert_ok(yk_plan_memory_write(&fixture.report, 0, &text));
+    assert_ok(yk_plan_memory_write_picture(&fixture.report, 0, &text));
     assert_int_equal(expect_picture(&text, "path"), 1);
     assert_int_equal(markup_occurrences(text.bytes, "V72.8"), 1);
     assert_in_range(text.length, 1, 100000);
@@ -159,9 +161,9 @@ static void a_rank_that_is_not_there_has_no_memory(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text text = {0};
-    assert_fails(yk_plan_memory_write(&fixture.report, 3, &text), YK_ERROR_INPUT,
+    assert_fails(yk_plan_memory_write_picture(&fixture.report, 3, &text), YK_ERROR_INPUT,
                  "a plan of 3 ranks has no rank 3 to draw");
-    assert_int_equal(yk_plan_memory_write(&fixture.report, -1, &text), YK_ERROR_INPUT);
+    assert_int_equal(yk_plan_memory_write_picture(&fixture.report, -1, &text), YK_ERROR_INPUT);
     yk_text_free(&text);
     fixture_plan_free(&fixture);
 }
@@ -173,7 +175,8 @@ static void bars_are_as_long_as_their_times(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text text = {0};
-    assert_ok(yk_plan_page_pictures(&fixture.report, "bars", yk_chart_open_text, &text));
+    assert_ok(
+        yk_plan_page_write_pictures(&fixture.report, "bars", yk_chart_open_single_text, &text));
     expect_picture(&text, "rect");
     page_expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"36.0\" width=\"631.90\"");
     page_expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"70.0\" width=\"505.32\"");
@@ -190,7 +193,8 @@ static void equal_devices_nodes_and_links_are_one(void **state)
     const struct fixture_plan_options options = {.ranks = 64, .layers = 1};
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_text text = {0};
-    assert_ok(yk_plan_page_pictures(&fixture.report, "cluster", yk_chart_open_text, &text));
+    assert_ok(
+        yk_plan_page_write_pictures(&fixture.report, "cluster", yk_chart_open_single_text, &text));
     expect_picture(&text, "rect");
     assert_int_equal(markup_occurrences(text.bytes, "class=\"chip\""), 2);
     page_expect(&text, ">nodes 0 to 3, alike</text>");
@@ -218,7 +222,8 @@ static void unequal_links_are_listed_one_by_one(void **state)
     cluster.links = links;
     cluster.assumption = "links not given: as made up";
     fixture.report.cluster = &cluster;
-    assert_ok(yk_plan_page_pictures(&fixture.report, "cluster", yk_chart_open_text, &text));
+    assert_ok(
+        yk_plan_page_write_pictures(&fixture.report, "cluster", yk_chart_open_single_text, &text));
     expect_picture(&text, "rect");
     page_expect(&text, ">links 8GB/s to 32GB/s</text>");
     /* Three devices, six cells besides those of a device with itself. */
@@ -237,7 +242,7 @@ static void a_tradeoff_says_what_it_shows(void **state)
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text text = {0};
     fixture_plan_add_choices(&fixture);
-    assert_ok(yk_plan_tradeoff_write(&fixture.report.tradeoffs[0], &text));
+    assert_ok(yk_plan_tradeoff_write_picture(&fixture.report.tradeoffs[0], &text));
     expect_picture(&text, "path");
     page_expect(&text, ">part reserved for scheduling</text>");
     page_expect(&text, ">chosen 370ms</text>");
@@ -258,8 +263,8 @@ static void a_bound_far_below_does_not_flatten_the_curves(void **state)
     (void)state;
     const double x[] = {20e9, 40e9};
     const double step_s[] = {1, 1.1};
-    const struct yk_plan_curve curve = {"one", x, step_s, 2};
-    struct yk_plan_tradeoff tradeoff = {
+    const struct yk_plan_chart_curve curve = {"one", x, step_s, 2};
+    struct yk_plan_tradeoff_chart tradeoff = {
         .title = "Bound",
         .definition = "",
         .x_label = "bytes",
@@ -270,7 +275,7 @@ static void a_bound_far_below_does_not_flatten_the_curves(void **state)
         .bound_s = 0.5,
     };
     struct yk_text text = {0};
-    assert_ok(yk_plan_tradeoff_write(&tradeoff, &text));
+    assert_ok(yk_plan_tradeoff_write_picture(&tradeoff, &text));
     expect_picture(&text, "path");
     page_expect(&text, ">lower bound 500ms, below \xe2\x86\x93</text>");
     assert_null(strstr(text.bytes, "<line class=\"low\""));
@@ -278,7 +283,7 @@ static void a_bound_far_below_does_not_flatten_the_curves(void **state)
     yk_text_free(&text);
     text = (struct yk_text){0};
     tradeoff.bound_s = 0.95;
-    assert_ok(yk_plan_tradeoff_write(&tradeoff, &text));
+    assert_ok(yk_plan_tradeoff_write_picture(&tradeoff, &text));
     page_expect(&text, ">lower bound 950ms</text>");
     page_expect(&text, "<line class=\"low\"");
     yk_text_free(&text);
@@ -289,8 +294,8 @@ static void a_tradeoff_of_nothing_is_drawn(void **state)
     (void)state;
     const double x[] = {NAN, 1};
     const double step_s[] = {1, NAN};
-    const struct yk_plan_curve curve = {"none", x, step_s, 2};
-    struct yk_plan_tradeoff tradeoff = {
+    const struct yk_plan_chart_curve curve = {"none", x, step_s, 2};
+    struct yk_plan_tradeoff_chart tradeoff = {
         .title = "Nothing",
         .definition = "",
         .x_label = "x",
@@ -301,12 +306,12 @@ static void a_tradeoff_of_nothing_is_drawn(void **state)
         .bound_s = NAN,
     };
     struct yk_text text = {0};
-    assert_ok(yk_plan_tradeoff_write(&tradeoff, &text));
+    assert_ok(yk_plan_tradeoff_write_picture(&tradeoff, &text));
     expect_picture(&text, "path");
     yk_text_free(&text);
     text = (struct yk_text){0};
     tradeoff.curve_count = 1;
-    assert_ok(yk_plan_tradeoff_write(&tradeoff, &text));
+    assert_ok(yk_plan_tradeoff_write_picture(&tradeoff, &text));
     expect_picture(&text, "path");
     assert_null(strstr(text.bytes, ">chosen"));
     yk_text_free(&text);

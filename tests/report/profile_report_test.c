@@ -57,7 +57,7 @@ static struct yk_profile_measurement measured(const char *subject, double value,
 static void add_layer(struct shown *shown, const char *device, const char *pass, int64_t batch,
                       double seconds, int64_t days_ago)
 {
-    const struct yk_profile_layer layer = {device, 1, "norm C48 fp32", 16, pass};
+    const struct yk_profile_layer_key layer = {device, 1, "norm C48 fp32", 16, pass};
     const struct yk_profile_measurement measurement = measured(device, seconds, days_ago);
     assert_ok(yk_profile_add_layer(shown->profile, &layer, batch, &measurement));
 }
@@ -66,7 +66,7 @@ static void add_layer(struct shown *shown, const char *device, const char *pass,
  * or 352 KiB, and each link carries 1 GB/s in the end. */
 static void add_gathers(struct shown *shown)
 {
-    const struct yk_profile_link link = {"cpu:1-h200 between nodes", "all_gather", 4};
+    const struct yk_profile_link_key link = {"cpu:1-h200 between nodes", "all_gather", 4};
     int64_t bytes = 1024;
     for (int i = 0; i < SIZES; i++, bytes *= 4) {
         const struct yk_profile_measurement measurement =
@@ -77,7 +77,7 @@ static void add_gathers(struct shown *shown)
 
 static void fill(struct shown *shown)
 {
-    const struct yk_profile_fact fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement bytes = measured(fact.subject, 2097152, 0);
     add_layer(shown, "cpu:1", "forward", 1, 1e-3, 3);
     add_layer(shown, "cpu:1", "forward", 2, 2e-3, 3);
@@ -102,7 +102,7 @@ static void tables_have_a_row_for_each_number_of_samples(void **state)
     begin(&shown);
     fill(&shown);
     make(&shown, NULL);
-    assert_ok(yk_profile_report_text(&shown.report, 80, &text));
+    assert_ok(yk_profile_report_write_text(&shown.report, 80, &text));
     page_expect(&text, "p.db: 5 times of layers, 8 of messages, 1 fact\n");
     page_expect(&text,
                 "\ncpu:1\n  measured 3 days ago, the oldest 2 weeks ago, on one (Tiny), with "
@@ -127,7 +127,7 @@ static void links_have_a_curve_with_its_knee(void **state)
     begin(&shown);
     fill(&shown);
     make(&shown, NULL);
-    assert_ok(yk_profile_report_text(&shown.report, 80, &text));
+    assert_ok(yk_profile_report_write_text(&shown.report, 80, &text));
     page_expect(&text, "\ncpu:1-h200 between nodes, all_gather among 4 ranks\n"
                        "  measured 3 days ago, on one (Tiny), with OpenBLAS 0.3\n"
                        "  knee 352KiB: 90 % of 1GB/s, latency 30.0us\n\n");
@@ -174,12 +174,12 @@ static void json_has_every_number_and_the_knees(void **state)
     begin(&shown);
     fill(&shown);
     make(&shown, NULL);
-    assert_ok(yk_profile_report_json(&shown.report, &text));
+    assert_ok(yk_profile_report_write_json(&shown.report, &text));
     assert_ok(yk_json_parse(text.bytes, text.length, &root));
-    assert_int_equal(yk_json_count(yk_json_get(root, "layers")), 5);
-    assert_int_equal(yk_json_count(yk_json_get(root, "links")), SIZES);
-    assert_int_equal(yk_json_count(yk_json_get(root, "facts")), 1);
-    assert_int_equal(yk_json_count(yk_json_get(root, "knees")), 1);
+    assert_int_equal(yk_json_array_count(yk_json_get(root, "layers")), 5);
+    assert_int_equal(yk_json_array_count(yk_json_get(root, "links")), SIZES);
+    assert_int_equal(yk_json_array_count(yk_json_get(root, "facts")), 1);
+    assert_int_equal(yk_json_array_count(yk_json_get(root, "knees")), 1);
     page_expect(&text, "\"message\": \"all_gather\", \"ranks\": 4, \"bytes\": 65536, ");
     page_expect(&text,
                 "\"measured_at\": 86140800, \"host\": \"one\", \"cpu\": \"Tiny\", \"versions\": "
@@ -209,12 +209,12 @@ static void pictures_show_every_point(void **state)
     begin(&shown);
     fill(&shown);
     make(&shown, NULL);
-    assert_ok(yk_profile_figure_link(&shown.report, 0, shown.arena, &link, &next));
+    assert_ok(yk_profile_figure_draw_link(&shown.report, 0, shown.arena, &link, &next));
     assert_int_equal(next, 1);
     assert_int_equal(count_of(&link, "circle"), 2 * SIZES + 1);
     page_expect(&link, ">knee 352KiB</text>");
     page_expect(&link, ">plateau 1GB/s</text>");
-    assert_ok(yk_profile_figure_layer(&shown.report.layers[0], shown.arena, &layer));
+    assert_ok(yk_profile_figure_draw_layer(&shown.report.layers[0], shown.arena, &layer));
     assert_int_equal(count_of(&layer, "circle"), 3);
     page_expect(&layer, ">update 500us</text>");
     page_expect(&layer, "norm C48 fp32 on cpu:1, samples of 16 tokens");
@@ -227,7 +227,7 @@ static void pictures_show_every_point(void **state)
 static void little_is_shown_as_well(void **state)
 {
     (void)state;
-    const struct yk_profile_link link = {"a-b within a node", "send", 2};
+    const struct yk_profile_link_key link = {"a-b within a node", "send", 2};
     const struct yk_profile_measurement some = measured("cpu:1", 1e-3, 0);
     struct shown shown;
     struct yk_text text = {0};
@@ -235,20 +235,20 @@ static void little_is_shown_as_well(void **state)
     begin(&shown);
     make(&shown, NULL);
     assert_int_equal(shown.report.known, 0);
-    assert_ok(yk_profile_report_json(&shown.report, &text));
+    assert_ok(yk_profile_report_write_json(&shown.report, &text));
     page_expect(&text, "\"knees\": []");
     add_layer(&shown, "cpu:1", "forward", 1, 0, 0);
     assert_ok(yk_profile_add_link(shown.profile, &link, 8, &some));
     make(&shown, NULL);
-    assert_ok(yk_profile_report_text(&shown.report, 20, &text));
+    assert_ok(yk_profile_report_write_text(&shown.report, 20, &text));
     page_expect(&text, "no knee: one size tells none");
     yk_text_free(&text);
     text = (struct yk_text){0};
-    assert_ok(yk_profile_figure_link(&shown.report, 0, shown.arena, &text, &next));
+    assert_ok(yk_profile_figure_draw_link(&shown.report, 0, shown.arena, &text, &next));
     assert_int_equal(count_of(&text, "circle"), 2);
     yk_text_free(&text);
     text = (struct yk_text){0};
-    assert_ok(yk_profile_figure_layer(&shown.report.layers[0], shown.arena, &text));
+    assert_ok(yk_profile_figure_draw_layer(&shown.report.layers[0], shown.arena, &text));
     assert_int_equal(count_of(&text, "circle"), 0);
     yk_text_free(&text);
     end(&shown);

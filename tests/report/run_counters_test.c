@@ -14,16 +14,16 @@ static const double NOTHING[YK_COUNTER_COUNT] = {
     NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN,
 };
 
-static struct yk_counter_row phases[2];
-static struct yk_counter_row kinds[1];
+static struct yk_counter_average phases[2];
+static struct yk_counter_average kinds[1];
 static struct yk_counter_reading readings[4];
 
 /* Readings of 10 ms around a step of 30 ms; SM of all, DRAM of all but one, a clock. */
-static struct yk_counter_rank make_rank(const char *device)
+static struct yk_counter_rank_data make_rank(const char *device)
 {
-    phases[0] = (struct yk_counter_row){.name = "forward", .seconds = 3};
-    phases[1] = (struct yk_counter_row){.name = "step", .seconds = 10};
-    kinds[0] = (struct yk_counter_row){.name = "gpt-block", .seconds = 7.5};
+    phases[0] = (struct yk_counter_average){.name = "forward", .seconds = 3};
+    phases[1] = (struct yk_counter_average){.name = "step", .seconds = 10};
+    kinds[0] = (struct yk_counter_average){.name = "gpt-block", .seconds = 7.5};
     memcpy(phases[0].values, NOTHING, sizeof NOTHING);
     memcpy(phases[1].values, NOTHING, sizeof NOTHING);
     memcpy(kinds[0].values, NOTHING, sizeof NOTHING);
@@ -38,13 +38,13 @@ static struct yk_counter_rank make_rank(const char *device)
         readings[i].values[YK_COUNTER_DRAM] = i == 2 ? NAN : 0.5;
         readings[i].values[YK_COUNTER_CLOCK] = 1.98e9;
     }
-    return (struct yk_counter_rank){device,     "NVML <GPM>",  {phases, 2},
-                                    {kinds, 1}, {readings, 4}, {readings + 1, 3}};
+    return (struct yk_counter_rank_data){device,     "NVML <GPM>",  {phases, 2},
+                                         {kinds, 1}, {readings, 4}, {readings + 1, 3}};
 }
 
 static void make_page(const struct fixture_run *fixture, struct yk_text *page)
 {
-    assert_ok(yk_run_report_page(&fixture->report, page));
+    assert_ok(yk_run_page_write(&fixture->report, page));
     page_check(page);
 }
 
@@ -53,8 +53,8 @@ static void the_page_has_lines_tables_and_what_is_missing(void **state)
     (void)state;
     struct fixture_run fixture =
         fixture_run_make(&(struct fixture_run_options){.steps = 10, .ranks = 1, .layers = 3});
-    struct yk_counter_rank rank = make_rank("h200 <1>");
-    const struct yk_counter_ranks ranks = {&rank, 1};
+    struct yk_counter_rank_data rank = make_rank("h200 <1>");
+    const struct yk_counter_run_data ranks = {&rank, 1};
     struct yk_text page = {0};
     fixture.report.counters = &ranks;
     make_page(&fixture, &page);
@@ -81,12 +81,13 @@ static void lines_are_level_where_a_reading_was(void **state)
     (void)state;
     struct fixture_run fixture =
         fixture_run_make(&(struct fixture_run_options){.steps = 10, .ranks = 1, .layers = 3});
-    struct yk_counter_rank rank = make_rank("h200");
-    const struct yk_counter_ranks ranks = {&rank, 1};
+    struct yk_counter_rank_data rank = make_rank("h200");
+    const struct yk_counter_run_data ranks = {&rank, 1};
     struct yk_text picture = {0};
     size_t count = 0;
     fixture.report.counters = &ranks;
-    assert_ok(yk_run_page_pictures(&fixture.report, "counters", yk_chart_open_text, &picture));
+    assert_ok(yk_run_page_write_pictures(&fixture.report, "counters", yk_chart_open_single_text,
+                                         &picture));
     assert_true(markup_is_balanced(picture.bytes, "svg", &count));
     const char *path = strstr(picture.bytes, "<path class=\"curve fine s0\" d=\"M70.0,");
     assert_non_null(path);
@@ -106,7 +107,7 @@ static void a_run_with_no_counters_says_nothing_of_them(void **state)
     (void)state;
     struct fixture_run fixture =
         fixture_run_make(&(struct fixture_run_options){.steps = 10, .ranks = 1, .layers = 3});
-    const struct yk_counter_ranks none = {NULL, 0};
+    const struct yk_counter_run_data none = {NULL, 0};
     struct yk_text page = {0};
     make_page(&fixture, &page);
     assert_null(strstr(page.bytes, "<h2>Counters</h2>"));
@@ -122,12 +123,12 @@ static void a_run_with_no_counters_says_nothing_of_them(void **state)
 static void counters_with_no_trace_have_tables(void **state)
 {
     (void)state;
-    struct yk_counter_rank rank = make_rank("h200");
-    const struct yk_counter_ranks ranks = {&rank, 1};
+    struct yk_counter_rank_data rank = make_rank("h200");
+    const struct yk_counter_run_data ranks = {&rank, 1};
     const struct yk_run_report report = {
         .title = "x", .predicted_step_s = NAN, .measured_step_s = NAN, .counters = &ranks};
     struct yk_text page = {0};
-    assert_ok(yk_run_report_page(&report, &page));
+    assert_ok(yk_run_page_write(&report, &page));
     page_expect(&page, "<h2>Counters</h2>");
     page_expect(&page, "forward</th><td>30.0%</td>");
     page_expect(&page, "Over the whole run");

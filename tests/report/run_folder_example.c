@@ -102,10 +102,10 @@ static void measure(struct run *run)
 
 static void sum_up(struct run *run)
 {
-    struct yk_trace_sum predicted[MOST_RANKS] = {{0}};
-    struct yk_trace_sum measured[MOST_RANKS] = {{0}};
-    check(yk_trace_sum(run->predicted, run->step_s, predicted));
-    check(yk_trace_sum(run->measured, yk_trace_sum_step_s(run->measured), measured));
+    struct yk_trace_breakdown predicted[MOST_RANKS] = {{0}};
+    struct yk_trace_breakdown measured[MOST_RANKS] = {{0}};
+    check(yk_trace_breakdown(run->predicted, run->step_s, predicted));
+    check(yk_trace_breakdown(run->measured, yk_trace_breakdown_step_s(run->measured), measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
         run->ranks[r] = yk_run_summary_unknown_rank();
         run->ranks[r].device = yk_trace_rank_name(run->predicted, r);
@@ -167,10 +167,10 @@ static void add_rebalancing(const struct run *run, int32_t step, struct yk_text 
 static void write_files(struct run *run)
 {
     struct yk_text text = {0};
-    check(yk_chrome_write(run->predicted, &text));
+    check(yk_chrome_trace_write(run->predicted, &text));
     save(run, "trace-predicted.json", &text);
     text = (struct yk_text){0};
-    check(yk_chrome_write(run->measured, &text));
+    check(yk_chrome_trace_write(run->measured, &text));
     save(run, "trace.json", &text);
     text = (struct yk_text){0};
     for (int32_t step = 1; step <= run->steps; step++) {
@@ -200,11 +200,11 @@ int main(int count, char **words)
     run.share = strtod(words[4], NULL);
     run.mebibytes = strtod(words[5], NULL);
     run.random = yk_random_from_seed(7);
-    check(yk_file_read(words[1], &text));
-    check(yk_chrome_read(text.bytes, text.length, words[1], &run.predicted));
+    check(yk_file_read_document(words[1], &text));
+    check(yk_chrome_trace_read(text.bytes, text.length, words[1], &run.predicted));
     yk_text_free(&text);
     run.rank_count = yk_trace_rank_count(run.predicted);
-    run.step_s = yk_trace_sum_step_s(run.predicted);
+    run.step_s = yk_trace_breakdown_step_s(run.predicted);
     if (run.rank_count > MOST_RANKS || !(run.step_s > 0)) {
         fprintf(stderr, "%s: no step of 1 to %d ranks\n", words[1], MOST_RANKS);
         return 1;

@@ -101,7 +101,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void expect_sum(const struct yk_trace_sum *sum, double compute_s, double exposed_s,
+static void expect_sum(const struct yk_trace_breakdown *sum, double compute_s, double exposed_s,
                        double idle_s)
 {
     assert_true(sum->compute_s == compute_s);
@@ -132,7 +132,7 @@ static void with_no_traces_the_report_is_all_there_is(void **state)
     struct yk_run_ranks ranks;
     fixture->report.predicted = NULL;
     fixture->report.measured = NULL;
-    fixture->ranks[0].measured = (struct yk_trace_sum){3, 1, 1};
+    fixture->ranks[0].measured = (struct yk_trace_breakdown){3, 1, 1};
     assert_ok(yk_run_ranks_make(&fixture->report, fixture->arena, &ranks));
     assert_int_equal(ranks.count, 2);
     assert_string_equal(ranks.ranks[1].device, "rank 1");
@@ -216,7 +216,7 @@ static void sentences_distinguish_communication_from_waiting(void **state)
 static void ops_that_differ_are_those_that_took_longer_themselves(void **state)
 {
     struct fixture *fixture = *state;
-    struct yk_run_difference *differences = NULL;
+    struct yk_run_op_difference *differences = NULL;
     int32_t count = 0;
     add(fixture->measured, 0, YK_LANE_COMPUTE, "release", 4, 4.5);
     assert_ok(
@@ -244,7 +244,7 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
     struct yk_trace *traces[2] = {NULL, NULL};
     struct yk_run_ranks ranks;
     struct yk_run_lanes lanes;
-    struct yk_run_kind kinds[YK_OP_STYLE_COUNT];
+    struct yk_run_op_kind_times kinds[YK_OP_STYLE_COUNT];
     for (int t = 0; t < 2; t++) {
         assert_ok(yk_trace_create(&traces[t]));
         for (int32_t rank = 0; rank < 12; rank++) {
@@ -270,8 +270,8 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
     assert_true(lanes.all[0].rows[YK_RUN_MEASURED].bars[0].end == 1.75);
     assert_string_equal(lanes.all[1].numbers, "1, 3, 5, 7, 9, 11");
     yk_run_lanes_sum_kinds(&report, kinds);
-    assert_int_equal(kinds[yk_op_style_kind("forward")].count[YK_RUN_PREDICTED], 12);
-    assert_true(kinds[yk_op_style_kind("forward")].seconds[YK_RUN_PREDICTED] == 18);
+    assert_int_equal(kinds[yk_op_style_find("forward")].count[YK_RUN_PREDICTED], 12);
+    assert_true(kinds[yk_op_style_find("forward")].seconds[YK_RUN_PREDICTED] == 18);
     yk_trace_destroy(traces[0]);
     yk_trace_destroy(traces[1]);
 }
@@ -300,7 +300,7 @@ static void the_page_has_a_row_for_every_rank(void **state)
 {
     struct fixture *fixture = *state;
     struct yk_text page = {0};
-    assert_ok(yk_run_report_page(&fixture->report, &page));
+    assert_ok(yk_run_page_write(&fixture->report, &page));
     page_expect(&page,
                 "<tr><th scope=\"row\"><span class=\"rank\">1</span>cpu&lt;1&gt;</th><td>4</td>"
                 "<td>9s</td><td>12s</td><td>1.33</td><td>1s</td><td>1s</td><td>1.00</td>"
@@ -334,7 +334,8 @@ static void a_change_of_shares_is_marked_with_its_prediction(void **state)
     size_t count = 0;
     fixture->report.rebalancings = &change;
     fixture->report.rebalancing_count = 1;
-    assert_ok(yk_run_page_pictures(&fixture->report, "ranks", yk_chart_open_text, &picture));
+    assert_ok(
+        yk_run_page_write_pictures(&fixture->report, "ranks", yk_chart_open_single_text, &picture));
     assert_true(markup_is_balanced(picture.bytes, "svg", &count));
     page_expect(&picture, ">rebalanced to 13 / 3</text>");
     page_expect(&picture, ">gpu0 (rank 0)</text>");
@@ -362,7 +363,8 @@ static void of_many_ranks_the_one_that_was_slow_is_named(void **state)
     }
     fixture->report.steps = steps;
     fixture->report.step_count = 16;
-    assert_ok(yk_run_page_pictures(&fixture->report, "ranks", yk_chart_open_text, &picture));
+    assert_ok(
+        yk_run_page_write_pictures(&fixture->report, "ranks", yk_chart_open_single_text, &picture));
     page_expect(&picture, "rank 33)</text>");
     page_expect(&picture, ">least and most of the others</text>");
     assert_int_equal(count_of(&picture, "<path class=\"curve fine s5\""), 2);

@@ -39,8 +39,8 @@ static void what_is_known_of_a_rank_is_written(void **state)
     struct yk_text text = {0};
     ranks[0].device = "cpu \"0\"";
     ranks[0].share = 8;
-    ranks[0].measured = (struct yk_trace_sum){0.5, 0.25, 0};
-    ranks[0].predicted = (struct yk_trace_sum){0.375, 0.125, 0.0625};
+    ranks[0].measured = (struct yk_trace_breakdown){0.5, 0.25, 0};
+    ranks[0].predicted = (struct yk_trace_breakdown){0.375, 0.125, 0.0625};
     ranks[0].measured_bytes = 1024;
     ranks[0].predicted_bytes = 2048;
     ranks[0].limit_bytes = 4096;

@@ -21,7 +21,7 @@ static struct yk_text page_of(struct fixture_schedule *fixture, const char *sour
         .source = source,
         .lower_bound = fixture->schedule->makespan / 2,
     };
-    assert_int_equal(yk_schedule_report_page(&report, &text), YK_OK);
+    assert_int_equal(yk_schedule_page_write(&report, &text), YK_OK);
     return text;
 }
 
@@ -40,7 +40,7 @@ static struct yk_json *data_of(const struct yk_text *page)
 
 static const struct yk_json *task_at(const struct yk_json *data, size_t number)
 {
-    return yk_json_at(yk_json_get(data, "tasks"), number);
+    return yk_json_array_at(yk_json_get(data, "tasks"), number);
 }
 
 static const char *why(const struct yk_json *data, size_t number)
@@ -51,7 +51,7 @@ static const char *why(const struct yk_json *data, size_t number)
 static double number_at(const struct yk_json *array, size_t index)
 {
     double value = -1;
-    assert_true(yk_json_number(yk_json_at(array, index), &value));
+    assert_true(yk_json_number(yk_json_array_at(array, index), &value));
     return value;
 }
 
@@ -94,10 +94,10 @@ static void inputs_have_their_arrival_and_cost(void **state)
     struct yk_text page = page_of(&fixture, "paper.json");
     struct yk_json *data = data_of(&page);
     const struct yk_json *inputs = yk_json_get(task_at(data, 8), "inputs");
-    assert_int_equal(yk_json_count(inputs), 3);
+    assert_int_equal(yk_json_array_count(inputs), 3);
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < 3; k++) {
-            assert_true(number_at(yk_json_at(inputs, i), k) == expected[i][k]);
+            assert_true(number_at(yk_json_array_at(inputs, i), k) == expected[i][k]);
         }
     }
     yk_json_destroy(data);
@@ -155,7 +155,7 @@ static void a_large_graph_leaves_details_out_and_says_so(void **state)
     assert_non_null(strstr(page.bytes, "left out of the page"));
     struct yk_json *data = data_of(&page);
     assert_null(yk_json_get(data, "tasks"));
-    assert_in_range(yk_json_count(yk_json_get(data, "bars")), 2, 12000);
+    assert_in_range(yk_json_array_count(yk_json_get(data, "bars")), 2, 12000);
     yk_json_destroy(data);
     yk_text_free(&page);
     fixture_free(&fixture);

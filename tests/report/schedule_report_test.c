@@ -28,7 +28,7 @@ static void json_is_the_published_schedule(void **state)
     struct fixture_schedule fixture = fixture_heft_paper();
     const struct yk_schedule_report report = report_on(&fixture, 67.5);
     struct yk_text text = {0};
-    assert_int_equal(yk_schedule_report_json(&report, &text), YK_OK);
+    assert_int_equal(yk_schedule_report_write_json(&report, &text), YK_OK);
     assert_string_equal(
         yk_text_chars(&text),
         "{\"yoke\":1,\"algorithm\":\"heft\",\"makespan\":80,\"lower_bound\":67.5,\"tasks\":["
@@ -52,7 +52,7 @@ static void summary_counts_each_device(void **state)
     struct fixture_schedule fixture = fixture_heft_paper();
     const struct yk_schedule_report report = report_on(&fixture, 64);
     struct yk_text text = {0};
-    assert_int_equal(yk_schedule_report_summary(&report, &text), YK_OK);
+    assert_int_equal(yk_schedule_report_write_summary(&report, &text), YK_OK);
     /* 80 is 25% above 64; P1 runs 2 and 8 for 13 and 5 of the 80; P3 runs four tasks for 49. */
     assert_non_null(strstr(text.bytes, "makespan 80, lower bound 64: at most 25.0% longer"));
     assert_non_null(strstr(text.bytes, "\n  P1          2    18  22.5%    62\n"));
@@ -68,7 +68,7 @@ static void a_makespan_at_the_bound_is_called_best(void **state)
     struct fixture_schedule fixture = fixture_heft_paper();
     const struct yk_schedule_report report = report_on(&fixture, 80);
     struct yk_text text = {0};
-    assert_int_equal(yk_schedule_report_summary(&report, &text), YK_OK);
+    assert_int_equal(yk_schedule_report_write_summary(&report, &text), YK_OK);
     assert_non_null(strstr(text.bytes, "no schedule is shorter"));
     yk_text_free(&text);
     fixture_free(&fixture);
@@ -80,7 +80,7 @@ static void trace_has_an_event_a_task_and_a_flow_a_transfer(void **state)
     struct fixture_schedule fixture = fixture_heft_paper();
     const struct yk_schedule_report report = report_on(&fixture, 0);
     struct yk_trace *trace = NULL;
-    assert_int_equal(yk_schedule_report_trace(&report, &trace), YK_OK);
+    assert_int_equal(yk_schedule_report_make_trace(&report, &trace), YK_OK);
     assert_int_equal(yk_trace_rank_count(trace), 3);
     assert_int_equal(yk_trace_event_count(trace), 10);
     assert_int_equal(yk_trace_flow_count(trace), 9);

@@ -49,11 +49,11 @@ static void annealing_finds_the_optima_of_the_papers_graphs(void **state)
     static const struct {
         const char *text;
         double optimum;
-    } graphs[] = {{yk_graph_example, 73}, {paper_graph_peft, 113}};
+    } graphs[] = {{yk_graph_example_json, 73}, {paper_graph_peft, 113}};
     for (int i = 0; i < 2; i++) {
         struct yk_graph *graph = support_read_graph(graphs[i].text, NULL);
         struct yk_schedule *schedule = best_of(graph, 400000, 1);
-        assert_true(yk_graph_time(graph, schedule->makespan) == graphs[i].optimum);
+        assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == graphs[i].optimum);
         yk_schedule_destroy(schedule);
         yk_graph_destroy(graph);
     }
@@ -76,7 +76,7 @@ static void work_stays_where_it_is_fast(void **state)
     yk_text_add(&text, "],\"edges\":[]}");
     struct yk_graph *graph = support_read_graph(text.bytes, NULL);
     struct yk_schedule *schedule = best_of(graph, 1, 1);
-    assert_true(yk_graph_time(graph, schedule->makespan) == 50);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 50);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
     yk_text_free(&text);

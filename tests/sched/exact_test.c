@@ -1,8 +1,8 @@
 /* The exact search and the bounds against trying everything. */
 #include "graph/builder.h"
-#include "sched/bound/bound.h"
+#include "sched/bound/makespan_bound.h"
 #include "sched/scheduler.h"
-#include "sched/search/partial.h"
+#include "sched/search/partial_schedule.h"
 #include "support/graphs/random_graph.h"
 #include "support/graphs/schedule_checker.h"
 #include "support/support.h"
@@ -85,8 +85,8 @@ static void try_everything(struct brute *brute, unsigned placed, int64_t length)
             continue;
         }
         for (int32_t p = 0; p < graph->device_count; p++) {
-            const int64_t cost = yk_graph_cost(graph, task, p);
-            if (cost == YK_GRAPH_NEVER || group_is_elsewhere(brute, placed, task, p)) {
+            const int64_t cost = yk_graph_task_cost(graph, task, p);
+            if (cost == YK_GRAPH_INFINITE_COST || group_is_elsewhere(brute, placed, task, p)) {
                 continue;
             }
             const int64_t idle_from = brute->idle_from[p];
@@ -113,30 +113,30 @@ static void try_everything(struct brute *brute, unsigned placed, int64_t length)
 
 /* The search alone, without a schedule to start from: what its bounds and its memory of states
  * leave of all branches. A schedule that breaks a limit counts here, too. */
-static void search_from_nothing(struct yk_partial *partial, int64_t *best)
+static void search_from_nothing(struct yk_partial_schedule *partial, int64_t *best)
 {
-    struct yk_partial_step steps[MOST * MOST];
+    struct yk_partial_schedule_step steps[MOST * MOST];
     if (partial->placed == partial->graph->task_count) {
-        *best = yk_partial_makespan(partial);
+        *best = yk_partial_schedule_makespan(partial);
         return;
     }
-    const int32_t count = yk_partial_list_steps(partial, *best, steps);
+    const int32_t count = yk_partial_schedule_list_steps(partial, *best, steps);
     for (int32_t i = 0; i < count && steps[i].bound < *best; i++) {
-        yk_partial_place(partial, &steps[i]);
-        if (!yk_partial_is_dominated(partial)) {
+        yk_partial_schedule_place(partial, &steps[i]);
+        if (!yk_partial_schedule_is_dominated(partial)) {
             search_from_nothing(partial, best);
         }
-        yk_partial_undo(partial, &steps[i]);
+        yk_partial_schedule_undo(partial, &steps[i]);
     }
 }
 
 static int64_t find_from_nothing(const struct yk_graph *graph)
 {
     struct yk_arena *arena = NULL;
-    struct yk_partial *partial = NULL;
+    struct yk_partial_schedule *partial = NULL;
     int64_t best = INT64_MAX;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_partial_create(graph, 100000, arena, &partial));
+    assert_ok(yk_partial_schedule_create(graph, 100000, arena, &partial));
     search_from_nothing(partial, &best);
     yk_arena_destroy(arena);
     return best;
@@ -153,7 +153,7 @@ static void compare(const struct random_graph_options *options, uint64_t first, 
         const struct yk_scheduler_options search = {.budget_s = 600, .seed = seed};
         try_everything(&brute, 0, 0);
         assert_true(find_from_nothing(graph) == brute.best);
-        assert_ok(yk_bound_compute(graph, &bound));
+        assert_ok(yk_makespan_bound_compute(graph, &bound));
         assert_true(bound <= brute.best);
         assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &search, &schedule));
         checker_assert_valid(schedule, "exact");
@@ -287,8 +287,8 @@ static void the_bound_counts_in_whole_costs(void **state)
         "\"edges\":[]}",
         NULL);
     int64_t bound = 0;
-    assert_ok(yk_bound_compute(graph, &bound));
-    assert_true(yk_graph_time(graph, bound) == 4);
+    assert_ok(yk_makespan_bound_compute(graph, &bound));
+    assert_true(yk_graph_ticks_to_time(graph, bound) == 4);
     yk_graph_destroy(graph);
 }
 
@@ -307,8 +307,8 @@ static void the_bound_knows_that_devices_are_unequal(void **state)
         "{\"name\":\"k\",\"cost\":[1,5]},{\"name\":\"l\",\"cost\":[1,5]}],\"edges\":[]}",
         NULL);
     int64_t bound = 0;
-    assert_ok(yk_bound_compute(graph, &bound));
-    assert_true(yk_graph_time(graph, bound) == 10);
+    assert_ok(yk_makespan_bound_compute(graph, &bound));
+    assert_true(yk_graph_ticks_to_time(graph, bound) == 10);
     yk_graph_destroy(graph);
 }
 
@@ -333,7 +333,7 @@ static void the_bound_holds_for_many_devices_with_unequal_links(void **state)
         last[p] = p == DEVICES - 1 ? 3 : NAN;
     }
     assert_ok(yk_graph_builder_set_link(builder, "P0", "P69", 5, 1));
-    assert_ok(yk_graph_builder_set_links(builder, 1, 10));
+    assert_ok(yk_graph_builder_set_default_link(builder, 1, 10));
     assert_ok(yk_graph_builder_add_task(builder, "a", first));
     assert_ok(yk_graph_builder_add_task(builder, "b", last));
     assert_ok(yk_graph_builder_add_edge(
@@ -341,20 +341,20 @@ static void the_bound_holds_for_many_devices_with_unequal_links(void **state)
     assert_ok(yk_graph_builder_finish(builder, &graph));
     yk_graph_builder_destroy(builder);
     int64_t bound = 0;
-    assert_ok(yk_bound_compute(graph, &bound));
-    assert_true(yk_graph_time(graph, bound) == 2 + (1 + 2) + 3);
+    assert_ok(yk_makespan_bound_compute(graph, &bound));
+    assert_true(yk_graph_ticks_to_time(graph, bound) == 2 + (1 + 2) + 3);
     yk_graph_destroy(graph);
 }
 
 static void a_search_with_no_budget_gives_its_gap(void **state)
 {
     (void)state;
-    struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
     struct yk_schedule *schedule = NULL;
     const struct yk_scheduler_options one_node = {.moves = 1, .seed = 1};
     assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &one_node, &schedule));
-    assert_true(yk_graph_time(graph, schedule->makespan) >= 73);
-    assert_true(yk_graph_time(graph, schedule->lower_bound) < 73);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) >= 73);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->lower_bound) < 73);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }

@@ -25,8 +25,8 @@ static void heft_uses_the_gap_before_a_placed_task(void **state)
         NULL);
     struct yk_schedule *schedule = schedule_by(graph, "heft");
     assert_int_equal(schedule->devices[2], 1);
-    assert_true(yk_graph_time(graph, schedule->starts[2]) == 0);
-    assert_true(yk_graph_time(graph, schedule->makespan) == 8);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->starts[2]) == 0);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 8);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }
@@ -46,8 +46,8 @@ static void heft_breaks_ties_by_task_and_not_by_rounding(void **state)
                            NULL);
     struct yk_schedule *schedule = schedule_by(graph, "heft");
     assert_true(schedule->starts[0] == 0);
-    assert_true(yk_graph_time(graph, schedule->starts[1]) == 0.3);
-    assert_true(yk_graph_time(graph, schedule->makespan) == 0.6);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->starts[1]) == 0.3);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 0.6);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }
@@ -67,7 +67,7 @@ static void heft_chooses_the_first_of_two_devices_that_end_together(void **state
         NULL);
     struct yk_schedule *schedule = schedule_by(graph, "heft");
     assert_int_equal(schedule->devices[1], 0);
-    assert_true(yk_graph_time(graph, schedule->finishes[1]) == 0.3);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->finishes[1]) == 0.3);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }
@@ -94,7 +94,7 @@ static void memory_keeps_two_groups_apart(void **state)
     struct yk_graph *graph = support_read_graph(two_layers, NULL);
     for (int i = 0; i < 3; i++) {
         struct yk_schedule *schedule = schedule_by(graph, names[i]);
-        assert_true(yk_graph_time(graph, schedule->makespan) == 10);
+        assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 10);
         assert_int_not_equal(schedule->devices[0], schedule->devices[1]);
         assert_int_equal(schedule->devices[1], schedule->devices[2]);
         assert_int_equal(schedule->devices[0], schedule->devices[3]);
@@ -121,7 +121,7 @@ static void single_chooses_the_fastest_device_that_holds_everything(void **state
     struct yk_graph *graph = support_read_graph(two_layers, NULL);
     struct yk_schedule *schedule = schedule_by(graph, "single");
     assert_int_equal(schedule->devices[0], 1);
-    assert_true(yk_graph_time(graph, schedule->makespan) == 12);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 12);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }
@@ -131,7 +131,7 @@ static void exact_proves_an_optimum_that_memory_decides(void **state)
     (void)state;
     struct yk_graph *graph = support_read_graph(two_layers, NULL);
     struct yk_schedule *schedule = schedule_by(graph, "exact");
-    assert_true(yk_graph_time(graph, schedule->lower_bound) == 10);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->lower_bound) == 10);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }

@@ -23,7 +23,7 @@ static void assert_length(const char *text, const char *name, double length)
 {
     struct yk_graph *graph = support_read_graph(text, NULL);
     struct yk_schedule *schedule = schedule_by(graph, name);
-    assert_true(yk_graph_time(graph, schedule->makespan) == length);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == length);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }
@@ -36,12 +36,12 @@ struct published {
 
 static void assert_schedule(const char *name, const struct published *tasks)
 {
-    struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
     struct yk_schedule *schedule = schedule_by(graph, name);
     for (int32_t i = 0; i < graph->task_count; i++) {
         assert_int_equal(schedule->devices[i] + 1, tasks[i].device);
-        assert_true(yk_graph_time(graph, schedule->starts[i]) == tasks[i].start);
-        assert_true(yk_graph_time(graph, schedule->finishes[i]) == tasks[i].finish);
+        assert_true(yk_graph_ticks_to_time(graph, schedule->starts[i]) == tasks[i].start);
+        assert_true(yk_graph_ticks_to_time(graph, schedule->finishes[i]) == tasks[i].finish);
     }
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
@@ -70,10 +70,10 @@ static void upward_ranks_are_the_published_ones(void **state)
     (void)state;
     static const int times_three[] = {324, 231, 240, 240, 207, 190, 128, 107, 133, 44};
     int64_t ranks[10];
-    struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
     yk_task_rank_upward(graph, false, ranks);
     for (int i = 0; i < 10; i++) {
-        assert_true(yk_graph_time(graph, ranks[i]) == times_three[i]);
+        assert_true(yk_graph_ticks_to_time(graph, ranks[i]) == times_three[i]);
     }
     yk_graph_destroy(graph);
 }
@@ -83,10 +83,10 @@ static void downward_ranks_are_the_published_ones(void **state)
     (void)state;
     static const int times_three[] = {0, 93, 75, 66, 72, 81, 187, 200, 191, 280};
     int64_t ranks[10];
-    struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
     yk_task_rank_downward(graph, ranks);
     for (int i = 0; i < 10; i++) {
-        assert_true(yk_graph_time(graph, ranks[i]) == times_three[i]);
+        assert_true(yk_graph_ticks_to_time(graph, ranks[i]) == times_three[i]);
     }
     yk_graph_destroy(graph);
 }
@@ -94,17 +94,17 @@ static void downward_ranks_are_the_published_ones(void **state)
 static void peft_and_lookahead_have_the_known_lengths_on_the_first_graph(void **state)
 {
     (void)state;
-    assert_length(yk_graph_example, "peft", 85);
-    assert_length(yk_graph_example, "lookahead", 76);
+    assert_length(yk_graph_example_json, "peft", 85);
+    assert_length(yk_graph_example_json, "lookahead", 76);
 }
 
 static void exact_proves_73_on_the_first_graph(void **state)
 {
     (void)state;
-    struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
     struct yk_schedule *schedule = schedule_by(graph, "exact");
-    assert_true(yk_graph_time(graph, schedule->makespan) == 73);
-    assert_true(yk_graph_time(graph, schedule->lower_bound) == 73);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 73);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->lower_bound) == 73);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }
@@ -123,8 +123,8 @@ static void exact_proves_113_on_the_second_graph(void **state)
     (void)state;
     struct yk_graph *graph = support_read_graph(paper_graph_peft, NULL);
     struct yk_schedule *schedule = schedule_by(graph, "exact");
-    assert_true(yk_graph_time(graph, schedule->makespan) == 113);
-    assert_true(yk_graph_time(graph, schedule->lower_bound) == 113);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 113);
+    assert_true(yk_graph_ticks_to_time(graph, schedule->lower_bound) == 113);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }

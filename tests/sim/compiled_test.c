@@ -64,18 +64,19 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
     case YK_OP_BACKWARD:
         assert_ok(yk_layer_costs_seconds(
             made->prices, rank, op->layer, op->samples,
-            op->kind == YK_OP_BACKWARD ? YK_COST_BACKWARD : YK_COST_FORWARD, &seconds));
+            op->kind == YK_OP_BACKWARD ? YK_COST_PASS_BACKWARD : YK_COST_PASS_FORWARD, &seconds));
         return seconds;
     case YK_OP_UPDATE:
         for (int32_t i = 0; i < plan->groups[group].member_count; i++) {
-            const struct yk_plan_member *member = &plan->groups[group].members[i];
-            if (member->rank == rank && plan->layers[op->layer].strategy != YK_REPLICATED &&
+            const struct yk_plan_group_member *member = &plan->groups[group].members[i];
+            if (member->rank == rank &&
+                plan->layers[op->layer].strategy != YK_SHARDING_REPLICATED &&
                 plan->groups[group].member_count > 1) {
                 kept = member->part;
             }
         }
-        assert_ok(
-            yk_layer_costs_seconds(made->prices, rank, op->layer, 0, YK_COST_UPDATE, &seconds));
+        assert_ok(yk_layer_costs_seconds(made->prices, rank, op->layer, 0, YK_COST_PASS_UPDATE,
+                                         &seconds));
         return seconds * kept;
     default:
         return 0;
@@ -123,7 +124,7 @@ static double alone_s(const struct compiled_plan *made, int32_t rank, const stru
 static void assert_lanes_in_order(const struct compiled_plan *made, const struct yk_sim *sim,
                                   int32_t rank)
 {
-    const struct yk_program_rank *list = &made->program->ranks[rank];
+    const struct yk_op_list *list = &made->program->ranks[rank];
     const struct yk_sim_rank *times = &sim->ranks[rank];
     double free_s[YK_LANE_COUNT] = {-INFINITY, -INFINITY, -INFINITY};
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -137,7 +138,7 @@ static void assert_lanes_in_order(const struct compiled_plan *made, const struct
 static void assert_waits_kept(const struct compiled_plan *made, const struct yk_sim *sim,
                               int32_t rank)
 {
-    const struct yk_program_rank *list = &made->program->ranks[rank];
+    const struct yk_op_list *list = &made->program->ranks[rank];
     const struct yk_sim_rank *times = &sim->ranks[rank];
     for (int32_t i = 0; i < list->op_count; i++) {
         for (int32_t k = 0; k < list->ops[i].wait_count; k++) {
@@ -154,14 +155,14 @@ static void assert_messages_meet(const struct compiled_plan *made, const struct 
     double *ends = calloc((size_t)made->program->match_count + 1, sizeof *ends);
     bool *observed = calloc((size_t)made->program->match_count + 1, sizeof *observed);
     for (int32_t rank = 0; rank < made->program->rank_count; rank++) {
-        const struct yk_program_rank *list = &made->program->ranks[rank];
+        const struct yk_op_list *list = &made->program->ranks[rank];
         for (int32_t i = 0; i < list->op_count; i++) {
             const int32_t match = list->ops[i].match;
-            if (match != YK_NO_MATCH && !observed[match]) {
+            if (match != YK_OP_NO_MATCH && !observed[match]) {
                 observed[match] = true;
                 starts[match] = sim->ranks[rank].start_s[i];
                 ends[match] = sim->ranks[rank].end_s[i];
-            } else if (match != YK_NO_MATCH) {
+            } else if (match != YK_OP_NO_MATCH) {
                 assert_true(sim->ranks[rank].start_s[i] == starts[match]);
                 assert_true(sim->ranks[rank].end_s[i] == ends[match]);
             }
@@ -176,7 +177,7 @@ static void assert_messages_meet(const struct compiled_plan *made, const struct 
 static void assert_lengths(const struct compiled_plan *made, const struct yk_sim *sim, int32_t rank,
                            double slowdown)
 {
-    const struct yk_program_rank *list = &made->program->ranks[rank];
+    const struct yk_op_list *list = &made->program->ranks[rank];
     double computing_s = 0;
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
@@ -287,7 +288,7 @@ struct unrolled {
 /* The next op of the lane, of all rounds; the number past the last when there is none. */
 static int32_t next_on_lane(struct unrolled *unrolled, int32_t rank, int lane)
 {
-    const struct yk_program_rank *list = &unrolled->made->program->ranks[rank];
+    const struct yk_op_list *list = &unrolled->made->program->ranks[rank];
     int32_t *position = &unrolled->position[rank][lane];
     while (*position < ROUNDS * list->op_count &&
            (int)list->ops[*position % list->op_count].lane != lane) {
@@ -299,7 +300,7 @@ static int32_t next_on_lane(struct unrolled *unrolled, int32_t rank, int lane)
 /* When the next op of a lane can start as far as its rank goes; NAN: not known yet. */
 static double ready_s(struct unrolled *unrolled, int32_t rank, int lane)
 {
-    const struct yk_program_rank *list = &unrolled->made->program->ranks[rank];
+    const struct yk_op_list *list = &unrolled->made->program->ranks[rank];
     const int32_t at = next_on_lane(unrolled, rank, lane);
     if (at == ROUNDS * list->op_count) {
         return NAN;
@@ -321,7 +322,7 @@ static double ready_s(struct unrolled *unrolled, int32_t rank, int lane)
 
 static void set_times(struct unrolled *unrolled, int32_t rank, int lane, double start_s)
 {
-    const struct yk_program_rank *list = &unrolled->made->program->ranks[rank];
+    const struct yk_op_list *list = &unrolled->made->program->ranks[rank];
     const int32_t at = next_on_lane(unrolled, rank, lane);
     const double end_s = start_s + alone_s(unrolled->made, rank, &list->ops[at % list->op_count]);
     unrolled->starts[rank][at] = start_s;
@@ -336,7 +337,7 @@ static bool all_there(struct unrolled *unrolled, int32_t match, double *start_s)
     const struct yk_program *program = unrolled->made->program;
     double latest = 0;
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
-        const struct yk_program_rank *list = &program->ranks[rank];
+        const struct yk_op_list *list = &program->ranks[rank];
         bool participates = false;
         for (int32_t i = 0; i < list->op_count; i++) {
             participates = participates || list->ops[i].match == match;
@@ -373,7 +374,7 @@ static bool advance(struct unrolled *unrolled, int32_t rank, int lane)
         return false;
     }
     for (int32_t other = 0; other < program->rank_count; other++) {
-        const struct yk_program_rank *list = &program->ranks[other];
+        const struct yk_op_list *list = &program->ranks[other];
         const int32_t next = next_on_lane(unrolled, other, lane);
         if (next < ROUNDS * list->op_count && list->ops[next % list->op_count].match == match) {
             set_times(unrolled, other, lane, start_s);
@@ -423,7 +424,7 @@ static double end_of_round(const struct unrolled *unrolled, int32_t round)
 {
     double end_s = 0;
     for (int32_t rank = 0; rank < unrolled->made->program->rank_count; rank++) {
-        const struct yk_program_rank *list = &unrolled->made->program->ranks[rank];
+        const struct yk_op_list *list = &unrolled->made->program->ranks[rank];
         for (int32_t i = 0; i < list->op_count; i++) {
             if (list->ops[i].lane == YK_LANE_COMPUTE) {
                 end_s = fmax(end_s, unrolled->ends[rank][round * list->op_count + i]);
@@ -462,7 +463,7 @@ static void ops_start_when_what_they_wait_for_has_ended(void **state)
         const double step_s = end_of_round(&unrolled, round) - origin_s;
         assert_near(sim->step_s, step_s, step_s);
         for (int32_t rank = 0; rank < made->program->rank_count; rank++) {
-            const struct yk_program_rank *list = &made->program->ranks[rank];
+            const struct yk_op_list *list = &made->program->ranks[rank];
             for (int32_t i = 0; i < list->op_count; i++) {
                 if (list->ops[i].lane != YK_LANE_COPY) {
                     const int32_t at = round * list->op_count + i;
@@ -504,7 +505,7 @@ static void reductions_in_every_micro_batch_last_as_many_times(void **state)
         struct compiled_plan *made = compiled_plan_make(&random, cluster);
         struct yk_plan *plan = made->plan;
         for (int32_t l = 0; l < plan->layer_count; l++) {
-            plan->layers[l].strategy = YK_REPLICATED;
+            plan->layers[l].strategy = YK_SHARDING_REPLICATED;
         }
         double busy_s[2];
         double step_s[2];

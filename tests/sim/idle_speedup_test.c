@@ -15,8 +15,8 @@ static double run(const struct hand_spec *spec, double first_scale, double secon
 {
     struct hand_program *hand = hand_program_make(spec);
     struct yk_device *devices = (struct yk_device *)(uintptr_t)hand->cluster.devices;
-    const struct yk_device_facts facts[] = {{.others_idle_scale = first_scale},
-                                            {.others_idle_scale = second_scale}};
+    const struct yk_device_measurements facts[] = {{.others_idle_scale = first_scale},
+                                                   {.others_idle_scale = second_scale}};
     struct yk_layer_costs *prices = NULL;
     struct yk_sim *sim = NULL;
     devices[0].part = devices[1].part = 1;

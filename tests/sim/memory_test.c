@@ -21,7 +21,7 @@ struct observed {
     struct yk_sim *sim;
     int32_t rank;
     struct yk_program_memory *memory;
-    struct yk_memory_point *points;
+    struct yk_memory_timeline_point *points;
     int32_t count;
 };
 
@@ -40,8 +40,8 @@ static void see_plans(void (*check)(const struct observed *observed))
         for (; observed.rank < observed.made->program->rank_count; observed.rank++) {
             assert_ok(yk_program_memory_count(observed.made->program, observed.rank, observed.arena,
                                               &observed.memory));
-            assert_ok(yk_sim_memory(observed.sim, observed.rank, observed.arena, &observed.points,
-                                    &observed.count));
+            assert_ok(yk_sim_memory_over_time(observed.sim, observed.rank, observed.arena,
+                                              &observed.points, &observed.count));
             check(&observed);
         }
         yk_sim_destroy(observed.sim);
@@ -61,10 +61,10 @@ static void hold_at(const struct observed *observed, double at_s,
         bytes[kind] = observed->memory->always_bytes[kind];
     }
     for (int32_t i = 0; i < observed->memory->lifetime_count; i++) {
-        const struct yk_lifetime *lifetime = &observed->memory->lifetimes[i];
+        const struct yk_buffer_lifetime *lifetime = &observed->memory->lifetimes[i];
         double from_s = INFINITY;
         double until_s = -INFINITY;
-        for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+        for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
             const int32_t begin = lifetime->begin[lane];
             const int32_t end = lifetime->end[lane];
             from_s = begin >= 0 ? fmin(from_s, times->start_s[begin]) : from_s;

@@ -122,7 +122,7 @@ static void computation_is_slower_while_data_moves(void **state)
     assert_sums(&ran, 0, first_s + 4, 0, 0);
     finish(&ran);
     ran = run(&spec, 0);
-    assert_near(ran.sim->step_s, 2 + (4 - 2 / YK_SIM_SLOWDOWN) + 4);
+    assert_near(ran.sim->step_s, 2 + (4 - 2 / YK_SIM_DEFAULT_SLOWDOWN) + 4);
     finish(&ran);
 }
 
@@ -258,7 +258,7 @@ static void collectives_cost_what_their_ring_says(void **state)
                                    .within = {1, 1},
                                    .groups = {{.ranks = {0, 1}, .count = 2, .parts = {0.25, 0.75}}},
                                    .group_count = 1,
-                                   .strategy = YK_KEPT,
+                                   .strategy = YK_SHARDING_KEPT_AFTER_FORWARD,
                                    .lists = {list, list}};
     struct ran ran = run(&spec, 0);
     assert_op(&ran, 0, 0, 0, 7);
@@ -284,7 +284,7 @@ static void blocks_travel_one_by_one(void **state)
     const struct hand_spec spec = {.rank_count = 2,
                                    .devices = {{.layer_s = 1}, {.layer_s = 1}},
                                    .within = {1, 1},
-                                   .strategy = YK_KEPT,
+                                   .strategy = YK_SHARDING_KEPT_AFTER_FORWARD,
                                    .lists = {list, list}};
     for (int32_t blocks = 1; blocks <= 2; blocks++) {
         struct ran ran = {.hand = hand_program_make(&spec)};
@@ -311,7 +311,7 @@ static void a_replicated_layer_is_updated_whole(void **state)
                                    .within = fast,
                                    .groups = {{.ranks = {0, 1}, .count = 2, .parts = {0.25, 0.75}}},
                                    .group_count = 1,
-                                   .strategy = YK_REPLICATED,
+                                   .strategy = YK_SHARDING_REPLICATED,
                                    .lists = {list, list}};
     struct ran ran = run(&spec, 0);
     assert_near(ran.sim->step_s, 4);
@@ -454,7 +454,7 @@ static struct hand_spec busy_spec(void)
         .devices = {{0, 1.1, 0.3}, {1, 1.1, 0.3}, {0, 1.1, 0.3}, {1, 0.7, 0.3}, {1, 1.1, 0.3}},
         .within = {0.01, 3},
         .between = {0.02, 0.9},
-        .strategy = YK_FULLY_SHARDED,
+        .strategy = YK_SHARDING_FULLY_SHARDED,
         .lists = {busy, busy, busy, busy, busy}};
 }
 

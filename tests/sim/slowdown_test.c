@@ -36,7 +36,7 @@ struct measured {
 
 static void add_fact(struct yk_profile *profile, const char *name, double value)
 {
-    const struct yk_profile_fact fact = {"test-test within a node", name};
+    const struct yk_profile_fact_key fact = {"test-test within a node", name};
     const struct yk_profile_measurement measurement = {
         .value = value, .samples = 3, .versions = "test"};
     assert_ok(yk_profile_add_fact(profile, &fact, &measurement));
@@ -100,8 +100,8 @@ static void what_was_measured_of_the_device_goes_before(void **state)
 {
     (void)state;
     struct measured made = make(2, 3);
-    const struct yk_device_facts facts[] = {{.communication_slowdown = 1.5},
-                                            {.communication_slowdown = 1.5}};
+    const struct yk_device_measurements facts[] = {{.communication_slowdown = 1.5},
+                                                   {.communication_slowdown = 1.5}};
     made.hand->program.facts = facts;
     struct yk_sim *sim = run(&made, 0);
     assert_near(sim->ranks[0].end_s[1], 6);

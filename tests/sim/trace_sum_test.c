@@ -25,12 +25,12 @@ static void assert_near(double actual, double expected, double step_s)
 static void check(const struct yk_sim *sim)
 {
     const int32_t ranks = sim->program->rank_count;
-    struct yk_trace_sum sums[COMPILED_PLAN_RANKS];
+    struct yk_trace_breakdown sums[COMPILED_PLAN_RANKS];
     struct yk_trace *trace = NULL;
     assert_true(ranks <= COMPILED_PLAN_RANKS);
-    assert_ok(yk_sim_trace(sim, &trace));
-    assert_near(yk_trace_sum_step_s(trace), sim->step_s, sim->step_s);
-    assert_ok(yk_trace_sum(trace, sim->step_s, sums));
+    assert_ok(yk_sim_make_trace(sim, &trace));
+    assert_near(yk_trace_breakdown_step_s(trace), sim->step_s, sim->step_s);
+    assert_ok(yk_trace_breakdown(trace, sim->step_s, sums));
     for (int32_t rank = 0; rank < ranks; rank++) {
         assert_near(sums[rank].compute_s, sim->ranks[rank].compute_s, sim->step_s);
         assert_near(sums[rank].exposed_s, sim->ranks[rank].exposed_s, sim->step_s);

@@ -339,9 +339,9 @@ static void types_have_the_sizes_their_names_say(void **state)
     } known[] = {{"F64", 8}, {"F32", 4}, {"F16", 2},     {"BF16", 2},    {"I64", 8},    {"I32", 4},
                  {"I16", 2}, {"I8", 1},  {"U8", 1},      {"BOOL", 1},    {"U16", 2},    {"U32", 4},
                  {"U64", 8}, {"C64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"F8_E8M0", 1}};
-    assert_int_equal(sizeof known / sizeof *known, YK_TENSOR_DTYPES);
+    assert_int_equal(sizeof known / sizeof *known, YK_TENSOR_DTYPE_COUNT);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        enum yk_tensor_dtype type = YK_TENSOR_DTYPES;
+        enum yk_tensor_dtype type = YK_TENSOR_DTYPE_COUNT;
         assert_true(yk_tensor_dtype_find(known[i].name, &type));
         assert_string_equal(yk_tensor_dtype_name(type), known[i].name);
         assert_int_equal(yk_tensor_dtype_bytes(type), known[i].bytes);

@@ -15,10 +15,10 @@ static void write_tensors(const char *path, const char *names)
     assert_ok(yk_safetensors_writer_create(support_scratch_path(path), &writer));
     for (const char *c = names; *c; c++) {
         const char name[] = {*c, '\0'};
-        assert_ok(yk_safetensors_writer_declare(writer, name, YK_TENSOR_U8, 0, NULL));
+        assert_ok(yk_safetensors_writer_declare_tensor(writer, name, YK_TENSOR_U8, 0, NULL));
     }
     assert_ok(yk_safetensors_writer_begin(writer));
-    assert_ok(yk_safetensors_writer_add(writer, names, strlen(names)));
+    assert_ok(yk_safetensors_writer_add_bytes(writer, names, strlen(names)));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
 }
@@ -162,9 +162,9 @@ static void a_tensor_that_is_missing_is_named_with_the_nearest(void **state)
     const struct yk_tensor_location *place = NULL;
     char message[600];
     assert_ok(yk_safetensors_writer_create(support_scratch_path("model.safetensors"), &writer));
-    assert_ok(yk_safetensors_writer_declare(writer, "wte.weight", YK_TENSOR_U8, 0, NULL));
+    assert_ok(yk_safetensors_writer_declare_tensor(writer, "wte.weight", YK_TENSOR_U8, 0, NULL));
     assert_ok(yk_safetensors_writer_begin(writer));
-    assert_ok(yk_safetensors_writer_add(writer, "x", 1));
+    assert_ok(yk_safetensors_writer_add_bytes(writer, "x", 1));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_tensor_set_open(support_scratch_folder(), &set));

@@ -9,22 +9,22 @@ static void learn(const struct yk_bpe_file_style *style, struct yk_text *out)
 {
     static const char *const words[] = {"yoke", " yoke", " \"quoted\"", " back\\slash", "\n"};
     struct yk_word_counts *counts = NULL;
-    struct yk_bpe_learned learned = {0};
+    struct yk_bpe_trainer_result learned = {0};
     assert_ok(yk_word_counts_create(&counts));
     for (int i = 0; i < 20; i++) {
         const char *word = words[i % 5];
         assert_ok(yk_word_counts_add(counts, word, strlen(word)));
     }
-    const struct yk_bpe_learn_options lesson = {
+    const struct yk_bpe_trainer_options lesson = {
         .words = counts,
         .specials = style->specials,
         .special_count = style->special_count,
         .token_count = 300,
     };
-    assert_ok(yk_bpe_learn(&lesson, &learned));
+    assert_ok(yk_bpe_trainer_train(&lesson, &learned));
     yk_bpe_file_write(&learned, style, out);
     assert_ok(yk_text_status(out));
-    yk_bpe_learned_free(&learned);
+    yk_bpe_trainer_result_free(&learned);
     yk_word_counts_destroy(counts);
 }
 
@@ -41,11 +41,11 @@ static void assert_frame(const char *style_name, const char *before, const char 
     assert_ok(yk_tokenizer_encode(encoder, " yoke", 5, "text", YK_SPECIAL_TOKENS_ADD, &ids));
     int64_t at = 0;
     if (before) {
-        assert_int_equal(ids.items[at++], yk_tokenizer_id(tokenizer, before));
+        assert_int_equal(ids.items[at++], yk_tokenizer_token_id(tokenizer, before));
     }
-    assert_int_equal(ids.items[at++], yk_tokenizer_id(tokenizer, "\xc4\xa0yoke"));
+    assert_int_equal(ids.items[at++], yk_tokenizer_token_id(tokenizer, "\xc4\xa0yoke"));
     if (behind) {
-        assert_int_equal(ids.items[at++], yk_tokenizer_id(tokenizer, behind));
+        assert_int_equal(ids.items[at++], yk_tokenizer_token_id(tokenizer, behind));
     }
     assert_int_equal(ids.count, at);
     yk_token_ids_free(&ids);
@@ -97,11 +97,11 @@ static void special_tokens_have_the_first_ids_and_their_roles(void **state)
     learn(yk_bpe_file_style_find("llama3"), &file);
     assert_ok(yk_tokenizer_read(file.bytes, file.length, "learned", &tokenizer));
     /* 6, 256, and 22 merges that make each word one token: 3 and 1, 8, 10. */
-    assert_int_equal(yk_tokenizer_count(tokenizer), 284);
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_BEGIN), 0);
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_END), 1);
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_PAD), 5);
-    assert_int_equal(yk_tokenizer_id(tokenizer, "!"), 6);
+    assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 284);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_BEGIN), 0);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_END), 1);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD), 5);
+    assert_int_equal(yk_tokenizer_token_id(tokenizer, "!"), 6);
     yk_tokenizer_destroy(tokenizer);
     yk_text_free(&file);
 }
@@ -120,7 +120,7 @@ static void odd_names_of_special_tokens_are_escaped(void **state)
     learn(&style, &file);
     assert_non_null(strstr(file.bytes, "\"content\": \"a \\\"b\\\"\\\\\\u000a\\u001f\""));
     assert_ok(yk_tokenizer_read(file.bytes, file.length, "learned", &tokenizer));
-    assert_int_equal(yk_tokenizer_id(tokenizer, names[0]), 0);
+    assert_int_equal(yk_tokenizer_token_id(tokenizer, names[0]), 0);
     yk_tokenizer_destroy(tokenizer);
     yk_text_free(&file);
 }

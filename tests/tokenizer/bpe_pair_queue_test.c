@@ -1,19 +1,19 @@
 #include "support/support.h"
 
-#include "tokenizer/bpe_learn.h"
+#include "tokenizer/bpe_trainer.h"
 
 #include <stdlib.h>
 
 static void change(struct yk_bpe_pair_queue *queue, int32_t left, int32_t right, int64_t times,
                    int32_t word)
 {
-    assert_ok(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){left, right}, times, word));
+    assert_ok(yk_bpe_pair_queue_add_count(queue, (struct yk_token_pair){left, right}, times, word));
 }
 
 static void assert_top(struct yk_bpe_pair_queue *queue, int32_t left, int32_t right, int64_t times,
                        int32_t word_count)
 {
-    struct yk_bpe_pair_top top = {0};
+    struct yk_bpe_pair_queue_top top = {0};
     assert_true(yk_bpe_pair_queue_pop(queue, &top));
     assert_int_equal(top.pair.left, left);
     assert_int_equal(top.pair.right, right);
@@ -26,7 +26,7 @@ static void the_most_frequent_comes_first_and_of_equal_ones_the_smallest(void **
 {
     (void)state;
     struct yk_bpe_pair_queue *queue = NULL;
-    struct yk_bpe_pair_top top = {0};
+    struct yk_bpe_pair_queue_top top = {0};
     assert_ok(yk_bpe_pair_queue_create(&queue));
     change(queue, 2, 1, 5, 0);
     change(queue, 1, 9, 5, 0);
@@ -62,7 +62,7 @@ static void a_word_is_noted_once_and_only_where_there_is_more(void **state)
 {
     (void)state;
     struct yk_bpe_pair_queue *queue = NULL;
-    struct yk_bpe_pair_top top = {0};
+    struct yk_bpe_pair_queue_top top = {0};
     assert_ok(yk_bpe_pair_queue_create(&queue));
     change(queue, 1, 2, 3, 4);
     change(queue, 1, 2, 3, 4);
@@ -95,7 +95,7 @@ static void many_pairs_come_out_in_their_order(void **state)
     assert_ok(yk_bpe_pair_queue_flush(queue));
     /* 7919 is a prime that does not divide 10000: each count stands once. */
     for (int64_t times = MANY; times > 0; times--) {
-        struct yk_bpe_pair_top top = {0};
+        struct yk_bpe_pair_queue_top top = {0};
         assert_true(yk_bpe_pair_queue_pop(queue, &top));
         assert_int_equal(top.times, times);
         assert_int_equal((int64_t)top.pair.left * 7919 % MANY + 1, times);

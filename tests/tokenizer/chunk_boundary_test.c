@@ -62,20 +62,20 @@ static void learn_file(const struct yk_bpe_file_style *style, struct yk_text *ou
         " a", "  ", "\n\n", " \n", "\n ", "   ", " word", "\n\n\n", "\t ", " 1", " .", ".\n", " \t",
     };
     struct yk_word_counts *counts = NULL;
-    struct yk_bpe_learned learned = {0};
+    struct yk_bpe_trainer_result learned = {0};
     assert_ok(yk_word_counts_create(&counts));
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         assert_ok(yk_word_counts_add(counts, words[i], strlen(words[i])));
     }
-    const struct yk_bpe_learn_options lesson = {
+    const struct yk_bpe_trainer_options lesson = {
         .words = counts,
         .specials = style->specials,
         .special_count = style->special_count,
         .token_count = 400,
     };
-    assert_ok(yk_bpe_learn(&lesson, &learned));
+    assert_ok(yk_bpe_trainer_train(&lesson, &learned));
     yk_bpe_file_write(&learned, style, out);
-    yk_bpe_learned_free(&learned);
+    yk_bpe_trainer_result_free(&learned);
     yk_word_counts_destroy(counts);
 }
 
@@ -95,8 +95,8 @@ static void encode(struct yk_tokenizer_encoder *encoder, const char *text, size_
 }
 
 /* Cuts the text at every place that is found for one of its beginnings; returns how many. */
-static int check_text(struct yk_tokenizer_encoder *encoder, const struct yk_chunk_boundary *cut,
-                      const struct yk_text *text)
+static int check_text(struct yk_tokenizer_encoder *encoder,
+                      const struct yk_chunk_boundary_rules *cut, const struct yk_text *text)
 {
     struct yk_token_ids whole = {0};
     struct yk_token_ids chunks = {0};
@@ -128,12 +128,12 @@ static void check_file(const char *file, size_t length, bool some)
 {
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_tokenizer_encoder *encoder = NULL;
-    struct yk_chunk_boundary cut = {0};
+    struct yk_chunk_boundary_rules cut = {0};
     struct yk_text text = {0};
     struct yk_random random = yk_random_from_seed(5);
     int cuts = 0;
     assert_ok(yk_tokenizer_read(file, length, "test", &tokenizer));
-    assert_ok(yk_chunk_boundary_of(tokenizer, &cut));
+    assert_ok(yk_chunk_boundary_from_tokenizer(tokenizer, &cut));
     assert_int_equal(cut.possible, some);
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
     for (int i = 0; i < 300; i++) {
@@ -211,10 +211,10 @@ static void a_text_with_no_spaces_is_cut_behind_a_line(void **state)
     for (int i = 0; i < 2; i++) {
         struct yk_text file = {0};
         struct yk_json *root = NULL;
-        struct yk_chunk_boundary cut = {0};
+        struct yk_chunk_boundary_rules cut = {0};
         yk_text_addf(&file, "{\"type\": \"ByteLevel\", \"add_prefix_space\": %s}", prefixes[i]);
         assert_ok(yk_json_parse(file.bytes, file.length, &root));
-        yk_chunk_boundary_read_pre_tokenizer(root, &cut);
+        yk_chunk_boundary_from_pre_tokenizer(root, &cut);
         assert_true(cut.possible);
         assert_int_equal(yk_chunk_boundary_find(&cut, words, strlen(words)), i == 0 ? 5 : 0);
         yk_json_destroy(root);
@@ -233,7 +233,7 @@ static void nothing_is_cut_of_which_nothing_is_known(void **state)
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         struct yk_text file = {0};
         struct yk_json *root = NULL;
-        struct yk_chunk_boundary cut = {0};
+        struct yk_chunk_boundary_rules cut = {0};
         learn_file(yk_bpe_file_style_find("pairs"), &file);
         replace(&file, edits[i][0], edits[i][1]);
         if (i == 2) { /* small letters, and a token that a normalized text may hold */
@@ -242,7 +242,7 @@ static void nothing_is_cut_of_which_nothing_is_known(void **state)
             replace(&file, "\"normalized\": false", "\"normalized\": true");
         }
         assert_ok(yk_json_parse(file.bytes, file.length, &root));
-        yk_chunk_boundary_read(root, &cut);
+        yk_chunk_boundary_from_json(root, &cut);
         assert_false(cut.possible);
         assert_int_equal(yk_chunk_boundary_find(&cut, "a b c", 5), 0);
         yk_json_destroy(root);
@@ -256,9 +256,9 @@ static void a_text_of_characters_is_one_chunk(void **state)
     static const char file[] =
         "{\"yoke\": 1, \"kind\": \"vocabulary\", \"characters\": [\" \", \"a\", \"b\"]}";
     struct yk_tokenizer *tokenizer = NULL;
-    struct yk_chunk_boundary cut = {.possible = true};
+    struct yk_chunk_boundary_rules cut = {.possible = true};
     assert_ok(yk_tokenizer_read(file, strlen(file), "test", &tokenizer));
-    assert_ok(yk_chunk_boundary_of(tokenizer, &cut));
+    assert_ok(yk_chunk_boundary_from_tokenizer(tokenizer, &cut));
     assert_false(cut.possible);
     yk_tokenizer_destroy(tokenizer);
 }

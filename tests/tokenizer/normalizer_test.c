@@ -86,7 +86,7 @@ static void no_normalizer_leaves_a_text_as_it_is(void **state)
     assert_ok(yk_normalizer_read(NULL, "test", &normalizer));
     assert_null(normalizer);
     assert_ok(yk_json_parse("[null]", 6, &nothing));
-    assert_ok(yk_normalizer_read(yk_json_at(nothing, 0), "test", &normalizer));
+    assert_ok(yk_normalizer_read(yk_json_array_at(nothing, 0), "test", &normalizer));
     assert_null(normalizer);
     assert_ok(yk_normalizer_apply(normalizer, "A\xcc\x81\n", 4, &text));
     assert_string_equal(yk_text_chars(&text), "A\xcc\x81\n");

@@ -36,7 +36,7 @@ static void tokens_and_ids_find_each_other(void **state)
     assert_null(yk_token_map_token(map, 1, &length));
     assert_null(yk_token_map_token(map, -1, &length));
     assert_null(yk_token_map_token(map, 6, &length));
-    assert_int_equal(yk_token_map_limit(map), 6);
+    assert_int_equal(yk_token_map_id_limit(map), 6);
     assert_int_equal(yk_token_map_count(map), 3);
     yk_token_map_destroy(map);
 }
@@ -46,7 +46,7 @@ static void an_empty_map_holds_nothing(void **state)
     (void)state;
     struct yk_token_map *map = create();
     assert_int_equal(yk_token_map_find(map, "", 0), -1);
-    assert_int_equal(yk_token_map_limit(map), 0);
+    assert_int_equal(yk_token_map_id_limit(map), 0);
     yk_token_map_destroy(map);
     yk_token_map_destroy(NULL);
 }
@@ -87,7 +87,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_fails(yk_token_map_add(map, "b", 1, YK_TOKEN_MAP_MAX_TOKENS), YK_ERROR_INPUT,
                  "the id of \"b\" is 4194304, where 0 to 4194303 are allowed");
     add(map, "b", YK_TOKEN_MAP_MAX_TOKENS - 1);
-    assert_int_equal(yk_token_map_limit(map), YK_TOKEN_MAP_MAX_TOKENS);
+    assert_int_equal(yk_token_map_id_limit(map), YK_TOKEN_MAP_MAX_TOKENS);
     assert_int_equal(yk_token_map_count(map), 2);
     yk_token_map_destroy(map);
 }

@@ -56,7 +56,7 @@ static void open_oracle(const char *name, struct oracle *out)
     assert_ok(yk_tokenizer_encoder_create(out->tokenizer, &out->encoder));
     path.length -= strlen("json");
     yk_text_add(&path, "cases");
-    assert_ok(yk_file_read(path.bytes, &out->file));
+    assert_ok(yk_file_read_document(path.bytes, &out->file));
     yk_text_free(&path);
 }
 

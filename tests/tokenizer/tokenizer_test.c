@@ -70,12 +70,12 @@ static void a_tokenizer_describes_itself(void **state)
     yk_tokenizer_write(tokenizer, &words);
     assert_string_equal(words.bytes, PLAIN);
     assert_string_equal(yk_tokenizer_file_name(tokenizer), "tokenizer.json");
-    assert_int_equal(yk_tokenizer_count(tokenizer), 4);
-    assert_int_equal(yk_tokenizer_id(tokenizer, "ab"), 2);
-    assert_int_equal(yk_tokenizer_id(tokenizer, "ba"), -1);
+    assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 4);
+    assert_int_equal(yk_tokenizer_token_id(tokenizer, "ab"), 2);
+    assert_int_equal(yk_tokenizer_token_id(tokenizer, "ba"), -1);
     assert_null(yk_tokenizer_vocabulary(tokenizer));
-    for (int role = 0; role < YK_TOKEN_ROLES; role++) {
-        assert_int_equal(yk_tokenizer_role(tokenizer, (enum yk_token_role)role), -1);
+    for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
+        assert_int_equal(yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role), -1);
     }
     yk_text_free(&words);
     yk_tokenizer_destroy(tokenizer);
@@ -89,13 +89,13 @@ static void roles_are_known_by_their_names(void **state)
     struct yk_tokenizer *tokenizer = read_json(
         "{\"model\": {\"type\": \"WordPiece\", \"unk_token\": \"[UNK]\", \"vocab\": {\"[PAD]\": 0, "
         "\"[UNK]\": 1, \"[CLS]\": 2, \"[SEP]\": 3, \"[MASK]\": 4, \"a\": 9}}}");
-    static const int32_t expected[YK_TOKEN_ROLES] = {
+    static const int32_t expected[YK_TOKEN_ROLE_COUNT] = {
         [YK_TOKEN_PAD] = 0,  [YK_TOKEN_UNKNOWN] = 1, [YK_TOKEN_BEGIN] = 2,    [YK_TOKEN_END] = 3,
         [YK_TOKEN_MASK] = 4, [YK_TOKEN_CLASS] = 2,   [YK_TOKEN_SEPARATOR] = 3};
-    for (int role = 0; role < YK_TOKEN_ROLES; role++) {
-        assert_int_equal(yk_tokenizer_role(tokenizer, (enum yk_token_role)role), expected[role]);
+    for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
+        assert_int_equal(yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role), expected[role]);
     }
-    assert_int_equal(yk_tokenizer_count(tokenizer), 10);
+    assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 10);
     struct yk_text words = {0};
     yk_tokenizer_describe(tokenizer, &words);
     assert_string_equal(words.bytes, "WordPiece, 6 tokens");
@@ -106,37 +106,37 @@ static void roles_are_known_by_their_names(void **state)
                           "{\"id\": 4, \"content\": \"<|begin_of_text|>\"},"
                           "{\"id\": 5, \"content\": \"<|end_of_text|>\"},"
                           "{\"id\": 6, \"content\": \"<|finetune_right_pad_id|>\"}]}");
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_BEGIN), 4);
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_END), 5);
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_PAD), 6);
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_CLASS), -1);
-    assert_int_equal(yk_tokenizer_count(tokenizer), 7);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_BEGIN), 4);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_END), 5);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD), 6);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_CLASS), -1);
+    assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 7);
     yk_tokenizer_destroy(tokenizer);
 }
 
 static void characters_are_a_tokenizer_too(void **state)
 {
     (void)state;
-    struct yk_vocabulary *vocabulary = NULL;
+    struct yk_character_vocabulary *vocabulary = NULL;
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_text words = {0};
     struct yk_text file = {0};
     struct yk_token_ids ids = {0};
-    assert_ok(yk_vocabulary_build("ab\n", 3, "text", &vocabulary));
+    assert_ok(yk_character_vocabulary_build("ab\n", 3, "text", &vocabulary));
     assert_ok(yk_tokenizer_create_characters(vocabulary, &tokenizer));
-    assert_ok(yk_vocabulary_write(vocabulary, &file));
-    yk_vocabulary_destroy(vocabulary);
+    assert_ok(yk_character_vocabulary_write(vocabulary, &file));
+    yk_character_vocabulary_destroy(vocabulary);
     yk_tokenizer_write(tokenizer, &words);
     assert_string_equal(words.bytes, file.bytes);
     assert_string_equal(yk_tokenizer_file_name(tokenizer), "vocabulary.json");
     words.length = 0;
     yk_tokenizer_describe(tokenizer, &words);
     assert_string_equal(words.bytes, "characters, 3 tokens");
-    assert_int_equal(yk_tokenizer_id(tokenizer, "b"), 2);
-    assert_int_equal(yk_tokenizer_id(tokenizer, "ba"), -1);
-    assert_int_equal(yk_tokenizer_role(tokenizer, YK_TOKEN_END), -1);
-    assert_int_equal(yk_vocabulary_count(yk_tokenizer_vocabulary(tokenizer)), 3);
+    assert_int_equal(yk_tokenizer_token_id(tokenizer, "b"), 2);
+    assert_int_equal(yk_tokenizer_token_id(tokenizer, "ba"), -1);
+    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_END), -1);
+    assert_int_equal(yk_character_vocabulary_count(yk_tokenizer_vocabulary(tokenizer)), 3);
     assert_ids(tokenizer, "ba\n", YK_SPECIAL_TOKENS_ADD, (int32_t[]){2, 1, 0}, 3);
     assert_decoded(tokenizer, (int32_t[]){2, -1, 3, 1}, 4, true, "ba");
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));

@@ -22,7 +22,7 @@ static void classes_hold_what_hugging_face_counts(void **state)
 {
     (void)state;
     static const struct {
-        enum yk_unicode_kind kind;
+        enum yk_unicode_category kind;
         uint32_t inside;
         uint32_t outside;
     } cases[] = {
@@ -41,22 +41,23 @@ static void classes_hold_what_hugging_face_counts(void **state)
         {YK_UNICODE_IDEOGRAPH, 0x2ceaf, 0x10ffff},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_true(yk_unicode_is(cases[i].inside, cases[i].kind));
-        assert_false(yk_unicode_is(cases[i].outside, cases[i].kind));
+        assert_true(yk_unicode_is_in_category(cases[i].inside, cases[i].kind));
+        assert_false(yk_unicode_is_in_category(cases[i].outside, cases[i].kind));
     }
 }
 
 static void small_letters_are_those_of_each_character_alone(void **state)
 {
     (void)state;
-    uint32_t out[YK_UNICODE_MAX_LOWER];
-    assert_int_equal(yk_unicode_lower('A', out), 1);
+    uint32_t out[YK_UNICODE_MAX_LOWERCASE];
+    assert_int_equal(yk_unicode_lowercase_character('A', out), 1);
     assert_int_equal(out[0], 'a');
-    assert_int_equal(yk_unicode_lower(0x1e9e, out), 1); /* the capital sharp s */
+    assert_int_equal(yk_unicode_lowercase_character(0x1e9e, out), 1); /* the capital sharp s */
     assert_int_equal(out[0], 0xdf);
-    assert_int_equal(yk_unicode_lower(0x3a3, out), 1); /* sigma, also at the end of a word */
+    assert_int_equal(yk_unicode_lowercase_character(0x3a3, out),
+                     1); /* sigma, also at the end of a word */
     assert_int_equal(out[0], 0x3c3);
-    assert_int_equal(yk_unicode_lower(0x130, out), 2); /* SpecialCasing.txt */
+    assert_int_equal(yk_unicode_lowercase_character(0x130, out), 2); /* SpecialCasing.txt */
     assert_int_equal(out[0], 'i');
     assert_int_equal(out[1], 0x307);
 }

@@ -74,7 +74,7 @@ static void words_beyond_the_limit_are_refused(void **state)
     (void)state;
     struct yk_word_counts *counts = NULL;
     assert_ok(yk_word_counts_create(&counts));
-    yk_word_counts_limit(counts, 2 * (32 + 3));
+    yk_word_counts_set_max_bytes(counts, 2 * (32 + 3));
     assert_ok(yk_word_counts_add(counts, "one", 3));
     assert_ok(yk_word_counts_add(counts, "two", 3));
     assert_ok(yk_word_counts_add(counts, "one", 3));

@@ -44,7 +44,7 @@ house() {
     header graph/graph.h '#include "base/text.h"'
     header sched/schedule.h '#include "graph/graph.h"'
     header trace/trace.h '#include "base/text.h"'
-    header comm/comm.h 'struct yk_comm { void (*abort)(int); };'
+    header comm/comm.h 'struct yk_comm_backend { void (*abort)(int); };'
     write base/json.c <<'END'
 #include <jansson.h>
 END
@@ -65,7 +65,7 @@ END
 END
     write comm/comm.c <<'END'
 #include "comm/comm.h"
-void yk_comm_end(struct yk_comm *comm) { comm->abort(1); }
+void yk_comm_end(struct yk_comm_backend *comm) { comm->abort(1); }
 END
     header job/job.h '#include "sched/schedule.h"'
     write cli/main.c <<'END'
@@ -262,10 +262,10 @@ passes() {
 calling base/status.c yk_fail
 calling base/plugin/host.c yk_fail
 calling base/list.c yk_list yk_fail
-calling graph/order.c yk_order yk_list yk_fail
-calling graph/walk.c yk_walk yk_order
-calling job/plan.c yk_job yk_walk yk_order
-calling cli/main.c main yk_job yk_fail
+calling graph/order.c yk_transfer_order yk_list yk_fail
+calling graph/walk.c yk_walk yk_transfer_order
+calling job/plan.c yk_job_callbacks yk_walk yk_transfer_order
+calling cli/main.c main yk_job_callbacks yk_fail
 build base/status.c base/plugin/host.c base/list.c graph/order.c graph/walk.c job/plan.c cli/main.c
 passes 'a house in which all calls go down'
 
@@ -281,21 +281,21 @@ printf 'extern const int yk_kinds[];\nint main(void) { return yk_kinds[0]; }\n' 
 build sched/kinds.c cli/main.c
 refused 'data past job' cli/main.c: 'uses yk_kinds in src/sched/kinds.c: cli must not use sched'
 
-calling graph/order.c yk_order yk_heft
+calling graph/order.c yk_transfer_order yk_heft
 calling sched/heft.c yk_heft
 build graph/order.c sched/heft.c
 refused 'a call upwards' graph/order.c: 'calls yk_heft in src/sched/heft.c: graph must not use sched: it is above graph'
 
-calling graph/order.c yk_order yk_walk
-calling graph/walk.c yk_walk yk_order
+calling graph/order.c yk_transfer_order yk_walk
+calling graph/walk.c yk_walk yk_transfer_order
 build graph/order.c graph/walk.c
 refused 'two files that call each other' graph/order.c: \
-    'calls yk_walk in src/graph/walk.c, which calls yk_order back: move what both need below both'
+    'calls yk_walk in src/graph/walk.c, which calls yk_transfer_order back: move what both need below both'
 
-calling graph/deep/order.c yk_order yk_walk
-calling graph/walk.c yk_walk yk_order
+calling graph/deep/order.c yk_transfer_order yk_walk
+calling graph/walk.c yk_walk yk_transfer_order
 build graph/deep/order.c graph/walk.c
-refused 'two folders of a room that call each other' graph/deep/order.c: 'which calls yk_order back'
+refused 'two folders of a room that call each other' graph/deep/order.c: 'which calls yk_transfer_order back'
 
 # A file that calls into the circle and one that is called from it are not named.
 calling graph/top.c yk_top yk_a
@@ -313,14 +313,14 @@ calling graph/c.c yk_c yk_b
 build graph/a.c graph/b.c graph/c.c
 refused 'the second of two circles' graph/b.c: 'calls yk_c in src/graph/c.c, which calls yk_b back'
 
-calling graph/order.c yk_order yk_walk
+calling graph/order.c yk_transfer_order yk_walk
 calling graph/walk.c yk_walk
 build graph/order.c graph/walk.c
 rm "$tree/build/release/CMakeFiles/yoke.dir/src/graph/walk.c.o"
 refused 'a folder in which not all is built' graph/walk.c ''
 
-calling graph/order.c yk_order yk_walk
-calling graph/walk.c yk_walk yk_order
+calling graph/order.c yk_transfer_order yk_walk
+calling graph/walk.c yk_walk yk_transfer_order
 build graph/order.c graph/walk.c
 calling graph/walk.c yk_walk
 build graph/order.c graph/walk.c

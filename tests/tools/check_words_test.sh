@@ -78,7 +78,7 @@ END
 refused 'an identifier' 'src/sched/cpop.c:1: the identifier yk_cpop_take: "take" is retired'
 
 house
-echo 'struct yk_job { int wish; };' | write include/job.h
+echo 'struct yk_job_callbacks { int wish; };' | write include/job.h
 refused 'a member' 'include/job.h:1: the identifier wish'
 
 house
@@ -102,8 +102,8 @@ printf 'static int zero;\nstatic const char *const key = "messages_beside_comput
 refused 'a key' 'src/plan/file.c:2: the key or option messages_beside_compute'
 
 house
-echo 'const wish = { told: 1 };' | write src/report/web/lanes.js
-refused 'an identifier of a script' 'src/report/web/lanes.js:1: the identifier wish'
+echo 'const wish = { told: 1 };' | write src/report/web/time_chart.js
+refused 'an identifier of a script' 'src/report/web/time_chart.js:1: the identifier wish'
 
 house
 write src/sched/peft.c <<'END'

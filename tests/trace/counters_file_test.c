@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-static struct yk_counter_row row_of(const char *name, double seconds, double sm, double power)
+static struct yk_counter_average row_of(const char *name, double seconds, double sm, double power)
 {
-    struct yk_counter_row row = {.name = name, .seconds = seconds};
+    struct yk_counter_average row = {.name = name, .seconds = seconds};
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         row.values[c] = NAN;
     }
@@ -29,18 +29,18 @@ static struct yk_counter_reading reading_of(double begin_s, double end_s, double
 static void what_is_written_comes_back(void **state)
 {
     (void)state;
-    struct yk_counter_row phases[] = {row_of("forward", 4.25, 0.93, NAN),
-                                      row_of("step", 10, 0.5, 651)};
-    struct yk_counter_row kinds[] = {row_of("gpt-block", 3, NAN, 640)};
+    struct yk_counter_average phases[] = {row_of("forward", 4.25, 0.93, NAN),
+                                          row_of("step", 10, 0.5, 651)};
+    struct yk_counter_average kinds[] = {row_of("gpt-block", 3, NAN, 640)};
     struct yk_counter_reading step[] = {reading_of(-0.004, 0.006, 0.91),
                                         reading_of(0.006, 0.016, NAN)};
-    struct yk_counter_rank rank = {
+    struct yk_counter_rank_data rank = {
         "h200 \"a\"", "NVML GPM every 10 ms", {phases, 2}, {kinds, 1}, {step, 2}, {NULL, 0}};
     struct yk_arena *arena = NULL;
     struct yk_text text = {0};
-    struct yk_counter_ranks read = {0};
+    struct yk_counter_run_data read = {0};
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_counters_file_write(&(struct yk_counter_ranks){&rank, 1}, &text));
+    assert_ok(yk_counters_file_write(&(struct yk_counter_run_data){&rank, 1}, &text));
     assert_ok(yk_counters_file_read(yk_text_chars(&text), text.length, "x", arena, &read));
     assert_int_equal(read.count, 1);
     assert_string_equal(read.all[0].device, "h200 \"a\"");
@@ -56,8 +56,8 @@ static void what_is_written_comes_back(void **state)
     assert_true(read.all[0].step.readings[0].values[YK_COUNTER_SM] == 0.91);
     assert_true(isnan(read.all[0].step.readings[1].values[YK_COUNTER_SM]));
     assert_int_equal(read.all[0].run.count, 0);
-    assert_true(yk_counters_file_has(&read.all[0], YK_COUNTER_POWER));
-    assert_false(yk_counters_file_has(&read.all[0], YK_COUNTER_DRAM));
+    assert_true(yk_counters_file_has_counter(&read.all[0], YK_COUNTER_POWER));
+    assert_false(yk_counters_file_has_counter(&read.all[0], YK_COUNTER_DRAM));
     yk_text_free(&text);
     yk_arena_destroy(arena);
 }
@@ -92,7 +92,7 @@ static void what_makes_no_sense_is_refused_in_one_sentence(void **state)
     struct yk_arena *arena = NULL;
     assert_ok(yk_arena_create(&arena));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct yk_counter_ranks read = {0};
+        struct yk_counter_run_data read = {0};
         const yk_status status =
             yk_counters_file_read(cases[i][0], strlen(cases[i][0]), "x", arena, &read);
         assert_int_equal(status, YK_ERROR_INPUT);

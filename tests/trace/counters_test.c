@@ -17,7 +17,7 @@ enum {
 struct doing {
     double lengths_s[PARTS + 1]; /* the last is the pause */
     double values[PARTS + 1];
-    struct yk_counter_span spans[MOST_SPANS];
+    struct yk_counter_part_span spans[MOST_SPANS];
     int32_t span_count;
     double end_s;
 };
@@ -42,7 +42,7 @@ static void do_steps(struct doing *doing, int32_t steps, double jitter, struct y
                 doing->lengths_s[p] * (1 + jitter * (yk_random_uniform(random) - 0.5));
             if (p < PARTS) {
                 doing->spans[doing->span_count++] =
-                    (struct yk_counter_span){at_s, at_s + length_s, p};
+                    (struct yk_counter_part_span){at_s, at_s + length_s, p};
             }
             at_s += length_s;
         }
@@ -56,7 +56,7 @@ static double average(const struct doing *doing, double begin_s, double end_s)
     double sum = 0;
     double left_s = end_s - begin_s;
     for (int32_t i = 0; i < doing->span_count; i++) {
-        const struct yk_counter_span *span = &doing->spans[i];
+        const struct yk_counter_part_span *span = &doing->spans[i];
         const double within_s = fmin(span->end_s, end_s) - fmax(span->begin_s, begin_s);
         if (within_s > 0) {
             sum += within_s * doing->values[span->part];
@@ -93,7 +93,7 @@ struct shared {
 
 /* Every part by itself. */
 static yk_status share_parts(const struct yk_counter_reading *readings, int32_t reading_count,
-                             const struct yk_counter_span *spans, int32_t span_count,
+                             const struct yk_counter_part_span *spans, int32_t span_count,
                              int32_t part_count, double *out, double *seconds)
 {
     bool members[64 * 64] = {false};
@@ -102,7 +102,7 @@ static yk_status share_parts(const struct yk_counter_reading *readings, int32_t 
     }
     return yk_counters_fit_parts(
         readings, reading_count, spans, span_count,
-        &(struct yk_counter_groups){members, part_count, part_count, NULL, 0}, out, seconds);
+        &(struct yk_counter_part_groups){members, part_count, part_count, NULL, 0}, out, seconds);
 }
 
 static void share(const struct doing *doing, const struct yk_counter_reading *readings,
@@ -177,7 +177,7 @@ static void what_readings_cannot_separate_is_not_shown(void **state)
 static void only_what_goes_together_stays_open(void **state)
 {
     (void)state;
-    static const struct yk_counter_span spans[] = {
+    static const struct yk_counter_part_span spans[] = {
         {0, 1, 0}, {1, 2, 1}, {2, 3, 2}, {4, 5, 0}, {5, 6, 1}, {6, 9, 2}, {9, 10, 2},
     };
     /* Parts 0 and 1 half and half; then with ever more of part 2: 0.5, 0.1, 0.3. */
@@ -203,7 +203,7 @@ static void only_what_goes_together_stays_open(void **state)
 static void groups_are_shown_where_their_parts_are_not(void **state)
 {
     (void)state;
-    static const struct yk_counter_span spans[] = {{0, 1, 0}, {1, 2, 1}, {2, 4, 2}};
+    static const struct yk_counter_part_span spans[] = {{0, 1, 0}, {1, 2, 1}, {2, 4, 2}};
     static const bool members[] = {true, false, false, true, true, false, true, true, true};
     struct yk_counter_reading readings[] = {
         nothing_read(0, 2), nothing_read(0, 2), nothing_read(0, 3),
@@ -216,7 +216,7 @@ static void groups_are_shown_where_their_parts_are_not(void **state)
         readings[i].values[YK_COUNTER_SM] = shown[i];
     }
     assert_ok(yk_counters_fit_parts(readings, 5, spans, 3,
-                                    &(struct yk_counter_groups){members, 3, 3, NULL, 0},
+                                    &(struct yk_counter_part_groups){members, 3, 3, NULL, 0},
                                     &values[0][0], seconds));
     assert_true(isnan(values[0][YK_COUNTER_SM]));
     assert_true(fabs(values[1][YK_COUNTER_SM] - 0.5) < 1e-6);
@@ -229,7 +229,7 @@ static void groups_are_shown_where_their_parts_are_not(void **state)
 static void what_overlaps_computation_is_not_counted_twice(void **state)
 {
     (void)state;
-    static const struct yk_counter_span spans[] = {{0, 6, 0}, {4, 10, 1}};
+    static const struct yk_counter_part_span spans[] = {{0, 6, 0}, {4, 10, 1}};
     struct yk_counter_reading readings[10];
     double values[2][YK_COUNTER_COUNT];
     double seconds[2];
@@ -246,10 +246,10 @@ static void what_overlaps_computation_is_not_counted_twice(void **state)
 static void readings_of_what_nobody_knows_do_not_count(void **state)
 {
     (void)state;
-    static const struct yk_counter_span spans[] = {
-        {-INFINITY, 0, YK_COUNTER_UNKNOWN},
+    static const struct yk_counter_part_span spans[] = {
+        {-INFINITY, 0, YK_COUNTER_UNKNOWN_PART},
         {0, 4, 0},
-        {3, INFINITY, YK_COUNTER_UNKNOWN},
+        {3, INFINITY, YK_COUNTER_UNKNOWN_PART},
     };
     struct yk_counter_reading readings[6];
     double values[YK_COUNTER_COUNT];
@@ -268,7 +268,7 @@ static void readings_of_what_nobody_knows_do_not_count(void **state)
 static void no_readings_or_spans_show_nothing(void **state)
 {
     (void)state;
-    const struct yk_counter_span span = {0, 1, 0};
+    const struct yk_counter_part_span span = {0, 1, 0};
     const struct yk_counter_reading reading = nothing_read(0, 1);
     double values[YK_COUNTER_COUNT];
     double seconds = 5;
@@ -301,7 +301,7 @@ static void a_fit_is_the_best_within_its_bounds(void **state)
                 rows[r][i] = yk_random_uniform(&random);
             }
             y[r] = 6 * yk_random_uniform(&random) - 1 + 2 * rows[r][trial % COUNT];
-            yk_bounded_fit_add(&fit, rows[r], y[r], 1);
+            yk_bounded_fit_add_row(&fit, rows[r], y[r], 1);
         }
         yk_bounded_fit_solve(&fit, 1, &answer);
         memcpy(x, answer.values, sizeof x);

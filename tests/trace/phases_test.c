@@ -46,7 +46,7 @@ static const struct {
 };
 
 struct doing {
-    struct yk_counter_span spans[MOST_STEPS * STEP_SPANS];
+    struct yk_counter_part_span spans[MOST_STEPS * STEP_SPANS];
     double sums[MOST_STEPS * STEP_SPANS + 1][SHOWN]; /* of what came before a span */
     int32_t span_count;
     struct yk_counter_reading readings[MOST_READINGS];
@@ -76,7 +76,7 @@ static void do_steps(struct doing *doing, struct yk_random *random)
             const double length_s = unit_s * step[i].ms;
             memcpy(doing->sums[doing->span_count], sums, sizeof sums);
             doing->spans[doing->span_count++] =
-                (struct yk_counter_span){at_s, at_s + length_s, step[i].part};
+                (struct yk_counter_part_span){at_s, at_s + length_s, step[i].part};
             at_s += length_s;
             for (int c = 0; c < SHOWN; c++) {
                 sums[c] += length_s * step[i].values[c];
@@ -93,7 +93,7 @@ static double sum_until(const struct doing *doing, double at_s, int counter, int
     while (*from < doing->span_count && doing->spans[*from].end_s <= at_s) {
         (*from)++;
     }
-    const struct yk_counter_span *span = &doing->spans[*from];
+    const struct yk_counter_part_span *span = &doing->spans[*from];
     return doing->sums[*from][counter] +
            fmax(at_s - span->begin_s, 0) * step[*from % STEP_SPANS].values[counter];
 }
@@ -154,7 +154,7 @@ static void share(const struct doing *doing, struct shares *out)
             members[PHASES + p / 2][p] = true;
         }
     }
-    const struct yk_counter_groups groups = {&members[0][0], GROUPS, PARTS, families, 0.5e-3};
+    const struct yk_counter_part_groups groups = {&members[0][0], GROUPS, PARTS, families, 0.5e-3};
     assert_ok(yk_counters_fit_parts(doing->readings, doing->reading_count, doing->spans,
                                     doing->span_count, &groups, &out->values[0][0], out->seconds));
 }

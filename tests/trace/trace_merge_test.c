@@ -23,7 +23,7 @@ static void ranks_follow_each_other_by_one_clock(void **state)
     (void)state;
     struct yk_trace *parts[] = {make("cpu0", 2), make("cpu1", 100.5)};
     struct yk_trace *whole = NULL;
-    const struct yk_trace_part list[] = {{parts[0], -2}, {parts[1], -100}};
+    const struct yk_trace_merge_input list[] = {{parts[0], -2}, {parts[1], -100}};
     assert_ok(yk_trace_merge(list, 2, &whole));
     assert_int_equal(yk_trace_rank_count(whole), 2);
     assert_string_equal(yk_trace_rank_name(whole, 0), "cpu0");
@@ -48,7 +48,7 @@ static void a_clock_that_is_no_number_is_refused(void **state)
     (void)state;
     struct yk_trace *parts[] = {make("cpu0", 0), make("cpu1", 0)};
     struct yk_trace *whole = NULL;
-    const struct yk_trace_part list[] = {{parts[0], 0}, {parts[1], INFINITY}};
+    const struct yk_trace_merge_input list[] = {{parts[0], 0}, {parts[1], INFINITY}};
     assert_fails(yk_trace_merge(list, 2, &whole), YK_ERROR_NUMBERS,
                  "the clock of rank 1 is off by inf s");
     assert_null(whole);

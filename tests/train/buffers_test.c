@@ -17,31 +17,31 @@ struct request {
     int64_t lora_rank;
     bool nf4;
     bool recompute;
-    enum yk_pipeline pipeline;
+    enum yk_pipeline_schedule_kind pipeline;
     int64_t target_sequence; /* of a decoder */
 };
 
 static const struct request requests[] = {
-    {"gpt-mini", 12, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
-    {"gpt-mini", 12, 64, 4, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
-    {"gpt-mini", 12, 64, 3, YK_PRECISION_FP32, 0, false, false, YK_GPIPE, 0},
-    {"gpt-mini", 7, 128, 3, YK_PRECISION_BF16, 0, false, true, YK_1F1B, 0},
-    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
-    {"gpt2", 4, 64, 2, YK_PRECISION_FP16, 0, false, true, YK_1F1B, 0},
-    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 8, false, false, YK_1F1B, 0},
-    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, false, YK_1F1B, 0},
-    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, true, YK_1F1B, 0},
-    {"tinyllama-1.1b", 2, 64, 2, YK_PRECISION_BF16, 16, false, false, YK_1F1B, 0},
-    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, false, YK_1F1B, 0},
-    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, true, YK_1F1B, 0},
-    {"bert-mini", 6, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
-    {"bert-base-mlm", 4, 64, 2, YK_PRECISION_BF16, 0, false, true, YK_1F1B, 0},
-    {"bert-base-mlm", 4, 64, 1, YK_PRECISION_FP32, 8, true, false, YK_1F1B, 0},
-    {"transformer-small", 6, 48, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 64},
-    {"transformer-small", 7, 64, 3, YK_PRECISION_FP32, 0, false, true, YK_1F1B, 32},
-    {"transformer-small", 6, 64, 3, YK_PRECISION_BF16, 0, false, false, YK_GPIPE, 0},
-    {"transformer-small", 6, 64, 3, YK_PRECISION_FP32, 0, false, true, YK_GPIPE, 32},
-    {"transformer-base", 4, 64, 2, YK_PRECISION_BF16, 8, true, true, YK_1F1B, 48},
+    {"gpt-mini", 12, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_PIPELINE_1F1B, 0},
+    {"gpt-mini", 12, 64, 4, YK_PRECISION_FP32, 0, false, false, YK_PIPELINE_1F1B, 0},
+    {"gpt-mini", 12, 64, 3, YK_PRECISION_FP32, 0, false, false, YK_PIPELINE_GPIPE, 0},
+    {"gpt-mini", 7, 128, 3, YK_PRECISION_BF16, 0, false, true, YK_PIPELINE_1F1B, 0},
+    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_PIPELINE_1F1B, 0},
+    {"gpt2", 4, 64, 2, YK_PRECISION_FP16, 0, false, true, YK_PIPELINE_1F1B, 0},
+    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 8, false, false, YK_PIPELINE_1F1B, 0},
+    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, false, YK_PIPELINE_1F1B, 0},
+    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, true, YK_PIPELINE_1F1B, 0},
+    {"tinyllama-1.1b", 2, 64, 2, YK_PRECISION_BF16, 16, false, false, YK_PIPELINE_1F1B, 0},
+    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, false, YK_PIPELINE_1F1B, 0},
+    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, true, YK_PIPELINE_1F1B, 0},
+    {"bert-mini", 6, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_PIPELINE_1F1B, 0},
+    {"bert-base-mlm", 4, 64, 2, YK_PRECISION_BF16, 0, false, true, YK_PIPELINE_1F1B, 0},
+    {"bert-base-mlm", 4, 64, 1, YK_PRECISION_FP32, 8, true, false, YK_PIPELINE_1F1B, 0},
+    {"transformer-small", 6, 48, 1, YK_PRECISION_FP32, 0, false, false, YK_PIPELINE_1F1B, 64},
+    {"transformer-small", 7, 64, 3, YK_PRECISION_FP32, 0, false, true, YK_PIPELINE_1F1B, 32},
+    {"transformer-small", 6, 64, 3, YK_PRECISION_BF16, 0, false, false, YK_PIPELINE_GPIPE, 0},
+    {"transformer-small", 6, 64, 3, YK_PRECISION_FP32, 0, false, true, YK_PIPELINE_GPIPE, 32},
+    {"transformer-base", 4, 64, 2, YK_PRECISION_BF16, 8, true, true, YK_PIPELINE_1F1B, 48},
 };
 
 enum {
@@ -51,16 +51,16 @@ enum {
 struct step {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     struct yk_program *program;
     struct yk_net *net;
-    struct yk_buffers buffers;
+    struct yk_executor_buffers buffers;
 };
 
 static struct yk_plan *plan_of(struct step *step, const struct request *request,
                                const struct yk_workload *workload)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(step->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(step->sizes);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(step->arena, 1, 1, model->layer_count, &plan), YK_OK);
     plan->model_source = request->model;
@@ -68,7 +68,7 @@ static struct yk_plan *plan_of(struct step *step, const struct request *request,
     plan->workload = *workload;
     plan->ranks[0].limit_bytes = 1e12;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_member){.share = request->batch, .part = 1};
+    plan->groups[0].members[0] = (struct yk_plan_group_member){.share = request->batch, .part = 1};
     for (int32_t l = 0; l < model->layer_count; l++) {
         const bool block = strstr(model->layers[l].kind, "-block") != NULL;
         plan->layers[l].recompute = request->recompute && block;
@@ -96,20 +96,21 @@ static struct step open_step(const struct request *request)
         .nf4 = request->nf4,
     };
     assert_int_equal(yk_arena_create(&step.arena), YK_OK);
-    assert_int_equal(yk_model_config_find(request->model, &config), YK_OK);
+    assert_int_equal(yk_model_config_find_builtin(request->model, &config), YK_OK);
     assert_int_equal(yk_cluster_parse("cpu:2", &step.cluster), YK_OK);
-    assert_int_equal(yk_model_sizes_create(config, &workload, &step.sizes), YK_OK);
+    assert_int_equal(yk_model_cache_create(config, &workload, &step.sizes), YK_OK);
     assert_int_equal(yk_program_compile(plan_of(&step, request, &workload), step.cluster,
                                         step.sizes, &step.program),
                      YK_OK);
-    assert_int_equal(yk_net_create(yk_model_sizes_whole_batch(step.sizes), &options, &step.net),
+    assert_int_equal(yk_net_create(yk_model_cache_whole_batch(step.sizes), &options, &step.net),
                      YK_OK);
-    struct yk_facts *facts = NULL;
-    struct yk_rank_view *view = NULL;
-    assert_int_equal(yk_facts_make(step.program, step.arena, &facts), YK_OK);
-    assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
-    assert_int_equal(yk_buffers_assign(&(struct yk_buffers_request){.view = view, .net = step.net},
-                                       step.arena, &step.buffers),
+    struct yk_program_facts *facts = NULL;
+    struct yk_op_index *view = NULL;
+    assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
+    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &view), YK_OK);
+    assert_int_equal(yk_executor_buffers_assign(
+                         &(struct yk_executor_buffers_request){.view = view, .net = step.net},
+                         step.arena, &step.buffers),
                      YK_OK);
     return step;
 }
@@ -118,7 +119,7 @@ static void close_step(struct step *step)
 {
     yk_net_destroy(step->net);
     yk_program_destroy(step->program);
-    yk_model_sizes_destroy(step->sizes);
+    yk_model_cache_destroy(step->sizes);
     yk_cluster_destroy(step->cluster);
     yk_arena_destroy(step->arena);
 }
@@ -158,8 +159,8 @@ static int32_t owner_of(const struct step *step, const struct yk_op *op, int32_t
     return (layer * step->program->plan->micro_batches + op->micro_batch) * KINDS + kind;
 }
 
-static const struct yk_pass_offsets *offsets_of(const struct step *step, const struct yk_op *op,
-                                                int32_t layer)
+static const struct yk_layer_buffer_offsets *offsets_of(const struct step *step,
+                                                        const struct yk_op *op, int32_t layer)
 {
     return &step->buffers.passes[layer * step->program->plan->micro_batches + op->micro_batch];
 }
@@ -191,7 +192,7 @@ static void expect_inputs(const struct step *step, const struct canvas *canvas,
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
     const int32_t before[] = {layer->input, layer->memory};
-    const bool keeps = yk_model_sizes_whole_batch(step->sizes)->layers[op->layer].keeps_input;
+    const bool keeps = yk_model_cache_whole_batch(step->sizes)->layers[op->layer].keeps_input;
     for (int i = 0; i < 2; i++) {
         if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || keeps)) {
             expect_painted(canvas, offsets_of(step, op, before[i])->output,
@@ -201,11 +202,11 @@ static void expect_inputs(const struct step *step, const struct canvas *canvas,
 }
 
 static void run_forward(const struct step *step, struct canvas *canvas, const struct yk_op *op,
-                        const struct yk_layer_sizes *sizes)
+                        const struct yk_layer_memory_sizes *sizes)
 {
     const bool forward = op->kind == YK_OP_FORWARD;
     const bool head = op->layer + 1 == step->net->layer_count;
-    const struct yk_pass_offsets *offsets = offsets_of(step, op, op->layer);
+    const struct yk_layer_buffer_offsets *offsets = offsets_of(step, op, op->layer);
     const size_t saved = forward ? offsets->forward_saved : offsets->saved;
     paint(canvas, saved, sizes->saved_bytes, owner_of(step, op, op->layer, SAVED));
     paint(canvas, forward ? offsets->forward_work : offsets->recompute_work, sizes->forward_bytes,
@@ -218,10 +219,10 @@ static void run_forward(const struct step *step, struct canvas *canvas, const st
 }
 
 static void run_backward(const struct step *step, struct canvas *canvas, const struct yk_op *op,
-                         const struct yk_layer_sizes *sizes)
+                         const struct yk_layer_memory_sizes *sizes)
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
-    const struct yk_pass_offsets *offsets = offsets_of(step, op, op->layer);
+    const struct yk_layer_buffer_offsets *offsets = offsets_of(step, op, op->layer);
     const int32_t before[] = {layer->input, layer->memory};
     paint(canvas, offsets->backward_work, sizes->backward_bytes,
           owner_of(step, op, op->layer, WORK));
@@ -245,7 +246,7 @@ static void run_backward(const struct step *step, struct canvas *canvas, const s
 static void run_op(const struct step *step, struct canvas *canvas, const struct yk_op *op)
 {
     const struct yk_batch_shape batch = extent_of(step, op, op->layer);
-    struct yk_layer_sizes sizes;
+    struct yk_layer_memory_sizes sizes;
     step->net->layers[op->layer].kind->measure(step->net, op->layer, &batch, &sizes);
     expect_inputs(step, canvas, op);
     if (op->kind == YK_OP_BACKWARD) {
@@ -264,7 +265,7 @@ static void nothing_lies_on_what_is_still_needed(void **state)
         struct canvas canvas = {.size = step.buffers.bytes / 64 + 1};
         canvas.owner = yk_arena_allocate(step.arena, canvas.size, sizeof *canvas.owner);
         assert_non_null(canvas.owner);
-        const struct yk_program_rank *list = &step.program->ranks[0];
+        const struct yk_op_list *list = &step.program->ranks[0];
         for (int32_t i = 0; i < list->op_count; i++) {
             const struct yk_op *op = &list->ops[i];
             if (op->kind == YK_OP_FORWARD || op->kind == YK_OP_RECOMPUTE ||
@@ -309,13 +310,16 @@ static void buffers_need_no_more_than_was_counted(void **state)
 static void thousands_of_micro_batches_lie_where_a_few_do(void **state)
 {
     (void)state;
-    const struct request few = {
-        .model = "gpt-nano", .batch = 4, .sequence = 8, .micro_batches = 4, .pipeline = YK_1F1B};
+    const struct request few = {.model = "gpt-nano",
+                                .batch = 4,
+                                .sequence = 8,
+                                .micro_batches = 4,
+                                .pipeline = YK_PIPELINE_1F1B};
     const struct request many = {.model = "gpt-nano",
                                  .batch = 4000,
                                  .sequence = 8,
                                  .micro_batches = 4000,
-                                 .pipeline = YK_1F1B};
+                                 .pipeline = YK_PIPELINE_1F1B};
     struct step small = open_step(&few);
     struct step large = open_step(&many);
     assert_int_equal(large.buffers.bytes, small.buffers.bytes);
@@ -328,14 +332,15 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
     (void)state;
     static const int64_t wrong[] = {-1, 13, INT64_MAX / 4};
     struct step step = open_step(&requests[0]);
-    struct yk_facts *facts = NULL;
-    struct yk_rank_view *view = NULL;
-    struct yk_buffers buffers;
-    assert_int_equal(yk_facts_make(step.program, step.arena, &facts), YK_OK);
-    assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
+    struct yk_program_facts *facts = NULL;
+    struct yk_op_index *view = NULL;
+    struct yk_executor_buffers buffers;
+    assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
+    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &view), YK_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        const struct yk_buffers_request request = {view, step.net, wrong[i]};
-        assert_int_equal(yk_buffers_assign(&request, step.arena, &buffers), YK_ERROR_INPUT);
+        const struct yk_executor_buffers_request request = {view, step.net, wrong[i]};
+        assert_int_equal(yk_executor_buffers_assign(&request, step.arena, &buffers),
+                         YK_ERROR_INPUT);
     }
     close_step(&step);
 }

@@ -6,7 +6,7 @@
 #include "support/support.h"
 #include "support/training/sharded_checkpoint.h"
 #include "support/training/small_checkpoint.h"
-#include "train/partitions.h"
+#include "train/rank_partitions.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -153,7 +153,7 @@ static void replicated_layers_are_saved_in_slices(void **state)
     struct yk_plan *plan = (struct yk_plan *)(uintptr_t)program->plan;
     const int64_t firsts[] = {0, 3, 5, 8, 10};
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        plan->layers[l] = (struct yk_plan_layer){.group = 0, .strategy = YK_REPLICATED};
+        plan->layers[l] = (struct yk_plan_layer){.group = 0, .strategy = YK_SHARDING_REPLICATED};
     }
     plan->groups[0].member_count = 4;
     for (int32_t m = 0; m < 4; m++) {
@@ -161,7 +161,7 @@ static void replicated_layers_are_saved_in_slices(void **state)
     }
     for (int32_t rank = 0; rank < 4; rank++) {
         struct yk_partition *saves = NULL;
-        assert_ok(yk_partitions_to_save(program, rank, small.arena, &saves));
+        assert_ok(yk_rank_partitions_saved(program, rank, small.arena, &saves));
         assert_int_equal(saves[0].blocks, 1);
         assert_int_equal(yk_partition_block_cut(10, 1, 0, saves[0].from), firsts[rank]);
         assert_int_equal(yk_partition_block_cut(10, 1, 0, saves[0].to), firsts[rank + 1]);

@@ -55,11 +55,11 @@ static void all_that_a_training_needs_comes_back(void **state)
     static const char options[] = "{\"optimizer\": \"adamw\",\n  \"settings\": {\"x\" : 1e-3},\n"
                                   "  \"text\": \"\\\"\\u00e4\\n}\", \"list\":[ ]}";
     struct small_store small = small_store_open(&adamw);
-    struct yk_vocabulary *vocabulary = NULL;
+    struct yk_character_vocabulary *vocabulary = NULL;
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_checkpoint *opened = NULL;
     struct yk_text path = {0};
-    assert_ok(yk_vocabulary_build("hello\n", 6, "test", &vocabulary));
+    assert_ok(yk_character_vocabulary_build("hello\n", 6, "test", &vocabulary));
     assert_ok(yk_tokenizer_create_characters(vocabulary, &tokenizer));
     const struct yk_checkpoint_content content = {
         .store = small.store,
@@ -82,11 +82,11 @@ static void all_that_a_training_needs_comes_back(void **state)
     assert_int_equal(opened->config->vocabulary, 11);
     assert_int_equal(opened->workload.batch, 3);
     assert_int_equal(opened->workload.sequence, 5);
-    assert_int_equal(yk_tokenizer_count(opened->tokenizer), 5);
+    assert_int_equal(yk_tokenizer_vocabulary_size(opened->tokenizer), 5);
     assert_null(opened->base_model);
     yk_checkpoint_close(opened);
     yk_tokenizer_destroy(tokenizer);
-    yk_vocabulary_destroy(vocabulary);
+    yk_character_vocabulary_destroy(vocabulary);
     yk_text_free(&path);
     small_store_close(&small);
 }

@@ -42,14 +42,16 @@ static struct trained train(bool recompute, int32_t micro_batches, double dropou
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
         .options = {.dropout = dropout, .seed = seed},
     });
-    assert_int_equal(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL), YK_OK);
+    assert_int_equal(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
+                     YK_OK);
     for (int i = 0; i < BATCH * SEQUENCE; i++) {
         tokens[i] = i * 7 % 19;
     }
     for (int64_t s = 0; s < STEPS; s++) {
-        trained.losses[s] = trainer_step(trainer, tokens, tokens, s * BATCH,
-                                         (struct yk_step){.lr = 3e-3, .updates = s, .clip = 1})
-                                .loss;
+        trained.losses[s] =
+            trainer_step(trainer, tokens, tokens, s * BATCH,
+                         (struct yk_step_options){.lr = 3e-3, .updates = s, .clip = 1})
+                .loss;
     }
     trained.bytes = trainer->store->bytes;
     trained.state = malloc(trained.bytes);
@@ -158,7 +160,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         .optimizer = {.kind = YK_OPTIMIZER_SGD},
         .options = {.dropout = 0.3, .seed = 5},
     });
-    assert_ok(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL));
+    assert_ok(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
     watched.attention = watch_attend;
     watched.attention_backward = watch_attend_back;
     watched.dropout = watch_drop;
@@ -167,7 +169,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         tokens[i] = i * 7 % 19;
     }
     memset(visits, 0, sizeof visits);
-    const struct yk_slice whole = {
+    const struct yk_sample_slice whole = {
         .samples = BATCH,
         .sequence = SEQUENCE,
         .target_sequence = SEQUENCE,
@@ -176,7 +178,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         .target_tokens = tokens,
         .targets = tokens,
     };
-    (void)trainer_step_on(trainer, &whole, (struct yk_step){.lr = 1e-3});
+    (void)trainer_step_on(trainer, &whole, (struct yk_step_options){.lr = 1e-3});
     for (int i = 0; i < MAX_SITES; i++) {
         assert_true(visits[i] == 0 || visits[i] == 2);
         projections += visits[i] > 0;

@@ -63,7 +63,7 @@ static void train_steps(struct trainer *trainer, bool decodes, struct trained *o
         lengths[i] = i % 2 == 0 ? SEQUENCE : 1 + i;
     }
     for (int64_t s = 0; s < STEPS; s++) {
-        const struct yk_slice whole = {
+        const struct yk_sample_slice whole = {
             .samples = BATCH,
             .sequence = SEQUENCE,
             .target_sequence = decodes ? TARGET : 0,
@@ -74,7 +74,8 @@ static void train_steps(struct trainer *trainer, bool decodes, struct trained *o
             .targets = targets,
         };
         out->losses[s] =
-            trainer_step_on(trainer, &whole, (struct yk_step){.lr = 3e-3, .updates = s, .clip = 1})
+            trainer_step_on(trainer, &whole,
+                            (struct yk_step_options){.lr = 3e-3, .updates = s, .clip = 1})
                 .loss;
     }
 }
@@ -101,7 +102,8 @@ static struct trained train(const struct how *how)
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-6},
         .options = {.dropout = how->dropout, .seed = 5},
     });
-    assert_int_equal(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL), YK_OK);
+    assert_int_equal(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
+                     YK_OK);
     train_steps(trainer, config->encoder_layers > 0, &trained);
     trained.bytes = trainer->store->bytes;
     trained.state = malloc(trained.bytes);

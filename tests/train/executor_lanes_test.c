@@ -1,9 +1,9 @@
 /* Which op a lane is in, as its events tell: against a walk through all that was put. */
 #include "base/random.h"
-#include "program/rank_view.h"
+#include "program/op_index.h"
 #include "support/support.h"
 #include "support/training/trainer.h"
-#include "train/executor/state.h"
+#include "train/executor/executor_state.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -39,10 +39,10 @@ struct walk {
 
 struct scene {
     struct yk_executor executor;
-    struct yk_program_rank list;
+    struct yk_op_list list;
     struct yk_op ops[OPS];
-    struct yk_op_events events[YK_EXECUTOR_ROUNDS][OPS];
-    struct yk_backend_event marks[YK_EXECUTOR_ROUNDS][OPS][2];
+    struct yk_op_events events[YK_EXECUTOR_ROUND_SLOTS][OPS];
+    struct yk_backend_event marks[YK_EXECUTOR_ROUND_SLOTS][OPS][2];
     struct walk walks[YK_LANE_COUNT];
     int64_t enqueued; /* of all lanes */
 };
@@ -50,14 +50,14 @@ struct scene {
 static void set_scene(struct scene *scene, struct yk_random *random)
 {
     memset(scene, 0, sizeof *scene);
-    scene->list = (struct yk_program_rank){.ops = scene->ops, .op_count = OPS};
+    scene->list = (struct yk_op_list){.ops = scene->ops, .op_count = OPS};
     scene->executor.list = &scene->list;
     scene->executor.backend = &fake_backend;
     assert_ok(yk_arena_create(&scene->executor.arena));
     for (int32_t i = 0; i < OPS; i++) {
         scene->ops[i].lane = (enum yk_lane)yk_random_below(random, YK_LANE_COUNT);
     }
-    for (int32_t r = 0; r < YK_EXECUTOR_ROUNDS; r++) {
+    for (int32_t r = 0; r < YK_EXECUTOR_ROUND_SLOTS; r++) {
         scene->executor.events[r] = scene->events[r];
         for (int32_t i = 0; i < OPS; i++) {
             scene->events[r][i].started = &scene->marks[r][i][0];
@@ -98,13 +98,13 @@ static void enqueue_next(struct scene *scene)
     const int32_t op = (int32_t)(scene->enqueued % OPS);
     const int lane = (int)scene->ops[op].lane;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
-        const int64_t must = (round - YK_EXECUTOR_ROUNDS + 1) * count_lane(scene, i);
+        const int64_t must = (round - YK_EXECUTOR_ROUND_SLOTS + 1) * count_lane(scene, i);
         if (scene->walks[i].ended < must) {
             return;
         }
     }
-    scene->marks[round % YK_EXECUTOR_ROUNDS][op][0].happened = false;
-    scene->marks[round % YK_EXECUTOR_ROUNDS][op][1].happened = false;
+    scene->marks[round % YK_EXECUTOR_ROUND_SLOTS][op][0].happened = false;
+    scene->marks[round % YK_EXECUTOR_ROUND_SLOTS][op][1].happened = false;
     scene->walks[lane].enqueued++;
     scene->enqueued++;
     atomic_store(&scene->executor.enqueued, scene->enqueued);
@@ -119,7 +119,7 @@ static void go_on(struct scene *scene, int lane)
     }
     const bool begins = walk->begun == walk->ended;
     const int32_t op = op_at(scene, lane, walk->ended, &round);
-    scene->marks[round % YK_EXECUTOR_ROUNDS][op][begins ? 0 : 1].happened = true;
+    scene->marks[round % YK_EXECUTOR_ROUND_SLOTS][op][begins ? 0 : 1].happened = true;
     walk->begun += begins ? 1 : 0;
     walk->ended += begins ? 0 : 1;
 }
@@ -128,9 +128,9 @@ static void expect_places(const struct scene *scene)
 {
     for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
         const struct walk *walk = &scene->walks[lane];
-        struct yk_executor_position place;
+        struct yk_lane_position place;
         int64_t round = 0;
-        yk_executor_lane_position(&scene->executor, (enum yk_lane)lane, &place);
+        yk_executor_get_lane_position(&scene->executor, (enum yk_lane)lane, &place);
         assert_int_equal(place.passed, walk->ended);
         assert_int_equal(place.op, walk->begun > walk->ended
                                        ? op_at(scene, lane, walk->ended, &round)
@@ -179,11 +179,11 @@ static void ask(void *user, enum yk_lane lane, int32_t op)
 {
     struct asked *asked = user;
     const struct yk_executor *executor = atomic_load(&asked->executor);
-    struct yk_executor_position place;
+    struct yk_lane_position place;
     if (op == YK_OP_NONE) {
         return;
     }
-    yk_executor_lane_position(executor, lane, &place);
+    yk_executor_get_lane_position(executor, lane, &place);
     const int32_t next = executor->lane_ops[lane][place.passed % executor->lane_op_counts[lane]];
     atomic_fetch_add(&asked->wrong, place.op != YK_OP_NONE || next != op);
 }
@@ -213,18 +213,18 @@ static void an_executor_reports_where_its_lanes_are(void **state)
     assert_ok(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer, &options,
                                  &trainer->executor));
     assert_ptr_equal(atomic_load(&asked.executor), trainer->executor);
-    assert_ok(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL));
+    assert_ok(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         tokens[i] = i * 7 % TOKENS;
     }
     for (int64_t s = 0; s < STEPS; s++) {
         (void)trainer_step(trainer, tokens, tokens, s * SAMPLES,
-                           (struct yk_step){.lr = 1e-3, .updates = s, .loss_scale = 1});
+                           (struct yk_step_options){.lr = 1e-3, .updates = s, .loss_scale = 1});
     }
     assert_ok(yk_executor_finish_steps(trainer->executor));
     for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
-        struct yk_executor_position place;
-        yk_executor_lane_position(trainer->executor, (enum yk_lane)lane, &place);
+        struct yk_lane_position place;
+        yk_executor_get_lane_position(trainer->executor, (enum yk_lane)lane, &place);
         assert_int_equal(place.op, YK_OP_NONE);
         assert_int_equal(place.passed,
                          trainer->executor->rounds * trainer->executor->lane_op_counts[lane]);

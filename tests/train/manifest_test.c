@@ -16,7 +16,7 @@
 
 static yk_status read_text(const char *text, struct yk_manifest *out, struct yk_arena *arena)
 {
-    return yk_manifest_read(text, strlen(text), arena, out);
+    return yk_manifest_parse(text, strlen(text), arena, out);
 }
 
 static void the_number_of_ranks_and_their_shards_are_read(void **state)
@@ -30,7 +30,7 @@ static void the_number_of_ranks_and_their_shards_are_read(void **state)
     assert_int_equal(manifest.step, 7);
     assert_int_equal(manifest.ranks, 2);
     assert_int_equal(manifest.count, 3);
-    assert_true(yk_manifest_has(&manifest, "shard-00002-of-00002.safetensors"));
+    assert_true(yk_manifest_has_file(&manifest, "shard-00002-of-00002.safetensors"));
     yk_arena_destroy(arena);
 }
 
@@ -96,9 +96,9 @@ static void every_file_is_in_one_share(void **state)
         support_scratch_write_text(name, "12x45");
         for (int32_t rank = 0; rank < 3; rank++) {
             struct yk_manifest manifest = {0};
-            found +=
-                yk_manifest_verify(support_scratch_folder(), (struct yk_manifest_share){rank, 3},
-                                   arena, &manifest, NULL) == YK_ERROR_INPUT;
+            found += yk_manifest_verify(support_scratch_folder(),
+                                        (struct yk_manifest_file_share){rank, 3}, arena, &manifest,
+                                        NULL) == YK_ERROR_INPUT;
         }
         assert_int_equal(found, 1);
         support_scratch_write_text(name, "12345");

@@ -78,7 +78,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 static struct trainer *open_mini(void)
 {
     const struct yk_model_config *config = NULL;
-    assert_int_equal(yk_model_config_find("gpt-mini", &config), YK_OK);
+    assert_int_equal(yk_model_config_find_builtin("gpt-mini", &config), YK_OK);
     struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
@@ -87,7 +87,8 @@ static struct trainer *open_mini(void)
         .clip = true,
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
     });
-    assert_int_equal(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL), YK_OK);
+    assert_int_equal(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
+                     YK_OK);
     return trainer;
 }
 
@@ -98,7 +99,7 @@ static void step(struct trainer *trainer, int64_t number)
         tokens[i] = i % 65;
     }
     (void)trainer_step(trainer, tokens, tokens, number * BATCH,
-                       (struct yk_step){.lr = 1e-3, .updates = number, .clip = 1});
+                       (struct yk_step_options){.lr = 1e-3, .updates = number, .clip = 1});
 }
 
 static void a_step_allocates_nothing(void **state)

@@ -27,7 +27,7 @@ static void write_steps(const struct bench *bench, int64_t after, int64_t until)
     struct yk_metrics *metrics = NULL;
     assert_int_equal(yk_metrics_open(bench->path, after, &metrics), YK_OK);
     for (int64_t s = after + 1; s <= until; s++) {
-        const struct yk_run_step step = {
+        const struct yk_step_metrics step = {
             .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
         assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     }
@@ -38,7 +38,7 @@ static void write_steps(const struct bench *bench, int64_t after, int64_t until)
 static void expect_file(const struct bench *bench, const char *expected)
 {
     struct yk_text text = {0};
-    assert_int_equal(yk_file_read(bench->path, &text), YK_OK);
+    assert_int_equal(yk_file_read_document(bench->path, &text), YK_OK);
     assert_string_equal(yk_text_chars(&text), expected);
     yk_text_free(&text);
 }
@@ -90,7 +90,7 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
     open_bench(&bench);
     yk_log_set_sink(keep_warning, warning);
     assert_int_equal(yk_metrics_open(bench.path, 0, &metrics), YK_OK);
-    struct yk_run_step step = {.step = 1, .loss = 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
+    struct yk_step_metrics step = {.step = 1, .loss = 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
     assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     assert_string_equal(warning, "");
     assert_int_equal(unlink(bench.path), 0);

@@ -60,10 +60,10 @@ struct trial {
 };
 
 /* A BERT without a head for masked words has nothing to be trained by. */
-static bool is_trainable(const struct yk_model_sizes *sizes)
+static bool is_trainable(const struct yk_model_cache *sizes)
 {
     struct yk_net *net = NULL;
-    const bool trainable = yk_net_create(yk_model_sizes_whole_batch(sizes),
+    const bool trainable = yk_net_create(yk_model_cache_whole_batch(sizes),
                                          &(struct yk_net_options){0}, &net) == YK_OK;
     yk_net_destroy(net);
     return trainable;
@@ -79,7 +79,7 @@ static bool is_half(const struct yk_program *program)
 static bool reduce_each(struct yk_plan *plan)
 {
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        plan->layers[l].strategy = YK_REPLICATED;
+        plan->layers[l].strategy = YK_SHARDING_REPLICATED;
     }
     plan->no_sync = false;
     return plan->micro_batches > 1;

@@ -111,12 +111,13 @@ static void write_shard(int32_t rank, int32_t ranks, const struct row *rows,
     yk_shard_add_file_name(&name, rank, ranks);
     assert_ok(yk_safetensors_writer_create(support_scratch_path(yk_text_chars(&name)), &writer));
     for (int i = 0; rows[i].name; i++) {
-        assert_ok(yk_safetensors_writer_declare(writer, rows[i].name, type, 1, &rows[i].count));
+        assert_ok(
+            yk_safetensors_writer_declare_tensor(writer, rows[i].name, type, 1, &rows[i].count));
         all += rows[i].count * (int64_t)yk_tensor_dtype_bytes(type) / (int64_t)sizeof number;
     }
     assert_ok(yk_safetensors_writer_begin(writer));
     for (int64_t i = 0; i < all; i++, number++) {
-        assert_ok(yk_safetensors_writer_add(writer, &number, sizeof number));
+        assert_ok(yk_safetensors_writer_add_bytes(writer, &number, sizeof number));
     }
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
@@ -140,7 +141,7 @@ static void a_range_is_read_from_all_shards_that_have_some_of_it(void **state)
     /* Numbers 0 to 9, by their place in the file that has them. */
     const float places[] = {3, 4, 5, 6, 10, 11, 12, 0, 1, 2};
     struct yk_shard_set *set = open_two(first, second);
-    assert_ok(yk_shard_set_check(set, YK_SHARD_WEIGHTS, &ten));
+    assert_ok(yk_shard_set_check_parameter(set, YK_SHARD_WEIGHTS, &ten));
     for (int64_t from = 0; from < 10; from++) {
         for (int64_t count = 1; count <= 10 - from; count++) {
             float numbers[10] = {0};
@@ -155,7 +156,7 @@ static void a_range_is_read_from_all_shards_that_have_some_of_it(void **state)
 static void assert_check_fails(const struct row *first, const struct row *second, const char *words)
 {
     struct yk_shard_set *set = open_two(first, second);
-    assert_int_equal(yk_shard_set_check(set, YK_SHARD_WEIGHTS, &ten), YK_ERROR_INPUT);
+    assert_int_equal(yk_shard_set_check_parameter(set, YK_SHARD_WEIGHTS, &ten), YK_ERROR_INPUT);
     if (!strstr(yk_status_message(), words)) {
         fail_msg("%s", yk_status_message());
     }

@@ -89,7 +89,7 @@ void bench_open(struct bench *bench)
     const struct yk_backend *backend = bench->backend;
     for (int i = 0; i < PARTS; i++) {
         must_status(backend->lane_create(bench->device, names[i], &bench->lanes[i]));
-        must_status(backend->reserve_scratch(bench->lanes[i], YK_CUDA_SCRATCH_BYTES));
+        must_status(backend->reserve_scratch(bench->lanes[i], YK_CUDA_MIN_SCRATCH_BYTES));
     }
     for (int i = 0; i < SIDES; i++) {
         bench->sides.streams[i] = bench->lanes[i + 1]->stream;

@@ -37,8 +37,8 @@ static bool can_map(size_t bytes)
 
 static yk_status fail_to_map(int buffers)
 {
-    char needed[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
+    char needed[YK_UNITS_BUFFER_SIZE];
+    char limit[YK_UNITS_BUFFER_SIZE];
     struct rlimit allowed;
     yk_units_format((double)BUFFER_BYTES * buffers, YK_UNIT_BYTES, needed);
     if (getrlimit(RLIMIT_AS, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) {
@@ -83,7 +83,7 @@ static int count_buffers(void)
                                   : (int)(buffers < MAX_BUFFERS ? buffers : MAX_BUFFERS);
 }
 
-yk_status yk_cpu_blas_reserve(int threads)
+yk_status yk_cpu_blas_reserve_buffers(int threads)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static int own = -1; /* threads that OpenBLAS started with; -1: not known yet */

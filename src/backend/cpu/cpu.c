@@ -38,8 +38,8 @@ static yk_status open_device(const struct yk_backend_options *options,
         return yk_fail_out_of_memory();
     }
     device->threads = options->threads > 0 ? options->threads : count_cores();
-    yk_status status = yk_cpu_blas_reserve(device->threads);
-    YK_THEN(yk_cpu_pins_init(&device->pins, options));
+    yk_status status = yk_cpu_blas_reserve_buffers(device->threads);
+    YK_THEN(yk_cpu_affinity_init(&device->pins, options));
     if (status != YK_OK) {
         free(device);
         return status;
@@ -51,7 +51,7 @@ static yk_status open_device(const struct yk_backend_options *options,
 static void close_device(struct yk_backend_device *device)
 {
     if (device) {
-        yk_cpu_pins_destroy(&device->pins);
+        yk_cpu_affinity_destroy(&device->pins);
     }
     free(device);
 }
@@ -115,7 +115,7 @@ static void call_host(struct yk_backend_lane *lane, void (*function)(void *user)
     static void enqueue_##op_name(struct yk_backend_lane *lane,                                    \
                                   const struct yk_##op_name##_op *op)                              \
     {                                                                                              \
-        _Static_assert(sizeof *op <= YK_CPU_OP_BYTES, "an op fits an entry of the lane");          \
+        _Static_assert(sizeof *op <= YK_CPU_OP_MAX_BYTES, "an op fits an entry of the lane");      \
         yk_cpu_lane_enqueue(lane, kernel, op, sizeof *op);                                         \
     }
 

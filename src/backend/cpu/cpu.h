@@ -9,29 +9,29 @@
 
 #include <stdatomic.h>
 
-/* ---- pin.c: the CPU affinity of threads ---- */
+/* ---- affinity.c: the CPU affinity of threads ---- */
 
-struct yk_cpu_pins {
+struct yk_cpu_affinity {
     int32_t *cores;      /* thread i of the lane "compute" runs on cores[i mod count]; owned */
     int32_t count;       /* 0 means: no affinity */
     int32_t comm;        /* core of the lane "comm" */
     atomic_bool refused; /* the system refused an affinity, and this was logged */
 };
 
-yk_status yk_cpu_pins_init(struct yk_cpu_pins *pins,
-                           const struct yk_backend_options *options) YK_MUST_USE;
-void yk_cpu_pins_destroy(struct yk_cpu_pins *pins);
+yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *pins,
+                               const struct yk_backend_options *options) YK_MUST_USE;
+void yk_cpu_affinity_destroy(struct yk_cpu_affinity *pins);
 
 /* Starts and pins the threads of a lane. The thread of the lane calls this first. `*threads` is the
  * number of threads; it becomes 1 for the lane "comm" of a pinned device. Returns false if the
  * system refuses to start the threads. */
-bool yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int *threads);
+bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *pins, const char *lane, int *threads);
 
 /* ---- the device ---- */
 
 struct yk_backend_device {
     int threads; /* per lane */
-    struct yk_cpu_pins pins;
+    struct yk_cpu_affinity pins;
 };
 
 /* ---- blas.c: the buffers of OpenBLAS ---- */
@@ -39,7 +39,7 @@ struct yk_backend_device {
 /* Limits OpenBLAS to the calling thread and allocates the buffers for `threads` concurrent callers.
  * Fails if the memory is not available. (During a matmul, OpenBLAS would retry forever.) Any thread
  * may call it. */
-yk_status yk_cpu_blas_reserve(int threads) YK_MUST_USE;
+yk_status yk_cpu_blas_reserve_buffers(int threads) YK_MUST_USE;
 
 /* ---- memory.c: host memory; any thread may call these functions ---- */
 
@@ -53,7 +53,7 @@ void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t byte
 /* ---- lane.c: a thread that runs the enqueued kernels in order ---- */
 
 enum {
-    YK_CPU_OP_BYTES = 512, /* max size of the arguments of an op */
+    YK_CPU_OP_MAX_BYTES = 512, /* max size of the arguments of an op */
 };
 
 /* `op` is a copy of the arguments. The kernel may use up to `threads` threads. */

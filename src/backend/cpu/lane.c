@@ -89,7 +89,7 @@ enum {
 
 struct entry {
     yk_cpu_kernel kernel; /* NULL means: end the thread of the lane */
-    alignas(max_align_t) unsigned char op[YK_CPU_OP_BYTES];
+    alignas(max_align_t) unsigned char op[YK_CPU_OP_MAX_BYTES];
 };
 
 /* Entry i is in ring[i mod RING] while done ≤ i < enqueued. */
@@ -97,7 +97,7 @@ struct yk_backend_lane {
     pthread_t thread;
     int threads;  /* available to a kernel */
     bool started; /* all threads were started */
-    struct yk_cpu_pins *pins;
+    struct yk_cpu_affinity *pins;
     char name[16]; /* the limit of Linux for thread names */
     struct counter enqueued;
     struct counter done;
@@ -133,7 +133,7 @@ static void *run_lane(void *argument)
 void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *op,
                          size_t size)
 {
-    assert(size <= YK_CPU_OP_BYTES);
+    assert(size <= YK_CPU_OP_MAX_BYTES);
     const uint64_t at = counter_value(&lane->enqueued);
     if (at >= RING) {
         counter_wait(&lane->done, at - RING + 1);
@@ -151,7 +151,7 @@ static void start_sharing(int threads, const void *op)
 {
     (void)threads;
     struct yk_backend_lane *const *lane = op;
-    (*lane)->started = yk_cpu_pin_lane((*lane)->pins, (*lane)->name, &(*lane)->threads);
+    (*lane)->started = yk_cpu_affinity_pin_lane((*lane)->pins, (*lane)->name, &(*lane)->threads);
 }
 
 static yk_status refuse_threads(int count, const char *name)

@@ -21,8 +21,8 @@ struct copy {
 
 static yk_status refuse(size_t bytes, double free)
 {
-    char asked[YK_UNITS_SIZE];
-    char left[YK_UNITS_SIZE];
+    char asked[YK_UNITS_BUFFER_SIZE];
+    char left[YK_UNITS_BUFFER_SIZE];
     yk_units_format((double)bytes, YK_UNIT_BYTES, asked);
     yk_units_format(free, YK_UNIT_BYTES, left);
     if ((double)bytes <= free) {

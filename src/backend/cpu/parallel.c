@@ -31,7 +31,7 @@ static bool can_start(int count)
     return made == count;
 }
 
-bool yk_cpu_parallel_start(int threads)
+bool yk_cpu_parallel_start_threads(int threads)
 {
     /* No other lane may start threads between the test and the start. */
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,7 +47,7 @@ bool yk_cpu_parallel_start(int threads)
     return possible;
 }
 #else
-bool yk_cpu_parallel_start(int threads)
+bool yk_cpu_parallel_start_threads(int threads)
 {
     (void)threads;
     return true;
@@ -88,6 +88,6 @@ static void run_rows(const void *work, int64_t chunk)
 void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
                           const void *work)
 {
-    const struct rows all = {run, work, rows, yk_cpu_chunk_rows(width)};
-    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(rows, all.chunk_rows), run_rows, &all);
+    const struct rows all = {run, work, rows, yk_cpu_rows_per_chunk(width)};
+    yk_cpu_parallel_for(threads, yk_cpu_ceil_div(rows, all.chunk_rows), run_rows, &all);
 }

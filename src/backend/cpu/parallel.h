@@ -11,7 +11,7 @@
 
 enum {
     /* Work of fewer multiplications runs on one thread: waking another thread takes longer. */
-    YK_CPU_PARALLEL_MIN = 1 << 18,
+    YK_CPU_PARALLEL_MIN_MULTIPLICATIONS = 1 << 18,
     /* Elements per chunk: about ten microseconds of work, more than waking a thread takes. */
     YK_CPU_CHUNK_SIZE = 16384,
 };
@@ -21,20 +21,20 @@ typedef void (*yk_cpu_row_function)(const void *work, int64_t row);
 
 /* Starts the OpenMP threads of the calling thread, which OpenMP keeps for later. Returns false if
  * the system refuses so many threads. (If it refused them inside a kernel, OpenMP would abort.) */
-bool yk_cpu_parallel_start(int threads);
+bool yk_cpu_parallel_start_threads(int threads);
 
 /* Calls run(work, chunk) for chunks 0 to `chunks` − 1. A single chunk runs on the calling thread.
  */
 void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run, const void *work);
 
-/* Calls run(work, row) for rows 0 to `rows` − 1, in chunks of yk_cpu_chunk_rows(width) rows. */
+/* Calls run(work, row) for rows 0 to `rows` − 1, in chunks of yk_cpu_rows_per_chunk(width) rows. */
 void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
                           const void *work);
 
 /* The number of threads to use for work with this many multiplications. */
-static inline int yk_cpu_parallel_threads(int threads, int64_t multiplications)
+static inline int yk_cpu_parallel_thread_count(int threads, int64_t multiplications)
 {
-    return multiplications < YK_CPU_PARALLEL_MIN ? 1 : threads;
+    return multiplications < YK_CPU_PARALLEL_MIN_MULTIPLICATIONS ? 1 : threads;
 }
 
 static inline int64_t yk_cpu_min(int64_t a, int64_t b)
@@ -43,13 +43,13 @@ static inline int64_t yk_cpu_min(int64_t a, int64_t b)
 }
 
 /* ⌈count / size⌉ */
-static inline int64_t yk_cpu_chunk_count(int64_t count, int64_t size)
+static inline int64_t yk_cpu_ceil_div(int64_t count, int64_t size)
 {
     return (count + size - 1) / size;
 }
 
 /* Number of rows of `width` elements in a chunk; at least 1. */
-static inline int64_t yk_cpu_chunk_rows(int64_t width)
+static inline int64_t yk_cpu_rows_per_chunk(int64_t width)
 {
     return width < YK_CPU_CHUNK_SIZE ? YK_CPU_CHUNK_SIZE / (width > 0 ? width : 1) : 1;
 }

@@ -1,19 +1,19 @@
 /* The backend's table, and how a device is opened and closed. */
 #include "backend/cuda/device.h"
-#include "backend/cuda/graphs/replay.h"
+#include "backend/cuda/graphs/cuda_graph.h"
 #include "backend/cuda/matmul/cublas.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static yk_status read_choice(const char *word, enum yk_cuda_attention_choice *out)
+static yk_status read_choice(const char *word, enum yk_cuda_attention_method *out)
 {
     if (!word || strcmp(word, "best") == 0) {
         *out = YK_CUDA_ATTENTION_BEST;
     } else if (strcmp(word, "cudnn") == 0) {
         *out = YK_CUDA_ATTENTION_CUDNN;
     } else if (strcmp(word, "own") == 0) {
-        *out = YK_CUDA_ATTENTION_OWN;
+        *out = YK_CUDA_ATTENTION_BUILTIN;
     } else {
         return yk_fail(YK_ERROR_USAGE, "there is no attention \"%s\": best, cudnn or own", word);
     }
@@ -23,8 +23,8 @@ static yk_status read_choice(const char *word, enum yk_cuda_attention_choice *ou
 static void close_device(struct yk_backend_device *device)
 {
     if (device) {
-        yk_cuda_device_set(device);
-        yk_cudnn_cache_destroy(device->cudnn_cache);
+        yk_cuda_device_make_current(device);
+        yk_cudnn_plan_cache_destroy(device->cudnn_cache);
         yk_cublas_destroy(device->cublas);
         yk_cuda_event_clock_close(device);
         free(device);
@@ -34,7 +34,7 @@ static void close_device(struct yk_backend_device *device)
 static yk_status open_device(const struct yk_backend_options *options,
                              struct yk_backend_device **out)
 {
-    YK_TRY(yk_cuda_device_find(options->number));
+    YK_TRY(yk_cuda_device_check_exists(options->number));
     struct yk_backend_device *device = calloc(1, sizeof *device);
     if (!device) {
         return yk_fail_out_of_memory();
@@ -48,7 +48,7 @@ static yk_status open_device(const struct yk_backend_options *options,
         const cudaError_t error = cudaSetDevice(device->number);
         status = error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "taking it");
     }
-    YK_THEN(yk_cuda_device_read(device, options->messages));
+    YK_THEN(yk_cuda_device_read_properties(device, options->messages));
     YK_THEN(yk_cuda_event_clock_open(device));
     YK_THEN(yk_cublas_create(device, options->products, &device->cublas));
     if (status != YK_OK) {
@@ -59,7 +59,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     return YK_OK;
 }
 
-#define ENTRY(CAPITALS, name, function) .name = yk_replay_##name,
+#define ENTRY(CAPITALS, name, function) .name = yk_cuda_graph_##name,
 
 extern const struct yk_backend yk_backend_plugin;
 __attribute__((visibility("default")))
@@ -68,28 +68,28 @@ const struct yk_backend yk_backend_plugin = {.name = "cuda",
                                              .open = open_device,
                                              .close = close_device,
                                              .describe = yk_cuda_device_describe,
-                                             .versions = yk_cuda_versions,
+                                             .versions = yk_cuda_versions_describe,
                                              .allocate = yk_cuda_memory_allocate,
                                              .free = yk_cuda_memory_free,
                                              .allocate_host = yk_cuda_memory_allocate_host,
                                              .free_host = yk_cuda_memory_free_host,
-                                             .used_bytes = yk_cuda_memory_used,
+                                             .used_bytes = yk_cuda_memory_used_bytes,
                                              .contains = yk_cuda_memory_contains,
                                              .lane_create = yk_cuda_lane_create,
-                                             .lane_destroy = yk_replay_lane_destroy,
-                                             .reserve_scratch = yk_replay_reserve_scratch,
+                                             .lane_destroy = yk_cuda_graph_lane_destroy,
+                                             .reserve_scratch = yk_cuda_graph_reserve_scratch,
                                              .native_stream = yk_cuda_lane_native_stream,
-                                             .lane_synchronize = yk_replay_lane_synchronize,
+                                             .lane_synchronize = yk_cuda_graph_lane_synchronize,
                                              .event_create = yk_cuda_event_create,
                                              .event_destroy = yk_cuda_event_destroy,
-                                             .event_record = yk_replay_event_record,
-                                             .event_wait = yk_replay_event_wait,
+                                             .event_record = yk_cuda_graph_event_record,
+                                             .event_wait = yk_cuda_graph_event_wait,
                                              .event_synchronize = yk_cuda_event_synchronize,
                                              .event_query = yk_cuda_event_query,
                                              .event_time_s = yk_cuda_event_time_s,
-                                             .copy = yk_replay_copy,
-                                             .clear = yk_replay_clear,
-                                             .call_host = yk_replay_call_host,
-                                             .begin_range = yk_replay_begin_range,
-                                             .end_range = yk_replay_end_range,
+                                             .copy = yk_cuda_graph_copy,
+                                             .clear = yk_cuda_graph_clear,
+                                             .call_host = yk_cuda_graph_call_host,
+                                             .begin_range = yk_cuda_graph_begin_range,
+                                             .end_range = yk_cuda_graph_end_range,
                                              YK_CUDA_OPS(ENTRY)};

@@ -20,12 +20,12 @@ yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_
                    (int)device->number, device->name, action, cudaGetErrorString(error));
 }
 
-void yk_cuda_device_set(const struct yk_backend_device *device)
+void yk_cuda_device_make_current(const struct yk_backend_device *device)
 {
     (void)cudaSetDevice(device->number);
 }
 
-yk_status yk_cuda_device_find(int32_t number)
+yk_status yk_cuda_device_check_exists(int32_t number)
 {
     int count = 0;
     int driver = 0;
@@ -57,7 +57,7 @@ static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
     const char *words = getenv("YOKE_SPARE_SMS");
     int64_t spare = messages * MAX_SPARED <= processors ? messages : 0;
     if (words && *words &&
-        (!yk_number_read_integer(words, strlen(words), &spare) || spare < 0 ||
+        (!yk_number_parse_integer(words, strlen(words), &spare) || spare < 0 ||
          spare >= processors)) {
         return yk_fail(YK_ERROR_INPUT,
                        "YOKE_SPARE_SMS=%s must be a whole number from 0 to %d: how many of the "
@@ -68,7 +68,7 @@ static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
     return YK_OK;
 }
 
-yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages)
+yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32_t messages)
 {
     struct cudaDeviceProp attributes;
     const cudaError_t error = cudaGetDeviceProperties(&attributes, device->number);
@@ -81,7 +81,7 @@ yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages
     if (messages > 0) {
         YK_TRY(read_spare(attributes.multiProcessorCount, messages, &spare));
     }
-    device->properties = (struct yk_cuda_properties){
+    device->properties = (struct yk_cuda_device_properties){
         .processors = attributes.multiProcessorCount - spare,
         .spare = spare,
         .capability = attributes.major * 10 + attributes.minor,

@@ -13,20 +13,20 @@
 
 enum {
     YK_CUDA_NAME_SIZE = 256,
-    YK_CUDA_TEXT_SIZE = 512,
-    YK_CUDA_SENTENCE_SIZE = 1024,
-    YK_CUDA_SIDES = 2, /* extra streams of a lane, for matmuls that run in parallel */
+    YK_CUDA_ERROR_TEXT_SIZE = 512,
+    YK_CUDA_LANE_MESSAGE_SIZE = 1024,
+    YK_CUDA_SIDE_STREAM_COUNT = 2, /* extra streams of a lane, for matmuls that run in parallel */
 };
 
 struct yk_cuda_prefetch;
 struct yk_cublas;
-struct yk_cudnn_cache;
-struct yk_replay;
+struct yk_cudnn_plan_cache;
+struct yk_cuda_graph_replay;
 
-enum yk_cuda_attention_choice {
+enum yk_cuda_attention_method {
     YK_CUDA_ATTENTION_BEST,
     YK_CUDA_ATTENTION_CUDNN,
-    YK_CUDA_ATTENTION_OWN,
+    YK_CUDA_ATTENTION_BUILTIN,
 };
 
 struct yk_backend_device {
@@ -34,12 +34,12 @@ struct yk_backend_device {
     char name[YK_CUDA_NAME_SIZE];
     size_t memory_bytes;
     size_t allowed_bytes; /* memory limit of this process; 0 means: no limit */
-    struct yk_cuda_properties properties;
-    enum yk_cuda_attention_choice attention_choice;
+    struct yk_cuda_device_properties properties;
+    enum yk_cuda_attention_method attention_choice;
     bool side_streams;
     bool graphs;
     struct yk_cublas *cublas;
-    struct yk_cudnn_cache *cudnn_cache; /* NULL before the first attention op */
+    struct yk_cudnn_plan_cache *cudnn_cache; /* NULL before the first attention op */
 
     /* The time of an event is measured from `anchor`, an event whose time on the host's clock is
      * known. The anchor is renewed every few seconds, because CUDA reports elapsed times in fp32.
@@ -56,13 +56,14 @@ struct yk_backend_lane {
     cudaStream_t stream;
     void *scratch;
     size_t scratch_bytes;
-    struct yk_backend_lane *sides[YK_CUDA_SIDES]; /* side streams; NULL before the first use */
+    struct yk_backend_lane
+        *sides[YK_CUDA_SIDE_STREAM_COUNT];        /* side streams; NULL before the first use */
     cudaEvent_t fork;                             /* side streams wait for it; NULL likewise */
-    cudaEvent_t joins[YK_CUDA_SIDES];             /* the lane waits for them */
+    cudaEvent_t joins[YK_CUDA_SIDE_STREAM_COUNT]; /* the lane waits for them */
     struct yk_cuda_prefetch *prefetch;            /* NULL before the first prefetch */
-    struct yk_replay *replay;                     /* NULL before the first range */
+    struct yk_cuda_graph_replay *replay;          /* NULL before the first range */
     yk_status status;                             /* of the first failure */
-    char message[YK_CUDA_SENTENCE_SIZE];
+    char message[YK_CUDA_LANE_MESSAGE_SIZE];
 };
 
 struct yk_backend_event {
@@ -76,20 +77,21 @@ yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_
                               const char *action) YK_MUST_USE;
 
 /* Makes the device current for the calling thread. */
-void yk_cuda_device_set(const struct yk_backend_device *device);
+void yk_cuda_device_make_current(const struct yk_backend_device *device);
 
 /* Fails if there is no GPU with this number or no driver for it. */
-yk_status yk_cuda_device_find(int32_t number) YK_MUST_USE;
+yk_status yk_cuda_device_check_exists(int32_t number) YK_MUST_USE;
 
 /* Reads the name, memory size and properties of GPU device->number. `messages` is the number of SMs
  * that communication kernels use. */
-yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages) YK_MUST_USE;
+yk_status yk_cuda_device_read_properties(struct yk_backend_device *device,
+                                         int32_t messages) YK_MUST_USE;
 
 /* Entry of the backend's table. */
 void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out);
 
 /* versions.c: entry of the backend's table. */
-void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out);
+void yk_cuda_versions_describe(const struct yk_backend_device *device, struct yk_text *out);
 
 /* memory.c, lane.c and event.c: entries of the backend's table. graphs/ wraps some of them. */
 yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes,
@@ -98,12 +100,12 @@ void yk_cuda_memory_free(struct yk_backend_device *device, void *memory);
 yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t bytes,
                                        void **out) YK_MUST_USE;
 void yk_cuda_memory_free_host(struct yk_backend_device *device, void *memory);
-size_t yk_cuda_memory_used(struct yk_backend_device *device);
+size_t yk_cuda_memory_used_bytes(struct yk_backend_device *device);
 bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void *memory);
 
 yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
                               struct yk_backend_lane **out) YK_MUST_USE;
-/* Does not destroy graphs and prefetch of the lane; yk_replay_lane_destroy() does. */
+/* Does not destroy graphs and prefetch of the lane; yk_cuda_graph_lane_destroy() does. */
 void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
 void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *number);
 yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
@@ -135,7 +137,8 @@ struct yk_cuda_nvml {
 bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nvml *out);
 
 /* Sets the function pointer at `function`. Returns false if the library has no such function. */
-bool yk_cuda_nvml_find(const struct yk_cuda_nvml *driver, const char *name, void *function);
+bool yk_cuda_nvml_find_function(const struct yk_cuda_nvml *driver, const char *name,
+                                void *function);
 
 /* ---- prefetch.c: dequantises weights on a side stream while matmuls run ---- */
 
@@ -143,10 +146,10 @@ void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch);
 
 /* Forgets earlier ops, so that the next op is not prefetched. Needed before and after a capture,
  * whose events are not events of the lane. Accepts NULL. */
-void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *prefetch);
+void yk_cuda_prefetch_reset(struct yk_cuda_prefetch *prefetch);
 
 /* The side stream, as a lane. Returns NULL before the first prefetch. */
-struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *prefetch);
+struct yk_backend_lane *yk_cuda_prefetch_side_lane(const struct yk_cuda_prefetch *prefetch);
 
 /* ---- attention/cudnn.c: plans of cuDNN by shape, owned by the device ----
  *
@@ -155,6 +158,6 @@ struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *pre
  * = "cudnn" every shape gets a plan at once. The cache has a lock, so any thread may enqueue. */
 
 /* Call it when all lanes are idle. Accepts NULL. */
-void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache);
+void yk_cudnn_plan_cache_destroy(struct yk_cudnn_plan_cache *cache);
 
 #endif

@@ -68,7 +68,7 @@ static void renew(struct yk_backend_device *device)
 double yk_cuda_event_time_s(const struct yk_backend_event *event)
 {
     struct yk_backend_device *device = event->device;
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     (void)pthread_mutex_lock(&device->clock_lock);
     if (yk_clock_now_s() - device->anchor_s > ANCHOR_S) {
         renew(device);
@@ -84,7 +84,7 @@ yk_status yk_cuda_event_create(struct yk_backend_device *device, struct yk_backe
     if (!event) {
         return yk_fail_out_of_memory();
     }
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     event->device = device;
     const cudaError_t error = cudaEventCreate(&event->event);
     if (error != cudaSuccess) {
@@ -98,7 +98,7 @@ yk_status yk_cuda_event_create(struct yk_backend_device *device, struct yk_backe
 void yk_cuda_event_destroy(struct yk_backend_event *event)
 {
     if (event) {
-        yk_cuda_device_set(event->device);
+        yk_cuda_device_make_current(event->device);
         (void)cudaEventDestroy(event->event);
         free(event);
     }
@@ -125,7 +125,7 @@ yk_status yk_cuda_event_synchronize(struct yk_backend_event *event)
     if (!lane) {
         return YK_OK;
     }
-    yk_cuda_device_set(event->device);
+    yk_cuda_device_make_current(event->device);
     (void)yk_cuda_lane_check(lane, cudaEventSynchronize(event->event), lane->name);
     return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->message);
 }
@@ -133,7 +133,7 @@ yk_status yk_cuda_event_synchronize(struct yk_backend_event *event)
 /* An event on a failed stream never happens. It counts as happened. */
 bool yk_cuda_event_query(const struct yk_backend_event *event)
 {
-    yk_cuda_device_set(event->device);
+    yk_cuda_device_make_current(event->device);
     const cudaError_t error = cudaEventQuery(event->event);
     (void)cudaGetLastError();
     return error != cudaErrorNotReady;

@@ -62,8 +62,8 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
                           bool from_zero, const void *sums, struct yk_matmul_check_counts *out);
 
 /* Fills an operand with pseudo-random numbers between -1 and 1. `salt` selects the sequence. */
-void yk_cuda_matmul_check_fill(struct yk_backend_lane *lane, int64_t count, unsigned salt,
-                               enum yk_precision type, void *to);
+void yk_cuda_matmul_check_fill_random(struct yk_backend_lane *lane, int64_t count, unsigned salt,
+                                      enum yk_precision type, void *to);
 
 /* Converts a (rows, columns) matrix to another type. With `adds`, adds it to `to` instead of
  * overwriting `to`. */
@@ -73,9 +73,9 @@ void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows,
                                      enum yk_precision to_type, bool adds);
 
 /* Attention by yoke's built-in kernels, for every type, head size, mask and dropout rate. */
-void yk_cuda_attention_own(struct yk_backend_lane *lane, const struct yk_attention_op *op);
-void yk_cuda_attention_own_backward(struct yk_backend_lane *lane,
-                                    const struct yk_attention_backward_op *op);
+void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_attention_op *op);
+void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
+                                        const struct yk_attention_backward_op *op);
 
 /* Attention by cuDNN. Returns false, and enqueues nothing, if cuDNN does not support the op or has
  * no plan for its shape yet. With `repeatable`, gradients have the same bits in every run, which

@@ -11,7 +11,7 @@ cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane)
     return lane->stream;
 }
 
-const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane)
+const struct yk_cuda_device_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane)
 {
     return &lane->device->properties;
 }
@@ -35,7 +35,7 @@ void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message)
 bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action)
 {
     if (error != cudaSuccess) {
-        char message[YK_CUDA_TEXT_SIZE];
+        char message[YK_CUDA_ERROR_TEXT_SIZE];
         (void)snprintf(message, sizeof message, "%s: %s", action, cudaGetErrorString(error));
         yk_cuda_lane_fail(lane, message);
     }
@@ -54,9 +54,9 @@ static bool grow(struct yk_backend_lane *lane, size_t bytes)
     (void)cudaFree(lane->scratch);
     lane->scratch = NULL;
     lane->scratch_bytes = 0;
-    const size_t wanted = bytes > YK_CUDA_SCRATCH_BYTES ? bytes : YK_CUDA_SCRATCH_BYTES;
+    const size_t wanted = bytes > YK_CUDA_MIN_SCRATCH_BYTES ? bytes : YK_CUDA_MIN_SCRATCH_BYTES;
     if (cudaMalloc(&lane->scratch, wanted) != cudaSuccess) {
-        char message[YK_CUDA_TEXT_SIZE];
+        char message[YK_CUDA_ERROR_TEXT_SIZE];
         (void)cudaGetLastError();
         (void)snprintf(message, sizeof message,
                        "%.1f MiB of scratch memory are not free; use a smaller batch or --memory",
@@ -81,7 +81,7 @@ static yk_status report(const struct yk_backend_lane *lane)
 
 yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
-    yk_cuda_device_set(lane->device);
+    yk_cuda_device_make_current(lane->device);
     (void)yk_cuda_lane_scratch(lane, bytes);
     return report(lane);
 }
@@ -95,7 +95,7 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
     if (!lane) {
         return yk_fail_out_of_memory();
     }
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     lane->device = device;
     (void)snprintf(lane->name, sizeof lane->name, "%s", name);
     /* High priority: communication must not wait for compute kernels. */
@@ -117,9 +117,9 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     if (!lane) {
         return;
     }
-    yk_cuda_device_set(lane->device);
+    yk_cuda_device_make_current(lane->device);
     (void)cudaStreamSynchronize(lane->stream);
-    for (int i = 0; i < YK_CUDA_SIDES && lane->sides[i]; i++) {
+    for (int i = 0; i < YK_CUDA_SIDE_STREAM_COUNT && lane->sides[i]; i++) {
         yk_cuda_lane_destroy(lane->sides[i]);
         (void)cudaEventDestroy(lane->joins[i]);
     }
@@ -139,7 +139,7 @@ void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *nu
 
 yk_status yk_cuda_lane_synchronize(struct yk_backend_lane *lane)
 {
-    yk_cuda_device_set(lane->device);
+    yk_cuda_device_make_current(lane->device);
     (void)yk_cuda_lane_check(lane, cudaStreamSynchronize(lane->stream), lane->name);
     return report(lane);
 }

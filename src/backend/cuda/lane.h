@@ -27,7 +27,7 @@ struct yk_backend_lane;
     } while (0)
 
 /* Properties of the GPU from which kernels choose their grid. */
-struct yk_cuda_properties {
+struct yk_cuda_device_properties {
     int32_t processors;  /* SMs that kernels fill; excludes `spare` */
     int32_t spare;       /* SMs left free for communication kernels */
     int32_t capability;  /* compute capability; 90 for 9.0 */
@@ -36,10 +36,10 @@ struct yk_cuda_properties {
 };
 
 cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);
-const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
+const struct yk_cuda_device_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
 
 enum {
-    YK_CUDA_SCRATCH_BYTES = 64 << 20, /* least scratch memory of a lane, once it has any */
+    YK_CUDA_MIN_SCRATCH_BYTES = 64 << 20, /* least scratch memory of a lane, once it has any */
 };
 
 /* Scratch memory for one op, aligned to 256 bytes. The next op on the lane may get the same memory.

@@ -28,7 +28,7 @@ static yk_status refuse(const struct yk_backend_device *device, size_t bytes)
 
 yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     void *memory = NULL;
     const size_t asked = bytes > 0 ? bytes : 1;
     cudaError_t error = cudaMalloc(&memory, asked);
@@ -49,14 +49,14 @@ yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes
 void yk_cuda_memory_free(struct yk_backend_device *device, void *memory)
 {
     if (memory) {
-        yk_cuda_device_set(device);
+        yk_cuda_device_make_current(device);
         (void)cudaFree(memory);
     }
 }
 
 yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     void *memory = NULL;
     const size_t asked = bytes > 0 ? bytes : 1;
     const cudaError_t error = cudaHostAlloc(&memory, asked, cudaHostAllocPortable);
@@ -74,7 +74,7 @@ yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t 
 void yk_cuda_memory_free_host(struct yk_backend_device *device, void *memory)
 {
     if (memory) {
-        yk_cuda_device_set(device);
+        yk_cuda_device_make_current(device);
         (void)cudaFreeHost(memory);
     }
 }
@@ -82,7 +82,7 @@ void yk_cuda_memory_free_host(struct yk_backend_device *device, void *memory)
 bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void *memory)
 {
     struct cudaPointerAttributes about;
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     if (cudaPointerGetAttributes(&about, memory) != cudaSuccess) {
         (void)cudaGetLastError(); /* CUDA does not know this pointer: host memory */
         return false;
@@ -117,7 +117,8 @@ static void read_list(const struct yk_cuda_nvml *driver, const char *name, struc
     int (*list)(void *, unsigned *, struct process *) = NULL;
     struct process processes[MAX_PROCESSES];
     unsigned count = MAX_PROCESSES;
-    if (!yk_cuda_nvml_find(driver, name, &list) || list(driver->gpu, &count, processes) != 0) {
+    if (!yk_cuda_nvml_find_function(driver, name, &list) ||
+        list(driver->gpu, &count, processes) != 0) {
         return;
     }
     const unsigned own = (unsigned)getpid();
@@ -143,11 +144,11 @@ static struct listed read_driver(const struct yk_backend_device *device)
     return listed;
 }
 
-size_t yk_cuda_memory_used(struct yk_backend_device *device)
+size_t yk_cuda_memory_used_bytes(struct yk_backend_device *device)
 {
     size_t unused = 0;
     size_t all = 0;
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     if (cudaMemGetInfo(&unused, &all) != cudaSuccess) {
         return 0;
     }

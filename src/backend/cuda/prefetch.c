@@ -32,7 +32,7 @@ void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch)
     }
 }
 
-void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *prefetch)
+void yk_cuda_prefetch_reset(struct yk_cuda_prefetch *prefetch)
 {
     if (prefetch) {
         prefetch->to = NULL;
@@ -40,7 +40,7 @@ void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *prefetch)
     }
 }
 
-struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *prefetch)
+struct yk_backend_lane *yk_cuda_prefetch_side_lane(const struct yk_cuda_prefetch *prefetch)
 {
     return prefetch ? prefetch->side : NULL;
 }
@@ -88,7 +88,7 @@ void yk_cuda_prefetch_dequantise(struct yk_backend_lane *lane, const struct yk_d
         yk_cuda_nf4_dequantise(lane, op);
         return;
     }
-    if (op->order == YK_DEQUANTISE_WITH_LAST) {
+    if (op->order == YK_DEQUANTISE_WITH_PREVIOUS) {
         if (prefetch->on_side) {
             run_on_side(lane, prefetch, op);
         } else {

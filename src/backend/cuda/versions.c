@@ -26,7 +26,8 @@ static unsigned read_clock(const struct yk_cuda_nvml *driver)
     int (*ask)(void *, unsigned, unsigned *) = NULL;
     unsigned mhz = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && mhz == 0; i++) {
-        if (yk_cuda_nvml_find(driver, names[i], &ask) && ask(driver->gpu, CLOCK_SM, &mhz) != 0) {
+        if (yk_cuda_nvml_find_function(driver, names[i], &ask) &&
+            ask(driver->gpu, CLOCK_SM, &mhz) != 0) {
             mhz = 0;
         }
     }
@@ -41,13 +42,13 @@ static void read_driver(const struct yk_backend_device *device, struct limits *o
     if (!yk_cuda_nvml_open(device, &driver)) {
         return;
     }
-    if (!yk_cuda_nvml_find(&driver, "nvmlSystemGetDriverVersion", &read_version) ||
+    if (!yk_cuda_nvml_find_function(&driver, "nvmlSystemGetDriverVersion", &read_version) ||
         read_version(out->driver, DRIVER_SIZE) != 0) {
         out->driver[0] = '\0';
     }
     if (driver.gpu) {
         out->clock_mhz = read_clock(&driver);
-        if (yk_cuda_nvml_find(&driver, "nvmlDeviceGetPowerManagementLimit", &read_power) &&
+        if (yk_cuda_nvml_find_function(&driver, "nvmlDeviceGetPowerManagementLimit", &read_power) &&
             read_power(driver.gpu, &out->power_mw) != 0) {
             out->power_mw = 0;
         }
@@ -76,12 +77,12 @@ static void add_libraries(struct yk_text *out)
 #endif
 }
 
-void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out)
+void yk_cuda_versions_describe(const struct yk_backend_device *device, struct yk_text *out)
 {
     static const char *const attention[] = {
         [YK_CUDA_ATTENTION_BEST] = "",
         [YK_CUDA_ATTENTION_CUDNN] = ", attention by cuDNN",
-        [YK_CUDA_ATTENTION_OWN] = ", attention by own kernels",
+        [YK_CUDA_ATTENTION_BUILTIN] = ", attention by own kernels",
     };
     struct limits limits = {0};
     read_driver(device, &limits);

@@ -16,7 +16,7 @@ static yk_status run(const void *given, struct yk_text *out)
                            : yk_bleu_score_write_text(&score, out);
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     {
@@ -33,18 +33,18 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("lowercase", NULL, "Scoring options", "Compare without regard to case"), YK_FLAG,
+    {YK_OPTION_ROW("lowercase", NULL, "Scoring options", "Compare without regard to case"), YK_FLAG,
      TO(request.lowercase)},
     YK_JSON_OPTION(struct arguments, json),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke bleu test.de < translated.de", "The score of a translated test set"},
     {"yoke bleu test.de translated.de --json", "The same with every number, for a program"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "a file is missing or no UTF-8, or the lines do not pair up"},
     {0, NULL},
 };
@@ -59,5 +59,5 @@ const struct yk_command yk_command_bleu = {
         "those of sacreBLEU by default, so that scores can be held against published ones. Texts "
         "are given as people write them; words are cut here (13a). Of languages that put no spaces "
         "between words, as Chinese and Japanese, scores so made say little.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

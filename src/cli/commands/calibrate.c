@@ -12,7 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* "forward gpt-block, 8 samples"; "gather 1.2MiB". */
-static void describe(const struct yk_calibrate_op *op, struct yk_text *out)
+static void describe(const struct yk_calibrate_op_class *op, struct yk_text *out)
 {
     yk_text_add(out, op->op);
     if (!op->layer) {
@@ -21,7 +21,7 @@ static void describe(const struct yk_calibrate_op *op, struct yk_text *out)
     }
     yk_text_addf(out, " %s", op->layer);
     if (op->size >= 0) {
-        yk_text_addf(out, ", %" PRId64 " sample%s", op->size, yk_text_plural(op->size));
+        yk_text_addf(out, ", %" PRId64 " sample%s", op->size, yk_text_plural_suffix(op->size));
     }
 }
 
@@ -41,8 +41,8 @@ static void add_seconds(double seconds, struct yk_table *table)
     yk_table_add(table, "%s", YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
 }
 
-static void add_row(const struct yk_calibrate_result *result, const struct yk_calibrate_op *op,
-                    struct yk_table *table)
+static void add_row(const struct yk_calibrate_result *result,
+                    const struct yk_calibrate_op_class *op, struct yk_table *table)
 {
     struct yk_text name = {0};
     describe(op, &name);
@@ -69,7 +69,7 @@ static yk_status write_table(const struct yk_calibrate_result *result, int64_t r
     for (int32_t i = 0; i < result->op_count && i < rows; i++) {
         add_row(result, &result->ops[i], table);
     }
-    const yk_status status = yk_table_finish(table, out);
+    const yk_status status = yk_table_write_and_destroy(table, out);
     if (status == YK_OK && result->op_count > rows) {
         yk_text_addf(out, "  %" PRId64 " of %d sorts of ops; --rows shows more\n", rows,
                      (int)result->op_count);
@@ -101,7 +101,7 @@ static void write_profile(const struct yk_calibrate_result *result, struct yk_te
 {
     yk_text_addf(out, "  profile     %s %s %d time%s of layers", result->profile,
                  result->written ? "has" : "would have", (int)result->layer_count,
-                 yk_text_plural(result->layer_count));
+                 yk_text_plural_suffix(result->layer_count));
     if (result->link_count > 0) {
         yk_text_addf(out, ", %d of messages", (int)result->link_count);
     }
@@ -110,7 +110,7 @@ static void write_profile(const struct yk_calibrate_result *result, struct yk_te
         yk_text_addf(out,
                      "  left out    %d sort%s of messages that ran beside computation: how much "
                      "that slows them is not known; yoke profile --ranks %d measures it\n",
-                     (int)result->skipped_messages, yk_text_plural(result->skipped_messages),
+                     (int)result->skipped_messages, yk_text_plural_suffix(result->skipped_messages),
                      (int)result->ranks);
     }
 }
@@ -119,8 +119,8 @@ static yk_status write_text(const struct yk_calibrate_result *result, int64_t ro
                             struct yk_text *out)
 {
     yk_text_addf(out, "%s: %" PRId64 " step%s of %d rank%s beside the prediction\n\n", result->run,
-                 result->steps, yk_text_plural(result->steps), (int)result->ranks,
-                 yk_text_plural(result->ranks));
+                 result->steps, yk_text_plural_suffix(result->steps), (int)result->ranks,
+                 yk_text_plural_suffix(result->ranks));
     if (rows > 0) {
         YK_TRY(write_table(result, rows, out));
         yk_text_add(out, "\n");
@@ -136,7 +136,7 @@ static yk_status write_text(const struct yk_calibrate_result *result, int64_t ro
     return yk_text_status(out);
 }
 
-static void write_op(const struct yk_calibrate_op *op, struct yk_json_writer *json)
+static void write_op(const struct yk_calibrate_op_class *op, struct yk_json_writer *json)
 {
     yk_json_write_begin_object(json, NULL);
     yk_json_write_string(json, "op", op->op);
@@ -203,7 +203,7 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     {
@@ -215,26 +215,29 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("profile", "FILE", YK_INPUT_GROUP,
-            "The measurements to calibrate; else those that the run was planned with, else what "
-            "yoke profile has kept"),
-     YK_INPUT, TO(request.profile)},
-    {YK_ROW("dry-run", NULL, YK_OUTPUT_GROUP, "Show what differs, and write nothing"), YK_FLAG,
-     TO(request.dry_run)},
-    {YK_ROW("rows", "N", YK_OUTPUT_GROUP, "How many of the largest differences to list"),
-     YK_INTEGER(0, MAX_ROWS, "12"), TO(rows)},
-    {YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print JSON instead of text, with all sorts of ops"),
+    {YK_OPTION_ROW(
+         "profile", "FILE", YK_INPUT_OPTION_GROUP,
+         "The measurements to calibrate; else those that the run was planned with, else what "
+         "yoke profile has kept"),
+     YK_INPUT_FILE_OPTION, TO(request.profile)},
+    {YK_OPTION_ROW("dry-run", NULL, YK_OUTPUT_OPTION_GROUP, "Show what differs, and write nothing"),
+     YK_FLAG, TO(request.dry_run)},
+    {YK_OPTION_ROW("rows", "N", YK_OUTPUT_OPTION_GROUP,
+                   "How many of the largest differences to list"),
+     YK_INTEGER_OPTION(0, MAX_ROWS, "12"), TO(rows)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
+                   "Print JSON instead of text, with all sorts of ops"),
      YK_FLAG, TO(json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke calibrate runs/book", "Hold a run against its prediction and correct the profile"},
     {"yoke calibrate runs/book --dry-run --rows 30", "Look first"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the run has not ended, kept no times, or is of another model or cluster"},
     {0, NULL},
 };
@@ -246,5 +249,5 @@ const struct yk_command yk_command_calibrate = {
         "Holds what the ops of a finished run took against what was predicted of them, lists the "
         "largest differences, and writes what was measured into the profile, so that the next plan "
         "of the same model predicts it.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

@@ -34,7 +34,7 @@ static const struct yk_command *const verbs[] = {
     &yk_command_doctor,    &yk_command_help,    &yk_command_completion,
 };
 
-const struct yk_command_list yk_commands = {
+const struct yk_command_table yk_all_commands = {
     .verbs = verbs,
     .count = sizeof verbs / sizeof verbs[0],
     .root = &yk_command_root,

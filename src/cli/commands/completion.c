@@ -1,5 +1,5 @@
 #include "cli/options/command.h"
-#include "cli/options/shell.h"
+#include "cli/options/shell_completion.h"
 
 #include <string.h>
 
@@ -7,19 +7,19 @@ struct arguments {
     const char *shell;
 };
 
-static const struct yk_shell *const shells[] = {
-    &yk_shell_bash,
-    &yk_shell_zsh,
-    &yk_shell_fish,
+static const struct yk_shell_completion *const shells[] = {
+    &yk_shell_completion_bash,
+    &yk_shell_completion_zsh,
+    &yk_shell_completion_fish,
 };
 static const size_t shell_count = sizeof shells / sizeof shells[0];
 
-static bool shell_choices(size_t number, struct yk_choice *out)
+static bool shell_choices(size_t number, struct yk_option_choice *out)
 {
     if (number >= shell_count) {
         return false;
     }
-    *out = (struct yk_choice){shells[number]->name, shells[number]->summary};
+    *out = (struct yk_option_choice){shells[number]->name, shells[number]->summary};
     return true;
 }
 
@@ -44,7 +44,7 @@ static const struct yk_operand operands[] = {
     },
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"source <(yoke completion bash)", "Complete yoke's words in this bash"},
     {"yoke completion fish > ~/.config/fish/completions/yoke.fish", "Complete them in every fish"},
     {NULL, NULL},
@@ -55,7 +55,7 @@ const struct yk_command yk_command_completion = {
     .summary = "print a script that lets a shell complete yoke's words",
     .description = "The script knows every command, its options and the values they can take.",
     .examples = examples,
-    YK_OPERANDS(operands),
+    YK_OPERAND_TABLE(operands),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

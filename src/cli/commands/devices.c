@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/terminal.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 
 struct arguments {
     bool list;
@@ -12,7 +12,7 @@ struct arguments {
 };
 
 /* "24GiB", or "-" for what is not known. */
-static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
 {
     return value > 0 ? yk_units_format(value, unit, out) : "-";
 }
@@ -31,7 +31,7 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
         {"L3", YK_TABLE_RIGHT},       {"memory", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
-    char words[YK_UNITS_SIZE];
+    char words[YK_UNITS_BUFFER_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     yk_table_add(table, "%s", host->cpu_name);
     add_count(table, host->package_count);
@@ -41,14 +41,14 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
         yk_table_add(table, "%s", amount(host->cache_bytes[level], YK_UNIT_BYTES, words));
     }
     yk_table_add(table, "%s", amount(host->memory_bytes, YK_UNIT_BYTES, words));
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
 static void add_gpu(struct yk_table *table, const struct yk_devices_result *devices, int number)
 {
     const struct yk_nvml_gpu *gpu = &devices->machine.gpus[number];
     const char *type = devices->types[number];
-    char words[YK_UNITS_SIZE];
+    char words[YK_UNITS_BUFFER_SIZE];
     yk_table_add(table, "gpu%d", number);
     yk_table_add(table, "%s%s", gpu->name, gpu->mig ? " (cut by MIG)" : "");
     yk_table_add(table, "%s", type ? type : "no datasheet");
@@ -83,7 +83,7 @@ static yk_status add_gpus(const struct yk_devices_result *devices, struct yk_tex
     for (int i = 0; i < devices->machine.gpu_count; i++) {
         add_gpu(table, devices, i);
     }
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
 static yk_status write_tables(const struct yk_devices_result *devices, struct yk_text *out)
@@ -105,30 +105,31 @@ static yk_status run(const void *given, struct yk_text *out)
                                : yk_devices_write_datasheets_text(out);
     }
     struct yk_devices_result devices = {0};
-    YK_TRY(yk_outputs_check(&arguments->output, 1, 0));
-    YK_TRY(yk_devices_run(&devices));
+    YK_TRY(yk_output_files_check_paths(&arguments->output, 1, 0));
+    YK_TRY(yk_devices_discover(&devices));
     YK_TRY(arguments->json ? yk_devices_write_cluster(&devices, out) : write_tables(&devices, out));
-    struct yk_outputs outputs = {0};
+    struct yk_output_files outputs = {0};
     if (arguments->output) {
-        struct yk_text *file = yk_outputs_add(&outputs, arguments->output);
-        yk_outputs_finish(&outputs, yk_devices_write_cluster(&devices, file));
+        struct yk_text *file = yk_output_files_add(&outputs, arguments->output);
+        yk_output_files_record(&outputs, yk_devices_write_cluster(&devices, file));
     }
-    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
+    return yk_terminal_print_after_failure(yk_output_files_write(&outputs), out);
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 
 static const struct yk_option options[] = {
-    {YK_ROW("list", NULL, NULL,
-            "Print the devices and links that yoke knows by name instead, with their datasheet "
-            "numbers"),
+    {YK_OPTION_ROW(
+         "list", NULL, NULL,
+         "Print the devices and links that yoke knows by name instead, with their datasheet "
+         "numbers"),
      YK_FLAG, TO(list)},
-    {YK_ROW("json", NULL, NULL, "Print JSON: a cluster file"), YK_FLAG, TO(json)},
-    {YK_ROW("output", "FILE", NULL, "Write the cluster file of this machine to FILE"), YK_FILE,
-     TO(output)},
+    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON: a cluster file"), YK_FLAG, TO(json)},
+    {YK_OPTION_ROW("output", "FILE", NULL, "Write the cluster file of this machine to FILE"),
+     YK_OUTPUT_FILE_OPTION, TO(output)},
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke devices", "See the processors and GPUs of this machine"},
     {"yoke devices --output here.json", "Write them into a cluster file, to plan with or to edit"},
     {"yoke devices --list", "See which devices and links can be named in a cluster"},
@@ -143,7 +144,7 @@ const struct yk_command yk_command_devices = {
         "there is a driver. With --json it prints what it found as a cluster file; without a GPU "
         "that is one device of all cores.",
     .examples = examples,
-    YK_OPTIONS(options),
+    YK_OPTION_ROWS(options),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

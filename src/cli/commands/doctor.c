@@ -19,7 +19,7 @@ struct arguments {
 static yk_status write_table(struct yk_table *table, const char *heading, struct yk_text *out)
 {
     yk_text_addf(out, "%s\n", heading);
-    const yk_status status = yk_table_finish(table, out);
+    const yk_status status = yk_table_write_and_destroy(table, out);
     yk_text_add(out, "\n");
     return status;
 }
@@ -77,7 +77,7 @@ static yk_status add_backends(const struct yk_doctor_backend *backends, struct y
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    for (size_t i = 0; i < YK_DOCTOR_BACKENDS; i++) {
+    for (size_t i = 0; i < YK_DOCTOR_BACKEND_COUNT; i++) {
         const struct yk_doctor_backend *backend = &backends[i];
         yk_table_add(table, "%s", backend->name);
         yk_table_add(table, "%s", yk_text_chars(&backend->device));
@@ -94,7 +94,7 @@ static yk_status add_versions(const struct yk_doctor_backend *backends, struct y
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    for (size_t i = 0; i < YK_DOCTOR_BACKENDS; i++) {
+    for (size_t i = 0; i < YK_DOCTOR_BACKEND_COUNT; i++) {
         if (backends[i].usable) {
             yk_table_add(table, "%s", backends[i].name);
             yk_table_add(table, "%s", yk_text_chars(&backends[i].versions));
@@ -141,7 +141,7 @@ static yk_status write_text(const struct yk_doctor_result *found, struct yk_text
 
 static void write_libraries(const struct yk_doctor_result *found, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "libraries");
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
@@ -160,7 +160,7 @@ static void write_libraries(const struct yk_doctor_result *found, struct yk_json
 
 static void write_plugins(const struct yk_doctor_result *found, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "plugins");
     for (size_t i = 0; i < found->plugin_count; i++) {
         const struct yk_doctor_plugin *row = &found->plugins[i];
@@ -175,9 +175,9 @@ static void write_plugins(const struct yk_doctor_result *found, struct yk_json_w
 
 static void write_backends(const struct yk_doctor_result *found, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "backends");
-    for (size_t i = 0; i < YK_DOCTOR_BACKENDS; i++) {
+    for (size_t i = 0; i < YK_DOCTOR_BACKEND_COUNT; i++) {
         const struct yk_doctor_backend *backend = &found->backends[i];
         const char *device = yk_text_chars(&backend->device);
         const char *versions = yk_text_chars(&backend->versions);
@@ -209,7 +209,7 @@ static void write_gpu(const struct yk_nvml_gpu *gpu, struct yk_json_writer *json
 
 static void write_devices(const struct yk_machine *machine, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "devices");
     yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "kind", "cpu");
@@ -247,10 +247,11 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {YK_ROW("json", NULL, NULL, "Print JSON"), YK_FLAG, YK_TO(struct arguments, json)},
+    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON"), YK_FLAG,
+     YK_OPTION_FIELD(struct arguments, json)},
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke doctor", "See what this machine offers and what is missing"},
     {NULL, NULL},
 };
@@ -262,7 +263,7 @@ const struct yk_command yk_command_doctor = {
                    "can train on, and the devices of this machine. Planning, and training on the "
                    "CPU, need none of those that may be missing.",
     .examples = examples,
-    YK_OPTIONS(options),
+    YK_OPTION_ROWS(options),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

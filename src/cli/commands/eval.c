@@ -4,7 +4,7 @@
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
 #include "cli/terminal.h"
-#include "job/counters.h"
+#include "job/device_counters.h"
 #include "job/workload.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static yk_status write_text(const struct yk_eval_result *result, struct yk_text 
     yk_text_add_perplexity(result->loss, 3, out);
     yk_text_add(out, "\n");
     yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
-    return yk_counters_add_text(&result->counters, out);
+    return yk_device_counters_write_tables(&result->counters, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -36,55 +36,60 @@ static yk_status run(const void *given, struct yk_text *out)
     }
     yk_status status = yk_eval_run(&arguments->request, &result);
     YK_THEN(arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out));
-    YK_THEN(yk_terminal_print_despite(yk_outputs_write(&result.outputs), out));
+    YK_THEN(yk_terminal_print_after_failure(yk_output_files_write(&result.outputs), out));
     yk_eval_result_free(&result);
     return status;
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     YK_LOADED_MODEL_OPERAND(struct arguments, request.model),
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("data", "PATH", YK_DATA_GROUP,
-            "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or with "
-            "--target sentences, one a line"),
-     YK_INPUT, TO(request.data)},
-    {YK_ROW("target", "PATH", YK_DATA_GROUP, "The translations of those sentences, line by line"),
-     YK_INPUT, TO(request.target)},
-    {YK_ROW("skip-faulty", NULL, YK_DATA_GROUP,
-            "Leave out pairs and instructions that are empty or too long"),
+    {YK_OPTION_ROW(
+         "data", "PATH", YK_DATA_OPTION_GROUP,
+         "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or with "
+         "--target sentences, one a line"),
+     YK_INPUT_FILE_OPTION, TO(request.data)},
+    {YK_OPTION_ROW("target", "PATH", YK_DATA_OPTION_GROUP,
+                   "The translations of those sentences, line by line"),
+     YK_INPUT_FILE_OPTION, TO(request.target)},
+    {YK_OPTION_ROW("skip-faulty", NULL, YK_DATA_OPTION_GROUP,
+                   "Leave out pairs and instructions that are empty or too long"),
      YK_FLAG, TO(request.skip_faulty)},
-    {YK_ROW("data-part", "PART", YK_DATA_GROUP, "Use only this much of it, from its beginning"),
-     YK_PERCENT(1, "100%"), TO(request.data_part)},
-    {YK_ROW("samples", "N", YK_DATA_GROUP, "At most so many samples; 0: all"),
-     YK_INTEGER(0, INT64_MAX, "0"), TO(request.samples)},
-    {YK_ROW("batch", "N", YK_DATA_GROUP, "Samples at a time"),
-     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "16"), TO(request.model.batch)},
-    {YK_ROW("seq", "TOKENS", YK_DATA_GROUP, "Length of a sample; else as it was trained"),
-     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), TO(request.model.sequence)},
+    {YK_OPTION_ROW("data-part", "PART", YK_DATA_OPTION_GROUP,
+                   "Use only this much of it, from its beginning"),
+     YK_PERCENT_OPTION(1, "100%"), TO(request.data_part)},
+    {YK_OPTION_ROW("samples", "N", YK_DATA_OPTION_GROUP, "At most so many samples; 0: all"),
+     YK_INTEGER_OPTION(0, INT64_MAX, "0"), TO(request.samples)},
+    {YK_OPTION_ROW("batch", "N", YK_DATA_OPTION_GROUP, "Samples at a time"),
+     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "16"), TO(request.model.batch)},
+    {YK_OPTION_ROW("seq", "TOKENS", YK_DATA_OPTION_GROUP,
+                   "Length of a sample; else as it was trained"),
+     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, NULL), TO(request.model.sequence)},
     YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
-    {YK_ROW("outputs", "FILE", YK_OUTPUT_GROUP,
-            "Also write the logits of the first samples, as safetensors: \"logits\" (samples, "
-            "tokens, words)"),
-     YK_FILE, TO(request.outputs)},
-    {YK_ROW("output-samples", "N", YK_OUTPUT_GROUP, "How many samples those are"),
-     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "4"), TO(request.output_samples)},
-    YK_COUNTERS_OPTION(struct arguments, request.counters),
+    {YK_OPTION_ROW(
+         "outputs", "FILE", YK_OUTPUT_OPTION_GROUP,
+         "Also write the logits of the first samples, as safetensors: \"logits\" (samples, "
+         "tokens, words)"),
+     YK_OUTPUT_FILE_OPTION, TO(request.outputs)},
+    {YK_OPTION_ROW("output-samples", "N", YK_OUTPUT_OPTION_GROUP, "How many samples those are"),
+     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "4"), TO(request.output_samples)},
+    YK_DEVICE_COUNTERS_OPTION(struct arguments, request.counters),
     YK_JSON_OPTION(struct arguments, json),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke eval runs/gpt-mini --data book.txt", "How well a trained model foretells a text"},
     {"yoke eval runs/gpt-mini/checkpoints/step-00000500 --data book.txt --data-part 10%",
      "An earlier one, on a tenth of it"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the checkpoint or the data makes no sense, or does not fit the other"},
     {YK_ERROR_NUMBERS, "the loss is not a number"},
     {0, NULL},
@@ -96,5 +101,5 @@ const struct yk_command yk_command_eval = {
     .description = "Runs the text through the model in samples that lie end to end, and prints the "
                    "mean loss of all tokens but the first (in nats), the perplexity that is its "
                    "exponential, and how many tokens that was over.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

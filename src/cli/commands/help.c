@@ -11,14 +11,14 @@ static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
     const struct yk_command *command =
-        arguments->verb ? yk_command_find(arguments->verb) : yk_command_list()->root;
+        arguments->verb ? yk_command_find(arguments->verb) : yk_command_table()->root;
     return arguments->man ? yk_man_page_write(command, out)
-                          : yk_help_page_write(command, yk_terminal_width(), out);
+                          : yk_help_page_write(command, yk_terminal_output_columns(), out);
 }
 
 static const struct yk_option options[] = {
-    {YK_ROW("man", NULL, NULL, "Print the page of the manual, in roff"), YK_FLAG,
-     YK_TO(struct arguments, man)},
+    {YK_OPTION_ROW("man", NULL, NULL, "Print the page of the manual, in roff"), YK_FLAG,
+     YK_OPTION_FIELD(struct arguments, man)},
 };
 
 static const struct yk_operand operands[] = {
@@ -30,7 +30,7 @@ static const struct yk_operand operands[] = {
     },
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke help schedule", "Explain a command, as \"yoke schedule --help\" does"},
     {"yoke help --man schedule | man -l -", "Read its page of the manual without installing it"},
     {NULL, NULL},
@@ -41,8 +41,8 @@ const struct yk_command yk_command_help = {
     .summary = "explain yoke or one of its commands",
     .examples = examples,
     .description = "Prints the help of a command, or its page of the manual.",
-    YK_OPTIONS(options),
-    YK_OPERANDS(operands),
+    YK_OPTION_ROWS(options),
+    YK_OPERAND_TABLE(operands),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

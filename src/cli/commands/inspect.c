@@ -35,7 +35,7 @@ static yk_status add_tensors(const struct yk_inspect_result *result, struct yk_t
         yk_table_add(table, "%s", tensor->rank > 0 ? yk_text_chars(&shape) : "one number");
         yk_table_add(table, "%" PRIu64, tensor->bytes);
     }
-    const yk_status status = yk_table_finish(table, out);
+    const yk_status status = yk_table_write_and_destroy(table, out);
     yk_text_free(&shape);
     return status;
 }
@@ -44,9 +44,9 @@ static void add_metadata(const struct yk_inspect_file *file, struct yk_text *out
 {
     for (int32_t i = 0; i < file->metadata_count; i++) {
         yk_text_addf(out, "%s says ", file->path);
-        yk_text_add_line(out, file->metadata[i].key);
+        yk_text_add_escaped_line(out, file->metadata[i].key);
         yk_text_add(out, ": ");
-        yk_text_add_line(out, file->metadata[i].value);
+        yk_text_add_escaped_line(out, file->metadata[i].value);
         yk_text_add(out, "\n");
     }
 }
@@ -54,14 +54,15 @@ static void add_metadata(const struct yk_inspect_file *file, struct yk_text *out
 static void add_checkpoint(const struct yk_inspect_checkpoint *checkpoint, struct yk_text *out)
 {
     yk_text_addf(out, "  step        %" PRId64 ", %" PRId64 " sample%s\n", checkpoint->step,
-                 checkpoint->samples, yk_text_plural(checkpoint->samples));
+                 checkpoint->samples, yk_text_plural_suffix(checkpoint->samples));
     yk_text_addf(out,
                  "  model       %s, %" PRId64 " layer%s of width %" PRId64 ", %" PRId64
                  " token%s in its vocabulary\n",
-                 checkpoint->architecture, checkpoint->layers, yk_text_plural(checkpoint->layers),
-                 checkpoint->width, checkpoint->vocabulary, yk_text_plural(checkpoint->vocabulary));
+                 checkpoint->architecture, checkpoint->layers,
+                 yk_text_plural_suffix(checkpoint->layers), checkpoint->width,
+                 checkpoint->vocabulary, yk_text_plural_suffix(checkpoint->vocabulary));
     yk_text_addf(out, "  samples     %" PRId64 " token%s, %s", checkpoint->sequence,
-                 yk_text_plural(checkpoint->sequence), checkpoint->precision);
+                 yk_text_plural_suffix(checkpoint->sequence), checkpoint->precision);
     if (checkpoint->lora_rank > 0) {
         yk_text_addf(out, ", LoRA of rank %" PRId64 " and alpha %g%s, for %s",
                      checkpoint->lora_rank, checkpoint->lora_alpha, checkpoint->nf4 ? ", NF4" : "",
@@ -84,8 +85,8 @@ static void add_checkpoint(const struct yk_inspect_checkpoint *checkpoint, struc
 static void add_sums(const struct yk_inspect_result *result, struct yk_text *out)
 {
     yk_text_addf(out, "\n%" PRId32 " tensor%s in %" PRId32 " file%s, %.0f numbers, %s\n",
-                 result->tensor_count, yk_text_plural(result->tensor_count), result->file_count,
-                 yk_text_plural(result->file_count), result->numbers,
+                 result->tensor_count, yk_text_plural_suffix(result->tensor_count),
+                 result->file_count, yk_text_plural_suffix(result->file_count), result->numbers,
                  YK_UNITS_TEXT(result->bytes, YK_UNIT_BYTES));
     if (result->optimizer) {
         yk_text_addf(out, "%s: %" PRId32 " tensors, %s\n", result->optimizer,
@@ -98,7 +99,7 @@ static yk_status write_text(const struct yk_inspect_result *result, struct yk_te
 {
     if (result->is_token_shard) {
         yk_text_addf(out, "%s: a shard of %" PRId64 " token%s\n", result->path, result->tokens,
-                     yk_text_plural(result->tokens));
+                     yk_text_plural_suffix(result->tokens));
         return yk_text_status(out);
     }
     yk_text_addf(out, "%s\n\n", result->path);
@@ -170,18 +171,18 @@ static void write_tensor(const struct yk_inspect_tensor *tensor, struct yk_json_
 
 static void write_tensors(const struct yk_inspect_result *result, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     write_checkpoint(result->checkpoint, json);
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_integer(json, "numbers", (int64_t)result->numbers);
     yk_json_write_integer(json, "bytes", (int64_t)result->bytes);
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "files");
     for (int32_t i = 0; i < result->file_count; i++) {
         write_file(&result->files[i], json);
     }
     yk_json_write_end_array(json);
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "tensors");
     for (int32_t i = 0; i < result->tensor_count; i++) {
         write_tensor(&result->tensors[i], json);
@@ -224,22 +225,22 @@ static const struct yk_operand operands[] = {
             "A .safetensors file, a folder of them, a checkpoint, the folder of a run, or a token "
             "shard (.bin)",
         .required = true,
-        YK_TO(struct arguments, request.path),
+        YK_OPTION_FIELD(struct arguments, request.path),
     },
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("json", NULL, NULL, "Print JSON instead of text"), YK_FLAG,
-     YK_TO(struct arguments, json)},
+    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON instead of text"), YK_FLAG,
+     YK_OPTION_FIELD(struct arguments, json)},
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke inspect model.safetensors", "The tensors of a file, with their types and shapes"},
     {"yoke inspect runs/gpt-mini", "The newest checkpoint of a run: how far it is, and of what"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "there is no such file or folder, or it is torn or makes no sense"},
     {0, NULL},
 };
@@ -251,5 +252,5 @@ const struct yk_command yk_command_inspect = {
                    "files say about themselves. Of a checkpoint, all files are compared with their "
                    "sizes and hashes first, and its step, model and settings are printed; one that "
                    "is torn is an error that names the file.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "cli/terminal.h"
-#include "job/launch.h"
+#include "job/rank_launch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,23 +16,23 @@ enum {
     PATH_SIZE = 4096
 };
 
-yk_status yk_command_launch_find(const struct yk_rank_choice *place, int64_t ranks,
-                                 struct yk_launcher *out, bool *launches)
+yk_status yk_command_launch_detect_rank(const struct yk_rank_options *place, int64_t ranks,
+                                        struct yk_launcher *out, bool *launches)
 {
-    YK_TRY(yk_rank_find(place, out));
+    YK_TRY(yk_rank_detect(place, out));
     if (out->size > 1) {
         yk_terminal_set_rank(out->rank);
     }
-    return yk_rank_decide_launch(out, ranks, launches);
+    return yk_rank_needs_launch(out, ranks, launches);
 }
 
 /* Ranks cannot detect the terminal themselves, because mpirun gives them pseudo-terminals. */
 static void export_terminal(void)
 {
     char words[32];
-    snprintf(words, sizeof words, "%d,%d", yk_terminal_columns(STDOUT_FILENO),
-             yk_terminal_columns(STDERR_FILENO));
-    (void)setenv(YK_TERMINAL_VARIABLE, words, 1);
+    snprintf(words, sizeof words, "%d,%d", yk_terminal_descriptor_columns(STDOUT_FILENO),
+             yk_terminal_descriptor_columns(STDERR_FILENO));
+    (void)setenv(YK_TERMINAL_ENVIRONMENT_VARIABLE, words, 1);
 }
 
 static void print_errors(void *user, const char *bytes, size_t length)
@@ -81,25 +81,25 @@ static yk_status launch(int64_t ranks, struct yk_arena *arena, struct yk_text *l
     }
     program[length] = '\0';
     char **words = NULL;
-    YK_TRY(yk_file_read("/proc/self/cmdline", line));
+    YK_TRY(yk_file_read_document("/proc/self/cmdline", line));
     YK_TRY(split_words(line, arena, &words));
-    const struct yk_launch_request request = {
+    const struct yk_rank_launch_request request = {
         .ranks = ranks,
         .program = program,
         .arguments = words,
-        .variables = (const char *[]){YK_TERMINAL_VARIABLE, NULL},
+        .variables = (const char *[]){YK_TERMINAL_ENVIRONMENT_VARIABLE, NULL},
         .errors = print_errors,
     };
-    struct yk_launch_result result = {0};
+    struct yk_rank_launch_result result = {0};
     export_terminal();
-    const yk_status status = yk_launch_ranks(&request, &result);
+    const yk_status status = yk_rank_launch_run(&request, &result);
     if (result.signal != 0) {
         end_by_signal(result.signal);
     }
     return status;
 }
 
-yk_status yk_command_launch(int64_t ranks)
+yk_status yk_command_launch_ranks(int64_t ranks)
 {
     struct yk_arena *arena = NULL;
     struct yk_text line = {0};

@@ -9,10 +9,10 @@
 
 /* Determines the rank of this process, and in `*launches` whether it must start the ranks. Tells
  * the terminal which rank this is. */
-yk_status yk_command_launch_find(const struct yk_rank_choice *place, int64_t ranks,
-                                 struct yk_launcher *out, bool *launches) YK_MUST_USE;
+yk_status yk_command_launch_detect_rank(const struct yk_rank_options *place, int64_t ranks,
+                                        struct yk_launcher *out, bool *launches) YK_MUST_USE;
 
 /* Starts the ranks and waits for them. If a second signal kills them, it also ends this process. */
-yk_status yk_command_launch(int64_t ranks) YK_MUST_USE;
+yk_status yk_command_launch_ranks(int64_t ranks) YK_MUST_USE;
 
 #endif

@@ -1,9 +1,9 @@
-#include "job/models/model.h"
 #include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
+#include "job/models/model_summary.h"
 #include "job/workload.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static const char *grouped(int64_t number, char out[NUMBER_SIZE])
 }
 
 /* Operations, not operations per second: "1.25TFLOP". */
-static const char *operations(double count, char out[YK_UNITS_SIZE])
+static const char *operations(double count, char out[YK_UNITS_BUFFER_SIZE])
 {
     if (count == 0) {
         return "–";
@@ -52,15 +52,15 @@ static int32_t run_length(const struct yk_model *model, int32_t first)
     return count;
 }
 
-static double vector_flops(const struct yk_model_cost *cost)
+static double vector_flops(const struct yk_model_summary_layer_cost *cost)
 {
     return cost->forward_vector_flops + cost->backward_vector_flops;
 }
 
 static void add_cells(struct yk_table *table, int64_t parameters, int64_t trainable,
-                      const struct yk_model_cost *cost)
+                      const struct yk_model_summary_layer_cost *cost)
 {
-    char word[YK_UNITS_SIZE];
+    char word[YK_UNITS_BUFFER_SIZE];
     yk_table_add(table, "%s", grouped(parameters, word));
     yk_table_add(table, "%s", grouped(trainable, word));
     yk_table_add(table, "%s", operations(cost->forward_flops, word));
@@ -68,11 +68,11 @@ static void add_cells(struct yk_table *table, int64_t parameters, int64_t traina
     yk_table_add(table, "%s", YK_UNITS_TEXT(cost->saved_bytes, YK_UNIT_BYTES));
 }
 
-static void add_row(struct yk_table *table, const struct yk_model_result *result, int32_t first,
-                    int32_t count)
+static void add_row(struct yk_table *table, const struct yk_model_summary_result *result,
+                    int32_t first, int32_t count)
 {
     const struct yk_layer *layer = &result->model->layers[first];
-    const struct yk_model_cost *cost = &result->layers[first];
+    const struct yk_model_summary_layer_cost *cost = &result->layers[first];
     if (count > 1) {
         yk_table_add(table, "%s–%d", layer->name, count - 1);
         yk_table_add(table, "×%d", count);
@@ -86,7 +86,7 @@ static void add_row(struct yk_table *table, const struct yk_model_result *result
                                       : "–");
 }
 
-static yk_status add_table(const struct yk_model_result *result, struct yk_text *out)
+static yk_status add_table(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     const struct yk_model *model = result->model;
     static const struct yk_table_column columns[] = {
@@ -105,7 +105,7 @@ static yk_status add_table(const struct yk_model_result *result, struct yk_text 
     yk_table_add(table, "%s", "");
     add_cells(table, model->parameters, model->trainable, &result->total);
     yk_table_add(table, "%s", "");
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
 /* "gpt2, 5 samples of 1,024 tokens, bf16, LoRA of rank 32 beside NF4, recomputed". */
@@ -127,12 +127,12 @@ static void add_heading(const struct yk_model *model, struct yk_text *out)
     yk_text_add(out, workload->recompute ? ", blocks recomputed\n\n" : "\n\n");
 }
 
-static void add_sentences(const struct yk_model_result *result, struct yk_text *out)
+static void add_sentences(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     const struct yk_model *model = result->model;
-    const struct yk_model_cost *total = &result->total;
-    char first[YK_UNITS_SIZE];
-    char second[YK_UNITS_SIZE];
+    const struct yk_model_summary_layer_cost *total = &result->total;
+    char first[YK_UNITS_BUFFER_SIZE];
+    char second[YK_UNITS_BUFFER_SIZE];
     yk_text_addf(out, "\n%s parameters", grouped(model->parameters, first));
     if (model->trainable < model->parameters) {
         yk_text_addf(out, ": %s frozen", grouped(model->parameters - model->trainable, first));
@@ -156,7 +156,7 @@ static void add_sentences(const struct yk_model_result *result, struct yk_text *
                      "and, as a gradient, comes back.\n");
 }
 
-static yk_status write_text(const struct yk_model_result *result, struct yk_text *out)
+static yk_status write_text(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     add_heading(result->model, out);
     YK_TRY(add_table(result, out));
@@ -164,11 +164,11 @@ static yk_status write_text(const struct yk_model_result *result, struct yk_text
     return yk_text_status(out);
 }
 
-static void write_layer(const struct yk_model_result *result, int32_t number,
+static void write_layer(const struct yk_model_summary_result *result, int32_t number,
                         struct yk_json_writer *json)
 {
     const struct yk_layer *layer = &result->model->layers[number];
-    const struct yk_model_cost *cost = &result->layers[number];
+    const struct yk_model_summary_layer_cost *cost = &result->layers[number];
     yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", layer->name);
     yk_json_write_string(json, "kind", layer->kind);
@@ -218,7 +218,7 @@ static void write_workload(const struct yk_workload *workload, struct yk_json_wr
     yk_json_write_bool(json, "recompute", workload->recompute);
 }
 
-static yk_status write_json(const struct yk_model_result *result, struct yk_text *out)
+static yk_status write_json(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     const struct yk_model *model = result->model;
     struct yk_json_writer json = {.text = out};
@@ -226,20 +226,20 @@ static yk_status write_json(const struct yk_model_result *result, struct yk_text
     yk_json_write_string(&json, "name", model->config->name);
     yk_json_write_string(&json, "architecture", result->architecture);
     write_workload(&model->workload, &json);
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_integer(&json, "parameters", model->parameters);
     yk_json_write_integer(&json, "trainable", model->trainable);
     yk_json_write_number(&json, "forward_flops", result->total.forward_flops);
     yk_json_write_number(&json, "backward_flops", result->total.backward_flops);
     yk_json_write_number(&json, "vector_flops", vector_flops(&result->total));
     yk_json_write_number(&json, "saved_bytes", result->total.saved_bytes);
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "layers");
     for (int32_t i = 0; i < model->layer_count; i++) {
         write_layer(result, i, &json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "edges");
     for (int32_t i = 0; i < model->edge_count; i++) {
         write_edge(model, &model->edges[i], &json);
@@ -249,12 +249,12 @@ static yk_status write_json(const struct yk_model_result *result, struct yk_text
 }
 
 struct arguments {
-    struct yk_model_request request;
+    struct yk_model_summary_request request;
     bool list;
     bool json;
 };
 
-static yk_status list_text(const struct yk_model_result *result, struct yk_text *out)
+static yk_status list_text(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"model", YK_TABLE_LEFT},
@@ -266,14 +266,14 @@ static yk_status list_text(const struct yk_model_result *result, struct yk_text 
         yk_table_add(table, "%s", result->builtins[i].name);
         yk_table_add(table, "%s", result->builtins[i].summary);
     }
-    const yk_status status = yk_table_finish(table, out);
+    const yk_status status = yk_table_write_and_destroy(table, out);
     yk_text_add(out,
                 "\nA config.json of GPT-2, Llama, Mistral, BERT or Marian is a model, too: yoke "
                 "model ./config.json\n");
     return status;
 }
 
-static yk_status list_json(const struct yk_model_result *result, struct yk_text *out)
+static yk_status list_json(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "models");
@@ -288,7 +288,8 @@ static yk_status list_json(const struct yk_model_result *result, struct yk_text 
     return yk_json_write_end_document(&json);
 }
 
-static yk_status write_result(const struct yk_model_result *result, bool json, struct yk_text *out)
+static yk_status write_result(const struct yk_model_summary_result *result, bool json,
+                              struct yk_text *out)
 {
     if (!result->model) {
         return json ? list_json(result, out) : list_text(result, out);
@@ -299,34 +300,36 @@ static yk_status write_result(const struct yk_model_result *result, bool json, s
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_model_result result = {0};
+    struct yk_model_summary_result result = {0};
     if (arguments->list && arguments->request.model) {
         return yk_fail(YK_ERROR_USAGE, "--list shows all models; leave out one of it and \"%s\"",
                        arguments->request.model);
     }
-    yk_status status = yk_model_run(&arguments->request, &result);
+    yk_status status = yk_model_summary_run(&arguments->request, &result);
     YK_THEN(write_result(&result, arguments->json, out));
-    yk_model_result_free(&result);
+    yk_model_summary_result_free(&result);
     return status;
 }
 
 static const struct yk_option options[] = {
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
-    {YK_ROW("list", NULL, YK_OUTPUT_GROUP, "List the built-in models; the same as no MODEL"),
-     YK_FLAG, YK_TO(struct arguments, list)},
-    {YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print JSON instead of text, every layer by itself"),
-     YK_FLAG, YK_TO(struct arguments, json)},
+    {YK_OPTION_ROW("list", NULL, YK_OUTPUT_OPTION_GROUP,
+                   "List the built-in models; the same as no MODEL"),
+     YK_FLAG, YK_OPTION_FIELD(struct arguments, list)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
+                   "Print JSON instead of text, every layer by itself"),
+     YK_FLAG, YK_OPTION_FIELD(struct arguments, json)},
 };
 
 static const struct yk_operand operands[] = {
     {
         .placeholder = "MODEL",
         .help = "A built-in model, or the config.json of a Hugging Face model",
-        YK_TO(struct arguments, request.model),
+        YK_OPTION_FIELD(struct arguments, request.model),
     },
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke model", "List the built-in models"},
     {"yoke model gpt2 --batch 8 --seq 1024", "See what GPT-2 takes to train"},
     {"yoke model llama3-8b --batch 5 --seq 1024 --lora 32 --nf4 --recompute",
@@ -334,7 +337,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "there is no such model, its config makes no sense, or it cannot take such a "
                      "batch"},
     {0, NULL},
@@ -349,5 +352,5 @@ const struct yk_command yk_command_model = {
         "products "
         "and attention; what is saved is what a runtime with flash attention needs. models.md, in "
         "yoke's documentation, tells how everything is counted.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

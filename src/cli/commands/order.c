@@ -1,44 +1,45 @@
-#include "job/planning/order.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal_job.h"
+#include "job/planning/order_job.h"
 
 struct arguments {
-    struct yk_order_request request;
+    struct yk_order_job_request request;
     bool json;
     bool quiet;
 };
 
-static bool method_choices(size_t number, struct yk_choice *out)
+static bool method_choices(size_t number, struct yk_option_choice *out)
 {
-    static const struct yk_choice choices[] = {
+    static const struct yk_option_choice choices[] = {
         {"greedy", "at once: blocks move until none is better placed"},
         {"milp", "from there on by an integer program, and a bound that is as good"},
     };
-    return YK_CHOICE_AT(choices);
+    return YK_OPTION_CHOICE_AT(choices);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_order_request request = arguments->request;
-    struct yk_order_result result = {0};
-    request.job = yk_terminal_job_search();
-    yk_status status = yk_order_run(&request, &result);
-    YK_THEN(arguments->json ? yk_order_result_write_json(&result, out)
-                            : yk_order_result_write_text(&result, out));
-    yk_order_result_free(&result);
+    struct yk_order_job_request request = arguments->request;
+    struct yk_order_job_result result = {0};
+    request.job = yk_terminal_job_handle_interrupt_after_begin();
+    yk_status status = yk_order_job_run(&request, &result);
+    YK_THEN(arguments->json ? yk_order_job_result_write_json(&result, out)
+                            : yk_order_job_result_write_text(&result, out));
+    yk_order_job_result_free(&result);
     return status;
 }
 
 static const struct yk_option options[] = {
-    {YK_ROW("method", "NAME", YK_SEARCH_GROUP, "How to find the order"),
-     YK_CHOICE(method_choices, "milp"), YK_TO(struct arguments, request.method)},
-    {YK_ROW("budget", "SECONDS", YK_SEARCH_GROUP,
-            "How long milp may search; it ends earlier when nothing is left to win"),
-     YK_SECONDS("4"), .zero = true, YK_TO(struct arguments, request.budget_s)},
-    {YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print JSON instead of text, every slot by itself"),
-     YK_FLAG, YK_TO(struct arguments, json)},
+    {YK_OPTION_ROW("method", "NAME", YK_SEARCH_OPTION_GROUP, "How to find the order"),
+     YK_CHOICE_OPTION(method_choices, "milp"), YK_OPTION_FIELD(struct arguments, request.method)},
+    {YK_OPTION_ROW("budget", "SECONDS", YK_SEARCH_OPTION_GROUP,
+                   "How long milp may search; it ends earlier when nothing is left to win"),
+     YK_SECONDS_OPTION("4"), .zero = true, YK_OPTION_FIELD(struct arguments, request.budget_s)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
+                   "Print JSON instead of text, every slot by itself"),
+     YK_FLAG, YK_OPTION_FIELD(struct arguments, json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
@@ -47,17 +48,17 @@ static const struct yk_operand operands[] = {
         .placeholder = "FILE",
         .help = "The order problem, a JSON file; - is standard input",
         .required = true,
-        YK_TO(struct arguments, request.file),
+        YK_OPTION_FIELD(struct arguments, request.file),
     },
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke order problem.json", "Order the communication of one step"},
     {"yoke order problem.json --method greedy --json", "At once, for a program to read"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "memory suffices for no order"},
     {YK_ERROR_INPUT, "the file cannot be read or is no order problem"},
     {0, NULL},
@@ -81,5 +82,5 @@ const struct yk_command yk_command_order = {
         "true where every scatter comes before any gather for the next forward. Other members are "
         "ignored.\n\n"
         "Ctrl-C ends the search with the best it has.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

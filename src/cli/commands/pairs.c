@@ -1,4 +1,4 @@
-#include "job/models/pairs.h"
+#include "job/models/pair_extraction.h"
 
 #include "base/json_write.h"
 #include "cli/options/command.h"
@@ -12,12 +12,12 @@ enum {
 };
 
 struct arguments {
-    struct yk_pairs_request request;
+    struct yk_pair_extraction_request request;
     bool json;
     bool quiet;
 };
 
-static void write_text(const struct yk_pairs_result *result, struct yk_text *out)
+static void write_text(const struct yk_pair_extraction_result *result, struct yk_text *out)
 {
     for (size_t i = 0; i < result->path_count; i++) {
         yk_text_addf(out, "%s%s", i == 0 ? "" : ", ", yk_text_chars(&result->paths[i]));
@@ -34,7 +34,8 @@ static void write_text(const struct yk_pairs_result *result, struct yk_text *out
 }
 
 /* "no letters" has the key "no_letters". */
-static void add_left_out(struct yk_json_writer *json, const struct yk_pairs_left_out *left_out)
+static void add_left_out(struct yk_json_writer *json,
+                         const struct yk_pair_extraction_rejections *left_out)
 {
     char key[KEY_SIZE];
     (void)snprintf(key, sizeof key, "%s", left_out->reason);
@@ -44,7 +45,7 @@ static void add_left_out(struct yk_json_writer *json, const struct yk_pairs_left
     yk_json_write_integer(json, key, left_out->count);
 }
 
-static void write_json(const char *language, const struct yk_pairs_result *result,
+static void write_json(const char *language, const struct yk_pair_extraction_result *result,
                        struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
@@ -72,21 +73,21 @@ static void write_json(const char *language, const struct yk_pairs_result *resul
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_pairs_result result = {0};
+    struct yk_pair_extraction_result result = {0};
     if (!arguments->request.output) {
         return yk_fail(YK_ERROR_USAGE, "name what the files begin with: -o ui");
     }
-    const yk_status status = yk_pairs_run(&arguments->request, &result);
+    const yk_status status = yk_pair_extraction_run(&arguments->request, &result);
     if (status == YK_OK && arguments->json) {
         write_json(arguments->request.language, &result, out);
     } else if (status == YK_OK) {
         write_text(&result, out);
     }
-    yk_pairs_result_free(&result);
+    yk_pair_extraction_result_free(&result);
     return status == YK_OK ? yk_text_status(out) : status;
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     {
@@ -98,29 +99,30 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("from", "FOLDER", YK_DATA_GROUP,
-            "Look in FOLDER/LANGUAGE/LC_MESSAGES; else in /usr/share/locale and "
-            "/usr/share/locale-langpack"),
-     YK_INPUT, TO(request.locale_folder)},
-    {YK_ROW("longest", "N", YK_DATA_GROUP, "Leave out sentences of more characters"),
-     YK_INTEGER(1, INT64_MAX, "400"), TO(request.max_characters)},
-    {YK_ROW("held-out", "N", YK_DATA_GROUP,
-            "Write so many pairs into PREFIX.held-out.en and .LANGUAGE instead, none of whose "
-            "English sentences is among the others"),
-     YK_INTEGER(0, INT32_MAX, "0"), TO(request.held_out)},
+    {YK_OPTION_ROW("from", "FOLDER", YK_DATA_OPTION_GROUP,
+                   "Look in FOLDER/LANGUAGE/LC_MESSAGES; else in /usr/share/locale and "
+                   "/usr/share/locale-langpack"),
+     YK_INPUT_FILE_OPTION, TO(request.locale_folder)},
+    {YK_OPTION_ROW("longest", "N", YK_DATA_OPTION_GROUP, "Leave out sentences of more characters"),
+     YK_INTEGER_OPTION(1, INT64_MAX, "400"), TO(request.max_characters)},
+    {YK_OPTION_ROW(
+         "held-out", "N", YK_DATA_OPTION_GROUP,
+         "Write so many pairs into PREFIX.held-out.en and .LANGUAGE instead, none of whose "
+         "English sentences is among the others"),
+     YK_INTEGER_OPTION(0, INT32_MAX, "0"), TO(request.held_out)},
     YK_OUTPUT_OPTION(struct arguments, request.output, "PREFIX",
                      "Write PREFIX.en and PREFIX.LANGUAGE"),
     YK_JSON_OPTION(struct arguments, json),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke pairs de -o ui --held-out 1000", "English and German from this machine's programs"},
     {"yoke pairs ko -o ui --from /opt/app/share/locale", "Korean from those of one program"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "there are no catalogues of the language, or none to keep a pair of"},
     {0, NULL},
 };
@@ -139,5 +141,5 @@ const struct yk_command yk_command_pairs = {
         "too "
         "long, or several times as long on one side; messages with plurals, where the language has "
         "more than two forms; and pairs that were there before.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

@@ -2,73 +2,76 @@
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/planning/place_job.h"
+#include "job/planning/placement_job.h"
 
 enum {
     MAX_MICRO_BATCHES = 1024
 };
 
 struct arguments {
-    struct yk_place_job_request request;
+    struct yk_placement_job_request request;
     bool json;
     bool quiet;
 };
 
-static bool export_choices(size_t number, struct yk_choice *out)
+static bool export_choices(size_t number, struct yk_option_choice *out)
 {
-    *out = (struct yk_choice){"accelerate", "a device_map.json for from_pretrained(device_map=…)"};
+    *out = (struct yk_option_choice){"accelerate",
+                                     "a device_map.json for from_pretrained(device_map=…)"};
     return number == 0;
 }
 
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_place_job_request request = arguments->request;
-    struct yk_place_job_result result = {0};
-    request.job = yk_terminal_job_search();
-    yk_status status = yk_place_job_run(&request, &result);
-    YK_THEN(arguments->json ? yk_place_output_json(&result.output, out)
-                            : yk_place_output_text(&result.output, out));
-    YK_THEN(yk_terminal_print_despite(yk_place_job_write_files(&request, &result), out));
-    yk_place_job_result_free(&result);
+    struct yk_placement_job_request request = arguments->request;
+    struct yk_placement_job_result result = {0};
+    request.job = yk_terminal_job_handle_interrupt_after_begin();
+    yk_status status = yk_placement_job_run(&request, &result);
+    YK_THEN(arguments->json ? yk_placement_output_write_json(&result.output, out)
+                            : yk_placement_output_write_text(&result.output, out));
+    YK_THEN(yk_terminal_print_after_failure(yk_placement_job_write_files(&request, &result), out));
+    yk_placement_job_result_free(&result);
     return status;
 }
 
-#define TO(member) YK_TO(struct arguments, request.member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    YK_MODEL_OPTION(struct arguments, request.planning.model, YK_MODEL_HELP),
+    YK_MODEL_OPTION(struct arguments, request.planning.model, YK_MODEL_OPTION_HELP),
     YK_CLUSTER_OPTION(struct arguments, request.planning.cluster,
                       "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\""),
-    {YK_ROW("map", "FILE", YK_INPUT_GROUP, "Also evaluate this device_map.json"), YK_INPUT,
-     TO(map)},
+    {YK_OPTION_ROW("map", "FILE", YK_INPUT_OPTION_GROUP, "Also evaluate this device_map.json"),
+     YK_INPUT_FILE_OPTION, TO(map)},
     YK_PROFILE_OPTION(struct arguments, request.planning.profile),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
     YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MAX_MICRO_BATCHES,
                             "Split the batch into this many parts; else pipeline and best choose, "
                             "and the others take it whole"),
-    {YK_ROW("algorithm", "NAME", YK_SEARCH_GROUP,
-            "Only this way of placing: auto (Accelerate's rule), map, heft, heft-memory, "
-            "pipeline or best"),
-     YK_CHOICE(yk_place_job_algorithm_choices, NULL), TO(algorithm)},
+    {YK_OPTION_ROW("algorithm", "NAME", YK_SEARCH_OPTION_GROUP,
+                   "Only this way of placing: auto (Accelerate's rule), map, heft, heft-memory, "
+                   "pipeline or best"),
+     YK_CHOICE_OPTION(yk_placement_job_algorithm_choices, NULL), TO(algorithm)},
     YK_SEARCH_OPTIONS(struct arguments, request.search, "4",
                       "How long pipeline and best may search, a quarter of it for annealing; 2min "
                       "is understood, too",
                       "Anneal for this many moves instead of a time: the same result every time"),
     YK_JSON_OPTION(struct arguments, json),
-    {YK_ROW("export", "FORM", YK_OUTPUT_GROUP,
-            "Also write the map of the fastest for another tool: accelerate; --algorithm chooses "
-            "another row"),
-     YK_CHOICE(export_choices, NULL), TO(export)},
-    {YK_ROW("output", "FILE", YK_OUTPUT_GROUP, "What --export writes; else device_map.json"),
-     YK_FILE, TO(output)},
-    YK_DRAWINGS_OPTIONS(struct arguments, request.drawings,
-                        "Also draw the winner's step as a Gantt chart",
-                        "Also write a page that compares all placements, for a browser"),
+    {YK_OPTION_ROW(
+         "export", "FORM", YK_OUTPUT_OPTION_GROUP,
+         "Also write the map of the fastest for another tool: accelerate; --algorithm chooses "
+         "another row"),
+     YK_CHOICE_OPTION(export_choices, NULL), TO(export)},
+    {YK_OPTION_ROW("output", "FILE", YK_OUTPUT_OPTION_GROUP,
+                   "What --export writes; else device_map.json"),
+     YK_OUTPUT_FILE_OPTION, TO(output)},
+    YK_DRAWING_PATHS_OPTIONS(struct arguments, request.drawings,
+                             "Also draw the winner's step as a Gantt chart",
+                             "Also write a page that compares all placements, for a browser"),
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke place --model llama3-8b --lora 32 --nf4 --batch 5 --seq 1024 --cluster \"1xrtx6000ada + "
      "2xrtx3090 @ 32GB/s\"",
      "Fine-tune Llama-3-8B on three unequal cards"},
@@ -80,7 +83,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "no placement fits the devices' memory"},
     {YK_ERROR_INPUT, "the model, the cluster, the map or the profile makes no sense"},
     {0, NULL},
@@ -102,7 +105,7 @@ const struct yk_command yk_command_place = {
         "many "
         "micro-batches can beat.",
     .examples = examples,
-    YK_OPTIONS(options),
+    YK_OPTION_ROWS(options),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),
     .run = run,

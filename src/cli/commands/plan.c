@@ -19,62 +19,65 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_plan_job_request request = arguments->request;
     struct yk_plan_job_result result = {0};
-    request.job = yk_terminal_job_search();
+    request.job = yk_terminal_job_handle_interrupt_after_begin();
     yk_status status = yk_plan_job_run(&request, &result);
-    YK_THEN(arguments->json ? yk_plan_output_json(result.planned, out)
-                            : yk_plan_output_text(result.planned, out));
-    YK_THEN(yk_terminal_print_despite(yk_plan_job_write_files(&request, &result), out));
+    YK_THEN(arguments->json ? yk_plan_output_write_json(result.planned, out)
+                            : yk_plan_output_write_text(result.planned, out));
+    YK_THEN(yk_terminal_print_after_failure(yk_plan_job_write_files(&request, &result), out));
     yk_plan_job_result_free(&result);
     return status;
 }
 
-#define TO(member) YK_TO(struct arguments, request.member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    YK_PLANNING_OPTIONS(struct arguments, request.planning, YK_MODEL_HELP,
+    YK_PLANNING_OPTIONS(struct arguments, request.planning, YK_MODEL_OPTION_HELP,
                         "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\""),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
     YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MAX_MICRO_BATCHES,
                             "Split the batch into this many parts; else the search chooses"),
     YK_CLIP_OPTION(struct arguments, request.clip),
     YK_MEMORY_OPTION(struct arguments, request.planning.memory_bytes),
-    {YK_ROW("devices", "NAMES", YK_SEARCH_GROUP,
-            "Use none but these devices, with commas between them: gpu0,gpu2"),
-     YK_TEXT(NULL), TO(devices)},
-    {YK_ROW("only", "WORDS", YK_SEARCH_GROUP,
-            "Decide only these, with commas between them: shares, parts, strategies, block, "
-            "order, placement, recomputation; all else is as plain as it can be"),
-     YK_TEXT(NULL), TO(only)},
-    {YK_ROW("strategy", "NAME", YK_SEARCH_GROUP,
-            "One strategy for all layers: replicated, sharded-state, kept or fully-sharded; or "
-            "random, one drawn for each layer by the seed"),
-     YK_CHOICE(yk_plan_job_strategy_choices, NULL), TO(strategy)},
-    {YK_ROW("placement", "NAME", YK_SEARCH_GROUP,
-            "Search for nothing; take each layer to one device as yoke place does: auto "
-            "(Accelerate's rule), map, heft, heft-memory or pipeline"),
-     YK_CHOICE(yk_plan_job_placement_choices, NULL), TO(placement)},
-    {YK_ROW("map", "FILE", YK_SEARCH_GROUP,
-            "Search for nothing; take each layer where this device_map.json says"),
-     YK_INPUT, TO(map)},
-    YK_BUDGET_OPTION(YK_SEARCH_GROUP, struct arguments, request.search.budget_s, "8",
+    {YK_OPTION_ROW("devices", "NAMES", YK_SEARCH_OPTION_GROUP,
+                   "Use none but these devices, with commas between them: gpu0,gpu2"),
+     YK_TEXT_OPTION(NULL), TO(devices)},
+    {YK_OPTION_ROW("only", "WORDS", YK_SEARCH_OPTION_GROUP,
+                   "Decide only these, with commas between them: shares, parts, strategies, block, "
+                   "order, placement, recomputation; all else is as plain as it can be"),
+     YK_TEXT_OPTION(NULL), TO(only)},
+    {YK_OPTION_ROW(
+         "strategy", "NAME", YK_SEARCH_OPTION_GROUP,
+         "One strategy for all layers: replicated, sharded-state, kept or fully-sharded; or "
+         "random, one drawn for each layer by the seed"),
+     YK_CHOICE_OPTION(yk_plan_job_strategy_choices, NULL), TO(strategy)},
+    {YK_OPTION_ROW("placement", "NAME", YK_SEARCH_OPTION_GROUP,
+                   "Search for nothing; take each layer to one device as yoke place does: auto "
+                   "(Accelerate's rule), map, heft, heft-memory or pipeline"),
+     YK_CHOICE_OPTION(yk_plan_job_placement_choices, NULL), TO(placement)},
+    {YK_OPTION_ROW("map", "FILE", YK_SEARCH_OPTION_GROUP,
+                   "Search for nothing; take each layer where this device_map.json says"),
+     YK_INPUT_FILE_OPTION, TO(map)},
+    YK_BUDGET_OPTION(YK_SEARCH_OPTION_GROUP, struct arguments, request.search.budget_s, "8",
                      "How long to search; 2min is understood, too"),
-    {YK_ROW("trials", "N", YK_SEARCH_GROUP,
-            "Look at this many plans instead, and at no integer program: the same result every "
-            "time"),
-     YK_INTEGER(1, INT64_MAX, NULL), TO(search.moves)},
+    {YK_OPTION_ROW(
+         "trials", "N", YK_SEARCH_OPTION_GROUP,
+         "Look at this many plans instead, and at no integer program: the same result every "
+         "time"),
+     YK_INTEGER_OPTION(1, INT64_MAX, NULL), TO(search.moves)},
     YK_SEED_OPTION(struct arguments, request.search.seed, "Seed of random strategies"),
     YK_OUTPUT_OPTION(struct arguments, request.output, "FILE",
                      "Write the plan, for yoke simulate and yoke report, and to be edited"),
     YK_JSON_OPTION(struct arguments, json),
-    {YK_ROW("export", "FORM", YK_OUTPUT_GROUP, "Also write the plan in another tool's words"),
-     YK_CHOICE(yk_plan_job_export_choices, NULL), TO(export)},
-    {YK_ROW("export-output", "FILE", YK_OUTPUT_GROUP,
-            "What --export writes; else a name that suits the form"),
-     YK_FILE, TO(export_output)},
+    {YK_OPTION_ROW("export", "FORM", YK_OUTPUT_OPTION_GROUP,
+                   "Also write the plan in another tool's words"),
+     YK_CHOICE_OPTION(yk_plan_job_export_choices, NULL), TO(export)},
+    {YK_OPTION_ROW("export-output", "FILE", YK_OUTPUT_OPTION_GROUP,
+                   "What --export writes; else a name that suits the form"),
+     YK_OUTPUT_FILE_OPTION, TO(export_output)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke plan --model gpt2-xl --batch 16 --cluster \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\" -o "
      "plan.json",
      "Plan a fine-tuning of GPT-2 XL on three unequal cards"},
@@ -86,7 +89,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "no plan fits the devices' memory"},
     {YK_ERROR_INPUT, "the model, the cluster or the profile makes no sense"},
     {0, NULL},
@@ -106,7 +109,7 @@ const struct yk_command yk_command_plan = {
         "take, and what leaving a device out would change. Ctrl-C ends the search with the best "
         "plan so far.",
     .examples = examples,
-    YK_OPTIONS(options),
+    YK_OPTION_ROWS(options),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),
     .run = run,

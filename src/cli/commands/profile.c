@@ -1,4 +1,3 @@
-#include "job/profiling/profile.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/json_write.h"
@@ -10,8 +9,9 @@
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/counters.h"
-#include "job/outputs.h"
+#include "job/device_counters.h"
+#include "job/output_files.h"
+#include "job/profiling/profile_job.h"
 #include "job/training/transport.h"
 #include "report/profile/report.h"
 
@@ -22,7 +22,8 @@
 /* Times that vary by more than this are worth a word. */
 static const double noisy = 0.1;
 
-static bool is_of_sort(const struct yk_survey_layer *row, const struct yk_survey_layer *sort)
+static bool is_of_sort(const struct yk_profiler_layer_row *row,
+                       const struct yk_profiler_layer_row *sort)
 {
     return strcmp(row->layer.shape, sort->layer.shape) == 0 &&
            strcmp(row->layer.device, sort->layer.device) == 0 &&
@@ -30,11 +31,11 @@ static bool is_of_sort(const struct yk_survey_layer *row, const struct yk_survey
 }
 
 /* The row of the same layer and batch for another pass; NULL: none. */
-static const struct yk_survey_layer *pass_of(const struct yk_survey *survey,
-                                             const struct yk_survey_layer *row, const char *pass)
+static const struct yk_profiler_layer_row *
+pass_of(const struct yk_profiler *survey, const struct yk_profiler_layer_row *row, const char *pass)
 {
     for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_survey_layer *other = &survey->layers[i];
+        const struct yk_profiler_layer_row *other = &survey->layers[i];
         if (strcmp(other->layer.pass, pass) == 0 && other->batch == row->batch &&
             is_of_sort(other, row)) {
             return other;
@@ -44,7 +45,7 @@ static const struct yk_survey_layer *pass_of(const struct yk_survey *survey,
 }
 
 /* Whether no row before is of the same sort. */
-static bool is_first(const struct yk_survey *survey, int32_t number)
+static bool is_first(const struct yk_profiler *survey, int32_t number)
 {
     int32_t i = 0;
     while (!is_of_sort(&survey->layers[i], &survey->layers[number])) {
@@ -54,12 +55,12 @@ static bool is_first(const struct yk_survey *survey, int32_t number)
 }
 
 /* The row of the same sort and pass with the next larger batch; NULL: none. */
-static const struct yk_survey_layer *next_of(const struct yk_survey *survey,
-                                             const struct yk_survey_layer *sort, int64_t batch)
+static const struct yk_profiler_layer_row *
+next_of(const struct yk_profiler *survey, const struct yk_profiler_layer_row *sort, int64_t batch)
 {
-    const struct yk_survey_layer *next = NULL;
+    const struct yk_profiler_layer_row *next = NULL;
     for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_survey_layer *row = &survey->layers[i];
+        const struct yk_profiler_layer_row *row = &survey->layers[i];
         if (is_of_sort(row, sort) && strcmp(row->layer.pass, sort->layer.pass) == 0 &&
             row->batch > batch && (!next || row->batch < next->batch)) {
             next = row;
@@ -68,12 +69,12 @@ static const struct yk_survey_layer *next_of(const struct yk_survey *survey,
     return next;
 }
 
-static void add_time(struct yk_table *table, const struct yk_survey_layer *row)
+static void add_time(struct yk_table *table, const struct yk_profiler_layer_row *row)
 {
     yk_table_add(table, "%s", row ? YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS) : "");
 }
 
-static void add_device(struct yk_table *table, const struct yk_profile_layer *layer)
+static void add_device(struct yk_table *table, const struct yk_profile_layer_key *layer)
 {
     if (layer->part < 1) {
         yk_table_add(table, "%s %.3g%%", layer->device, 100 * layer->part);
@@ -82,7 +83,7 @@ static void add_device(struct yk_table *table, const struct yk_profile_layer *la
     }
 }
 
-static void add_row(const struct yk_survey *survey, const struct yk_survey_layer *row,
+static void add_row(const struct yk_profiler *survey, const struct yk_profiler_layer_row *row,
                     struct yk_table *table)
 {
     add_device(table, &row->layer);
@@ -94,7 +95,7 @@ static void add_row(const struct yk_survey *survey, const struct yk_survey_layer
     yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
 }
 
-static yk_status add_layers(const struct yk_survey *survey, struct yk_text *out)
+static yk_status add_layers(const struct yk_profiler *survey, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"device", YK_TABLE_LEFT},   {"layer", YK_TABLE_LEFT},     {"samples", YK_TABLE_RIGHT},
@@ -104,19 +105,19 @@ static yk_status add_layers(const struct yk_survey *survey, struct yk_text *out)
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_survey_layer *sort = &survey->layers[i];
+        const struct yk_profiler_layer_row *sort = &survey->layers[i];
         if (strcmp(sort->layer.pass, "forward") != 0 || !is_first(survey, i)) {
             continue;
         }
-        for (const struct yk_survey_layer *row = next_of(survey, sort, 0); row;
+        for (const struct yk_profiler_layer_row *row = next_of(survey, sort, 0); row;
              row = next_of(survey, sort, row->batch)) {
             add_row(survey, row, table);
         }
     }
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
-static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
+static yk_status add_links(const struct yk_profiler *survey, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"link", YK_TABLE_LEFT},    {"message", YK_TABLE_LEFT}, {"ranks", YK_TABLE_RIGHT},
@@ -126,7 +127,7 @@ static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_survey_link *row = &survey->links[i];
+        const struct yk_profiler_link_row *row = &survey->links[i];
         yk_table_add(table, "%s", row->link.link);
         yk_table_add(table, "%s", row->link.collective);
         yk_table_add(table, "%d", (int)row->link.ranks);
@@ -137,13 +138,13 @@ static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
             YK_UNITS_TEXT((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S));
         yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
     }
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
-static void add_facts(const struct yk_survey *survey, struct yk_text *out)
+static void add_facts(const struct yk_profiler *survey, struct yk_text *out)
 {
     for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_survey_fact *row = &survey->facts[i];
+        const struct yk_profiler_fact_row *row = &survey->facts[i];
         if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
             if (!strstr(row->fact.subject, " with ")) {
                 continue; /* the same, for whatever other model */
@@ -159,7 +160,7 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
     }
 }
 
-static bool has_run(const struct yk_counter_rank *counted)
+static bool has_run(const struct yk_counter_rank_data *counted)
 {
     bool ran = false;
     for (int32_t i = 0; i < counted->phases.count; i++) {
@@ -169,11 +170,11 @@ static bool has_run(const struct yk_counter_rank *counted)
 }
 
 /* A table for each target, with its name where there are several. */
-static yk_status add_counters(const struct yk_profile_result *result, struct yk_text *out)
+static yk_status add_counters(const struct yk_profile_job_result *result, struct yk_text *out)
 {
     bool any = false;
     for (int32_t i = 0; i < result->counted.count; i++) {
-        const struct yk_counter_ranks one = {&result->counted.all[i], 1};
+        const struct yk_counter_run_data one = {&result->counted.all[i], 1};
         if (!has_run(one.all)) {
             continue;
         }
@@ -181,7 +182,7 @@ static yk_status add_counters(const struct yk_profile_result *result, struct yk_
         if (result->target_count > 1) {
             yk_text_addf(out, "\n%s\n", one.all->device);
         }
-        YK_TRY(yk_counters_add_text(&one, out));
+        YK_TRY(yk_device_counters_write_tables(&one, out));
     }
     if (!any) {
         yk_text_add(out, "\nno counters: no step was run\n");
@@ -189,9 +190,9 @@ static yk_status add_counters(const struct yk_profile_result *result, struct yk_
     return yk_text_status(out);
 }
 
-static yk_status write_measured(const struct yk_profile_result *result, struct yk_text *out)
+static yk_status write_measured(const struct yk_profile_job_result *result, struct yk_text *out)
 {
-    const struct yk_survey *survey = &result->survey;
+    const struct yk_profiler *survey = &result->survey;
     yk_text_add_bytes(out, yk_text_chars(&result->notes), result->notes.length);
     if (survey->layer_count > 0) {
         yk_text_add(out, "\n");
@@ -233,8 +234,8 @@ static yk_status write_imported(const struct yk_profile_import_result *result, s
         yk_text_addf(out,
                      "%s: %" PRId64 " number%s, %" PRId64 " new, %" PRId64 " newer, %" PRId64
                      " no newer than what is known\n",
-                     file->path, numbers, yk_text_plural(numbers), file->added, file->replaced,
-                     file->skipped);
+                     file->path, numbers, yk_text_plural_suffix(numbers), file->added,
+                     file->replaced, file->skipped);
     }
     yk_text_addf(out, "\nkept in %s\n", result->path);
     return yk_text_status(out);
@@ -246,7 +247,7 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_string(&json, "profile", result->path);
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "imported");
     for (int32_t i = 0; i < result->file_count; i++) {
         const struct yk_profile_import_file *file = &result->files[i];
@@ -265,7 +266,7 @@ static yk_status write_shown(const struct yk_profile_report *report, int columns
                              struct yk_text *out)
 {
     if (report->layer_row_count + report->link_row_count + report->fact_count > 0) {
-        return yk_profile_report_text(report, columns, out);
+        return yk_profile_report_write_text(report, columns, out);
     }
     yk_text_addf(out, "%s: %s\n", report->path,
                  report->known > 0 ? "nothing that was measured is of this device and model"
@@ -307,7 +308,7 @@ static yk_status draw_links(const struct yk_profile_report *report, const char *
     for (int32_t i = 0, next = 0, number = 1; i < report->link_count && status == YK_OK;
          i = next, number++) {
         struct yk_text picture = {0};
-        status = yk_profile_figure_link(report, i, arena, &picture, &next);
+        status = yk_profile_figure_draw_link(report, i, arena, &picture, &next);
         YK_THEN(
             write_picture(folder, "link", number, report->links[i].rows[0].link.link, &picture));
         yk_text_free(&picture);
@@ -320,12 +321,12 @@ static yk_status draw_layers(const struct yk_profile_report *report, const char 
 {
     yk_status status = YK_OK;
     for (int32_t i = 0; i < report->layer_count && status == YK_OK; i++) {
-        const struct yk_profile_layer *layer = &report->layers[i].rows[0].layer;
+        const struct yk_profile_layer_key *layer = &report->layers[i].rows[0].layer;
         struct yk_text picture = {0};
         struct yk_text words = {0};
         yk_profile_describe_device(layer, &words);
         yk_text_addf(&words, " %s", layer->shape);
-        status = yk_profile_figure_layer(&report->layers[i], arena, &picture);
+        status = yk_profile_figure_draw_layer(&report->layers[i], arena, &picture);
         YK_THEN(write_picture(folder, "layer", i + 1, yk_text_chars(&words), &picture));
         yk_text_free(&words);
         yk_text_free(&picture);
@@ -346,9 +347,9 @@ enum {
 };
 
 struct arguments {
-    struct yk_profile_request request;
+    struct yk_profile_job_request request;
     int64_t ranks; /* 0: not given */
-    struct yk_rank_choice hand;
+    struct yk_rank_options hand;
     const char *import; /* files, with commas */
     bool show;
     const char *svg; /* a folder for pictures of what is shown */
@@ -358,36 +359,36 @@ struct arguments {
 };
 
 static yk_status output_measured(const struct arguments *arguments,
-                                 const struct yk_profile_result *result, struct yk_text *out)
+                                 const struct yk_profile_job_result *result, struct yk_text *out)
 {
     const char *path = arguments->cluster_output;
-    struct yk_outputs outputs = {0};
-    YK_TRY(arguments->json ? yk_profile_write_json(result, out) : write_measured(result, out));
+    struct yk_output_files outputs = {0};
+    YK_TRY(arguments->json ? yk_profile_job_write_json(result, out) : write_measured(result, out));
     if (path) {
-        yk_outputs_finish(&outputs,
-                          yk_profile_write_cluster(result, yk_outputs_add(&outputs, path)));
+        yk_output_files_record(
+            &outputs, yk_profile_job_write_cluster(result, yk_output_files_add(&outputs, path)));
     }
-    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
+    return yk_terminal_print_after_failure(yk_output_files_write(&outputs), out);
 }
 
 static yk_status measure(const struct arguments *arguments, struct yk_text *out)
 {
-    struct yk_profile_request request = arguments->request;
-    struct yk_profile_result result = {0};
+    struct yk_profile_job_request request = arguments->request;
+    struct yk_profile_job_result result = {0};
     struct yk_launcher launcher;
     bool launches = false;
-    YK_TRY(yk_command_launch_find(&arguments->hand, arguments->ranks, &launcher, &launches));
+    YK_TRY(yk_command_launch_detect_rank(&arguments->hand, arguments->ranks, &launcher, &launches));
     if (launches) {
-        YK_TRY(yk_profile_check(&request, (int32_t)arguments->ranks));
-        return yk_command_launch(arguments->ranks);
+        YK_TRY(yk_profile_job_check_request(&request, (int32_t)arguments->ranks));
+        return yk_command_launch_ranks(arguments->ranks);
     }
     request.launcher = &launcher;
-    request.job = yk_terminal_job_ranks();
-    yk_status status = yk_profile_run(&request, &result);
+    request.job = yk_terminal_job_handle_termination_after_begin();
+    yk_status status = yk_profile_job_run(&request, &result);
     if (status == YK_OK && result.rank == 0) {
         status = output_measured(arguments, &result, out);
     }
-    yk_profile_result_free(&result);
+    yk_profile_job_result_free(&result);
     return status;
 }
 
@@ -408,12 +409,13 @@ static yk_status output_shown(const struct arguments *arguments,
                               const struct yk_profile_show_result *result, struct yk_text *out)
 {
     const struct yk_profile_report *report = &result->report;
-    YK_TRY(arguments->json ? yk_profile_report_json(report, out)
-                           : write_shown(report, yk_terminal_width(), out));
+    YK_TRY(arguments->json ? yk_profile_report_write_json(report, out)
+                           : write_shown(report, yk_terminal_output_columns(), out));
     if (!arguments->svg) {
         return YK_OK;
     }
-    return yk_terminal_print_despite(write_pictures(report, arguments->svg, result->arena), out);
+    return yk_terminal_print_after_failure(write_pictures(report, arguments->svg, result->arena),
+                                           out);
 }
 
 static yk_status show(const struct arguments *arguments, struct yk_text *out)
@@ -436,13 +438,13 @@ static yk_status run(const void *given, struct yk_text *out)
     if (arguments->show) {
         return show(arguments, out);
     }
-    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 1));
+    YK_TRY(yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 1));
     return arguments->import ? import(arguments, out) : measure(arguments, out);
 }
 
 #define MEASURING "Measuring options"
 #define INSTEAD "Instead of measuring"
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 
 static const struct yk_option options[] = {
     YK_MODEL_OPTION(struct arguments, request.model,
@@ -450,59 +452,66 @@ static const struct yk_option options[] = {
                     "one"),
     YK_CLUSTER_OPTION(struct arguments, request.cluster,
                       "The devices, one for each rank; else this machine's, shared evenly"),
-    {YK_ROW("ranks", "N", YK_INPUT_GROUP,
-            "How many ranks measure at the same time, and the links between them"),
-     YK_INTEGER(1, MAX_RANKS, NULL), TO(ranks)},
-    {YK_ROW("rank", "R", YK_INPUT_GROUP, YK_RANK_NUMBER_HELP), YK_INTEGER(0, MAX_RANKS - 1, NULL),
-     .missing = -1, TO(hand.rank)},
-    {YK_ROW("world", "N", YK_INPUT_GROUP, YK_RANK_WORLD_HELP), YK_INTEGER(1, MAX_RANKS, NULL),
-     TO(hand.world)},
-    {YK_ROW("master", "HOST:PORT", YK_INPUT_GROUP, YK_RANK_MASTER_HELP), YK_TEXT(NULL),
-     TO(hand.master)},
-    {YK_ROW("batch", "N", YK_WORKLOAD_GROUP,
-            "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured"),
-     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "8"), TO(request.workload.batch)},
+    {YK_OPTION_ROW("ranks", "N", YK_INPUT_OPTION_GROUP,
+                   "How many ranks measure at the same time, and the links between them"),
+     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), TO(ranks)},
+    {YK_OPTION_ROW("rank", "R", YK_INPUT_OPTION_GROUP, YK_RANK_OPTION_HELP),
+     YK_INTEGER_OPTION(0, MAX_RANKS - 1, NULL), .missing = -1, TO(hand.rank)},
+    {YK_OPTION_ROW("world", "N", YK_INPUT_OPTION_GROUP, YK_RANK_WORLD_OPTION_HELP),
+     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), TO(hand.world)},
+    {YK_OPTION_ROW("master", "HOST:PORT", YK_INPUT_OPTION_GROUP, YK_RANK_MASTER_OPTION_HELP),
+     YK_TEXT_OPTION(NULL), TO(hand.master)},
+    {YK_OPTION_ROW(
+         "batch", "N", YK_WORKLOAD_OPTION_GROUP,
+         "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured"),
+     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "8"), TO(request.workload.batch)},
     YK_SEQUENCE_OPTIONS(struct arguments, request.workload),
-    {YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,
-            "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
-            "else fp32 on a CPU, bf16 on a GPU"),
-     YK_TEXT(NULL), TO(request.workload.precision)},
+    {YK_OPTION_ROW(
+         "precision", "NAME", YK_WORKLOAD_OPTION_GROUP,
+         "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
+         "else fp32 on a CPU, bf16 on a GPU"),
+     YK_TEXT_OPTION(NULL), TO(request.workload.precision)},
     YK_ADAPTER_OPTIONS(struct arguments, request.workload),
-    {YK_ROW("slow", "RANK:FACTOR", MEASURING,
-            "Let a rank compute so many times as slowly, as in 1:2.5; several with commas"),
-     YK_TEXT(NULL), TO(request.slow)},
-    {YK_ROW("device", "NAME", MEASURING,
-            "Which devices: cpu, cuda (the first GPU; of several ranks each its own), cuda:1 …, or "
-            "all that can be had"),
-     YK_TEXT("all"), TO(request.device)},
-    {YK_ROW("wire", "NAME", MEASURING, YK_TRAIN_TRANSPORT_HELP),
-     YK_CHOICE(yk_train_transport_choices, "auto"), TO(request.wire)},
-    {YK_ROW("seconds", "TIME", MEASURING,
-            "About how long the layers of a device and precision are measured; a few rounds are "
-            "made in any case"),
-     YK_SECONDS("20s"), TO(request.seconds)},
-    {YK_ROW("again", NULL, MEASURING, "Also measure what is known already, and not stale"), YK_FLAG,
-     TO(request.again)},
-    {YK_ROW("counters", NULL, MEASURING, YK_COUNTERS_HELP), YK_FLAG, TO(request.counters)},
-    {YK_ROW("import", "FILE", INSTEAD,
-            "Measure nothing; add what this profile of another machine knows; several with "
-            "commas"),
-     YK_TEXT(NULL), TO(import)},
-    {YK_ROW("show", NULL, INSTEAD,
-            "Measure nothing; show what is known: tables, and curves of links with their knee"),
+    {YK_OPTION_ROW("slow", "RANK:FACTOR", MEASURING,
+                   "Let a rank compute so many times as slowly, as in 1:2.5; several with commas"),
+     YK_TEXT_OPTION(NULL), TO(request.slow)},
+    {YK_OPTION_ROW(
+         "device", "NAME", MEASURING,
+         "Which devices: cpu, cuda (the first GPU; of several ranks each its own), cuda:1 …, or "
+         "all that can be had"),
+     YK_TEXT_OPTION("all"), TO(request.device)},
+    {YK_OPTION_ROW("wire", "NAME", MEASURING, YK_TRAIN_TRANSPORT_OPTION_HELP),
+     YK_CHOICE_OPTION(yk_train_transport_option_choices, "auto"), TO(request.wire)},
+    {YK_OPTION_ROW(
+         "seconds", "TIME", MEASURING,
+         "About how long the layers of a device and precision are measured; a few rounds are "
+         "made in any case"),
+     YK_SECONDS_OPTION("20s"), TO(request.seconds)},
+    {YK_OPTION_ROW("again", NULL, MEASURING, "Also measure what is known already, and not stale"),
+     YK_FLAG, TO(request.again)},
+    {YK_OPTION_ROW("counters", NULL, MEASURING, YK_DEVICE_COUNTERS_OPTION_HELP), YK_FLAG,
+     TO(request.counters)},
+    {YK_OPTION_ROW("import", "FILE", INSTEAD,
+                   "Measure nothing; add what this profile of another machine knows; several with "
+                   "commas"),
+     YK_TEXT_OPTION(NULL), TO(import)},
+    {YK_OPTION_ROW(
+         "show", NULL, INSTEAD,
+         "Measure nothing; show what is known: tables, and curves of links with their knee"),
      YK_FLAG, TO(show)},
-    {YK_ROW("svg", "FOLDER", INSTEAD, "With --show, also write the curves as pictures"), YK_FILE,
-     TO(svg)},
-    {YK_ROW("profile", "FILE", YK_OUTPUT_GROUP,
-            "Keep the measurements here, beside what is there; else in the usual profile"),
-     YK_FILE, TO(request.profile)},
-    {YK_ROW("cluster-out", "FILE", YK_OUTPUT_GROUP, "Also write the devices as a cluster file"),
-     YK_FILE, TO(cluster_output)},
+    {YK_OPTION_ROW("svg", "FOLDER", INSTEAD, "With --show, also write the curves as pictures"),
+     YK_OUTPUT_FILE_OPTION, TO(svg)},
+    {YK_OPTION_ROW("profile", "FILE", YK_OUTPUT_OPTION_GROUP,
+                   "Keep the measurements here, beside what is there; else in the usual profile"),
+     YK_OUTPUT_FILE_OPTION, TO(request.profile)},
+    {YK_OPTION_ROW("cluster-out", "FILE", YK_OUTPUT_OPTION_GROUP,
+                   "Also write the devices as a cluster file"),
+     YK_OUTPUT_FILE_OPTION, TO(cluster_output)},
     YK_JSON_OPTION(struct arguments, json),
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke profile --model gpt2 --batch 4 --seq 256", "Measure the layers of GPT-2 on all cores"},
     {"yoke profile --model gpt2 --batch 16 --device cuda --precision bf16,fp32",
      "On the first GPU, in two precisions"},
@@ -514,7 +523,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "a device cannot hold even two of the model's blocks"},
     {YK_ERROR_INPUT, "the model or the cluster makes no sense, or a file is no profile"},
     {YK_ERROR_LOST, "a rank was lost"},
@@ -533,7 +542,7 @@ const struct yk_command yk_command_profile = {
         "take times from there (--profile) before datasheets. What is known and not stale is not "
         "measured again. Ctrl-C ends it with what was measured by then.",
     .examples = examples,
-    YK_OPTIONS(options),
+    YK_OPTION_ROWS(options),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),
     .by_ranks = true,

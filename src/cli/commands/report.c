@@ -13,7 +13,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_report_request request = arguments->request;
     (void)out;
-    request.job = yk_terminal_job_search();
+    request.job = yk_terminal_job_handle_interrupt_after_begin();
     return yk_report_run(&request);
 }
 
@@ -26,23 +26,24 @@ static const struct yk_option options[] = {
     YK_PLAN_FILE_OPTIONS(struct arguments, request.planning),
     YK_OUTPUT_OPTION(struct arguments, request.output, "FILE",
                      "The page, one file for a browser that needs no network"),
-    {YK_ROW("svg", "FOLDER", YK_OUTPUT_GROUP, "The page's pictures as files of a folder"), YK_FILE,
-     YK_TO(struct arguments, request.svg)},
+    {YK_OPTION_ROW("svg", "FOLDER", YK_OUTPUT_OPTION_GROUP,
+                   "The page's pictures as files of a folder"),
+     YK_OUTPUT_FILE_OPTION, YK_OPTION_FIELD(struct arguments, request.svg)},
     YK_TRACE_OPTION(struct arguments, request.trace,
                     "A trace that Perfetto and chrome://tracing open"),
-    YK_BUDGET_OPTION(YK_OUTPUT_GROUP, struct arguments, request.budget_s, "10",
+    YK_BUDGET_OPTION(YK_OUTPUT_OPTION_GROUP, struct arguments, request.budget_s, "10",
                      "How long to look at what the usual ways would take"),
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke report plan.json -o report.html", "One page about a plan"},
     {"yoke report plan.json --svg figures --trace step.json", "Its pictures, and a trace"},
     {"yoke report runs/gpt-nano -o run.html", "One page about a training"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the plan needs more memory than a device has"},
     {YK_ERROR_INPUT, "the plan makes no sense, or is for another model, cluster or profile"},
     {0, NULL},
@@ -58,5 +59,5 @@ const struct yk_command yk_command_report = {
         "usual ways would take. Of a run it shows the loss, the speed, the last step as it was "
         "predicted and as it was measured, memory, settings and a sample. The numbers of every "
         "chart are in the page as CSV.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

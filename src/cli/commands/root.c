@@ -15,10 +15,11 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {YK_ROW("version", NULL, NULL, "Show the version"), YK_FLAG, YK_TO(struct arguments, version)},
+    {YK_OPTION_ROW("version", NULL, NULL, "Show the version"), YK_FLAG,
+     YK_OPTION_FIELD(struct arguments, version)},
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke plan --model llama3-8b --lora 32 --nf4 --batch 16 --cluster \"1xrtx6000ada + "
      "2xrtx3090 @ 32GB/s\"",
      "Plan a fine-tuning on three unequal cards"},
@@ -40,7 +41,7 @@ const struct yk_command yk_command_root = {
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     .examples = examples,
-    YK_OPTIONS(options),
+    YK_OPTION_ROWS(options),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

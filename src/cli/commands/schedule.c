@@ -16,11 +16,11 @@ static yk_status write_text(const struct arguments *arguments,
                             const struct yk_schedule_report *report, struct yk_text *out)
 {
     const struct yk_gantt_text_options gantt = {
-        .width = arguments->width > 0 ? (int)arguments->width : yk_terminal_width(),
-        .colour = yk_terminal_colour(),
+        .width = arguments->width > 0 ? (int)arguments->width : yk_terminal_output_columns(),
+        .colour = yk_terminal_uses_colour(),
     };
     struct yk_text summary = {0};
-    yk_status status = yk_schedule_report_summary(report, &summary);
+    yk_status status = yk_schedule_report_write_summary(report, &summary);
     /* The chart cleans the names in it: with the summary escaped, only its colours are left. */
     yk_text_add_printable(out, yk_text_chars(&summary), summary.length);
     yk_text_add(out, "\n");
@@ -40,7 +40,7 @@ static yk_status show(const struct arguments *arguments, const struct yk_schedul
                    ? yk_schedule_comparison_write_json(&result->comparison, out)
                    : yk_schedule_comparison_write_text(&result->comparison, report->source, out);
     }
-    return arguments->json ? yk_schedule_report_json(report, out)
+    return arguments->json ? yk_schedule_report_write_json(report, out)
                            : write_text(arguments, report, out);
 }
 
@@ -49,52 +49,55 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_schedule_request request = arguments->request;
     struct yk_schedule_result result = {0};
-    request.job = yk_terminal_job_search();
+    request.job = yk_terminal_job_handle_interrupt_after_begin();
     yk_status status = yk_schedule_run(&request, &result);
     YK_THEN(show(arguments, &result, out));
-    YK_THEN(yk_terminal_print_despite(yk_schedule_write_files(&request, &result), out));
+    YK_THEN(yk_terminal_print_after_failure(yk_schedule_write_files(&request, &result), out));
     yk_schedule_result_free(&result);
     return status;
 }
 
-#define TO(member) YK_TO(struct arguments, request.member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    {YK_ROW("algorithm", "NAME", YK_SEARCH_GROUP, "How to find the schedule"),
-     YK_CHOICE(yk_schedule_algorithm_choices, "heft"), TO(algorithm)},
-    {YK_ROW("map", "FILE", YK_SEARCH_GROUP,
-            "Do not search: run each task where this JSON object of task (or group) names and "
-            "device names says"),
-     YK_INPUT, TO(map)},
+    {YK_OPTION_ROW("algorithm", "NAME", YK_SEARCH_OPTION_GROUP, "How to find the schedule"),
+     YK_CHOICE_OPTION(yk_schedule_algorithm_choices, "heft"), TO(algorithm)},
+    {YK_OPTION_ROW(
+         "map", "FILE", YK_SEARCH_OPTION_GROUP,
+         "Do not search: run each task where this JSON object of task (or group) names and "
+         "device names says"),
+     YK_INPUT_FILE_OPTION, TO(map)},
     YK_SEARCH_OPTIONS(
         struct arguments, request.search, "1",
         "How long best and exact may search, once the quick algorithms have run; 2min is "
         "understood, too",
         "Search for this many moves, or branches of exact, instead of a time: the same "
         "result every time"),
-    {YK_ROW("example", NULL, YK_INPUT_GROUP,
-            "Schedule a small graph that yoke brings along, instead of FILE"),
+    {YK_OPTION_ROW("example", NULL, YK_INPUT_OPTION_GROUP,
+                   "Schedule a small graph that yoke brings along, instead of FILE"),
      YK_FLAG, TO(example)},
-    {YK_ROW("devices", "N", YK_INPUT_GROUP,
-            "How many devices there are, for files that do not say"),
-     YK_INTEGER(1, YK_GRAPH_MAX_DEVICES, NULL), TO(devices)},
-    {YK_ROW("speeds", "LIST", YK_INPUT_GROUP,
-            "How fast each device is, such as 1,2,0.5; 1 is the speed the file's times are for"),
-     .kind = YK_OPTION_LIST, TO(speeds)},
-    {YK_ROW("bandwidth", "RATE", YK_INPUT_GROUP,
-            "Bandwidth between two devices, for files that give bytes but no links; "
-            "1.25GB/s when neither says"),
-     .kind = YK_OPTION_UNIT, .unit = YK_UNIT_BYTES_PER_S, TO(bandwidth_bytes_per_s)},
-    {YK_ROW("latency", "TIME", YK_INPUT_GROUP,
-            "Latency between two devices, such as 10us, for files that give bytes but no links"),
-     .kind = YK_OPTION_UNIT, .unit = YK_UNIT_SECONDS, .zero = true, TO(latency_s)},
+    {YK_OPTION_ROW("devices", "N", YK_INPUT_OPTION_GROUP,
+                   "How many devices there are, for files that do not say"),
+     YK_INTEGER_OPTION(1, YK_GRAPH_MAX_DEVICES, NULL), TO(devices)},
+    {YK_OPTION_ROW(
+         "speeds", "LIST", YK_INPUT_OPTION_GROUP,
+         "How fast each device is, such as 1,2,0.5; 1 is the speed the file's times are for"),
+     .kind = YK_OPTION_NUMBERS, TO(speeds)},
+    {YK_OPTION_ROW("bandwidth", "RATE", YK_INPUT_OPTION_GROUP,
+                   "Bandwidth between two devices, for files that give bytes but no links; "
+                   "1.25GB/s when neither says"),
+     .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_BYTES_PER_S, TO(bandwidth_bytes_per_s)},
+    {YK_OPTION_ROW(
+         "latency", "TIME", YK_INPUT_OPTION_GROUP,
+         "Latency between two devices, such as 10us, for files that give bytes but no links"),
+     .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_SECONDS, .zero = true, TO(latency_s)},
     YK_JSON_OPTION(struct arguments, json),
-    {YK_ROW("width", "COLUMNS", YK_OUTPUT_GROUP,
-            "Width of the printed Gantt chart; else that of the terminal, or 80"),
-     YK_INTEGER(20, 10000, NULL), YK_TO(struct arguments, width)},
-    YK_DRAWINGS_OPTIONS(struct arguments, request.drawings,
-                        "Also draw the Gantt chart into this file",
-                        "Also write a page with chart, tables and reasons, for a browser"),
+    {YK_OPTION_ROW("width", "COLUMNS", YK_OUTPUT_OPTION_GROUP,
+                   "Width of the printed Gantt chart; else that of the terminal, or 80"),
+     YK_INTEGER_OPTION(20, 10000, NULL), YK_OPTION_FIELD(struct arguments, width)},
+    YK_DRAWING_PATHS_OPTIONS(struct arguments, request.drawings,
+                             "Also draw the Gantt chart into this file",
+                             "Also write a page with chart, tables and reasons, for a browser"),
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
@@ -103,11 +106,11 @@ static const struct yk_operand operands[] = {
         .placeholder = "FILE",
         .help = "The graph: yoke's own JSON, a WfCommons workflow, a standard task graph (STG) or "
                 "a planted one; - is standard input",
-        YK_TO(struct arguments, request.file),
+        YK_OPTION_FIELD(struct arguments, request.file),
     },
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke schedule --example", "Schedule ten tasks on three devices"},
     {"yoke schedule graph.json --algorithm all", "Compare the algorithms on your graph"},
     {"yoke schedule rand0000.stg --speeds 1,2,4 --algorithm best --svg gantt.svg",
@@ -115,7 +118,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the algorithm finds no schedule that the devices can run and hold"},
     {YK_ERROR_INPUT, "the file cannot be read or is no graph"},
     {0, NULL},
@@ -135,5 +138,5 @@ const struct yk_command yk_command_schedule = {
         "links, memory and groups.\n\n"
         "With --algorithm all, the drawings are of the best schedule. Ctrl-C ends a search with "
         "the best it has.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

@@ -19,9 +19,9 @@ static yk_status run(const void *given, struct yk_text *out)
         return yk_fail(YK_ERROR_USAGE, "--program is text; leave out --json");
     }
     yk_status status = yk_simulate_run(request, &result);
-    YK_THEN(arguments->json ? yk_plan_output_json(result.planned, out)
+    YK_THEN(arguments->json ? yk_plan_output_write_json(result.planned, out)
                             : yk_simulate_write_text(request, &result, out));
-    YK_THEN(yk_terminal_print_despite(yk_simulate_write_files(request, &result), out));
+    YK_THEN(yk_terminal_print_after_failure(yk_simulate_write_files(request, &result), out));
     yk_simulate_result_free(&result);
     return status;
 }
@@ -30,23 +30,23 @@ static const struct yk_operand operands[] = {
     YK_PLAN_FILE_OPERAND(struct arguments, request.plan, "A plan that yoke plan wrote"),
 };
 
-#define TO(member) YK_TO(struct arguments, request.member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
 
 static const struct yk_option options[] = {
     YK_PLAN_FILE_OPTIONS(struct arguments, request.planning),
-    {YK_ROW("program", NULL, YK_OUTPUT_GROUP,
-            "Print the program: every rank's ops on every lane, with what each waits for"),
+    {YK_OPTION_ROW("program", NULL, YK_OUTPUT_OPTION_GROUP,
+                   "Print the program: every rank's ops on every lane, with what each waits for"),
      YK_FLAG, TO(program)},
-    {YK_ROW("times", NULL, YK_OUTPUT_GROUP,
-            "Print how long every sort of op takes alone, and whether that was measured, "
-            "interpolated or estimated; JSON has it anyway"),
+    {YK_OPTION_ROW("times", NULL, YK_OUTPUT_OPTION_GROUP,
+                   "Print how long every sort of op takes alone, and whether that was measured, "
+                   "interpolated or estimated; JSON has it anyway"),
      YK_FLAG, TO(times)},
     YK_JSON_OPTION(struct arguments, json),
-    YK_TRACE_OPTION(struct arguments, request.trace, YK_TRACE_HELP),
+    YK_TRACE_OPTION(struct arguments, request.trace, YK_TRACE_OPTION_HELP),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke simulate plan.json", "Predict the step of a plan, after editing it for one"},
     {"yoke simulate plan.json --program", "Show what every rank does, op by op"},
     {"yoke simulate plan.json --times", "Tell what was measured from what was estimated"},
@@ -54,7 +54,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the plan needs more memory than a device has"},
     {YK_ERROR_INPUT, "the plan makes no sense, or is for another model, cluster or profile"},
     {0, NULL},
@@ -67,5 +67,5 @@ const struct yk_command yk_command_simulate = {
         "Compiles a plan to the program that every rank would run, checks it, counts its memory, "
         "and runs it in virtual time: computation and communication side by side, links shared, "
         "every op waiting for what the program says.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

@@ -17,32 +17,34 @@ enum {
 /* "3 files, 1.2MB" */
 static void add_files(int32_t files, int64_t bytes, struct yk_text *out)
 {
-    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_text_plural(files),
+    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_text_plural_suffix(files),
                  YK_UNITS_TEXT((double)bytes, YK_UNIT_BYTES));
 }
 
-static yk_status learned_text(const struct yk_tokenize_learn_request *request,
-                              const struct yk_tokenize_learn_result *result, struct yk_text *out)
+static yk_status learned_text(const struct yk_tokenize_train_tokenizer_request *request,
+                              const struct yk_tokenize_train_tokenizer_result *result,
+                              struct yk_text *out)
 {
     yk_text_addf(out, "%s\n\n  text    ", request->output);
     add_files(result->files, result->bytes, out);
     yk_text_addf(out, ", %" PRId32 " different words\n", result->words);
     yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
-                 result->tokens, result->special, YK_TOKENIZE_BYTES,
-                 result->tokens - result->special - YK_TOKENIZE_BYTES);
+                 result->tokens, result->special, YK_TOKENIZE_BYTE_TOKENS,
+                 result->tokens - result->special - YK_TOKENIZE_BYTE_TOKENS);
     yk_text_addf(out, "  took    %s\n", YK_UNITS_TEXT(result->seconds, YK_UNIT_SECONDS));
     if (result->tokens < request->tokens) {
         const int64_t times = result->min_times > 1 ? result->min_times : 1;
         yk_text_addf(out,
                      "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
                      "gives more tokens\n",
-                     times, yk_text_plural(times));
+                     times, yk_text_plural_suffix(times));
     }
     return yk_text_status(out);
 }
 
-static yk_status learned_json(const struct yk_tokenize_learn_request *request,
-                              const struct yk_tokenize_learn_result *result, struct yk_text *out)
+static yk_status learned_json(const struct yk_tokenize_train_tokenizer_request *request,
+                              const struct yk_tokenize_train_tokenizer_result *result,
+                              struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "learned tokenizer");
@@ -116,7 +118,7 @@ static yk_status print_long(struct listing *listing)
     if (out->length < MAX_BUFFERED_BYTES) {
         return YK_OK;
     }
-    YK_TRY(yk_terminal_print(out));
+    YK_TRY(yk_terminal_print_result(out));
     listing->printed = true;
     out->length = 0;
     return YK_OK;
@@ -148,11 +150,11 @@ static yk_status end_file(void *user)
     return yk_text_status(listing->out);
 }
 
-static yk_status write_tokens(const struct yk_tokenize_show_request *request, bool json,
+static yk_status write_tokens(const struct yk_tokenize_list_tokens_request *request, bool json,
                               struct yk_text *out)
 {
     struct listing listing = {.out = out, .json = {.text = out}, .as_json = json};
-    struct yk_tokenize_show_request filled = *request;
+    struct yk_tokenize_list_tokens_request filled = *request;
     filled.texts = json;
     filled.begin = begin_file;
     filled.token = add_token;
@@ -162,7 +164,7 @@ static yk_status write_tokens(const struct yk_tokenize_show_request *request, bo
         yk_json_write_begin_document(&listing.json, "tokens");
         yk_json_write_begin_array(&listing.json, "texts");
     }
-    const yk_status status = yk_tokenize_show(&filled);
+    const yk_status status = yk_tokenize_list_tokens(&filled);
     if (status == YK_ERROR_STOPPED && listing.printed) {
         return yk_fail(YK_ERROR_STOPPED, "stopped; the tokens are not complete");
     }
@@ -241,17 +243,17 @@ static yk_status check(const struct arguments *arguments)
 
 static yk_status learn(const struct arguments *arguments, struct yk_text *out)
 {
-    const struct yk_tokenize_learn_request request = {
+    const struct yk_tokenize_train_tokenizer_request request = {
         .files = arguments->files.items,
         .file_count = arguments->files.count,
         .tokens = arguments->learn,
         .special = arguments->special,
         .min_times = arguments->min_times,
         .output = arguments->output,
-        .job = yk_terminal_job_ranks(),
+        .job = yk_terminal_job_handle_termination_after_begin(),
     };
-    struct yk_tokenize_learn_result result = {0};
-    YK_TRY(yk_tokenize_learn(&request, &result));
+    struct yk_tokenize_train_tokenizer_result result = {0};
+    YK_TRY(yk_tokenize_train_tokenizer(&request, &result));
     return arguments->json ? learned_json(&request, &result, out)
                            : learned_text(&request, &result, out);
 }
@@ -272,7 +274,7 @@ static yk_status encode(const struct arguments *arguments, struct yk_text *out)
         .input = input_of(arguments),
         .output = arguments->output,
         .shard_tokens = arguments->shard_tokens,
-        .job = yk_terminal_job_ranks(),
+        .job = yk_terminal_job_handle_termination_after_begin(),
     };
     struct yk_tokenize_encode_result result = {0};
     yk_status status = yk_tokenize_encode(&request, &result);
@@ -284,9 +286,9 @@ static yk_status encode(const struct arguments *arguments, struct yk_text *out)
 
 static yk_status show(const struct arguments *arguments, struct yk_text *out)
 {
-    const struct yk_tokenize_show_request request = {
+    const struct yk_tokenize_list_tokens_request request = {
         .input = input_of(arguments),
-        .job = yk_terminal_job_ranks(),
+        .job = yk_terminal_job_handle_termination_after_begin(),
     };
     return write_tokens(&request, arguments->json, out);
 }
@@ -314,7 +316,7 @@ static yk_status run(const void *given, struct yk_text *out)
     return arguments->output ? encode(arguments, out) : show(arguments, out);
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 #define TOKEN_GROUP "Token options"
 #define LEARN_GROUP "Options for learning"
 
@@ -328,29 +330,35 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("tokenizer", "PATH", TOKEN_GROUP,
-            "A tokenizer.json as Hugging Face's tokenizers write it, a vocabulary of characters, "
-            "or the folder of a model with either"),
-     YK_INPUT, TO(tokenizer)},
-    {YK_ROW("append-end", NULL, TOKEN_GROUP, "Put the token that ends a text behind each file"),
+    {YK_OPTION_ROW(
+         "tokenizer", "PATH", TOKEN_GROUP,
+         "A tokenizer.json as Hugging Face's tokenizers write it, a vocabulary of characters, "
+         "or the folder of a model with either"),
+     YK_INPUT_FILE_OPTION, TO(tokenizer)},
+    {YK_OPTION_ROW("append-end", NULL, TOKEN_GROUP,
+                   "Put the token that ends a text behind each file"),
      YK_FLAG, TO(append_end)},
-    {YK_ROW("shard-tokens", "N", TOKEN_GROUP,
-            "Put so many in each file of a series: NAME_000000.bin, NAME_000001.bin and so on"),
-     YK_INTEGER(1, INT32_MAX, NULL), TO(shard_tokens)},
-    {YK_ROW("decode", "FILE", TOKEN_GROUP, "Print the text of the tokens in this shard (.bin)"),
-     YK_INPUT, TO(decode)},
-    {YK_ROW("learn", "N", LEARN_GROUP,
-            "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
-            "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined"),
-     YK_INTEGER(YK_TOKENIZE_BYTES, YK_TOKENIZE_MAX_TOKENS, NULL), TO(learn)},
-    {YK_ROW("special", "TOKENS", LEARN_GROUP,
-            "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "
-            "Llama 3's words), bert ([CLS] before, [SEP] behind), none, or names with commas "
-            "between them; else pairs"),
-     YK_TEXT(NULL), TO(special)},
-    {YK_ROW("min-count", "N", LEARN_GROUP,
-            "Join only pairs that stand at least N times in the text; else 2"),
-     YK_INTEGER(0, INT64_MAX, NULL), .missing = -1, TO(min_times)},
+    {YK_OPTION_ROW(
+         "shard-tokens", "N", TOKEN_GROUP,
+         "Put so many in each file of a series: NAME_000000.bin, NAME_000001.bin and so on"),
+     YK_INTEGER_OPTION(1, INT32_MAX, NULL), TO(shard_tokens)},
+    {YK_OPTION_ROW("decode", "FILE", TOKEN_GROUP,
+                   "Print the text of the tokens in this shard (.bin)"),
+     YK_INPUT_FILE_OPTION, TO(decode)},
+    {YK_OPTION_ROW(
+         "learn", "N", LEARN_GROUP,
+         "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
+         "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined"),
+     YK_INTEGER_OPTION(YK_TOKENIZE_BYTE_TOKENS, YK_TOKENIZE_MAX_TOKENS, NULL), TO(learn)},
+    {YK_OPTION_ROW(
+         "special", "TOKENS", LEARN_GROUP,
+         "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "
+         "Llama 3's words), bert ([CLS] before, [SEP] behind), none, or names with commas "
+         "between them; else pairs"),
+     YK_TEXT_OPTION(NULL), TO(special)},
+    {YK_OPTION_ROW("min-count", "N", LEARN_GROUP,
+                   "Join only pairs that stand at least N times in the text; else 2"),
+     YK_INTEGER_OPTION(0, INT64_MAX, NULL), .missing = -1, TO(min_times)},
     YK_OUTPUT_OPTION(
         struct arguments, output, "FILE",
         "The tokenizer.json, or the shard of tokens (.bin); without it, tokens are printed"),
@@ -358,7 +366,7 @@ static const struct yk_option options[] = {
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke tokenize --learn 8000 -o tokenizer.json books/", "Learn a tokenizer from texts"},
     {"yoke tokenize --tokenizer tokenizer.json -o tokens.bin books/",
      "Write their tokens, for yoke train --data tokens.bin"},
@@ -367,7 +375,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the tokenizer, a text or a shard makes no sense"},
     {YK_ERROR_STOPPED, "stopped by a signal; nothing was written"},
     {0, NULL},
@@ -386,5 +394,5 @@ const struct yk_command yk_command_tokenize = {
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
         "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
         "(train() cuts files into lines), and its file can be read by their tokenizers.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

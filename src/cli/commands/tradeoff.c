@@ -19,48 +19,49 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_tradeoff_request request = arguments->request;
     struct yk_tradeoff_result result = {0};
-    request.job = yk_terminal_job_search();
+    request.job = yk_terminal_job_handle_interrupt_after_begin();
     yk_status status = yk_tradeoff_run(&request, &result);
     YK_THEN(arguments->json ? yk_tradeoff_result_write_json(&result, out)
                             : yk_tradeoff_result_write_text(&result, out));
-    YK_THEN(yk_terminal_print_despite(yk_tradeoff_write_files(&request, &result), out));
+    YK_THEN(yk_terminal_print_after_failure(yk_tradeoff_write_files(&request, &result), out));
     yk_tradeoff_result_free(&result);
     return status;
 }
 
-#define TO(member) YK_TO(struct arguments, request.member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    YK_PLANNING_OPTIONS(struct arguments, request.planning, YK_MODEL_HELP,
+    YK_PLANNING_OPTIONS(struct arguments, request.planning, YK_MODEL_OPTION_HELP,
                         "A cluster file, or a line such as \"8xrtx3090 @ 8GB/s\""),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
     YK_CLIP_OPTION(struct arguments, request.clip),
     YK_MEMORY_OPTION(struct arguments, request.planning.memory_bytes),
-    {YK_ROW("points", "N", YK_SEARCH_GROUP, "Points of each curve"),
-     YK_INTEGER(2, MAX_POINTS, "21"), TO(points)},
-    YK_BUDGET_OPTION(YK_SEARCH_GROUP, struct arguments, request.budget_s, "5",
+    {YK_OPTION_ROW("points", "N", YK_SEARCH_OPTION_GROUP, "Points of each curve"),
+     YK_INTEGER_OPTION(2, MAX_POINTS, "21"), TO(points)},
+    YK_BUDGET_OPTION(YK_SEARCH_OPTION_GROUP, struct arguments, request.budget_s, "5",
                      "How long all of it may take; half of that is for the integer program that "
                      "looks for strategies and order together. When it ends, the points so far "
                      "are printed"),
     YK_JSON_OPTION(struct arguments, json),
     YK_SVG_OPTION(struct arguments, request.svg, "Also draw step time against the split of memory"),
-    {YK_ROW("memory-svg", "FILE", YK_OUTPUT_GROUP,
-            "Also draw step time against the devices' memory"),
-     YK_FILE, TO(memory_svg)},
-    {YK_ROW("plans", "FOLDER", YK_OUTPUT_GROUP,
-            "Also write the plan of every split, split-NNN.json by percent, and joint.json, to "
-            "be run"),
-     YK_FILE, TO(plans)},
+    {YK_OPTION_ROW("memory-svg", "FILE", YK_OUTPUT_OPTION_GROUP,
+                   "Also draw step time against the devices' memory"),
+     YK_OUTPUT_FILE_OPTION, TO(memory_svg)},
+    {YK_OPTION_ROW(
+         "plans", "FOLDER", YK_OUTPUT_OPTION_GROUP,
+         "Also write the plan of every split, split-NNN.json by percent, and joint.json, to "
+         "be run"),
+     YK_OUTPUT_FILE_OPTION, TO(plans)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke tradeoff --model llama3-8b --batch 8 --seq 4096 --cluster \"8xrtx3090 @ 8GB/s\"",
      "Where memory is better spent: on parameters kept, or on gathers ahead"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "not even fully-sharded layers fit the devices' memory"},
     {YK_ERROR_INPUT, "the model, the cluster or the profile makes no sense, or the budget is too "
                      "small for a single point"},
@@ -80,7 +81,7 @@ const struct yk_command yk_command_tradeoff = {
         "that, all outputs hold the points that were computed, and a line says how many of how "
         "many they are.",
     .examples = examples,
-    YK_OPTIONS(options),
+    YK_OPTION_ROWS(options),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),
     .run = run,

@@ -6,7 +6,7 @@
 #include "cli/options/command.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/counters.h"
+#include "job/device_counters.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static yk_status write_forecast(const struct yk_train_request *request,
         return yk_text_status(out);
     }
     yk_text_addf(out, "\n%" PRId64 " step%s in all; ", result->steps,
-                 yk_text_plural(result->steps));
+                 yk_text_plural_suffix(result->steps));
     yk_text_add(out, result->steps == 1 ? "it takes " : "those to come take ");
     yk_text_add_duration(result->predicted_s, out);
     yk_text_addf(out, " ±%.0f %%, as predicted.\n", 100 * result->predicted_error);
@@ -56,7 +56,7 @@ static void add_rebalancings(const struct yk_train_result *result, struct yk_tex
 {
     yk_text_add(out, "  rebalanced  ");
     for (int32_t i = 0; i < result->rebalancing_count; i++) {
-        const struct yk_train_rebalancing *change = &result->rebalancings[i];
+        const struct yk_train_share_change *change = &result->rebalancings[i];
         yk_text_addf(out, "%safter step %" PRId64 ": ", i > 0 ? "; " : "", change->step);
         add_shares(change->shares_before, result->rank_count, out);
         yk_text_add(out, " samples became ");
@@ -73,7 +73,7 @@ static yk_status write_summary(const struct yk_train_request *request,
     }
     yk_text_addf(out, "%s trained\n\n", result->model);
     yk_text_addf(out, "  steps       %" PRId64 ", %.0f token%s in ", result->steps_done,
-                 result->tokens, yk_text_plural((int64_t)result->tokens));
+                 result->tokens, yk_text_plural_suffix((int64_t)result->tokens));
     yk_text_add_duration(result->seconds, out);
     yk_text_add(out, "\n");
     yk_text_addf(out, "  loss        %.4f, from %.4f\n", fabs(result->last_loss),
@@ -89,7 +89,7 @@ static yk_status write_summary(const struct yk_train_request *request,
     }
     yk_text_addf(out, "  checkpoint  %s\n", request->keep > 0 ? result->checkpoint : "none");
     yk_text_addf(out, "  page        %s/report.html\n", result->folder);
-    return yk_counters_add_text(&result->counters, out);
+    return yk_device_counters_write_tables(&result->counters, out);
 }
 
 /* Prints one line per step to standard error, rewritten in place on a terminal. The first ten lines
@@ -105,33 +105,34 @@ enum {
 };
 
 /* Signals ask instead of ending the process once the job looks at its flag. */
-static void on_phase(void *user, enum yk_train_phase phase)
+static void on_phase(void *user, enum yk_train_job_phase phase)
 {
     (void)user;
-    (void)(phase == YK_TRAIN_PHASE_PLANNING ? yk_terminal_job() : yk_terminal_job_termination());
+    (void)(phase == YK_TRAIN_JOB_PHASE_PLANNING ? yk_terminal_job_handle_interrupt()
+                                                : yk_terminal_job_handle_termination());
 }
 
 static void show(struct lines *lines, bool keep)
 {
     if (yk_text_status(&lines->line) == YK_OK) {
-        yk_terminal_line(yk_text_chars(&lines->line), keep);
+        yk_terminal_print_status_line(yk_text_chars(&lines->line), keep);
     }
     lines->line.length = 0;
 }
 
 /* ---- the beginning ---- */
 
-static void add_model(const struct yk_train_start *start, struct yk_text *out)
+static void add_model(const struct yk_train_start_report *start, struct yk_text *out)
 {
     yk_text_addf(out, "%s: %" PRId64 " parameters", start->model, start->parameters);
     if (start->trainable < start->parameters) {
         yk_text_addf(out, ", %" PRId64 " of them trained", start->trainable);
     }
     yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", start->vocabulary,
-                 yk_text_plural(start->vocabulary));
+                 yk_text_plural_suffix(start->vocabulary));
 }
 
-static void add_data(const struct yk_train_start *start, struct yk_text *out)
+static void add_data(const struct yk_train_start_report *start, struct yk_text *out)
 {
     const int64_t units = start->epoch_units;
     yk_text_addf(out, "data: %s; ", start->data);
@@ -141,13 +142,14 @@ static void add_data(const struct yk_train_start *start, struct yk_text *out)
         return;
     }
     yk_text_addf(out, "%" PRId64 " sample%s of %" PRId64 " token%s an epoch\n", units,
-                 yk_text_plural(units), start->sequence, yk_text_plural(start->sequence));
+                 yk_text_plural_suffix(units), start->sequence,
+                 yk_text_plural_suffix(start->sequence));
 }
 
-static void add_plan(const struct yk_train_start *start, struct yk_text *out)
+static void add_plan(const struct yk_train_start_report *start, struct yk_text *out)
 {
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
-                 yk_text_plural(start->batch), start->precision, start->plan);
+                 yk_text_plural_suffix(start->batch), start->precision, start->plan);
     yk_text_addf(out, "predicted: %s a step ±%.0f %%, ",
                  YK_UNITS_TEXT(start->predicted_step_s, YK_UNIT_SECONDS),
                  100 * start->predicted_error);
@@ -160,7 +162,7 @@ static void add_plan(const struct yk_train_start *start, struct yk_text *out)
     }
 }
 
-static void on_start(void *user, const struct yk_train_start *start)
+static void on_start(void *user, const struct yk_train_start_report *start)
 {
     struct lines *lines = user;
     lines->first_step = start->steps_done;
@@ -184,7 +186,7 @@ static void add_duration(double seconds, struct yk_text *out)
     }
 }
 
-static void add_step_speed(const struct yk_train_step *step, struct yk_text *out)
+static void add_step_speed(const struct yk_train_step_report *step, struct yk_text *out)
 {
     yk_text_addf(out, "  %s  %.0f tokens/s", YK_UNITS_TEXT(step->seconds, YK_UNIT_SECONDS),
                  step->tokens_per_s);
@@ -200,7 +202,7 @@ static void add_step_speed(const struct yk_train_step *step, struct yk_text *out
     }
 }
 
-static void on_step(void *user, const struct yk_train_step *step)
+static void on_step(void *user, const struct yk_train_step_report *step)
 {
     struct lines *lines = user;
     struct yk_text *line = &lines->line;
@@ -220,7 +222,7 @@ static void on_step(void *user, const struct yk_train_step *step)
     show(lines, keep);
 }
 
-static void on_evaluation(void *user, const struct yk_train_evaluation *evaluation)
+static void on_evaluation(void *user, const struct yk_train_evaluation_report *evaluation)
 {
     struct lines *lines = user;
     const double loss = fabs(evaluation->loss);
@@ -228,11 +230,11 @@ static void on_evaluation(void *user, const struct yk_train_evaluation *evaluati
                  evaluation->step, loss);
     yk_text_add_perplexity(loss, 2, &lines->line);
     yk_text_addf(&lines->line, ", over %" PRId64 " token%s", evaluation->tokens,
-                 yk_text_plural(evaluation->tokens));
+                 yk_text_plural_suffix(evaluation->tokens));
     show(lines, true);
 }
 
-static void on_checkpoint(void *user, const struct yk_train_checkpoint *checkpoint)
+static void on_checkpoint(void *user, const struct yk_train_checkpoint_report *checkpoint)
 {
     struct lines *lines = user;
     yk_text_addf(&lines->line, "step %" PRId64 ": saved %s", checkpoint->step, checkpoint->path);
@@ -242,11 +244,11 @@ static void on_checkpoint(void *user, const struct yk_train_checkpoint *checkpoi
 /* Does not log if rank 0 or the launching process has already logged the same messages. */
 static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_sources *out)
 {
-    if (yk_terminal_is_repeat()) {
+    if (yk_terminal_messages_already_printed()) {
         yk_log_set_sink(NULL, NULL);
     }
     const yk_status status = yk_train_request_read_sources(given, arena, out);
-    yk_log_set_sink(yk_terminal_log, NULL);
+    yk_log_set_sink(yk_terminal_log_sink, NULL);
     return status;
 }
 
@@ -263,7 +265,7 @@ static yk_status write_result(const struct yk_train_request *request,
         return status;
     }
     YK_TRY(write_summary(request, result, out));
-    return yk_terminal_print_despite(status, out);
+    return yk_terminal_print_after_failure(status, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -272,13 +274,14 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_train_result result = {0};
     struct yk_launcher launcher;
     bool launches = false;
-    YK_TRY(yk_train_check(&request));
-    YK_TRY(yk_command_launch_find(&request.rank_options, request.ranks, &launcher, &launches));
+    YK_TRY(yk_train_check_request(&request));
+    YK_TRY(
+        yk_command_launch_detect_rank(&request.rank_options, request.ranks, &launcher, &launches));
     if (launches && !request.dry_run) {
-        return yk_command_launch(request.ranks);
+        return yk_command_launch_ranks(request.ranks);
     }
     struct lines lines = {.log_every = request.log_every};
-    const struct yk_train_progress progress = {
+    const struct yk_train_progress_callbacks progress = {
         .user = &lines,
         .phase = on_phase,
         .start = on_start,
@@ -286,7 +289,7 @@ static yk_status run(const void *given, struct yk_text *out)
         .evaluation = on_evaluation,
         .checkpoint = on_checkpoint,
     };
-    request.job = yk_terminal_job_unwatched();
+    request.job = yk_terminal_job_default_signals();
     request.progress = &progress;
     const yk_status status = write_result(&request, &result, yk_train_run(&request, &result), out);
     yk_text_free(&lines.line);
@@ -294,7 +297,7 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke train --data poems.txt", "Train a small GPT on a text, character by character"},
     {"yoke train --model gpt-nano --data poems.txt --steps 500 --out runs/poems",
      "Train a smaller one on a text"},
@@ -307,7 +310,7 @@ static const struct yk_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the model does not fit the memory"},
     {YK_ERROR_INPUT, "the model, data, weights, plan or checkpoint makes no sense"},
     {YK_ERROR_NUMBERS, "numbers went bad and stayed so"},

@@ -5,7 +5,7 @@
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/device.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 
 struct arguments {
     struct yk_translate_request request;
@@ -27,7 +27,7 @@ static yk_status write_all(const struct arguments *arguments,
                            const struct yk_translate_result *result,
                            const struct yk_text *translated, struct yk_text *out)
 {
-    struct yk_outputs outputs = {0};
+    struct yk_output_files outputs = {0};
     if (arguments->request.reference) {
         YK_TRY(arguments->json ? yk_bleu_score_write_json(&result->score, out)
                                : yk_bleu_score_write_text(&result->score, out));
@@ -35,10 +35,10 @@ static yk_status write_all(const struct arguments *arguments,
         YK_TRY(yk_terminal_print_data(NULL, yk_text_chars(translated), translated->length));
     }
     if (arguments->output) {
-        yk_text_add_bytes(yk_outputs_add(&outputs, arguments->output), yk_text_chars(translated),
-                          translated->length);
+        yk_text_add_bytes(yk_output_files_add(&outputs, arguments->output),
+                          yk_text_chars(translated), translated->length);
     }
-    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
+    return yk_terminal_print_after_failure(yk_output_files_write(&outputs), out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -51,17 +51,17 @@ static yk_status run(const void *given, struct yk_text *out)
     if (arguments->json && !request.reference) {
         return yk_fail(YK_ERROR_USAGE, "--json is for the score; add --bleu REFERENCE");
     }
-    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
+    YK_TRY(yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 2));
     request.line = add_line;
     request.user = &translated;
-    request.job = yk_terminal_job_ranks();
+    request.job = yk_terminal_job_handle_termination_after_begin();
     yk_status status = yk_translate_run(&request, &result);
     YK_THEN(write_all(arguments, &result, &translated, out));
     yk_text_free(&translated);
     return status;
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 #define SEARCH_GROUP "Search options"
 
 static const struct yk_operand operands[] = {
@@ -74,36 +74,38 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("beams", "N", SEARCH_GROUP,
-            "Keep the N likeliest beginnings; 1 takes the likeliest token each time"),
-     YK_INTEGER(1, 256, "4"), TO(request.beams)},
-    {YK_ROW("length-penalty", "NUMBER", SEARCH_GROUP,
-            "How far long translations are favoured: what has ended is ranked by its "
-            "logarithmic probability over ((5 + length) / 6) to this power"),
-     YK_NUMBER("0.6"), .zero = true, TO(request.length_penalty)},
-    {YK_ROW("longest", "TOKENS", SEARCH_GROUP,
-            "The most tokens of a translation; else twice those of its sentence and 16"),
-     YK_INTEGER(1, 1 << 20, NULL), TO(request.longest)},
-    {YK_ROW("batch", "N", SEARCH_GROUP, "Sentences at a time"), YK_INTEGER(1, 4096, "32"),
-     TO(request.batch)},
+    {YK_OPTION_ROW("beams", "N", SEARCH_GROUP,
+                   "Keep the N likeliest beginnings; 1 takes the likeliest token each time"),
+     YK_INTEGER_OPTION(1, 256, "4"), TO(request.beams)},
+    {YK_OPTION_ROW("length-penalty", "NUMBER", SEARCH_GROUP,
+                   "How far long translations are favoured: what has ended is ranked by its "
+                   "logarithmic probability over ((5 + length) / 6) to this power"),
+     YK_NUMBER_OPTION("0.6"), .zero = true, TO(request.length_penalty)},
+    {YK_OPTION_ROW("longest", "TOKENS", SEARCH_GROUP,
+                   "The most tokens of a translation; else twice those of its sentence and 16"),
+     YK_INTEGER_OPTION(1, 1 << 20, NULL), TO(request.longest)},
+    {YK_OPTION_ROW("batch", "N", SEARCH_GROUP, "Sentences at a time"),
+     YK_INTEGER_OPTION(1, 4096, "32"), TO(request.batch)},
     YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
-    {YK_ROW("bleu", "REFERENCE", YK_OUTPUT_GROUP,
-            "Print the BLEU score against these translations by people instead, as sacreBLEU "
-            "computes and signs it"),
-     YK_INPUT, TO(request.reference)},
+    {YK_OPTION_ROW(
+         "bleu", "REFERENCE", YK_OUTPUT_OPTION_GROUP,
+         "Print the BLEU score against these translations by people instead, as sacreBLEU "
+         "computes and signs it"),
+     YK_INPUT_FILE_OPTION, TO(request.reference)},
     YK_OUTPUT_OPTION(struct arguments, output, "FILE", "Write the translations to a file"),
-    {YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print the score as JSON"), YK_FLAG, TO(json)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP, "Print the score as JSON"), YK_FLAG,
+     TO(json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke translate runs/en-de < news.en > news.de", "Translate a text, a sentence a line"},
     {"yoke translate runs/en-de test.en --bleu test.de -o test.out",
      "Score a translation, and keep it"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the checkpoint does not translate, or a line is no UTF-8 or too long"},
     {YK_ERROR_NUMBERS, "the model's weights have gone bad"},
     {YK_ERROR_STOPPED, "stopped by Ctrl-C or TERM; nothing was written"},
@@ -116,5 +118,5 @@ const struct yk_command yk_command_translate = {
     .description = "Translates each line by beam search and prints the translations, line by line; "
                    "an empty line stays empty. With --bleu the score of the translations is "
                    "printed instead.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

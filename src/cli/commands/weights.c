@@ -1,11 +1,11 @@
-#include "job/models/weights.h"
+#include "job/models/weights_export.h"
 
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
 #include "job/device.h"
 
 struct arguments {
-    struct yk_weights_request request;
+    struct yk_weights_export_request request;
     bool quiet;
 };
 
@@ -15,19 +15,20 @@ static yk_status run(const void *given, struct yk_text *out)
     if (!arguments->request.output) {
         return yk_fail(YK_ERROR_USAGE, "name the folder to write: -o model");
     }
-    YK_TRY(yk_weights_run(&arguments->request));
+    YK_TRY(yk_weights_export_run(&arguments->request));
     yk_text_addf(out, "%s\n", arguments->request.output);
     return yk_text_status(out);
 }
 
 /* TF32 is a way to multiply: what is kept is FP32. */
-static bool stored_precisions(size_t number, struct yk_choice *out)
+static bool stored_precisions(size_t number, struct yk_option_choice *out)
 {
-    static const struct yk_choice choices[] = {{"fp32", NULL}, {"fp16", NULL}, {"bf16", NULL}};
-    return YK_CHOICE_AT(choices);
+    static const struct yk_option_choice choices[] = {
+        {"fp32", NULL}, {"fp16", NULL}, {"bf16", NULL}};
+    return YK_OPTION_CHOICE_AT(choices);
 }
 
-#define TO(member) YK_TO(struct arguments, member)
+#define TO(member) YK_OPTION_FIELD(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     YK_LOADED_MODEL_OPERAND(struct arguments, request.model),
@@ -36,28 +37,30 @@ static const struct yk_operand operands[] = {
 static const struct yk_option options[] = {
     YK_OUTPUT_OPTION(struct arguments, request.output, "FOLDER",
                      "The folder to write, made where it is missing"),
-    {YK_ROW("merge", NULL, YK_OUTPUT_GROUP,
-            "Add adapters to the weights they adapt; else they become a folder of their own, as "
-            "PEFT keeps them"),
+    {YK_OPTION_ROW(
+         "merge", NULL, YK_OUTPUT_OPTION_GROUP,
+         "Add adapters to the weights they adapt; else they become a folder of their own, as "
+         "PEFT keeps them"),
      YK_FLAG, TO(request.merge)},
-    {YK_ROW("shard-size", "BYTES", YK_OUTPUT_GROUP,
-            "Several files of at most this size, 5GB for one; else one file"),
-     YK_BYTES, TO(request.shard_bytes)},
-    {YK_ROW("precision", "NAME", YK_OUTPUT_GROUP,
-            "What the numbers are written in: fp32, fp16 or bf16; else that of the training"),
-     YK_CHOICE(stored_precisions, NULL), TO(request.model.precision)},
+    {YK_OPTION_ROW("shard-size", "BYTES", YK_OUTPUT_OPTION_GROUP,
+                   "Several files of at most this size, 5GB for one; else one file"),
+     YK_BYTES_OPTION, TO(request.shard_bytes)},
+    {YK_OPTION_ROW(
+         "precision", "NAME", YK_OUTPUT_OPTION_GROUP,
+         "What the numbers are written in: fp32, fp16 or bf16; else that of the training"),
+     YK_CHOICE_OPTION(stored_precisions, NULL), TO(request.model.precision)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
     YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
 };
 
-static const struct yk_example examples[] = {
+static const struct yk_command_example examples[] = {
     {"yoke weights runs/gpt-mini -o gpt-mini", "A folder for AutoModelForCausalLM.from_pretrained"},
     {"yoke weights runs/tuned -o tuned --merge --precision bf16",
      "Adapters added to the weights they were trained beside, in half the bytes"},
     {NULL, NULL},
 };
 
-static const struct yk_exit exits[] = {
+static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the checkpoint makes no sense, or what its adapter adapts is gone"},
     {0, NULL},
 };
@@ -70,5 +73,5 @@ const struct yk_command yk_command_weights = {
                    "PEFT does, with the tokenizer.json (by character, the vocabulary.json) beside "
                    "them, so that yoke generate, yoke eval, yoke translate and yoke train "
                    "--weights take the folder, too.",
-    YK_COMMAND_PARTS(struct arguments),
+    YK_COMMAND_MEMBERS(struct arguments),
 };

@@ -2,19 +2,19 @@
 
 #include <string.h>
 
-static struct yk_command_list known;
+static struct yk_command_table known;
 
-void yk_command_register(const struct yk_command_list *list)
+void yk_command_register(const struct yk_command_table *list)
 {
     known = *list;
 }
 
-const struct yk_command_list *yk_command_list(void)
+const struct yk_command_table *yk_command_table(void)
 {
     return &known;
 }
 
-const struct yk_exit yk_command_exits[] = {
+const struct yk_command_exit_code yk_command_exit_codes[] = {
     {YK_OK, "done"},
     {YK_ERROR_SYSTEM, "out of memory, or a device, an output or a thread could not be had"},
     {YK_ERROR_USAGE, "the command line is wrong"},
@@ -37,16 +37,16 @@ const struct yk_command *yk_command_find(const char *name)
     return NULL;
 }
 
-bool yk_command_choices(size_t number, struct yk_choice *out)
+bool yk_command_choices(size_t number, struct yk_option_choice *out)
 {
     if (number >= known.count) {
         return false;
     }
-    *out = (struct yk_choice){known.verbs[number]->name, known.verbs[number]->summary};
+    *out = (struct yk_option_choice){known.verbs[number]->name, known.verbs[number]->summary};
     return true;
 }
 
-void yk_command_add_name(const struct yk_command *command, struct yk_text *out)
+void yk_command_write_name(const struct yk_command *command, struct yk_text *out)
 {
     yk_text_add(out, "yoke");
     if (command->name) {
@@ -54,9 +54,9 @@ void yk_command_add_name(const struct yk_command *command, struct yk_text *out)
     }
 }
 
-void yk_command_add_usage(const struct yk_command *command, struct yk_text *out)
+void yk_command_write_usage(const struct yk_command *command, struct yk_text *out)
 {
-    yk_command_add_name(command, out);
+    yk_command_write_name(command, out);
     if (!command->name) {
         yk_text_add(out, " COMMAND");
     }

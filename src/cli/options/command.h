@@ -21,30 +21,31 @@
 
 struct yk_option_sources;
 
-struct yk_example {
+struct yk_command_example {
     const char *line;
     const char *what;
 };
 
 /* An exit code of the process. */
-struct yk_exit {
+struct yk_command_exit_code {
     yk_status code;
     const char *meaning;
 };
 
 struct yk_command {
-    const char *name;                  /* the verb; NULL for yoke without a verb */
-    const char *summary;               /* one line without a full stop */
-    const char *description;           /* paragraphs separated by empty lines */
-    const struct yk_example *examples; /* ends with a NULL line */
+    const char *name;                          /* the verb; NULL for yoke without a verb */
+    const char *summary;                       /* one line without a full stop */
+    const char *description;                   /* paragraphs separated by empty lines */
+    const struct yk_command_example *examples; /* ends with a NULL line */
     const struct yk_option *options;
     size_t option_count;
     const struct yk_option_table *table; /* replaces options and option_count if not NULL */
     const struct yk_operand *operands;
     size_t operand_count;
-    const struct yk_exit *exits; /* exit codes of this command only; ends with a NULL meaning */
-    size_t arguments_size;       /* size of the struct that the options are stored in */
-    bool by_ranks;               /* may run as several processes, the ranks of one run */
+    const struct yk_command_exit_code
+        *exits;            /* exit codes of this command only; ends with a NULL meaning */
+    size_t arguments_size; /* size of the struct that the options are stored in */
+    bool by_ranks;         /* may run as several processes, the ranks of one run */
     /* Called after the command line has been parsed. Returns sources of further option values,
      * which replace defaults but not options of the command line. NULL: no sources. It may also set
      * members of `arguments` that are not options. */
@@ -56,26 +57,26 @@ struct yk_command {
 
 /* Initializes the members of a command from file-scope names `examples`, `operands`, `options`,
  * `exits` and `run`. `type` is the type of its arguments. */
-#define YK_COMMAND_PARTS(type)                                                                     \
-    .examples = examples, YK_OPERANDS(operands), YK_OPTIONS(options), .exits = exits,              \
+#define YK_COMMAND_MEMBERS(type)                                                                   \
+    .examples = examples, YK_OPERAND_TABLE(operands), YK_OPTION_ROWS(options), .exits = exits,     \
     .arguments_size = sizeof(type), .run = run
 
 /* All commands in the order of the help page. `root` is yoke without a verb. */
-struct yk_command_list {
+struct yk_command_table {
     const struct yk_command *const *verbs;
     size_t count;
     const struct yk_command *root;
 };
 
 /* The table of all commands, in commands/commands.c. */
-extern const struct yk_command_list yk_commands;
+extern const struct yk_command_table yk_all_commands;
 
 /* Registers the table of commands. Call it once, before any other function here. */
-void yk_command_register(const struct yk_command_list *list);
-const struct yk_command_list *yk_command_list(void);
+void yk_command_register(const struct yk_command_table *list);
+const struct yk_command_table *yk_command_table(void);
 
 /* Exit codes that all commands share; ends with a NULL meaning. */
-extern const struct yk_exit yk_command_exits[];
+extern const struct yk_command_exit_code yk_command_exit_codes[];
 
 /* The options of a command, without --help. */
 struct yk_option_table yk_command_options(const struct yk_command *command);
@@ -84,13 +85,13 @@ struct yk_option_table yk_command_options(const struct yk_command *command);
 const struct yk_command *yk_command_find(const char *name);
 
 /* The verbs, as choices for an operand. */
-bool yk_command_choices(size_t number, struct yk_choice *out);
+bool yk_command_choices(size_t number, struct yk_option_choice *out);
 
 /* Appends "yoke schedule", or "yoke" for the root. */
-void yk_command_add_name(const struct yk_command *command, struct yk_text *out);
+void yk_command_write_name(const struct yk_command *command, struct yk_text *out);
 
 /* Appends "yoke schedule [OPTIONS] [FILE]". */
-void yk_command_add_usage(const struct yk_command *command, struct yk_text *out);
+void yk_command_write_usage(const struct yk_command *command, struct yk_text *out);
 
 /* Sets `out` to the next paragraph of `*text` and advances `*text` past it. Returns false at the
  * end. */

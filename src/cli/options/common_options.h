@@ -1,8 +1,8 @@
 /*
  * Common options: rows of option and operand tables that several commands share. `type` is the
  * struct that receives the value (the command's arguments or its job request); `member` is the
- * member of it. A file that uses YK_DEVICE_OPTION or YK_COUNTERS_OPTION includes job/device.h or
- * job/device_counters.h.
+ * member of it. A file that uses YK_DEVICE_OPTION or YK_DEVICE_COUNTERS_OPTION includes
+ * job/device.h or job/device_counters.h.
  */
 #ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
 #define YK_CLI_OPTIONS_COMMON_OPTIONS_H
@@ -10,60 +10,60 @@
 #include "base/option.h"
 #include "cli/options/options.h"
 
-#define YK_OUTPUT_GROUP "Output options"
-#define YK_LOADED_MODEL_GROUP "Model options"
-#define YK_DATA_GROUP "Data options"
+#define YK_OUTPUT_OPTION_GROUP "Output options"
+#define YK_LOADED_MODEL_OPTION_GROUP "Model options"
+#define YK_DATA_OPTION_GROUP "Data options"
 
 /* `type` and `member` cannot be put in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 /* clang-format off */
 #define YK_JSON_OPTION(type, member)                                                               \
     {                                                                                              \
-        YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print JSON instead of text"),                       \
-        YK_FLAG, YK_TO(type, member),                                                              \
+        YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP, "Print JSON instead of text"),                       \
+        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
     }
 
 /* `what` is a string literal: "notes", or "notes and no progress line". */
 #define YK_QUIET_OPTION(type, member, what)                                                        \
     {                                                                                              \
-        YK_ROW("quiet", NULL, YK_OUTPUT_GROUP, "No " what " on standard error"),                   \
-        YK_FLAG, YK_TO(type, member),                                                              \
+        YK_OPTION_ROW("quiet", NULL, YK_OUTPUT_OPTION_GROUP, "No " what " on standard error"),                   \
+        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
     }
 
-#define YK_COUNTERS_OPTION(type, member)                                                           \
+#define YK_DEVICE_COUNTERS_OPTION(type, member)                                                           \
     {                                                                                              \
-        YK_ROW("counters", NULL, YK_OUTPUT_GROUP, YK_COUNTERS_HELP),                               \
-        YK_FLAG, YK_TO(type, member),                                                              \
+        YK_OPTION_ROW("counters", NULL, YK_OUTPUT_OPTION_GROUP, YK_DEVICE_COUNTERS_OPTION_HELP),                               \
+        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
     }
 
 /* -o */
 #define YK_OUTPUT_OPTION(type, member, placeholder_, help_)                                        \
     {                                                                                              \
-        YK_ROW("output", placeholder_, YK_OUTPUT_GROUP, help_),                                    \
-        .letter = 'o', YK_FILE, YK_TO(type, member),                                               \
+        YK_OPTION_ROW("output", placeholder_, YK_OUTPUT_OPTION_GROUP, help_),                                    \
+        .letter = 'o', YK_OUTPUT_FILE_OPTION, YK_OPTION_FIELD(type, member),                                               \
     }
 
 #define YK_DEVICE_OPTION(group_, type, member)                                                     \
     {                                                                                              \
-        YK_ROW("device", "DEVICE", group_, YK_DEVICE_HELP),                                        \
-        YK_TEXT("auto"), YK_TO(type, member),                                                      \
+        YK_OPTION_ROW("device", "DEVICE", group_, YK_DEVICE_OPTION_HELP),                                        \
+        YK_TEXT_OPTION("auto"), YK_OPTION_FIELD(type, member),                                                      \
     }
 
 #define YK_THREADS_OPTION(group_, type, member)                                                    \
     {                                                                                              \
-        YK_ROW("threads", "N", group_, "Compute with so many threads; else one for each core"),    \
-        YK_INTEGER(1, 4096, NULL), YK_TO(type, member),                                            \
+        YK_OPTION_ROW("threads", "N", group_, "Compute with so many threads; else one for each core"),    \
+        YK_INTEGER_OPTION(1, 4096, NULL), YK_OPTION_FIELD(type, member),                                            \
     }
 
 /* Options of a command that loads a trained model. `member` is a struct yk_loaded_model_request. */
 #define YK_LOADED_MODEL_OPTIONS(type, member)                                                      \
     {                                                                                              \
-        YK_ROW("weights", "PATH", YK_LOADED_MODEL_GROUP,                                           \
+        YK_OPTION_ROW("weights", "PATH", YK_LOADED_MODEL_OPTION_GROUP,                                           \
                "The weights that an adapter is for, if not where they were"),                      \
-        YK_INPUT, YK_TO(type, member.weights),                                                     \
+        YK_INPUT_FILE_OPTION, YK_OPTION_FIELD(type, member.weights),                                                     \
     },                                                                                             \
-    YK_DEVICE_OPTION(YK_LOADED_MODEL_GROUP, type, member.device),                                  \
-    YK_THREADS_OPTION(YK_LOADED_MODEL_GROUP, type, member.threads)
+    YK_DEVICE_OPTION(YK_LOADED_MODEL_OPTION_GROUP, type, member.device),                                  \
+    YK_THREADS_OPTION(YK_LOADED_MODEL_OPTION_GROUP, type, member.threads)
 
 /* The operand that names the trained model. */
 #define YK_LOADED_MODEL_OPERAND(type, member)                                                      \
@@ -72,7 +72,7 @@
         .help = "A checkpoint, the folder of a run (its newest checkpoint), or a folder of "       \
                 "Hugging Face's",                                                                  \
         .required = true,                                                                          \
-        YK_TO(type, member.path),                                                                  \
+        YK_OPTION_FIELD(type, member.path),                                                                  \
     }
 /* clang-format on */
 /* NOLINTEND(bugprone-macro-parentheses) */

@@ -60,9 +60,9 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static void add_choices(const struct page *page, yk_choices choices, size_t indent)
+static void add_choices(const struct page *page, yk_option_choice_function choices, size_t indent)
 {
-    struct yk_choice choice = {0};
+    struct yk_option_choice choice = {0};
     size_t middle = 0;
     for (size_t i = 0; choices(i, &choice); i++) {
         middle = max_size(middle, indent + strlen(choice.name) + 2);
@@ -72,16 +72,16 @@ static void add_choices(const struct page *page, yk_choices choices, size_t inde
     }
 }
 
-static bool has_descriptions(yk_choices choices)
+static bool has_descriptions(yk_option_choice_function choices)
 {
-    struct yk_choice choice = {0};
+    struct yk_option_choice choice = {0};
     return choices && choices(0, &choice) && choice.summary;
 }
 
 static void add_examples(const struct page *page, const struct yk_command *command)
 {
     yk_text_add(page->out, command->examples[1].line ? "Examples:\n" : "Example:\n");
-    for (const struct yk_example *example = command->examples; example->line; example++) {
+    for (const struct yk_command_example *example = command->examples; example->line; example++) {
         yk_text_addf(page->out, "  %s\n      ", example->line);
         add_folded(page, example->what, 6, 6);
     }
@@ -91,7 +91,7 @@ static void add_examples(const struct page *page, const struct yk_command *comma
 static void add_usage(const struct page *page, const struct yk_command *command)
 {
     yk_text_add(page->out, "Usage:\n  ");
-    yk_command_add_usage(command, page->out);
+    yk_command_write_usage(command, page->out);
     yk_text_add(page->out, "\n\n");
 }
 
@@ -134,9 +134,9 @@ static size_t option_column(const struct yk_command *command)
 {
     size_t middle = 0;
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
         struct yk_text left = {0};
-        yk_options_add_name(option, &left);
+        yk_options_write_name(option, &left);
         middle = left.length <= MAX_LEFT ? max_size(middle, 2 + left.length + 2) : middle;
         yk_text_free(&left);
     }
@@ -148,7 +148,7 @@ static void add_options(const struct page *page, const struct yk_command *comman
     const size_t middle = option_column(command);
     const char *group = NULL;
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
         if (!group || (option->group && strcmp(group, option->group) != 0)) {
             yk_text_add(page->out, group ? "\n" : "");
             group = option->group ? option->group : "Options";
@@ -156,8 +156,8 @@ static void add_options(const struct page *page, const struct yk_command *comman
         }
         struct yk_text left = {0};
         struct yk_text right = {0};
-        yk_options_add_name(option, &left);
-        yk_options_add_help(option, &right);
+        yk_options_write_name(option, &left);
+        yk_options_write_help(option, &right);
         add_row(page, yk_text_chars(&left), yk_text_chars(&right), 2, middle);
         if (has_descriptions(option->choices)) {
             add_choices(page, option->choices, middle + 2);
@@ -168,7 +168,7 @@ static void add_options(const struct page *page, const struct yk_command *comman
     yk_text_add(page->out, "\n");
 }
 
-static void add_exit_rows(const struct page *page, const struct yk_exit *row)
+static void add_exit_rows(const struct page *page, const struct yk_command_exit_code *row)
 {
     for (; row && row->meaning; row++) {
         char code[16];
@@ -186,7 +186,7 @@ static struct page page_of(int width, struct yk_text *out)
 yk_status yk_help_page_write(const struct yk_command *command, int width, struct yk_text *out)
 {
     const struct page page = page_of(width, out);
-    yk_command_add_name(command, out);
+    yk_command_write_name(command, out);
     yk_text_addf(out, ": %s\n\n", command->summary);
     add_examples(&page, command);
     add_usage(&page, command);
@@ -197,7 +197,7 @@ yk_status yk_help_page_write(const struct yk_command *command, int width, struct
     add_operands(&page, command);
     add_options(&page, command);
     yk_text_add(out, "Exit codes:\n");
-    add_exit_rows(&page, yk_command_exits);
+    add_exit_rows(&page, yk_command_exit_codes);
     add_exit_rows(&page, command->exits);
     return yk_text_status(out);
 }
@@ -205,7 +205,7 @@ yk_status yk_help_page_write(const struct yk_command *command, int width, struct
 yk_status yk_help_page_write_short(int width, struct yk_text *out)
 {
     const struct page page = page_of(width, out);
-    add_usage(&page, yk_command_list()->root);
+    add_usage(&page, yk_command_table()->root);
     add_verbs(&page);
     yk_text_add(out, "\"yoke help COMMAND\" tells more; \"yoke schedule --example\" shows what it "
                      "does.\n");

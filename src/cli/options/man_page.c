@@ -71,7 +71,7 @@ static void add_title(const struct yk_command *command, struct yk_text *out)
 static void add_synopsis(const struct yk_command *command, struct yk_text *out)
 {
     struct yk_text words = {0};
-    yk_command_add_name(command, &words);
+    yk_command_write_name(command, &words);
     yk_text_add(out, ".SH SYNOPSIS\n");
     add_font(out, 'B', yk_text_chars(&words));
     yk_text_free(&words);
@@ -111,9 +111,9 @@ static void add_sentence(struct yk_text *out, const char *words)
 }
 
 /* A list of names, with their summaries where they have any. */
-static void add_choices(yk_choices choices, struct yk_text *out)
+static void add_choices(yk_option_choice_function choices, struct yk_text *out)
 {
-    struct yk_choice choice = {0};
+    struct yk_option_choice choice = {0};
     if (!choices || !choices(0, &choice) || !choice.summary) {
         return;
     }
@@ -130,9 +130,9 @@ static void add_choices(yk_choices choices, struct yk_text *out)
 static void add_commands(struct yk_text *out)
 {
     yk_text_add(out, ".SH COMMANDS\n");
-    for (size_t i = 0; i < yk_command_list()->count; i++) {
-        yk_text_addf(out, ".TP\n\\fByoke\\-%s\\fR(1)\n", yk_command_list()->verbs[i]->name);
-        add_sentence(out, yk_command_list()->verbs[i]->summary);
+    for (size_t i = 0; i < yk_command_table()->count; i++) {
+        yk_text_addf(out, ".TP\n\\fByoke\\-%s\\fR(1)\n", yk_command_table()->verbs[i]->name);
+        add_sentence(out, yk_command_table()->verbs[i]->summary);
     }
 }
 
@@ -162,7 +162,7 @@ static void add_option(const struct yk_option *option, struct yk_text *out)
         add_font(out, 'I', option->placeholder);
     }
     struct yk_text help = {0};
-    yk_options_add_help(option, &help);
+    yk_options_write_help(option, &help);
     yk_text_add(out, "\n");
     add_sentence(out, yk_text_chars(&help));
     yk_text_free(&help);
@@ -174,7 +174,7 @@ static void add_options(const struct yk_command *command, struct yk_text *out)
     yk_text_add(out, ".SH OPTIONS\n");
     const char *group = "";
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
         if (option->group && strcmp(group, option->group) != 0) {
             group = option->group;
             yk_text_addf(out, ".SS %s\n", group);
@@ -186,7 +186,7 @@ static void add_options(const struct yk_command *command, struct yk_text *out)
 static void add_examples(const struct yk_command *command, struct yk_text *out)
 {
     yk_text_add(out, ".SH EXAMPLES\n");
-    for (const struct yk_example *example = command->examples; example->line; example++) {
+    for (const struct yk_command_example *example = command->examples; example->line; example++) {
         yk_text_add(out, ".TP\n");
         add_font(out, 'B', example->line);
         yk_text_add(out, "\n");
@@ -194,7 +194,7 @@ static void add_examples(const struct yk_command *command, struct yk_text *out)
     }
 }
 
-static void add_exit_rows(const struct yk_exit *row, struct yk_text *out)
+static void add_exit_rows(const struct yk_command_exit_code *row, struct yk_text *out)
 {
     for (; row && row->meaning; row++) {
         yk_text_addf(out, ".TP\n\\fB%d\\fR\n", (int)row->code);
@@ -210,10 +210,10 @@ static void add_see_also(const struct yk_command *command, struct yk_text *out)
         yk_text_add(out, "\\fByoke\\fR(1)");
         separator = ",\n";
     }
-    for (size_t i = 0; i < yk_command_list()->count; i++) {
-        if (yk_command_list()->verbs[i] != command) {
+    for (size_t i = 0; i < yk_command_table()->count; i++) {
+        if (yk_command_table()->verbs[i] != command) {
             yk_text_addf(out, "%s\\fByoke\\-%s\\fR(1)", separator,
-                         yk_command_list()->verbs[i]->name);
+                         yk_command_table()->verbs[i]->name);
             separator = ",\n";
         }
     }
@@ -232,7 +232,7 @@ yk_status yk_man_page_write(const struct yk_command *command, struct yk_text *ou
     add_options(command, out);
     add_examples(command, out);
     yk_text_add(out, ".SH EXIT STATUS\n");
-    add_exit_rows(yk_command_exits, out);
+    add_exit_rows(yk_command_exit_codes, out);
     add_exit_rows(command->exits, out);
     yk_text_add(out, ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\n"
                      "When set to anything but an empty string, no colour is used.\n");

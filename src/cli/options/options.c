@@ -26,7 +26,7 @@ static const struct yk_option help_option = {
     .kind = YK_OPTION_FLAG,
 };
 
-const struct yk_option *yk_options_at(const struct yk_command *command, size_t number)
+const struct yk_option *yk_options_get(const struct yk_command *command, size_t number)
 {
     const struct yk_option_table table = yk_command_options(command);
     if (number < table.count) {
@@ -35,7 +35,7 @@ const struct yk_option *yk_options_at(const struct yk_command *command, size_t n
     return number == table.count ? &help_option : NULL;
 }
 
-void yk_options_add_name(const struct yk_option *option, struct yk_text *out)
+void yk_options_write_name(const struct yk_option *option, struct yk_text *out)
 {
     if (option->letter) {
         yk_text_addf(out, "-%c, ", option->letter);
@@ -46,7 +46,7 @@ void yk_options_add_name(const struct yk_option *option, struct yk_text *out)
     }
 }
 
-void yk_options_add_help(const struct yk_option *option, struct yk_text *out)
+void yk_options_write_help(const struct yk_option *option, struct yk_text *out)
 {
     yk_text_add(out, option->help);
     if (option->preset) {
@@ -54,9 +54,9 @@ void yk_options_add_help(const struct yk_option *option, struct yk_text *out)
     }
 }
 
-void yk_options_add_choices(yk_choices choices, struct yk_text *out)
+void yk_options_write_choices(yk_option_choice_function choices, struct yk_text *out)
 {
-    struct yk_choice choice = {0};
+    struct yk_option_choice choice = {0};
     for (size_t i = 0; choices(i, &choice); i++) {
         yk_text_addf(out, "%s%s", i > 0 ? " " : "", choice.name);
     }
@@ -66,7 +66,7 @@ static const struct yk_option *find_option(const struct yk_command *command, con
                                            size_t length)
 {
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
         if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) {
             return option;
         }
@@ -79,7 +79,7 @@ static const char *suggest(const char *word, const struct yk_command *command)
     const char *names[MAX_NAMES];
     const struct yk_option *option = NULL;
     size_t count = 0;
-    while (count < MAX_NAMES && (option = yk_options_at(command, count))) {
+    while (count < MAX_NAMES && (option = yk_options_get(command, count))) {
         names[count++] = option->name;
     }
     return yk_option_nearest(word, names, count);
@@ -90,7 +90,7 @@ static yk_status fail_unknown_option(const struct yk_command *command, const cha
     const size_t dashes = strspn(word, "-");
     const size_t length = strcspn(word, "=");
     struct yk_text place = {0};
-    yk_command_add_name(command, &place);
+    yk_command_write_name(command, &place);
     struct yk_text name = {0};
     yk_text_add_bytes(&name, word, length);
     const char *meant = length > dashes ? suggest(yk_text_chars(&name) + dashes, command) : NULL;
@@ -106,7 +106,7 @@ static yk_status fail_unknown_option(const struct yk_command *command, const cha
 
 bool yk_option_is_file(const struct yk_option *option)
 {
-    return option->kind == YK_OPTION_FILE || option->kind == YK_OPTION_INPUT;
+    return option->kind == YK_OPTION_OUTPUT_FILE || option->kind == YK_OPTION_INPUT_FILE;
 }
 
 static yk_status store(struct parser *parser, const struct yk_option *option, const char *word)

@@ -25,16 +25,17 @@ struct yk_operand {
     const char *placeholder;
     const char *help;
     bool required;
-    bool many;          /* any number of arguments; only for the last operand */
-    yk_choices choices; /* NULL: the operand is a file */
-    size_t offset;      /* of the value in the command's arguments */
+    bool many;                         /* any number of arguments; only for the last operand */
+    yk_option_choice_function choices; /* NULL: the operand is a file */
+    size_t offset;                     /* of the value in the command's arguments */
 };
 
 /* Initializes the members `operands` and `operand_count` of a struct yk_command. */
-#define YK_OPERANDS(rows_) .operands = (rows_), .operand_count = sizeof(rows_) / sizeof((rows_)[0])
+#define YK_OPERAND_TABLE(rows_)                                                                    \
+    .operands = (rows_), .operand_count = sizeof(rows_) / sizeof((rows_)[0])
 
 /* Option `number` of a command. The last option of every command is --help. NULL past the end. */
-const struct yk_option *yk_options_at(const struct yk_command *command, size_t number);
+const struct yk_option *yk_options_get(const struct yk_command *command, size_t number);
 
 /*
  * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Applies in
@@ -46,12 +47,12 @@ yk_status yk_options_parse(const struct yk_command *command, char *const *words,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;
 
 /* Appends "--devices N". */
-void yk_options_add_name(const struct yk_option *option, struct yk_text *out);
+void yk_options_write_name(const struct yk_option *option, struct yk_text *out);
 
 /* Appends the help text and the default: "Seed of the random numbers (default: 1)". */
-void yk_options_add_help(const struct yk_option *option, struct yk_text *out);
+void yk_options_write_help(const struct yk_option *option, struct yk_text *out);
 
 /* Appends the names of the choices: "fp32 tf32 fp16 bf16". */
-void yk_options_add_choices(yk_choices choices, struct yk_text *out);
+void yk_options_write_choices(yk_option_choice_function choices, struct yk_text *out);
 
 #endif

@@ -7,41 +7,42 @@
 #include "job/profile_path.h"
 #include "job/workload.h"
 
-#define YK_INPUT_GROUP "Input options"
-#define YK_SEARCH_GROUP "Search options"
+#define YK_INPUT_OPTION_GROUP "Input options"
+#define YK_SEARCH_OPTION_GROUP "Search options"
 
-#define YK_MODEL_HELP "A built-in model (yoke model lists them) or a Hugging Face config.json"
+#define YK_MODEL_OPTION_HELP                                                                       \
+    "A built-in model (yoke model lists them) or a Hugging Face config.json"
 
 /* `type` and `member` cannot be put in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 /* clang-format off */
 #define YK_MODEL_OPTION(type, member, help_)                                                       \
     {                                                                                              \
-        YK_ROW("model", "MODEL", YK_INPUT_GROUP, help_),                                           \
-        YK_TEXT(NULL), YK_TO(type, member),                                                        \
+        YK_OPTION_ROW("model", "MODEL", YK_INPUT_OPTION_GROUP, help_),                                           \
+        YK_TEXT_OPTION(NULL), YK_OPTION_FIELD(type, member),                                                        \
     }
 
 #define YK_CLUSTER_OPTION(type, member, help_)                                                     \
     {                                                                                              \
-        YK_ROW("cluster", "CLUSTER", YK_INPUT_GROUP, help_),                                       \
-        YK_TEXT(NULL), YK_TO(type, member),                                                        \
+        YK_OPTION_ROW("cluster", "CLUSTER", YK_INPUT_OPTION_GROUP, help_),                                       \
+        YK_TEXT_OPTION(NULL), YK_OPTION_FIELD(type, member),                                                        \
     }
 
 #define YK_PROFILE_OPTION(type, member)                                                            \
     {                                                                                              \
-        YK_ROW("profile", "FILE", YK_INPUT_GROUP, YK_PROFILE_PATH_HELP),                           \
-        YK_INPUT, YK_TO(type, member),                                                             \
+        YK_OPTION_ROW("profile", "FILE", YK_INPUT_OPTION_GROUP, YK_PROFILE_PATH_OPTION_HELP),                           \
+        YK_INPUT_FILE_OPTION, YK_OPTION_FIELD(type, member),                                                             \
     }
 
-/* All members of a struct yk_planning_request except memory_bytes. */
+/* All members of a struct yk_planning_inputs_request except memory_bytes. */
 #define YK_PLANNING_OPTIONS(type, member, model_help, cluster_help)                                \
     YK_MODEL_OPTION(type, member.model, model_help),                                               \
     YK_CLUSTER_OPTION(type, member.cluster, cluster_help),                                         \
     YK_PROFILE_OPTION(type, member.profile),                                                       \
     {                                                                                              \
-        YK_ROW("slowdown", "FACTOR", YK_INPUT_GROUP,                                               \
+        YK_OPTION_ROW("slowdown", "FACTOR", YK_INPUT_OPTION_GROUP,                                               \
                "How much longer computation takes beside communication; else as measured, or 1.1"), \
-        .kind = YK_OPTION_FACTOR, YK_TO(type, member.slowdown),                                    \
+        .kind = YK_OPTION_FACTOR, YK_OPTION_FIELD(type, member.slowdown),                                    \
     }
 
 /* YK_PLANNING_OPTIONS for commands that read a plan file: the options replace what the file names. */
@@ -51,112 +52,112 @@
 
 #define YK_PLAN_FILE_OPERAND(type, member, help_)                                                  \
     {                                                                                              \
-        .placeholder = "PLAN", .help = help_, .required = true, YK_TO(type, member),               \
+        .placeholder = "PLAN", .help = help_, .required = true, YK_OPTION_FIELD(type, member),               \
     }
 
 #define YK_MEMORY_OPTION(type, member)                                                             \
     {                                                                                              \
-        YK_ROW("memory", "BYTES", YK_SEARCH_GROUP,                                                 \
+        YK_OPTION_ROW("memory", "BYTES", YK_SEARCH_OPTION_GROUP,                                                 \
                "Use at most this much of every device's memory: 20GiB"),                           \
-        YK_BYTES, YK_TO(type, member),                                                             \
+        YK_BYTES_OPTION, YK_OPTION_FIELD(type, member),                                                             \
     }
 
 /* Members of a struct yk_workload_request: sequence lengths, adapters, and all of them. */
 #define YK_SEQUENCE_OPTIONS(type, member)                                                          \
     {                                                                                              \
-        YK_ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,                                                 \
+        YK_OPTION_ROW("seq", "TOKENS", YK_WORKLOAD_OPTION_GROUP,                                                 \
                "Length of a sample; else 1024, or what the model can take if that is less"),       \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.sequence),                 \
+        YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_OPTION_FIELD(type, member.sequence),                 \
     },                                                                                             \
     {                                                                                              \
-        YK_ROW("target-seq", "TOKENS", YK_WORKLOAD_GROUP,                                          \
+        YK_OPTION_ROW("target-seq", "TOKENS", YK_WORKLOAD_OPTION_GROUP,                                          \
                "Length of what an encoder and decoder translate to; else that of the source"),     \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.target_sequence),          \
+        YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_OPTION_FIELD(type, member.target_sequence),          \
     }
 
 #define YK_ADAPTER_OPTIONS(type, member)                                                           \
     {                                                                                              \
-        YK_ROW("lora", "RANK", YK_WORKLOAD_GROUP,                                                  \
+        YK_OPTION_ROW("lora", "RANK", YK_WORKLOAD_OPTION_GROUP,                                                  \
                "Train only adapters of this rank, on all linears of the blocks"),                  \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_LORA_RANK, NULL), YK_TO(type, member.lora_rank),             \
+        YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_LORA_RANK, NULL), YK_OPTION_FIELD(type, member.lora_rank),             \
     },                                                                                             \
     {                                                                                              \
-        YK_ROW("nf4", NULL, YK_WORKLOAD_GROUP,                                                     \
+        YK_OPTION_ROW("nf4", NULL, YK_WORKLOAD_OPTION_GROUP,                                                     \
                "Keep the frozen weights of the blocks in four bits, as QLoRA does"),               \
-        YK_FLAG, YK_TO(type, member.nf4),                                                          \
+        YK_FLAG, YK_OPTION_FIELD(type, member.nf4),                                                          \
     }
 
 #define YK_WORKLOAD_OPTIONS(type, member)                                                          \
     {                                                                                              \
-        YK_ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a batch"),                             \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "1"), YK_TO(type, member.batch),                     \
+        YK_OPTION_ROW("batch", "N", YK_WORKLOAD_OPTION_GROUP, "Samples in a batch"),                             \
+        YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "1"), YK_OPTION_FIELD(type, member.batch),                     \
     },                                                                                             \
     YK_SEQUENCE_OPTIONS(type, member),                                                             \
     {                                                                                              \
-        YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,                                             \
+        YK_OPTION_ROW("precision", "NAME", YK_WORKLOAD_OPTION_GROUP,                                             \
                "What matrix products are done in: fp32, tf32, fp16 or bf16"),                      \
-        YK_CHOICE(yk_workload_precision_choices, "bf16"), YK_TO(type, member.precision),           \
+        YK_CHOICE_OPTION(yk_workload_precision_choices, "bf16"), YK_OPTION_FIELD(type, member.precision),           \
     },                                                                                             \
     YK_ADAPTER_OPTIONS(type, member),                                                              \
     {                                                                                              \
-        YK_ROW("recompute", NULL, YK_WORKLOAD_GROUP,                                               \
+        YK_OPTION_ROW("recompute", NULL, YK_WORKLOAD_OPTION_GROUP,                                               \
                "Blocks save only their input and run forward again during backward"),              \
-        YK_FLAG, YK_TO(type, member.recompute),                                                    \
+        YK_FLAG, YK_OPTION_FIELD(type, member.recompute),                                                    \
     }
 
 #define YK_MICRO_BATCHES_OPTION(type, member, most_, help_)                                        \
     {                                                                                              \
-        YK_ROW("micro-batches", "N", YK_WORKLOAD_GROUP, help_),                                    \
-        YK_INTEGER(1, most_, NULL), YK_TO(type, member),                                           \
+        YK_OPTION_ROW("micro-batches", "N", YK_WORKLOAD_OPTION_GROUP, help_),                                    \
+        YK_INTEGER_OPTION(1, most_, NULL), YK_OPTION_FIELD(type, member),                                           \
     }
 
 #define YK_CLIP_OPTION(type, member)                                                               \
     {                                                                                              \
-        YK_ROW("clip", NULL, YK_WORKLOAD_GROUP,                                                    \
+        YK_OPTION_ROW("clip", NULL, YK_WORKLOAD_OPTION_GROUP,                                                    \
                "Gradients are clipped by their norm: no update before all ranks have agreed on "   \
                "it"),                                                                              \
-        YK_FLAG, YK_TO(type, member),                                                              \
+        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
     }
 
 #define YK_BUDGET_OPTION(group_, type, member, seconds, help_)                                     \
     {                                                                                              \
-        YK_ROW("budget", "SECONDS", group_, help_), YK_SECONDS(seconds), YK_TO(type, member),      \
+        YK_OPTION_ROW("budget", "SECONDS", group_, help_), YK_SECONDS_OPTION(seconds), YK_OPTION_FIELD(type, member),      \
     }
 
 #define YK_SEED_OPTION(type, member, help_)                                                        \
     {                                                                                              \
-        YK_ROW("seed", "N", YK_SEARCH_GROUP, help_),                                               \
-        YK_INTEGER(0, INT64_MAX, "1"), YK_TO(type, member),                                        \
+        YK_OPTION_ROW("seed", "N", YK_SEARCH_OPTION_GROUP, help_),                                               \
+        YK_INTEGER_OPTION(0, INT64_MAX, "1"), YK_OPTION_FIELD(type, member),                                        \
     }
 
 /* Members of a struct yk_job_search_request. */
 #define YK_SEARCH_OPTIONS(type, member, seconds, budget_help, moves_help)                          \
-    YK_BUDGET_OPTION(YK_SEARCH_GROUP, type, member.budget_s, seconds, budget_help),                \
+    YK_BUDGET_OPTION(YK_SEARCH_OPTION_GROUP, type, member.budget_s, seconds, budget_help),                \
     {                                                                                              \
-        YK_ROW("moves", "N", YK_SEARCH_GROUP, moves_help),                                         \
-        YK_INTEGER(1, INT64_MAX, NULL), YK_TO(type, member.moves),                                 \
+        YK_OPTION_ROW("moves", "N", YK_SEARCH_OPTION_GROUP, moves_help),                                         \
+        YK_INTEGER_OPTION(1, INT64_MAX, NULL), YK_OPTION_FIELD(type, member.moves),                                 \
     },                                                                                             \
     YK_SEED_OPTION(type, member.seed, "Seed of the search's random numbers")
 
 #define YK_SVG_OPTION(type, member, help_)                                                         \
     {                                                                                              \
-        YK_ROW("svg", "FILE", YK_OUTPUT_GROUP, help_), YK_FILE, YK_TO(type, member),               \
+        YK_OPTION_ROW("svg", "FILE", YK_OUTPUT_OPTION_GROUP, help_), YK_OUTPUT_FILE_OPTION, YK_OPTION_FIELD(type, member),               \
     }
 
 #define YK_TRACE_OPTION(type, member, help_)                                                       \
     {                                                                                              \
-        YK_ROW("trace", "FILE", YK_OUTPUT_GROUP, help_), YK_FILE, YK_TO(type, member),             \
+        YK_OPTION_ROW("trace", "FILE", YK_OUTPUT_OPTION_GROUP, help_), YK_OUTPUT_FILE_OPTION, YK_OPTION_FIELD(type, member),             \
     }
 
-#define YK_TRACE_HELP "Also write a trace that Perfetto and chrome://tracing open"
+#define YK_TRACE_OPTION_HELP "Also write a trace that Perfetto and chrome://tracing open"
 
 /* Members of a struct yk_output_drawing_paths. */
-#define YK_DRAWINGS_OPTIONS(type, member, svg_help, html_help)                                     \
+#define YK_DRAWING_PATHS_OPTIONS(type, member, svg_help, html_help)                                     \
     YK_SVG_OPTION(type, member.svg, svg_help),                                                     \
     {                                                                                              \
-        YK_ROW("html", "FILE", YK_OUTPUT_GROUP, html_help), YK_FILE, YK_TO(type, member.html),     \
+        YK_OPTION_ROW("html", "FILE", YK_OUTPUT_OPTION_GROUP, html_help), YK_OUTPUT_FILE_OPTION, YK_OPTION_FIELD(type, member.html),     \
     },                                                                                             \
-    YK_TRACE_OPTION(type, member.trace, YK_TRACE_HELP)
+    YK_TRACE_OPTION(type, member.trace, YK_TRACE_OPTION_HELP)
 /* clang-format on */
 /* NOLINTEND(bugprone-macro-parentheses) */
 

@@ -1,4 +1,4 @@
-#include "comm/mpi/world.h"
+#include "comm/mpi/mpi_internal.h"
 
 #include "comm/elements.h"
 
@@ -13,10 +13,10 @@ enum {
 
 static size_t bytes_of(const struct yk_comm_all_reduce *op)
 {
-    return (size_t)op->count * yk_comm_type_bytes(op->type);
+    return (size_t)op->count * yk_comm_data_type_bytes(op->type);
 }
 
-bool yk_mpi_direct_suits(const struct yk_comm_all_reduce *op)
+bool yk_mpi_direct_is_faster_than_ring(const struct yk_comm_all_reduce *op)
 {
     const size_t bytes = bytes_of(op);
     const size_t members = (size_t)op->group->members;
@@ -35,7 +35,7 @@ static const void *numbers_of(const struct yk_comm_all_reduce *op, int32_t membe
 /* In the order of the members, so that all have the same bits. */
 static void sum_up(const struct yk_comm_all_reduce *op)
 {
-    const bool wide = op->wide && yk_comm_type_is_half(op->type);
+    const bool wide = op->wide && yk_comm_data_type_is_16_bit(op->type);
     void *sum = op->group->world->stages[1];
     for (int32_t i = 0; i < op->group->members; i++) {
         const void *numbers = numbers_of(op, i);
@@ -60,7 +60,7 @@ bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op)
 {
     const struct yk_comm_group *group = op->group;
     const size_t bytes = bytes_of(op);
-    struct yk_mpi_segment segments[YK_MPI_MAX_SEGMENTS];
+    struct yk_mpi_transfer_segment segments[YK_MPI_MAX_SEGMENTS];
     int count = 0;
     if (bytes == 0 || group->members == 1) {
         return true;
@@ -68,7 +68,7 @@ bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op)
     for (int32_t i = 0; i < group->members; i++) {
         if (i != group->me) {
             char *place = (char *)group->world->stages[0] + (size_t)i * bytes;
-            segments[count] = (struct yk_mpi_segment){
+            segments[count] = (struct yk_mpi_transfer_segment){
                 .bytes = place, .size = bytes, .peer = group->ranks[i], .tag = group->tag};
             segments[count + 1] = segments[count];
             segments[count + 1].bytes = op->numbers;
@@ -77,7 +77,7 @@ bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op)
         }
     }
     assert(count <= YK_MPI_MAX_SEGMENTS);
-    if (!yk_mpi_transfer(group->world, segments, count)) {
+    if (!yk_mpi_transfer_segments(group->world, segments, count)) {
         return false;
     }
     sum_up(op);
@@ -103,18 +103,18 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
     const int32_t bit = lowest_bit(place, members);
     const size_t block = group->world->options.block_bytes;
     for (size_t at = 0; at < op->size; at += block) {
-        struct yk_mpi_segment segment = {
+        struct yk_mpi_transfer_segment segment = {
             .bytes = (char *)op->bytes + at,
             .size = op->size - at < block ? op->size - at : block,
             .tag = group->tag,
         };
         if (place > 0) {
             segment.peer = group->ranks[(place - bit + op->from) % members];
-            if (!yk_mpi_transfer(group->world, &segment, 1)) {
+            if (!yk_mpi_transfer_segments(group->world, &segment, 1)) {
                 return false;
             }
         }
-        struct yk_mpi_segment onward[YK_MPI_MAX_SEGMENTS];
+        struct yk_mpi_transfer_segment onward[YK_MPI_MAX_SEGMENTS];
         int count = 0;
         segment.is_sent = true;
         for (int32_t lower = bit / 2; lower > 0; lower /= 2) {
@@ -123,7 +123,7 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
                 onward[count++] = segment;
             }
         }
-        if (!yk_mpi_transfer(group->world, onward, count)) {
+        if (!yk_mpi_transfer_segments(group->world, onward, count)) {
             return false;
         }
     }
@@ -131,28 +131,28 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
 }
 
 /* Messages of one tag arrive in the order in which they were sent. */
-bool yk_mpi_direct_message(const struct yk_comm_message *op, bool is_sent)
+bool yk_mpi_direct_message(const struct yk_comm_send_recv *op, bool is_sent)
 {
     struct yk_comm_world *world = op->world;
     const size_t block = world->options.block_bytes;
-    const int32_t tags = world->tag_limit - YK_MPI_GROUP_TAGS;
+    const int32_t tags = world->tag_limit - YK_MPI_COLLECTIVE_TAG_COUNT;
     if (op->peer == world->rank || op->peer < 0 || op->peer >= world->size) {
         char sentence[128];
         (void)snprintf(sentence, sizeof sentence,
                        "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
                        world->rank, (int)op->peer, world->size);
-        yk_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
+        yk_first_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
         return false;
     }
     for (size_t at = 0; at < op->size; at += block) {
-        const struct yk_mpi_segment segment = {
+        const struct yk_mpi_transfer_segment segment = {
             .bytes = (char *)op->bytes + at,
             .size = op->size - at < block ? op->size - at : block,
             .peer = op->peer,
-            .tag = YK_MPI_GROUP_TAGS + op->number % tags,
+            .tag = YK_MPI_COLLECTIVE_TAG_COUNT + op->number % tags,
             .is_sent = is_sent,
         };
-        if (!yk_mpi_transfer(world, &segment, 1)) {
+        if (!yk_mpi_transfer_segments(world, &segment, 1)) {
             return false;
         }
     }

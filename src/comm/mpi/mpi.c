@@ -1,4 +1,4 @@
-#include "comm/mpi/world.h"
+#include "comm/mpi/mpi_internal.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -35,7 +35,7 @@ static yk_status call_on_lane(struct yk_comm_world *world, void (*function)(void
     *lane_call = (struct lane_call){.world = world, .number = lane_call->number};
     enqueue_call(world, function, lane_call);
     YK_TRY(world->options.backend->lane_synchronize(world->options.lane));
-    return yk_failure_check(&world->failure);
+    return yk_first_failure_check(&world->failure);
 }
 
 /* Machines by their lowest ranks. */
@@ -93,7 +93,7 @@ static void send_eagerly(void)
     for (size_t i = 0; i < count; i++) {
         is_set = is_set || getenv(names[i]);
     }
-    (void)snprintf(limit, sizeof limit, "%d", YK_MPI_PART_BYTES + HEADER_BYTES);
+    (void)snprintf(limit, sizeof limit, "%d", YK_MPI_MAX_MESSAGE_BYTES + HEADER_BYTES);
     for (size_t i = 0; i < count && !is_set; i++) {
         (void)setenv(names[i], limit, 0);
     }
@@ -105,8 +105,8 @@ static void run_open(void *user)
     int initialised = 0;
     (void)MPI_Initialized(&initialised);
     if (initialised) {
-        yk_failure_set(&world->failure, YK_ERROR_INPUT,
-                       "mpi: a process joins a world of MPI once, and this one has already");
+        yk_first_failure_set(&world->failure, YK_ERROR_INPUT,
+                             "mpi: a process joins a world of MPI once, and this one has already");
         return;
     }
     /* Sleeps of 10 us are to be such: Linux adds 50 us otherwise. */
@@ -155,7 +155,7 @@ undo:
 static void run_close(void *user)
 {
     struct yk_comm_world *world = ((struct lane_call *)user)->world;
-    if (!yk_failure_is_set(&world->failure) && atomic_load(&world->exit_request) == 0) {
+    if (!yk_first_failure_is_set(&world->failure) && atomic_load(&world->exit_request) == 0) {
         (void)MPI_Comm_free(&world->comm);
         (void)MPI_Finalize();
     }
@@ -207,18 +207,18 @@ static void run_group(void *user)
     uint64_t max[2] = {0, 0};
     MPI_Request request;
     MPI_Status status;
-    if (yk_failure_is_set(&world->failure)) {
+    if (yk_first_failure_is_set(&world->failure)) {
         return;
     }
     int code = MPI_Iallreduce(mine, max, 2, MPI_UINT64_T, MPI_MAX, world->comm, &request);
     if (code == MPI_SUCCESS) {
-        code = yk_mpi_transfer_wait(world, &request, &status);
+        code = yk_mpi_transfer_wait_request(world, &request, &status);
     }
     if (code != MPI_SUCCESS) {
         (void)yk_mpi_transfer_fail(world, code, "mpi: making a group");
     } else if (max[0] != ~max[1]) {
-        yk_failure_set(&world->failure, YK_ERROR_INPUT,
-                       "mpi: a group is not the same on all ranks");
+        yk_first_failure_set(&world->failure, YK_ERROR_INPUT,
+                             "mpi: a group is not the same on all ranks");
     }
 }
 
@@ -228,7 +228,7 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
     int32_t me = -1;
     struct lane_call lane_call = {.number = yk_hash_bytes(ranks, (size_t)count * sizeof *ranks)};
     YK_TRY(call_on_lane(world, run_group, &lane_call));
-    const int32_t tag = world->groups++ % YK_MPI_GROUP_TAGS;
+    const int32_t tag = world->groups++ % YK_MPI_COLLECTIVE_TAG_COUNT;
     for (int32_t i = 0; i < count; i++) {
         if (ranks[i] < 0 || ranks[i] >= world->size) {
             return yk_fail(YK_ERROR_INPUT, "mpi: a group with rank %d in a world of %d ranks",
@@ -269,7 +269,7 @@ static void destroy_group(struct yk_comm_group *group)
     static void run_##name(void *user)                                                             \
     {                                                                                              \
         const struct record *op = user;                                                            \
-        if (!yk_failure_is_set(&op->owner->failure)) {                                             \
+        if (!yk_first_failure_is_set(&op->owner->failure)) {                                       \
             (void)(run);                                                                           \
         }                                                                                          \
     }                                                                                              \
@@ -279,18 +279,19 @@ static void destroy_group(struct yk_comm_group *group)
     }
 
 ENQUEUED(all_reduce, yk_comm_all_reduce, group->world,
-         yk_mpi_direct_suits(op) ? yk_mpi_direct_all_reduce(op) : yk_mpi_ring_all_reduce(op))
+         yk_mpi_direct_is_faster_than_ring(op) ? yk_mpi_direct_all_reduce(op)
+                                               : yk_mpi_ring_all_reduce(op))
 ENQUEUED(all_gather, yk_comm_all_gather, group->world, yk_mpi_ring_all_gather(op))
 ENQUEUED(reduce_scatter, yk_comm_reduce_scatter, group->world, yk_mpi_ring_reduce_scatter(op))
 ENQUEUED(broadcast, yk_comm_broadcast, group->world, yk_mpi_direct_broadcast(op))
-ENQUEUED(send, yk_comm_message, world, yk_mpi_direct_message(op, true))
-ENQUEUED(recv, yk_comm_message, world, yk_mpi_direct_message(op, false))
+ENQUEUED(send, yk_comm_send_recv, world, yk_mpi_direct_message(op, true))
+ENQUEUED(recv, yk_comm_send_recv, world, yk_mpi_direct_message(op, false))
 
 /* ---- the end ---- */
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->failure);
+    return yk_first_failure_check(&world->failure);
 }
 
 /* The lane does it where it waits in an exchange. Where it is idle, or stuck inside MPI, the
@@ -309,11 +310,11 @@ static void end_all(struct yk_comm_world *world, int code)
     }
 }
 
-extern const struct yk_comm yk_comm_plugin;
-__attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
+extern const struct yk_comm_backend yk_comm_plugin;
+__attribute__((visibility("default"))) const struct yk_comm_backend yk_comm_plugin = {
     .name = "mpi",
-    YK_COMM_WORLD_ENTRIES,
+    YK_COMM_TABLE_WORLD_FUNCTIONS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_OPS(mpi),
+    YK_COMM_TABLE_OPS(mpi),
 };

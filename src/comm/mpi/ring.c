@@ -3,7 +3,7 @@
  * and receives from the previous one, in the order of the group. Block b of every part passes
  * around the ring before block b + 1, so that partial sums need only two blocks of memory.
  */
-#include "comm/mpi/world.h"
+#include "comm/mpi/mpi_internal.h"
 
 #include "comm/elements.h"
 
@@ -41,15 +41,15 @@ static int64_t block_count(const int64_t *firsts, int64_t unit, int32_t members,
 }
 
 /* To the next member, and at the same time from the one before. */
-static bool swap(const struct yk_comm_group *group, struct yk_mpi_segment out,
-                 struct yk_mpi_segment in)
+static bool swap(const struct yk_comm_group *group, struct yk_mpi_transfer_segment out,
+                 struct yk_mpi_transfer_segment in)
 {
     in.peer = group->ranks[member_before(group, 1)];
     out.peer = group->ranks[(group->me + 1) % group->members];
     in.tag = out.tag = group->tag;
     out.is_sent = true;
-    const struct yk_mpi_segment segments[] = {in, out};
-    return yk_mpi_transfer(group->world, segments, 2);
+    const struct yk_mpi_transfer_segment segments[] = {in, out};
+    return yk_mpi_transfer_segments(group->world, segments, 2);
 }
 
 bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
@@ -70,10 +70,11 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
                 block_of(op->firsts, unit, member_before(group, step), b, block);
             const struct span in =
                 block_of(op->firsts, unit, member_before(group, step + 1), b, block);
-            if (!swap(
-                    group,
-                    (struct yk_mpi_segment){.bytes = whole + out.first, .size = (size_t)out.count},
-                    (struct yk_mpi_segment){.bytes = whole + in.first, .size = (size_t)in.count})) {
+            if (!swap(group,
+                      (struct yk_mpi_transfer_segment){.bytes = whole + out.first,
+                                                       .size = (size_t)out.count},
+                      (struct yk_mpi_transfer_segment){.bytes = whole + in.first,
+                                                       .size = (size_t)in.count})) {
                 return false;
             }
         }
@@ -82,15 +83,15 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
 }
 
 /* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
-static enum yk_comm_type wire_type(const struct yk_comm_reduce_scatter *op)
+static enum yk_comm_data_type wire_type(const struct yk_comm_reduce_scatter *op)
 {
-    return op->wide && yk_comm_type_is_half(op->type) ? YK_COMM_FP32 : op->type;
+    return op->wide && yk_comm_data_type_is_16_bit(op->type) ? YK_COMM_FP32 : op->type;
 }
 
 /* The numbers of `whole` as they travel: in `room`, or where they are. */
 static void *load(const struct yk_comm_reduce_scatter *op, struct span span, void *room)
 {
-    void *numbers = yk_comm_elements_at(op->type, op->whole, span.first);
+    void *numbers = yk_comm_elements_pointer_at(op->type, op->whole, span.first);
     if (wire_type(op) == op->type) {
         return numbers;
     }
@@ -112,14 +113,15 @@ static void add(const struct yk_comm_reduce_scatter *op, int64_t count, const vo
 /* The block's sum, all members' by now, to its place in `own`. */
 static void store_sum(const struct yk_comm_reduce_scatter *op, struct span span, void *sum)
 {
-    void *own = yk_comm_elements_at(op->type, op->own, span.first - op->firsts[op->group->me]);
+    void *own =
+        yk_comm_elements_pointer_at(op->type, op->own, span.first - op->firsts[op->group->me]);
     if (op->added && span.count > 0) {
         add(op, span.count, own, sum);
     }
     if (wire_type(op) != op->type) {
         yk_comm_elements_from_fp32(op->type, span.count, sum, own);
     } else if (own != sum && span.count > 0) {
-        memcpy(own, sum, (size_t)span.count * yk_comm_type_bytes(op->type));
+        memcpy(own, sum, (size_t)span.count * yk_comm_data_type_bytes(op->type));
     }
 }
 
@@ -135,9 +137,9 @@ static void add_part(void *user, size_t at, size_t size)
 {
     const struct passing *passing = user;
     const struct yk_comm_reduce_scatter *op = passing->op;
-    const size_t width = yk_comm_type_bytes(wire_type(op));
+    const size_t width = yk_comm_data_type_bytes(wire_type(op));
     const int64_t first = passing->first + (int64_t)(at / width);
-    add(op, (int64_t)(size / width), yk_comm_elements_at(op->type, op->whole, first),
+    add(op, (int64_t)(size / width), yk_comm_elements_pointer_at(op->type, op->whole, first),
         passing->sum + at);
 }
 
@@ -146,7 +148,7 @@ static bool reduce_scatter_block(const struct yk_comm_reduce_scatter *op, int64_
 {
     const struct yk_comm_group *group = op->group;
     void *const *stages = group->world->stages;
-    const size_t width = yk_comm_type_bytes(wire_type(op));
+    const size_t width = yk_comm_data_type_bytes(wire_type(op));
     struct span out = block_of(op->firsts, 1, member_before(group, 1), number, block);
     void *outgoing = load(op, out, stages[0]);
     for (int32_t step = 0; step < group->members - 1; step++) {
@@ -155,11 +157,12 @@ static bool reduce_scatter_block(const struct yk_comm_reduce_scatter *op, int64_
         void *incoming = stages[(step + 1) % 2];
         struct passing passing = {op, in.first, incoming};
         if (!swap(group,
-                  (struct yk_mpi_segment){.bytes = outgoing, .size = (size_t)out.count * width},
-                  (struct yk_mpi_segment){.bytes = incoming,
-                                          .size = (size_t)in.count * width,
-                                          .arrived = add_part,
-                                          .user = &passing})) {
+                  (struct yk_mpi_transfer_segment){.bytes = outgoing,
+                                                   .size = (size_t)out.count * width},
+                  (struct yk_mpi_transfer_segment){.bytes = incoming,
+                                                   .size = (size_t)in.count * width,
+                                                   .arrived = add_part,
+                                                   .user = &passing})) {
             return false;
         }
         out = in;
@@ -173,7 +176,7 @@ bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
     const int64_t block =
-        (int64_t)(group->world->options.block_bytes / yk_comm_type_bytes(wire_type(op)));
+        (int64_t)(group->world->options.block_bytes / yk_comm_data_type_bytes(wire_type(op)));
     const int64_t blocks = block_count(op->firsts, 1, group->members, block);
     for (int64_t b = 0; b < blocks; b++) {
         if (!reduce_scatter_block(op, b, block)) {
@@ -186,12 +189,12 @@ bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_group *group = op->group;
-    const size_t width = yk_comm_type_bytes(op->type);
+    const size_t width = yk_comm_data_type_bytes(op->type);
     const int64_t rest = op->count % group->members;
     for (int32_t i = 0; i <= group->members; i++) {
         group->firsts[i] = op->count / group->members * i + (i < rest ? i : rest);
     }
-    void *own = yk_comm_elements_at(op->type, op->numbers, group->firsts[group->me]);
+    void *own = yk_comm_elements_pointer_at(op->type, op->numbers, group->firsts[group->me]);
     const struct yk_comm_reduce_scatter reduce_scatter = {
         .group = group,
         .whole = op->numbers,

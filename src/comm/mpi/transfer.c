@@ -1,4 +1,4 @@
-#include "comm/mpi/world.h"
+#include "comm/mpi/mpi_internal.h"
 
 #include "base/clock.h"
 
@@ -56,7 +56,7 @@ static bool wait_a_little(struct yk_comm_world *world, double since_s)
     return true;
 }
 
-int yk_mpi_transfer_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out)
+int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out)
 {
     const double begun_s = yk_clock_now_s();
     for (;;) {
@@ -74,15 +74,15 @@ int yk_mpi_transfer_wait(struct yk_comm_world *world, MPI_Request *request, MPI_
 bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
-    char sentence[YK_FAILURE_SIZE];
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     int length = 0;
     (void)MPI_Error_string(code, text, &length);
     (void)snprintf(sentence, sizeof sentence, "%s: %s", doing, text);
-    yk_failure_set(&world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(&world->failure, YK_ERROR_LOST, sentence);
     return false;
 }
 
-static bool fail_segment(struct yk_comm_world *world, const struct yk_mpi_segment *segment,
+static bool fail_segment(struct yk_comm_world *world, const struct yk_mpi_transfer_segment *segment,
                          int code)
 {
     char doing[64];
@@ -96,7 +96,7 @@ static bool fail_segment(struct yk_comm_world *world, const struct yk_mpi_segmen
  * nothing left to carry has no request. */
 struct flight {
     struct yk_comm_world *world;
-    const struct yk_mpi_segment *segments;
+    const struct yk_mpi_transfer_segment *segments;
     int count;
     int slots;
     int in_flight;                     /* parts */
@@ -110,12 +110,13 @@ struct flight {
  * each: ranks that differ in the size of a segment differ in that of a part. */
 static size_t next_part(size_t size, size_t begun)
 {
-    const size_t parts = (size + YK_MPI_PART_BYTES - 9) / (YK_MPI_PART_BYTES - 8);
-    const size_t max_size = begun > 0 ? YK_MPI_PART_BYTES : YK_MPI_PART_BYTES - 8 * parts;
+    const size_t parts = (size + YK_MPI_MAX_MESSAGE_BYTES - 9) / (YK_MPI_MAX_MESSAGE_BYTES - 8);
+    const size_t max_size =
+        begun > 0 ? YK_MPI_MAX_MESSAGE_BYTES : YK_MPI_MAX_MESSAGE_BYTES - 8 * parts;
     return size - begun < max_size ? size - begun : max_size;
 }
 
-static const struct yk_mpi_segment *segment_of(const struct flight *flight, int slot)
+static const struct yk_mpi_transfer_segment *segment_of(const struct flight *flight, int slot)
 {
     return &flight->segments[slot % flight->count];
 }
@@ -123,7 +124,7 @@ static const struct yk_mpi_segment *segment_of(const struct flight *flight, int 
 /* The next part of the slot's piece, if there is one. */
 static bool start(struct flight *flight, int slot)
 {
-    const struct yk_mpi_segment *segment = segment_of(flight, slot);
+    const struct yk_mpi_transfer_segment *segment = segment_of(flight, slot);
     size_t *begun = &flight->begun[slot % flight->count];
     MPI_Request *request = &flight->requests[slot];
     *request = MPI_REQUEST_NULL;
@@ -161,18 +162,18 @@ static bool cancel(struct flight *flight)
 
 static bool is_whole(const struct flight *flight, int slot, const MPI_Status *status)
 {
-    const struct yk_mpi_segment *segment = segment_of(flight, slot);
+    const struct yk_mpi_transfer_segment *segment = segment_of(flight, slot);
     int count = 0;
     (void)MPI_Get_count(status, MPI_BYTE, &count);
     if (segment->is_sent || (size_t)count == flight->size[slot]) {
         return true;
     }
-    char sentence[YK_FAILURE_SIZE];
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     (void)snprintf(sentence, sizeof sentence,
                    "rank %d sends %d bytes where %zu are expected: ranks differ in what they "
                    "exchange",
                    (int)segment->peer, count, flight->size[slot]);
-    yk_failure_set(&flight->world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(&flight->world->failure, YK_ERROR_LOST, sentence);
     return false;
 }
 
@@ -200,7 +201,7 @@ static bool poll_once(struct flight *flight, int *out)
     flight->in_flight -= *out;
     for (int i = 0; i < *out; i++) {
         const int slot = slots[i];
-        const struct yk_mpi_segment *segment = segment_of(flight, slot);
+        const struct yk_mpi_transfer_segment *segment = segment_of(flight, slot);
         const size_t at = flight->at[slot];
         const size_t size = flight->size[slot];
         if (!is_whole(flight, slot, &statuses[i]) || !start(flight, slot)) {
@@ -231,7 +232,8 @@ static bool start_all(struct flight *flight)
     return true;
 }
 
-bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_segment *segments, int count)
+bool yk_mpi_transfer_segments(struct yk_comm_world *world,
+                              const struct yk_mpi_transfer_segment *segments, int count)
 {
     struct flight flight = {.world = world, .segments = segments, .count = count};
     if (!start_all(&flight)) {

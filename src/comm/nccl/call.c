@@ -1,5 +1,5 @@
 /* Blocking NCCL calls with a deadline, on a thread that is abandoned after the deadline. */
-#include "comm/nccl/world.h"
+#include "comm/nccl/nccl_internal.h"
 
 #include "base/clock.h"
 
@@ -12,7 +12,7 @@ static const double poll_s = 0.02; /* between two checks whether the world has f
 
 bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
 {
-    char sentence[YK_FAILURE_SIZE];
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     const char *more = ncclGetLastError(NULL);
     (void)snprintf(sentence, sizeof sentence, "nccl, %s: %s%s%s", doing, ncclGetErrorString(result),
                    more && *more ? ": " : "", more ? more : "");
@@ -23,13 +23,13 @@ bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const c
                                  ? YK_ERROR_INPUT
                              : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
                                                                 : YK_ERROR_LOST;
-    yk_failure_set(&world->failure, status, sentence);
+    yk_first_failure_set(&world->failure, status, sentence);
     return false;
 }
 
 /* Whoever is last frees it: the thread that runs, or the one that waited. */
 struct thread_call {
-    struct yk_nccl_call call;
+    struct yk_nccl_call_with_deadline call;
     ncclResult_t result;
     bool is_done;
     bool is_abandoned;
@@ -44,7 +44,7 @@ static void free_call(struct thread_call *thread_call)
     free(thread_call);
 }
 
-static struct thread_call *create_call(const struct yk_nccl_call *call)
+static struct thread_call *create_call(const struct yk_nccl_call_with_deadline *call)
 {
     struct thread_call *thread_call = calloc(1, sizeof *thread_call);
     pthread_condattr_t attributes;
@@ -91,11 +91,11 @@ static void wait_a_little(struct thread_call *thread_call)
 static bool await(struct thread_call *thread_call, double max_s)
 {
     struct yk_comm_world *world = thread_call->call.world;
-    const bool had_failed = yk_failure_is_set(&world->failure);
+    const bool had_failed = yk_first_failure_is_set(&world->failure);
     const double begun_s = yk_clock_now_s();
     (void)pthread_mutex_lock(&thread_call->lock);
     while (!thread_call->is_done && yk_clock_now_s() - begun_s < max_s &&
-           (had_failed || !yk_failure_is_set(&world->failure))) {
+           (had_failed || !yk_first_failure_is_set(&world->failure))) {
         wait_a_little(thread_call);
     }
     const bool is_done = thread_call->is_done;
@@ -106,16 +106,16 @@ static bool await(struct thread_call *thread_call, double max_s)
 
 static void fail_timed_out(struct yk_comm_world *world, const char *doing, double max_s)
 {
-    char sentence[YK_FAILURE_SIZE];
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     (void)snprintf(sentence, sizeof sentence,
                    "nccl, %s: not all %d ranks have come within %g s; see what the others say, "
                    "whether NCCL_SOCKET_IFNAME names the network that joins them, or set "
                    "YOKE_MEET_S to more seconds",
                    doing, (int)world->size, max_s);
-    yk_failure_set(&world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(&world->failure, YK_ERROR_LOST, sentence);
 }
 
-enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *call, double max_s)
+enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s)
 {
     struct yk_comm_world *world = call->world;
     pthread_t thread;
@@ -125,7 +125,7 @@ enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *call, double max_
         if (thread_call) {
             free_call(thread_call);
         }
-        yk_failure_set(&world->failure, YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
+        yk_first_failure_set(&world->failure, YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
         return YK_NCCL_CALL_FAILED;
     }
     if (!await(thread_call, max_s)) {

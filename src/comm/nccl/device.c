@@ -5,7 +5,7 @@
  * extra elements are sent in the same launch. Other parts are padded to equal size. If this needs
  * too much padding, each part is one ncclBroadcast or ncclReduce, all in one launch.
  */
-#include "comm/nccl/world.h"
+#include "comm/nccl/nccl_internal.h"
 
 /* Whether the communicators may still be used: false once the abort has begun. Check it again
  * before each NCCL call, because enqueueing can block on a full stream. */
@@ -14,7 +14,7 @@ static bool is_usable(const struct yk_comm_world *world)
     return !atomic_load(&world->aborted);
 }
 
-static ncclDataType_t type_of(enum yk_comm_type type)
+static ncclDataType_t type_of(enum yk_comm_data_type type)
 {
     return type == YK_COMM_BF16   ? ncclBfloat16
            : type == YK_COMM_FP16 ? ncclFloat16
@@ -74,7 +74,7 @@ static int64_t longest_of(const struct yk_comm_group *group, const int64_t *firs
 static bool is_in_stage(const struct yk_comm_world *world, const void *memory)
 {
     const char *byte = memory;
-    return byte >= world->stage && byte < world->stage + YK_NCCL_STAGE_BYTES;
+    return byte >= world->stage && byte < world->stage + YK_NCCL_DEVICE_STAGE_BYTES;
 }
 
 static bool suits_padding(const struct yk_comm_group *group, const void *whole,
@@ -83,7 +83,7 @@ static bool suits_padding(const struct yk_comm_group *group, const void *whole,
     const int64_t all = firsts[group->members] - firsts[0];
     return !is_in_stage(group->world, whole) &&
            longest_of(group, firsts) * group->members <= 2 * all &&
-           (size_t)group->members * size <= YK_NCCL_STAGE_BYTES;
+           (size_t)group->members * size <= YK_NCCL_DEVICE_STAGE_BYTES;
 }
 
 static ncclResult_t all_gather_padded(const struct yk_comm_group *group, const void *own,
@@ -91,7 +91,7 @@ static ncclResult_t all_gather_padded(const struct yk_comm_group *group, const v
 {
     struct yk_comm_world *world = group->world;
     const int64_t longest = longest_of(group, firsts);
-    const int64_t block = YK_NCCL_STAGE_BYTES / group->members / (int64_t)size;
+    const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / group->members / (int64_t)size;
     ncclResult_t result = ncclSuccess;
     for (int64_t at = 0; result == ncclSuccess && at < longest; at += block) {
         const size_t room = (size_t)yk_nccl_min(longest - at, block) * size;
@@ -111,27 +111,27 @@ static ncclResult_t all_gather_padded(const struct yk_comm_group *group, const v
 }
 
 static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, const void *whole,
-                                          void *out, const int64_t *firsts, enum yk_comm_type type,
-                                          ncclDataType_t as)
+                                          void *out, const int64_t *firsts,
+                                          enum yk_comm_data_type type, ncclDataType_t as)
 {
     struct yk_comm_world *world = group->world;
-    const size_t size = yk_comm_type_bytes(type);
+    const size_t size = yk_comm_data_type_bytes(type);
     const int64_t longest = longest_of(group, firsts);
-    const int64_t block = YK_NCCL_STAGE_BYTES / group->members / (int64_t)size;
+    const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / group->members / (int64_t)size;
     ncclResult_t result = ncclSuccess;
     for (int64_t at = 0; result == ncclSuccess && at < longest; at += block) {
         const int64_t room = yk_nccl_min(longest - at, block);
-        char *mine = yk_comm_elements_at(type, world->stage, group->me * room);
+        char *mine = yk_comm_elements_pointer_at(type, world->stage, group->me * room);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_copy(world, yk_comm_elements_at(type, world->stage, i * room),
-                                 yk_comm_elements_at(type, whole, firsts[i] + at),
+            yk_nccl_staging_copy(world, yk_comm_elements_pointer_at(type, world->stage, i * room),
+                                 yk_comm_elements_pointer_at(type, whole, firsts[i] + at),
                                  (size_t)count_of(firsts, i, at, block) * size);
         }
         result = !is_usable(world) ? ncclRemoteError
                                    : ncclReduceScatter(world->stage, mine, (size_t)room, as,
                                                        ncclSum, group->comm, world->stream);
         if (result == ncclSuccess) {
-            yk_nccl_staging_copy(world, yk_comm_elements_at(type, out, at), mine,
+            yk_nccl_staging_copy(world, yk_comm_elements_pointer_at(type, out, at), mine,
                                  (size_t)count_of(firsts, group->me, at, block) * size);
         }
     }
@@ -141,7 +141,7 @@ static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, con
 /* ---- collectives ---- */
 
 bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
-                               enum yk_comm_type type)
+                               enum yk_comm_data_type type)
 {
     return is_usable(group->world) &&
            note(group,
@@ -202,11 +202,12 @@ bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *ow
 }
 
 static ncclResult_t reduce_scatter_unequal(const struct yk_comm_group *group, const void *whole,
-                                           void *out, const int64_t *firsts, enum yk_comm_type type)
+                                           void *out, const int64_t *firsts,
+                                           enum yk_comm_data_type type)
 {
     ncclResult_t result = ncclGroupStart();
     for (int32_t i = 0; result == ncclSuccess && i < group->members; i++) {
-        void *place = yk_comm_elements_at(type, whole, firsts[i]);
+        void *place = yk_comm_elements_pointer_at(type, whole, firsts[i]);
         const size_t count = (size_t)(firsts[i + 1] - firsts[i]);
         if (count > 0) {
             result = ncclReduce(place, i == group->me ? out : place, count, type_of(type), ncclSum,
@@ -218,36 +219,38 @@ static ncclResult_t reduce_scatter_unequal(const struct yk_comm_group *group, co
 }
 
 static ncclResult_t reduce_scatter_equal(const struct yk_comm_group *group, const void *whole,
-                                         void *out, const int64_t *firsts, enum yk_comm_type type)
+                                         void *out, const int64_t *firsts,
+                                         enum yk_comm_data_type type)
 {
     const int32_t last = group->members - 1;
     const int64_t length = firsts[1] - firsts[0];
     const int64_t rest = rest_of(group, firsts);
-    void *place = yk_comm_elements_at(type, whole, rest);
+    void *place = yk_comm_elements_pointer_at(type, whole, rest);
     ncclResult_t result = ncclGroupStart();
     if (result == ncclSuccess && length > 0) {
-        result = ncclReduceScatter(yk_comm_elements_at(type, whole, firsts[0]), out, (size_t)length,
-                                   type_of(type), ncclSum, group->comm, group->world->stream);
+        result = ncclReduceScatter(yk_comm_elements_pointer_at(type, whole, firsts[0]), out,
+                                   (size_t)length, type_of(type), ncclSum, group->comm,
+                                   group->world->stream);
     }
     if (result == ncclSuccess && firsts[group->members] > rest) {
-        result =
-            ncclReduce(place, group->me == last ? yk_comm_elements_at(type, out, length) : place,
-                       (size_t)(firsts[group->members] - rest), type_of(type), ncclSum, last,
-                       group->comm, group->world->stream);
+        result = ncclReduce(
+            place, group->me == last ? yk_comm_elements_pointer_at(type, out, length) : place,
+            (size_t)(firsts[group->members] - rest), type_of(type), ncclSum, last, group->comm,
+            group->world->stream);
     }
     const ncclResult_t ended = ncclGroupEnd();
     return result == ncclSuccess ? ended : result;
 }
 
 bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void *whole, void *out,
-                                   const int64_t *firsts, enum yk_comm_type type)
+                                   const int64_t *firsts, enum yk_comm_data_type type)
 {
     if (!is_usable(group->world)) {
         return false;
     }
     const ncclResult_t result =
         are_equal(group, firsts) ? reduce_scatter_equal(group, whole, out, firsts, type)
-        : suits_padding(group, whole, firsts, yk_comm_type_bytes(type))
+        : suits_padding(group, whole, firsts, yk_comm_data_type_bytes(type))
             ? reduce_scatter_padded(group, whole, out, firsts, type, type_of(type))
             : reduce_scatter_unequal(group, whole, out, firsts, type);
     return note(group, result, "scatter");
@@ -262,8 +265,8 @@ bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, si
                                            "broadcast");
 }
 
-bool yk_nccl_device_message(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
-                            bool is_sent)
+bool yk_nccl_device_send_recv(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
+                              bool is_sent)
 {
     if (!is_usable(world)) {
         return false;

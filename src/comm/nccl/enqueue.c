@@ -1,6 +1,6 @@
 /* Enqueues the ops of comm.h on the stream of the comm lane. Does nothing after the world has
  * failed. */
-#include "comm/nccl/world.h"
+#include "comm/nccl/nccl_internal.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 /* False where nothing is to be enqueued. Otherwise NCCL is this thread's until it leaves. The
  * backend may collect ops until the end of a range, and NCCL would come before them: an event ends
  * that. */
-bool yk_nccl_enqueue_enter(struct yk_comm_world *world)
+bool yk_nccl_enqueue_lock(struct yk_comm_world *world)
 {
     (void)pthread_mutex_lock(&world->use);
-    if (yk_failure_is_set(&world->failure) || atomic_load(&world->aborted)) {
+    if (yk_first_failure_is_set(&world->failure) || atomic_load(&world->aborted)) {
         (void)pthread_mutex_unlock(&world->use);
         return false;
     }
@@ -19,27 +19,28 @@ bool yk_nccl_enqueue_enter(struct yk_comm_world *world)
     return true;
 }
 
-void yk_nccl_enqueue_leave(struct yk_comm_world *world)
+void yk_nccl_enqueue_unlock(struct yk_comm_world *world)
 {
     (void)pthread_mutex_unlock(&world->use);
 }
 
 /* The data type in which numbers are sent and summed: fp32 for 16-bit numbers if `wide`. */
-static enum yk_comm_type wire_type_of(enum yk_comm_type type, bool wide)
+static enum yk_comm_data_type wire_type_of(enum yk_comm_data_type type, bool wide)
 {
-    return wide && yk_comm_type_is_half(type) ? YK_COMM_FP32 : type;
+    return wide && yk_comm_data_type_is_16_bit(type) ? YK_COMM_FP32 : type;
 }
 
 /* ---- reduce ---- */
 
-static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_comm_type wire_type)
+static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
+                                 enum yk_comm_data_type wire_type)
 {
     struct yk_comm_world *world = op->group->world;
-    const int64_t block = YK_NCCL_STAGE_BYTES / (int64_t)yk_comm_type_bytes(wire_type);
+    const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / (int64_t)yk_comm_data_type_bytes(wire_type);
     bool goes = true;
     for (int64_t at = 0; goes && at < op->count; at += block) {
         const int64_t now = yk_nccl_min(op->count - at, block);
-        void *place = yk_comm_elements_at(op->type, op->numbers, at);
+        void *place = yk_comm_elements_pointer_at(op->type, op->numbers, at);
         yk_nccl_staging_load(world, world->stage, wire_type, place, op->type, now);
         goes = yk_nccl_device_all_reduce(op->group, world->stage, now, wire_type);
         yk_nccl_staging_store(world, place, op->type, world->stage, wire_type, now);
@@ -49,8 +50,8 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_co
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_world *world = op->group->world;
-    const enum yk_comm_type wire_type = wire_type_of(op->type, op->wide);
-    if (op->count == 0 || !yk_nccl_enqueue_enter(world)) {
+    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->wide);
+    if (op->count == 0 || !yk_nccl_enqueue_lock(world)) {
         return;
     }
     if (wire_type == op->type && yk_nccl_staging_is_on_device(op->numbers)) {
@@ -58,7 +59,7 @@ void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
     } else {
         all_reduce_in_blocks(op, wire_type);
     }
-    yk_nccl_enqueue_leave(world);
+    yk_nccl_enqueue_unlock(world);
 }
 
 /* ---- bytes ---- */
@@ -69,7 +70,7 @@ static void transfer_in_blocks(struct yk_comm_world *world, const struct yk_comm
                                int32_t peer, void *bytes, size_t size, bool is_sent)
 {
     const bool is_near = yk_nccl_staging_is_on_device(bytes);
-    const size_t block = is_near ? size : YK_NCCL_STAGE_BYTES;
+    const size_t block = is_near ? size : YK_NCCL_DEVICE_STAGE_BYTES;
     bool goes = true;
     for (size_t at = 0; goes && at < size; at += block) {
         const size_t now = size - at < block ? size - at : block;
@@ -79,7 +80,7 @@ static void transfer_in_blocks(struct yk_comm_world *world, const struct yk_comm
             yk_nccl_staging_copy(world, place, here, now);
         }
         goes = group ? yk_nccl_device_broadcast(group, place, now, peer)
-                     : yk_nccl_device_message(world, place, now, peer, is_sent);
+                     : yk_nccl_device_send_recv(world, place, now, peer, is_sent);
         if (!is_sent) {
             yk_nccl_staging_copy(world, here, place, now);
         }
@@ -90,14 +91,14 @@ void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
-    if (op->size == 0 || !yk_nccl_enqueue_enter(world)) {
+    if (op->size == 0 || !yk_nccl_enqueue_lock(world)) {
         return;
     }
     transfer_in_blocks(world, group, op->from, op->bytes, op->size, group->me == op->from);
-    yk_nccl_enqueue_leave(world);
+    yk_nccl_enqueue_unlock(world);
 }
 
-static bool is_valid(const struct yk_comm_message *op)
+static bool is_valid(const struct yk_comm_send_recv *op)
 {
     struct yk_comm_world *world = op->world;
     if (op->peer != world->rank && op->peer >= 0 && op->peer < world->size) {
@@ -107,27 +108,27 @@ static bool is_valid(const struct yk_comm_message *op)
     (void)snprintf(sentence, sizeof sentence,
                    "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
                    (int)world->rank, (int)op->peer, (int)world->size);
-    yk_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
+    yk_first_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
     return false;
 }
 
 /* Messages between two ranks go in the order of enqueueing: their numbers are not needed. */
-static void enqueue_message(const struct yk_comm_message *op, bool is_sent)
+static void enqueue_message(const struct yk_comm_send_recv *op, bool is_sent)
 {
     struct yk_comm_world *world = op->world;
-    if (!is_valid(op) || op->size == 0 || !yk_nccl_enqueue_enter(world)) {
+    if (!is_valid(op) || op->size == 0 || !yk_nccl_enqueue_lock(world)) {
         return;
     }
     transfer_in_blocks(world, NULL, op->peer, op->bytes, op->size, is_sent);
-    yk_nccl_enqueue_leave(world);
+    yk_nccl_enqueue_unlock(world);
 }
 
-void yk_nccl_enqueue_send(const struct yk_comm_message *op)
+void yk_nccl_enqueue_send(const struct yk_comm_send_recv *op)
 {
     enqueue_message(op, true);
 }
 
-void yk_nccl_enqueue_recv(const struct yk_comm_message *op)
+void yk_nccl_enqueue_recv(const struct yk_comm_send_recv *op)
 {
     enqueue_message(op, false);
 }
@@ -199,7 +200,7 @@ static void all_gather_bytes(const struct yk_comm_all_gather *op)
         group->byte_firsts[i] = op->firsts[i] * (int64_t)op->size;
     }
     bytes.firsts = group->byte_firsts;
-    all_gather_in_blocks(&bytes, YK_NCCL_STAGE_BYTES / group->members);
+    all_gather_in_blocks(&bytes, YK_NCCL_DEVICE_STAGE_BYTES / group->members);
 }
 
 void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
@@ -208,7 +209,7 @@ void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
     struct yk_comm_world *world = group->world;
     const int64_t count = op->firsts[group->me + 1] - op->firsts[group->me];
     if ((op->firsts[group->members] - op->firsts[0]) * (int64_t)op->size == 0 ||
-        !yk_nccl_enqueue_enter(world)) {
+        !yk_nccl_enqueue_lock(world)) {
         return;
     }
     if (!yk_nccl_staging_is_on_device(op->whole)) {
@@ -222,17 +223,17 @@ void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
         (void)yk_nccl_device_all_gather(group, is_near && count > 0 ? op->own : place, op->whole,
                                         op->firsts, op->size);
     }
-    yk_nccl_enqueue_leave(world);
+    yk_nccl_enqueue_unlock(world);
 }
 
 /* ---- scatter ---- */
 
 /* This member's sum, on the device, to its place in `own`; `spare` has room for as much. */
 static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void *sum, int64_t count,
-                      enum yk_comm_type wire_type, void *spare)
+                      enum yk_comm_data_type wire_type, void *spare)
 {
     struct yk_comm_world *world = op->group->world;
-    void *own = yk_comm_elements_at(op->type, op->own, at);
+    void *own = yk_comm_elements_pointer_at(op->type, op->own, at);
     if (op->added && count > 0) {
         yk_nccl_staging_load(world, spare, wire_type, own, op->type, count);
         yk_nccl_staging_add(world, sum, spare, count, wire_type);
@@ -241,26 +242,27 @@ static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void 
 }
 
 static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
-                                     enum yk_comm_type wire_type)
+                                     enum yk_comm_data_type wire_type)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
-    const int64_t block =
-        YK_NCCL_STAGE_BYTES / (group->members + 1) / (int64_t)yk_comm_type_bytes(wire_type);
+    const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / (group->members + 1) /
+                          (int64_t)yk_comm_data_type_bytes(wire_type);
     const int64_t blocks = block_count(group, op->firsts, block);
     bool goes = true;
     for (int64_t b = 0; goes && b < blocks; b++) {
         pack_blocks(group, op->firsts, block, b);
         for (int32_t i = 0; i < group->members; i++) {
             yk_nccl_staging_load(
-                world, yk_comm_elements_at(wire_type, world->stage, group->firsts[i]), wire_type,
-                yk_comm_elements_at(op->type, op->whole, op->firsts[i] + b * block), op->type,
-                packed(group, i));
+                world, yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[i]),
+                wire_type,
+                yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[i] + b * block),
+                op->type, packed(group, i));
         }
-        void *sum = yk_comm_elements_at(wire_type, world->stage, group->firsts[group->me]);
+        void *sum = yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[group->me]);
         goes = yk_nccl_device_reduce_scatter(group, world->stage, sum, group->firsts, wire_type);
         store_sum(op, b * block, sum, packed(group, group->me), wire_type,
-                  yk_comm_elements_at(wire_type, world->stage, group->members * block));
+                  yk_comm_elements_pointer_at(wire_type, world->stage, group->members * block));
     }
 }
 
@@ -270,7 +272,7 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t count = op->firsts[group->me + 1] - op->firsts[group->me];
-    char *place = yk_comm_elements_at(op->type, op->whole, op->firsts[group->me]);
+    char *place = yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[group->me]);
     const bool is_near = count > 0 && yk_nccl_staging_is_on_device(op->own);
     void *out = is_near && !op->added ? op->own : place;
     if (!yk_nccl_device_reduce_scatter(group, op->whole, out, op->firsts, op->type)) {
@@ -280,9 +282,10 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
         yk_nccl_staging_add(world, op->own, place, count, op->type);
         return;
     }
-    const int64_t max_count = YK_NCCL_STAGE_BYTES / (int64_t)yk_comm_type_bytes(op->type);
+    const int64_t max_count =
+        YK_NCCL_DEVICE_STAGE_BYTES / (int64_t)yk_comm_data_type_bytes(op->type);
     for (int64_t at = 0; !is_near && at < count; at += max_count) {
-        store_sum(op, at, yk_comm_elements_at(op->type, place, at),
+        store_sum(op, at, yk_comm_elements_pointer_at(op->type, place, at),
                   yk_nccl_min(count - at, max_count), op->type, world->stage);
     }
 }
@@ -290,8 +293,8 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
 void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
-    const enum yk_comm_type wire_type = wire_type_of(op->type, op->wide);
-    if (op->firsts[group->members] == op->firsts[0] || !yk_nccl_enqueue_enter(group->world)) {
+    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->wide);
+    if (op->firsts[group->members] == op->firsts[0] || !yk_nccl_enqueue_lock(group->world)) {
         return;
     }
     if (wire_type == op->type && yk_nccl_staging_is_on_device(op->whole)) {
@@ -299,5 +302,5 @@ void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
     } else {
         reduce_scatter_in_blocks(op, wire_type);
     }
-    yk_nccl_enqueue_leave(group->world);
+    yk_nccl_enqueue_unlock(group->world);
 }

@@ -1,6 +1,6 @@
 /* Groups of ranks. The group of all ranks in order uses the communicator of the world; every other
  * group has its own. */
-#include "comm/nccl/world.h"
+#include "comm/nccl/nccl_internal.h"
 
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static struct yk_comm_group *make_group(struct yk_comm_world *world, int32_t mem
     return group;
 }
 
-static ncclResult_t run_split(struct yk_nccl_call *call)
+static ncclResult_t run_split(struct yk_nccl_call_with_deadline *call)
 {
     ncclComm_t comm = NULL;
     const ncclResult_t result =
@@ -43,7 +43,7 @@ static yk_status split(struct yk_comm_world *world, int32_t me, int32_t members,
 {
     int count = 0;
     int place = 0;
-    struct yk_nccl_call call = {
+    struct yk_nccl_call_with_deadline call = {
         .run = run_split,
         .world = world,
         .doing = "making a group",
@@ -51,7 +51,7 @@ static yk_status split(struct yk_comm_world *world, int32_t me, int32_t members,
         .key = me,
     };
     if (yk_nccl_call_run(&call, world->timeout_s) != YK_NCCL_CALL_DONE) {
-        return yk_failure_check(&world->failure);
+        return yk_first_failure_check(&world->failure);
     }
     if (call.comm &&
         (ncclCommCount(call.comm, &count) != ncclSuccess ||
@@ -68,7 +68,7 @@ yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks
 {
     int32_t me = -1;
     bool is_all = count == world->size;
-    YK_TRY(yk_failure_check(&world->failure));
+    YK_TRY(yk_first_failure_check(&world->failure));
     for (int32_t i = 0; i < count; i++) {
         if (ranks[i] < 0 || ranks[i] >= world->size) {
             return yk_fail(YK_ERROR_INPUT, "nccl: a group with rank %d in a world of %d ranks",
@@ -115,7 +115,7 @@ static void unlink_group(struct yk_comm_group *group)
     }
 }
 
-static ncclResult_t run_destroy(struct yk_nccl_call *call)
+static ncclResult_t run_destroy(struct yk_nccl_call_with_deadline *call)
 {
     return ncclCommDestroy(call->comm);
 }
@@ -127,14 +127,15 @@ void yk_nccl_group_destroy(struct yk_comm_group *group)
         return;
     }
     struct yk_comm_world *world = group->world;
-    struct yk_nccl_call call = {
+    struct yk_nccl_call_with_deadline call = {
         .run = run_destroy, .world = world, .doing = "leaving a group", .comm = group->comm};
     if (group->is_all) {
         free_group(group);
         return;
     }
     (void)pthread_mutex_lock(&world->list);
-    const bool is_sound = !atomic_load(&world->aborted) && !yk_failure_is_set(&world->failure);
+    const bool is_sound =
+        !atomic_load(&world->aborted) && !yk_first_failure_is_set(&world->failure);
     if (is_sound) {
         unlink_group(group);
     }

@@ -1,5 +1,5 @@
 /* Creates the communicator of the world, and connects all ranks by a first message. */
-#include "comm/nccl/world.h"
+#include "comm/nccl/nccl_internal.h"
 
 #include "base/hash.h"
 
@@ -12,7 +12,7 @@ enum {
     HOST_SIZE = 256,
 };
 
-static ncclResult_t run_init(struct yk_nccl_call *call)
+static ncclResult_t run_init(struct yk_nccl_call_with_deadline *call)
 {
     const struct yk_comm_world *world = call->world;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -65,7 +65,7 @@ static ncclResult_t connect_pairs(const struct yk_comm_world *world)
 }
 
 /* The first exchanges: they tell whether NCCL works at all, and how many hosts there are. */
-static ncclResult_t run_first_exchanges(struct yk_nccl_call *call)
+static ncclResult_t run_first_exchanges(struct yk_nccl_call_with_deadline *call)
 {
     struct yk_comm_world *world = call->world;
     const size_t bytes = sizeof(uint64_t);
@@ -103,8 +103,8 @@ static yk_status find_address(ncclUniqueId *out)
                          ncclGetErrorString(result), ncclGetLastError(NULL));
 }
 
-yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *bootstrap, yk_status mine,
-                                ncclUniqueId *out)
+yk_status yk_nccl_init_broadcast_unique_id(const struct yk_comm_bootstrap *bootstrap,
+                                           yk_status mine, ncclUniqueId *out)
 {
     ncclUniqueId id = {{0}};
     if (mine == YK_OK && bootstrap->rank == 0) {
@@ -117,16 +117,16 @@ yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *bootstrap, yk_st
 
 yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqueId *id, int blocks)
 {
-    struct yk_nccl_call call = {.run = run_init,
-                                .world = world,
-                                .doing = "meeting the other ranks",
-                                .id = *id,
-                                .key = blocks};
+    struct yk_nccl_call_with_deadline call = {.run = run_init,
+                                              .world = world,
+                                              .doing = "meeting the other ranks",
+                                              .id = *id,
+                                              .key = blocks};
     if (yk_nccl_call_run(&call, world->timeout_s) == YK_NCCL_CALL_DONE) {
         world->comm = call.comm;
         call.run = run_first_exchanges;
         (void)yk_nccl_call_run(&call, world->timeout_s);
         world->hosts = call.hosts;
     }
-    return yk_failure_check(&world->failure);
+    return yk_first_failure_check(&world->failure);
 }

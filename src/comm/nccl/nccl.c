@@ -1,5 +1,5 @@
 /* The table of the NCCL comm backend: opens, closes and describes a world. */
-#include "comm/nccl/world.h"
+#include "comm/nccl/nccl_internal.h"
 
 #include "base/number.h"
 
@@ -66,10 +66,10 @@ static yk_status create_world(const struct yk_comm_options *options, struct yk_c
     (void)pthread_mutex_init(&world->list, NULL);
     (void)pthread_cond_init(&world->wake, NULL);
     world->stream = options->backend->native_stream(options->lane, &world->device);
-    YK_TRY_GOTO(
-        options->backend->allocate(options->device, YK_NCCL_STAGE_BYTES, (void **)&world->stage),
-        undo);
-    YK_TRY_GOTO(options->backend->allocate_host(options->device, YK_NCCL_BOUNCE_BYTES,
+    YK_TRY_GOTO(options->backend->allocate(options->device, YK_NCCL_DEVICE_STAGE_BYTES,
+                                           (void **)&world->stage),
+                undo);
+    YK_TRY_GOTO(options->backend->allocate_host(options->device, YK_NCCL_HOST_STAGE_BYTES,
                                                 (void **)&world->host_stage),
                 undo);
     YK_TRY_GOTO(options->backend->event_create(options->device, &world->event), undo);
@@ -88,7 +88,7 @@ static yk_status read_number(const char *name, double usual, double *out)
     const char *text = getenv(name);
     *out = usual;
     if (text && *text &&
-        (!yk_number_read(text, strlen(text), out) || !(*out > 0 && *out <= LARGEST))) {
+        (!yk_number_parse(text, strlen(text), out) || !(*out > 0 && *out <= LARGEST))) {
         return yk_fail(YK_ERROR_INPUT, "%s=%s: a number above 0", name, text);
     }
     return YK_OK;
@@ -112,7 +112,7 @@ static yk_status prepare(const struct yk_comm_options *options, double *blocks,
                          struct yk_comm_world **out)
 {
     double timeout_s = 0;
-    YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_MAX_CTAS, blocks));
+    YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_MAX_NCCL_CTAS, blocks));
     YK_TRY(read_number("YOKE_MEET_S", MEET_S, &timeout_s));
     prepare_process();
     YK_TRY(create_world(options, out));
@@ -134,19 +134,19 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
                                        "with mpirun, srun or torchrun");
     }
     yk_status status = prepare(options, &blocks, &world);
-    status = yk_nccl_init_share_id(options->bootstrap, status, &id);
+    status = yk_nccl_init_broadcast_unique_id(options->bootstrap, status, &id);
     if (!world) {
         return status;
     }
     world->options.bootstrap = NULL;
     YK_THEN(yk_nccl_init_communicator(world, &id, (int)ceil(blocks)));
-    YK_THEN(yk_nccl_watcher_start(world));
+    YK_THEN(yk_nccl_error_monitor_start(world));
     if (status == YK_OK) {
         *out = world;
         return YK_OK;
     }
     if (world->comm) {
-        yk_nccl_watcher_abort_all(world);
+        yk_nccl_error_monitor_abort_communicators(world);
     }
     free_world_if_ended(world, !world->comm || atomic_load(&world->gone));
     return status;
@@ -156,15 +156,15 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
 
 /* All have come, so that nobody misses what it waits for. After the deadline the communicators are
  * aborted: this thread then leaves them and the lane alone. */
-static ncclResult_t run_close(struct yk_nccl_call *call)
+static ncclResult_t run_close(struct yk_nccl_call_with_deadline *call)
 {
     struct yk_comm_world *world = call->world;
-    if (!yk_nccl_enqueue_enter(world)) {
+    if (!yk_nccl_enqueue_lock(world)) {
         return ncclRemoteError;
     }
     ncclResult_t result = ncclAllReduce(world->stage, world->stage, 1, ncclUint64, ncclSum,
                                         world->comm, world->stream);
-    yk_nccl_enqueue_leave(world);
+    yk_nccl_enqueue_unlock(world);
     if (result == ncclSuccess && cudaStreamSynchronize(world->stream) != cudaSuccess) {
         result = ncclUnhandledCudaError;
     }
@@ -184,12 +184,13 @@ static void close_world(struct yk_comm_world *world)
     if (!world) {
         return;
     }
-    struct yk_nccl_call call = {.run = run_close, .world = world, .doing = "leaving"};
-    yk_nccl_watcher_stop(world);
-    if (!yk_failure_is_set(&world->failure)) {
+    struct yk_nccl_call_with_deadline call = {.run = run_close, .world = world, .doing = "leaving"};
+    yk_nccl_error_monitor_stop(world);
+    if (!yk_first_failure_is_set(&world->failure)) {
         (void)yk_nccl_call_run(&call, CLOSE_S);
     }
-    yk_nccl_watcher_abort_all(world); /* nothing where they have ended well, or are about to */
+    yk_nccl_error_monitor_abort_communicators(
+        world); /* nothing where they have ended well, or are about to */
     free_world_if_ended(world, atomic_load(&world->gone));
 }
 
@@ -216,14 +217,14 @@ static void describe(const struct yk_comm_world *world, struct yk_text *out)
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->failure);
+    return yk_first_failure_check(&world->failure);
 }
 
 /* Where another thread is about it, that is waited for. */
 static void release_device(struct yk_comm_world *world)
 {
-    yk_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
-    yk_nccl_watcher_abort_all(world);
+    yk_first_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
+    yk_nccl_error_monitor_abort_communicators(world);
     for (int i = 0; i < ABORT_POLLS && !atomic_load(&world->gone); i++) {
         (void)usleep(ABORT_POLL_US);
     }
@@ -237,12 +238,12 @@ static void end_all(struct yk_comm_world *world, int code)
     release_device(world);
 }
 
-extern const struct yk_comm yk_comm_plugin;
-__attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
+extern const struct yk_comm_backend yk_comm_plugin;
+__attribute__((visibility("default"))) const struct yk_comm_backend yk_comm_plugin = {
     .name = "nccl",
-    YK_COMM_WORLD_ENTRIES,
+    YK_COMM_TABLE_WORLD_FUNCTIONS,
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
-    YK_COMM_OPS(yk_nccl_enqueue),
+    YK_COMM_TABLE_OPS(yk_nccl_enqueue),
     .release_device = release_device,
 };

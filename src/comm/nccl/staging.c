@@ -5,7 +5,7 @@
  * such memory blocks the caller. So data goes through pinned memory, and a host function on the
  * lane copies between the two.
  */
-#include "comm/nccl/world.h"
+#include "comm/nccl/nccl_internal.h"
 
 #include <string.h>
 #include <time.h>
@@ -91,9 +91,9 @@ void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *fro
         copy(world, to, from, bytes);
         return;
     }
-    for (size_t at = 0; at < bytes; at += YK_NCCL_BOUNCE_BYTES) {
+    for (size_t at = 0; at < bytes; at += YK_NCCL_HOST_STAGE_BYTES) {
         const size_t left = bytes - at;
-        const size_t now = left < YK_NCCL_BOUNCE_BYTES ? left : YK_NCCL_BOUNCE_BYTES;
+        const size_t now = left < YK_NCCL_HOST_STAGE_BYTES ? left : YK_NCCL_HOST_STAGE_BYTES;
         char *there = (char *)to + at;
         const char *here = (const char *)from + at;
         if (!is_from_known && !is_to_known) {
@@ -111,29 +111,29 @@ void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *fro
 /* ---- numbers ---- */
 
 /* Kernels read and write memory of the host that CUDA knows, too. */
-static void cast(struct yk_comm_world *world, void *to, enum yk_comm_type to_type, const void *from,
-                 enum yk_comm_type from_type, int64_t count)
+static void cast(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
+                 const void *from, enum yk_comm_data_type from_type, int64_t count)
 {
     const struct yk_cast_op op = {
         .count = count,
         .from = from,
         .to = to,
-        .from_type = yk_comm_type_precision(from_type),
-        .to_type = yk_comm_type_precision(to_type),
+        .from_type = yk_comm_data_type_to_precision(from_type),
+        .to_type = yk_comm_data_type_to_precision(to_type),
     };
     world->options.backend->cast(world->options.lane, &op);
 }
 
-static int64_t chunk_of(int64_t left, enum yk_comm_type type)
+static int64_t chunk_of(int64_t left, enum yk_comm_data_type type)
 {
-    const int64_t max_count = YK_NCCL_BOUNCE_BYTES / (int64_t)yk_comm_type_bytes(type);
+    const int64_t max_count = YK_NCCL_HOST_STAGE_BYTES / (int64_t)yk_comm_data_type_bytes(type);
     return left < max_count ? left : max_count;
 }
 
-void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
-                          const void *from, enum yk_comm_type from_type, int64_t count)
+void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
+                          const void *from, enum yk_comm_data_type from_type, int64_t count)
 {
-    const size_t width = yk_comm_type_bytes(from_type);
+    const size_t width = yk_comm_data_type_bytes(from_type);
     if (to_type == from_type || count == 0) {
         yk_nccl_staging_copy(world, to, from, (size_t)count * width);
         return;
@@ -144,17 +144,18 @@ void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_ty
     }
     for (int64_t at = 0, now = 0; at < count; at += now) {
         now = chunk_of(count - at, from_type);
-        enqueue_host_work(world, world->host_stage, yk_comm_elements_at(from_type, from, at),
-                          (size_t)now * width, false);
-        cast(world, yk_comm_elements_at(to_type, to, at), to_type, world->host_stage, from_type,
-             now);
+        enqueue_host_work(world, world->host_stage,
+                          yk_comm_elements_pointer_at(from_type, from, at), (size_t)now * width,
+                          false);
+        cast(world, yk_comm_elements_pointer_at(to_type, to, at), to_type, world->host_stage,
+             from_type, now);
     }
 }
 
-void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
-                           const void *from, enum yk_comm_type from_type, int64_t count)
+void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
+                           const void *from, enum yk_comm_data_type from_type, int64_t count)
 {
-    const size_t width = yk_comm_type_bytes(to_type);
+    const size_t width = yk_comm_data_type_bytes(to_type);
     if (to_type == from_type || count == 0) {
         yk_nccl_staging_copy(world, to, from, (size_t)count * width);
         return;
@@ -165,9 +166,9 @@ void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_t
     }
     for (int64_t at = 0, now = 0; at < count; at += now) {
         now = chunk_of(count - at, to_type);
-        cast(world, world->host_stage, to_type, yk_comm_elements_at(from_type, from, at), from_type,
-             now);
-        enqueue_host_work(world, yk_comm_elements_at(to_type, to, at), world->host_stage,
+        cast(world, world->host_stage, to_type, yk_comm_elements_pointer_at(from_type, from, at),
+             from_type, now);
+        enqueue_host_work(world, yk_comm_elements_pointer_at(to_type, to, at), world->host_stage,
                           (size_t)now * width, false);
     }
 }
@@ -176,10 +177,10 @@ void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_t
 static void add_doubles(struct yk_comm_world *world, char *to, const char *from, int64_t count)
 {
     enum {
-        MOST = YK_NCCL_BOUNCE_BYTES / 2 / sizeof(double)
+        MOST = YK_NCCL_HOST_STAGE_BYTES / 2 / sizeof(double)
     };
     char *sum = world->host_stage;
-    char *term = world->host_stage + YK_NCCL_BOUNCE_BYTES / 2;
+    char *term = world->host_stage + YK_NCCL_HOST_STAGE_BYTES / 2;
     for (int64_t at = 0; at < count; at += MOST) {
         const size_t bytes = (size_t)(count - at < MOST ? count - at : MOST) * sizeof(double);
         copy(world, sum, to + at * (int64_t)sizeof(double), bytes);
@@ -190,10 +191,10 @@ static void add_doubles(struct yk_comm_world *world, char *to, const char *from,
 }
 
 void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
-                         enum yk_comm_type type)
+                         enum yk_comm_data_type type)
 {
     const struct yk_add_op op = {
-        .count = count, .from = from, .to = to, .type = yk_comm_type_precision(type)};
+        .count = count, .from = from, .to = to, .type = yk_comm_data_type_to_precision(type)};
     if (type == YK_COMM_FP64) {
         add_doubles(world, to, from, count);
     } else if (count > 0) {

@@ -11,7 +11,7 @@ static const double reply_s = 3; /* for rank 0, once it is there */
 static const double shortest_pause_s = 0.01;
 static const double longest_pause_s = 0.5;
 
-static double until(const struct yk_client *client, double most_s)
+static double until(const struct yk_rendezvous_client *client, double most_s)
 {
     const double end_s = yk_clock_now_s() + most_s;
     return end_s < client->end_s ? end_s : client->end_s;
@@ -40,22 +40,22 @@ static bool connect_within(int fd, const struct sockaddr *address, socklen_t siz
     return problem == 0;
 }
 
-bool yk_client_receive(const struct yk_connection *connection, struct yk_connection_record *out,
-                       double end_s)
+bool yk_rendezvous_client_receive_record(const struct yk_connection *connection,
+                                         struct yk_connection_record *out, double end_s)
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    return yk_connection_receive(connection->fd, wire, sizeof wire, end_s) &&
-           yk_connection_unpack(wire, out);
+    return yk_connection_receive_bytes(connection->fd, wire, sizeof wire, end_s) &&
+           yk_connection_parse_record(wire, out);
 }
 
-bool yk_client_is_refused(const struct yk_connection *connection,
-                          const struct yk_connection_record *refusal, double end_s,
-                          yk_status *status)
+bool yk_rendezvous_client_receive_refusal(const struct yk_connection *connection,
+                                          const struct yk_connection_record *refusal, double end_s,
+                                          yk_status *status)
 {
-    char sentence[YK_CONNECTION_SENTENCE_SIZE] = "";
+    char sentence[YK_CONNECTION_MESSAGE_SIZE] = "";
     if (refusal->length >= sizeof sentence ||
-        !yk_connection_receive(connection->fd, sentence, refusal->length, end_s) ||
-        !yk_connection_is_proven(connection, refusal, sentence)) {
+        !yk_connection_receive_bytes(connection->fd, sentence, refusal->length, end_s) ||
+        !yk_connection_verify_proof(connection, refusal, sentence)) {
         return false;
     }
     *status =
@@ -63,8 +63,9 @@ bool yk_client_is_refused(const struct yk_connection *connection,
     return true;
 }
 
-static enum yk_client_result authenticate(struct yk_client *client,
-                                          struct yk_connection *connection, yk_status *status)
+static enum yk_rendezvous_client_result authenticate(struct yk_rendezvous_client *client,
+                                                     struct yk_connection *connection,
+                                                     yk_status *status)
 {
     struct yk_connection_record received;
     struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
@@ -74,34 +75,35 @@ static enum yk_client_result authenticate(struct yk_client *client,
                                                .length = client->length};
     const double end_s = until(client, reply_s);
     client->failure = "what answers there is not rank 0";
-    *status = yk_connection_draw_nonce(hello.nonce);
+    *status = yk_connection_generate_nonce(hello.nonce);
     if (*status != YK_OK) {
-        return YK_CLIENT_FAILED;
+        return YK_RENDEZVOUS_CLIENT_FAILED;
     }
     memcpy(connection->client_nonce, hello.nonce, YK_CONNECTION_NONCE_SIZE);
-    if (!yk_connection_send(connection, &hello, NULL, end_s) ||
-        !yk_client_receive(connection, &received, end_s) ||
+    if (!yk_connection_send_record(connection, &hello, NULL, end_s) ||
+        !yk_rendezvous_client_receive_record(connection, &received, end_s) ||
         received.kind != YK_CONNECTION_CHALLENGE) {
-        return YK_CLIENT_RETRY;
+        return YK_RENDEZVOUS_CLIENT_RETRY;
     }
     memcpy(connection->server_nonce, received.nonce, YK_CONNECTION_NONCE_SIZE);
-    if (!yk_connection_send(connection, &proof, NULL, end_s) ||
-        !yk_client_receive(connection, &received, end_s)) {
-        return YK_CLIENT_RETRY;
+    if (!yk_connection_send_record(connection, &proof, NULL, end_s) ||
+        !yk_rendezvous_client_receive_record(connection, &received, end_s)) {
+        return YK_RENDEZVOUS_CLIENT_RETRY;
     }
     if (received.kind == YK_CONNECTION_REFUSED) {
-        return yk_client_is_refused(connection, &received, end_s, status) ? YK_CLIENT_FAILED
-                                                                          : YK_CLIENT_WRONG_TOKEN;
+        return yk_rendezvous_client_receive_refusal(connection, &received, end_s, status)
+                   ? YK_RENDEZVOUS_CLIENT_FAILED
+                   : YK_RENDEZVOUS_CLIENT_WRONG_TOKEN;
     }
     return received.kind == YK_CONNECTION_WELCOME &&
-                   yk_connection_is_proven(connection, &received, NULL)
-               ? YK_CLIENT_CONNECTED
-               : YK_CLIENT_WRONG_TOKEN;
+                   yk_connection_verify_proof(connection, &received, NULL)
+               ? YK_RENDEZVOUS_CLIENT_CONNECTED
+               : YK_RENDEZVOUS_CLIENT_WRONG_TOKEN;
 }
 
-enum yk_client_result yk_client_connect(struct yk_client *client, const struct sockaddr *address,
-                                        socklen_t size, struct yk_connection *connection,
-                                        yk_status *status)
+enum yk_rendezvous_client_result
+yk_rendezvous_client_connect(struct yk_rendezvous_client *client, const struct sockaddr *address,
+                             socklen_t size, struct yk_connection *connection, yk_status *status)
 {
     *connection = (struct yk_connection){.token = client->token};
     connection->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -109,29 +111,31 @@ enum yk_client_result yk_client_connect(struct yk_client *client, const struct s
         !connect_within(connection->fd, address, size, until(client, reply_s))) {
         client->failure = strerror(errno);
         yk_connection_close(connection);
-        return YK_CLIENT_RETRY;
+        return YK_RENDEZVOUS_CLIENT_RETRY;
     }
-    yk_connection_set_no_delay(connection->fd);
-    const enum yk_client_result end = authenticate(client, connection, status);
-    if (end != YK_CLIENT_CONNECTED) {
+    yk_connection_set_tcp_nodelay(connection->fd);
+    const enum yk_rendezvous_client_result end = authenticate(client, connection, status);
+    if (end != YK_RENDEZVOUS_CLIENT_CONNECTED) {
         yk_connection_close(connection);
     }
     return end;
 }
 
-enum yk_client_result yk_client_connect_any(struct yk_client *client,
-                                            const struct yk_address_list *addresses,
-                                            struct yk_connection *connection, yk_status *status)
+enum yk_rendezvous_client_result
+yk_rendezvous_client_connect_any(struct yk_rendezvous_client *client,
+                                 const struct yk_network_address_list *addresses,
+                                 struct yk_connection *connection, yk_status *status)
 {
-    enum yk_client_result end = YK_CLIENT_RETRY;
-    for (int32_t i = 0; i < addresses->count && end == YK_CLIENT_RETRY; i++) {
-        end = yk_client_connect(client, (const struct sockaddr *)&addresses->addresses[i],
-                                addresses->sizes[i], connection, status);
+    enum yk_rendezvous_client_result end = YK_RENDEZVOUS_CLIENT_RETRY;
+    for (int32_t i = 0; i < addresses->count && end == YK_RENDEZVOUS_CLIENT_RETRY; i++) {
+        end =
+            yk_rendezvous_client_connect(client, (const struct sockaddr *)&addresses->addresses[i],
+                                         addresses->sizes[i], connection, status);
     }
     return end;
 }
 
-void yk_client_back_off(double *pause_s)
+void yk_rendezvous_client_sleep_backoff(double *pause_s)
 {
     const double longer_s = 1.5 * *pause_s;
     *pause_s = longer_s < shortest_pause_s  ? shortest_pause_s

@@ -21,7 +21,7 @@ void yk_connection_close(struct yk_connection *connection)
     connection->fd = -1;
 }
 
-yk_status yk_connection_draw_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE])
+yk_status yk_connection_generate_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE])
 {
     return getrandom(nonce, YK_CONNECTION_NONCE_SIZE, 0) == YK_CONNECTION_NONCE_SIZE
                ? YK_OK
@@ -29,7 +29,7 @@ yk_status yk_connection_draw_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE]
                          strerror(errno));
 }
 
-void yk_connection_set_no_delay(int fd)
+void yk_connection_set_tcp_nodelay(int fd)
 {
     const int yes = 1;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -50,8 +50,8 @@ static uint32_t read_number(const unsigned char **at)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-void yk_connection_pack(const struct yk_connection_record *record,
-                        unsigned char out[YK_CONNECTION_RECORD_SIZE])
+void yk_connection_serialize_record(const struct yk_connection_record *record,
+                                    unsigned char out[YK_CONNECTION_RECORD_SIZE])
 {
     unsigned char *at = out;
     memcpy(at, magic, sizeof magic);
@@ -61,11 +61,11 @@ void yk_connection_pack(const struct yk_connection_record *record,
     at = write_number(at, record->status);
     at = write_number(at, record->length);
     memcpy(at, record->nonce, YK_CONNECTION_NONCE_SIZE);
-    memcpy(at + YK_CONNECTION_NONCE_SIZE, record->proof, YK_SHA256_SIZE);
+    memcpy(at + YK_CONNECTION_NONCE_SIZE, record->proof, YK_SHA256_DIGEST_BYTES);
 }
 
-bool yk_connection_unpack(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
-                          struct yk_connection_record *out)
+bool yk_connection_parse_record(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
+                                struct yk_connection_record *out)
 {
     const unsigned char *at = bytes + sizeof magic;
     if (memcmp(bytes, magic, sizeof magic) != 0) {
@@ -77,32 +77,32 @@ bool yk_connection_unpack(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
     out->status = read_number(&at);
     out->length = read_number(&at);
     memcpy(out->nonce, at, YK_CONNECTION_NONCE_SIZE);
-    memcpy(out->proof, at + YK_CONNECTION_NONCE_SIZE, YK_SHA256_SIZE);
+    memcpy(out->proof, at + YK_CONNECTION_NONCE_SIZE, YK_SHA256_DIGEST_BYTES);
     return true;
 }
 
 static void prove(const struct yk_connection *connection, const struct yk_connection_record *record,
-                  const void *following, unsigned char out[YK_SHA256_SIZE])
+                  const void *following, unsigned char out[YK_SHA256_DIGEST_BYTES])
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     struct yk_sha256_hmac hmac;
-    yk_connection_pack(record, wire);
+    yk_connection_serialize_record(record, wire);
     yk_sha256_hmac_begin(&hmac, connection->token, strlen(connection->token));
-    yk_sha256_hmac_add(&hmac, wire, YK_CONNECTION_RECORD_SIZE - YK_SHA256_SIZE);
-    yk_sha256_hmac_add(&hmac, connection->client_nonce, sizeof connection->client_nonce);
-    yk_sha256_hmac_add(&hmac, connection->server_nonce, sizeof connection->server_nonce);
+    yk_sha256_hmac_update(&hmac, wire, YK_CONNECTION_RECORD_SIZE - YK_SHA256_DIGEST_BYTES);
+    yk_sha256_hmac_update(&hmac, connection->client_nonce, sizeof connection->client_nonce);
+    yk_sha256_hmac_update(&hmac, connection->server_nonce, sizeof connection->server_nonce);
     if (following) {
-        yk_sha256_hmac_add(&hmac, following, record->length);
+        yk_sha256_hmac_update(&hmac, following, record->length);
     }
     yk_sha256_hmac_end(&hmac, out);
 }
 
-bool yk_connection_is_proven(const struct yk_connection *connection,
-                             const struct yk_connection_record *record, const void *following)
+bool yk_connection_verify_proof(const struct yk_connection *connection,
+                                const struct yk_connection_record *record, const void *following)
 {
-    unsigned char proof[YK_SHA256_SIZE];
+    unsigned char proof[YK_SHA256_DIGEST_BYTES];
     prove(connection, record, following, proof);
-    return yk_sha256_is_same(proof, record->proof);
+    return yk_sha256_equals_constant_time(proof, record->proof);
 }
 
 bool yk_connection_wait(int fd, bool for_writing, double end_s)
@@ -140,7 +140,7 @@ static bool send_all(int fd, const void *bytes, size_t size, double end_s)
     return true;
 }
 
-bool yk_connection_receive(int fd, void *bytes, size_t size, double end_s)
+bool yk_connection_receive_bytes(int fd, void *bytes, size_t size, double end_s)
 {
     char *at = bytes;
     while (size > 0) {
@@ -155,30 +155,29 @@ bool yk_connection_receive(int fd, void *bytes, size_t size, double end_s)
     return true;
 }
 
-bool yk_connection_send(const struct yk_connection *connection,
-                        const struct yk_connection_record *record, const void *following,
-                        double end_s)
+bool yk_connection_send_record(const struct yk_connection *connection,
+                               const struct yk_connection_record *record, const void *following,
+                               double end_s)
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     struct yk_connection_record proven = *record;
     if (record->kind != YK_CONNECTION_HELLO && record->kind != YK_CONNECTION_CHALLENGE) {
         prove(connection, record, following, proven.proof);
     }
-    yk_connection_pack(&proven, wire);
+    yk_connection_serialize_record(&proven, wire);
     return send_all(connection->fd, wire, sizeof wire, end_s) &&
            (!following || send_all(connection->fd, following, record->length, end_s));
 }
 
-void yk_connection_refuse(const struct yk_connection *connection, yk_status status,
-                          const char *sentence, double end_s)
+void yk_connection_send_refusal(const struct yk_connection *connection, yk_status status,
+                                const char *sentence, double end_s)
 {
     const size_t length = strlen(sentence);
     const struct yk_connection_record record = {
         .kind = YK_CONNECTION_REFUSED,
         .status = (uint32_t)status,
-        .length =
-            (uint32_t)(length < YK_CONNECTION_SENTENCE_SIZE ? length
-                                                            : YK_CONNECTION_SENTENCE_SIZE - 1),
+        .length = (uint32_t)(length < YK_CONNECTION_MESSAGE_SIZE ? length
+                                                                 : YK_CONNECTION_MESSAGE_SIZE - 1),
     };
-    (void)yk_connection_send(connection, &record, sentence, end_s);
+    (void)yk_connection_send_record(connection, &record, sentence, end_s);
 }

@@ -25,8 +25,8 @@
 
 enum {
     YK_CONNECTION_NONCE_SIZE = 32,
-    YK_CONNECTION_RECORD_SIZE = 92,    /* on the wire */
-    YK_CONNECTION_SENTENCE_SIZE = 512, /* maximum size of an error message, with its zero byte */
+    YK_CONNECTION_RECORD_SIZE = 92,   /* on the wire */
+    YK_CONNECTION_MESSAGE_SIZE = 512, /* maximum size of an error message, with its zero byte */
 };
 
 enum yk_connection_record_kind {
@@ -47,7 +47,7 @@ struct yk_connection_record {
     uint32_t status; /* in REFUSED: a yk_status */
     uint32_t length; /* in PROOF: number of bytes to be sent; otherwise: size of the payload */
     unsigned char nonce[YK_CONNECTION_NONCE_SIZE];
-    unsigned char proof[YK_SHA256_SIZE];
+    unsigned char proof[YK_SHA256_DIGEST_BYTES];
 };
 
 struct yk_connection {
@@ -58,35 +58,35 @@ struct yk_connection {
 };
 
 /* Sets TCP_NODELAY. */
-void yk_connection_set_no_delay(int fd);
+void yk_connection_set_tcp_nodelay(int fd);
 
 void yk_connection_close(struct yk_connection *connection);
 
-yk_status yk_connection_draw_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE]) YK_MUST_USE;
+yk_status yk_connection_generate_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE]) YK_MUST_USE;
 
-void yk_connection_pack(const struct yk_connection_record *record,
-                        unsigned char out[YK_CONNECTION_RECORD_SIZE]);
+void yk_connection_serialize_record(const struct yk_connection_record *record,
+                                    unsigned char out[YK_CONNECTION_RECORD_SIZE]);
 /* Returns false if the bytes are not a record. */
-bool yk_connection_unpack(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
-                          struct yk_connection_record *out);
+bool yk_connection_parse_record(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
+                                struct yk_connection_record *out);
 
 /* Whether the proof in `record` is valid. `following` is the payload; NULL if there is none. */
-bool yk_connection_is_proven(const struct yk_connection *connection,
-                             const struct yk_connection_record *record, const void *following);
+bool yk_connection_verify_proof(const struct yk_connection *connection,
+                                const struct yk_connection_record *record, const void *following);
 
 /* Sends the record, with a proof unless it is HELLO or CHALLENGE, and then `record->length` bytes
  * of payload if `following` is not NULL. Returns false if this fails or is not done at `end_s` on
  * the clock. */
-bool yk_connection_send(const struct yk_connection *connection,
-                        const struct yk_connection_record *record, const void *following,
-                        double end_s);
+bool yk_connection_send_record(const struct yk_connection *connection,
+                               const struct yk_connection_record *record, const void *following,
+                               double end_s);
 
 /* Sends REFUSED with this status and error message. */
-void yk_connection_refuse(const struct yk_connection *connection, yk_status status,
-                          const char *sentence, double end_s);
+void yk_connection_send_refusal(const struct yk_connection *connection, yk_status status,
+                                const char *sentence, double end_s);
 
 /* Receives exactly `size` bytes. Returns false if the connection closes or at `end_s`. */
-bool yk_connection_receive(int fd, void *bytes, size_t size, double end_s);
+bool yk_connection_receive_bytes(int fd, void *bytes, size_t size, double end_s);
 
 /* Waits until `fd` is readable, or writable if `for_writing`. Returns false at `end_s`. */
 bool yk_connection_wait(int fd, bool for_writing, double end_s);

@@ -22,47 +22,49 @@ static const double full_s = 0.01;   /* the same while there is no room */
 
 /* ---- connections without a proof ---- */
 
-void yk_listener_pending_begin(struct yk_listener_pending *pending, int fd, const char *token)
+void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handshake *pending,
+                                            int fd, const char *token)
 {
-    yk_connection_set_no_delay(fd);
-    *pending = (struct yk_listener_pending){
+    yk_connection_set_tcp_nodelay(fd);
+    *pending = (struct yk_rendezvous_listener_handshake){
         .connection = {.fd = fd, .token = token},
         .since_s = yk_clock_now_s(),
     };
 }
 
-static enum yk_listener_pending_result close_pending(struct yk_listener_pending *pending)
+static enum yk_rendezvous_listener_handshake_result
+close_pending(struct yk_rendezvous_listener_handshake *pending)
 {
     yk_connection_close(&pending->connection);
-    return YK_LISTENER_PENDING_CLOSED;
+    return YK_RENDEZVOUS_LISTENER_HANDSHAKE_CLOSED;
 }
 
-static yk_status reply_to_hello(struct yk_listener_pending *pending,
+static yk_status reply_to_hello(struct yk_rendezvous_listener_handshake *pending,
                                 const struct yk_connection_record *hello,
-                                enum yk_listener_pending_result *end)
+                                enum yk_rendezvous_listener_handshake_result *end)
 {
     struct yk_connection_record reply = {.kind = YK_CONNECTION_CHALLENGE};
-    YK_TRY(yk_connection_draw_nonce(reply.nonce));
+    YK_TRY(yk_connection_generate_nonce(reply.nonce));
     memcpy(pending->connection.client_nonce, hello->nonce, YK_CONNECTION_NONCE_SIZE);
     memcpy(pending->connection.server_nonce, reply.nonce, YK_CONNECTION_NONCE_SIZE);
     pending->greeted = true;
     /* So little goes out at once or not at all. */
-    if (!yk_connection_send(&pending->connection, &reply, NULL, 0)) {
+    if (!yk_connection_send_record(&pending->connection, &reply, NULL, 0)) {
         *end = close_pending(pending);
     }
     return YK_OK;
 }
 
-static yk_status receive_record(struct yk_listener_pending *pending,
-                                enum yk_listener_pending_result *end,
+static yk_status receive_record(struct yk_rendezvous_listener_handshake *pending,
+                                enum yk_rendezvous_listener_handshake_result *end,
                                 struct yk_connection_record *claim)
 {
     struct yk_connection_record received;
-    const bool known = yk_connection_unpack(pending->received, &received);
+    const bool known = yk_connection_parse_record(pending->received, &received);
     pending->received_size = 0;
     if (known && pending->greeted && received.kind == YK_CONNECTION_PROOF) {
         *claim = received;
-        *end = YK_LISTENER_PENDING_CLAIMS;
+        *end = YK_RENDEZVOUS_LISTENER_HANDSHAKE_PROOF_RECEIVED;
         return YK_OK;
     }
     if (known && !pending->greeted && received.kind == YK_CONNECTION_HELLO) {
@@ -72,13 +74,14 @@ static yk_status receive_record(struct yk_listener_pending *pending,
     return YK_OK;
 }
 
-yk_status yk_listener_pending_receive(struct yk_listener_pending *pending,
-                                      enum yk_listener_pending_result *end,
-                                      struct yk_connection_record *claim)
+yk_status
+yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *pending,
+                                         enum yk_rendezvous_listener_handshake_result *end,
+                                         struct yk_connection_record *claim)
 {
     const ssize_t got = recv(pending->connection.fd, pending->received + pending->received_size,
                              YK_CONNECTION_RECORD_SIZE - pending->received_size, MSG_DONTWAIT);
-    *end = YK_LISTENER_PENDING_OPEN;
+    *end = YK_RENDEZVOUS_LISTENER_HANDSHAKE_IN_PROGRESS;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
         *end = close_pending(pending);
         return YK_OK;
@@ -90,36 +93,37 @@ yk_status yk_listener_pending_receive(struct yk_listener_pending *pending,
 
 /* ---- the listener ---- */
 
-yk_status yk_listener_open(struct yk_listener *listener)
+yk_status yk_rendezvous_listener_open(struct yk_rendezvous_listener *listener)
 {
     const size_t ranks = (size_t)listener->size;
-    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
+    for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
         listener->pending[i].connection.fd = -1;
     }
     listener->missing = listener->size - 1;
     listener->clients = calloc(ranks, sizeof *listener->clients);
     listener->polls =
-        calloc(YK_ADDRESS_MAX + YK_LISTENER_MAX_PENDING + ranks, sizeof *listener->polls);
+        calloc(YK_NETWORK_ADDRESS_LIST_MAX + YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES + ranks,
+               sizeof *listener->polls);
     for (size_t i = 0; listener->clients && i < ranks; i++) {
         listener->clients[i].fd = -1;
     }
     return listener->clients && listener->polls ? YK_OK : yk_fail_out_of_memory();
 }
 
-void yk_listener_stop(struct yk_listener *listener)
+void yk_rendezvous_listener_stop(struct yk_rendezvous_listener *listener)
 {
     for (int32_t i = 0; i < listener->socket_count; i++) {
         (void)close(listener->sockets[i]);
     }
     listener->socket_count = 0;
-    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
+    for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
         yk_connection_close(&listener->pending[i].connection);
     }
 }
 
-void yk_listener_close(struct yk_listener *listener)
+void yk_rendezvous_listener_close(struct yk_rendezvous_listener *listener)
 {
-    yk_listener_stop(listener);
+    yk_rendezvous_listener_stop(listener);
     for (int32_t i = 0; listener->clients && i < listener->size; i++) {
         yk_connection_close(&listener->clients[i]);
     }
@@ -139,7 +143,7 @@ static bool has_left(int fd)
     return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-static void drop_closed(struct yk_listener *listener, int32_t rank)
+static void drop_closed(struct yk_rendezvous_listener *listener, int32_t rank)
 {
     if (listener->clients[rank].fd >= 0 && has_left(listener->clients[rank].fd)) {
         yk_connection_close(&listener->clients[rank]);
@@ -147,18 +151,21 @@ static void drop_closed(struct yk_listener *listener, int32_t rank)
     }
 }
 
-yk_status yk_listener_refuse(const struct yk_listener *listener, yk_status status)
+yk_status
+yk_rendezvous_listener_send_failure_to_clients(const struct yk_rendezvous_listener *listener,
+                                               yk_status status)
 {
     const double end_s = yk_clock_now_s() + send_s;
     for (int32_t i = 1; i < listener->size; i++) {
         if (listener->clients[i].fd >= 0) {
-            yk_connection_refuse(&listener->clients[i], status, yk_status_message(), end_s);
+            yk_connection_send_refusal(&listener->clients[i], status, yk_status_message(), end_s);
         }
     }
     return status;
 }
 
-void yk_listener_name_missing(const struct yk_listener *listener, struct yk_text *out)
+void yk_rendezvous_listener_describe_missing_ranks(const struct yk_rendezvous_listener *listener,
+                                                   struct yk_text *out)
 {
     int32_t named = 0;
     const int32_t max_named = listener->missing < MAX_NAMED ? listener->missing : MAX_NAMED;
@@ -177,7 +184,8 @@ void yk_listener_name_missing(const struct yk_listener *listener, struct yk_text
 
 /* ---- those who call ---- */
 
-static yk_status check_claim(struct yk_listener *listener, const struct yk_connection_record *claim)
+static yk_status check_claim(struct yk_rendezvous_listener *listener,
+                             const struct yk_connection_record *claim)
 {
     const int32_t size = listener->size;
     if (claim->size != size) {
@@ -209,25 +217,26 @@ static yk_status check_claim(struct yk_listener *listener, const struct yk_conne
 }
 
 /* Who knows the token is a rank; where it cannot be one of these, nothing will come of it. */
-static yk_status check_and_accept(struct yk_listener *listener, struct yk_listener_pending *pending,
+static yk_status check_and_accept(struct yk_rendezvous_listener *listener,
+                                  struct yk_rendezvous_listener_handshake *pending,
                                   const struct yk_connection_record *claim)
 {
     const double end_s = yk_clock_now_s() + send_s;
     const struct yk_connection_record welcome = {.kind = YK_CONNECTION_WELCOME,
                                                  .size = listener->size};
-    if (!yk_connection_is_proven(&pending->connection, claim, NULL)) {
+    if (!yk_connection_verify_proof(&pending->connection, claim, NULL)) {
         /* At once or not at all. */
-        yk_connection_refuse(&pending->connection, YK_ERROR_INPUT, "", 0);
+        yk_connection_send_refusal(&pending->connection, YK_ERROR_INPUT, "", 0);
         yk_connection_close(&pending->connection);
         listener->rejected++;
         return YK_OK;
     }
     const yk_status status = check_claim(listener, claim);
     if (status != YK_OK) {
-        yk_connection_refuse(&pending->connection, status, yk_status_message(), end_s);
-        return yk_listener_refuse(listener, status);
+        yk_connection_send_refusal(&pending->connection, status, yk_status_message(), end_s);
+        return yk_rendezvous_listener_send_failure_to_clients(listener, status);
     }
-    if (!yk_connection_send(&pending->connection, &welcome, NULL, end_s)) {
+    if (!yk_connection_send_record(&pending->connection, &welcome, NULL, end_s)) {
         yk_connection_close(&pending->connection);
         return YK_OK;
     }
@@ -237,21 +246,24 @@ static yk_status check_and_accept(struct yk_listener *listener, struct yk_listen
     return YK_OK;
 }
 
-static yk_status receive(struct yk_listener *listener, struct yk_listener_pending *pending)
+static yk_status receive(struct yk_rendezvous_listener *listener,
+                         struct yk_rendezvous_listener_handshake *pending)
 {
     struct yk_connection_record claim = {0};
-    enum yk_listener_pending_result end;
-    YK_TRY(yk_listener_pending_receive(pending, &end, &claim));
-    return end == YK_LISTENER_PENDING_CLAIMS ? check_and_accept(listener, pending, &claim) : YK_OK;
+    enum yk_rendezvous_listener_handshake_result end;
+    YK_TRY(yk_rendezvous_listener_handshake_receive(pending, &end, &claim));
+    return end == YK_RENDEZVOUS_LISTENER_HANDSHAKE_PROOF_RECEIVED
+               ? check_and_accept(listener, pending, &claim)
+               : YK_OK;
 }
 
 /* A free place, if need be that of who has been there longest and could have been done. */
-static struct yk_listener_pending *find_room(struct yk_listener *listener)
+static struct yk_rendezvous_listener_handshake *find_room(struct yk_rendezvous_listener *listener)
 {
     const double now_s = yk_clock_now_s();
-    struct yk_listener_pending *oldest = &listener->pending[0];
-    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        struct yk_listener_pending *pending = &listener->pending[i];
+    struct yk_rendezvous_listener_handshake *oldest = &listener->pending[0];
+    for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
+        struct yk_rendezvous_listener_handshake *pending = &listener->pending[i];
         if (pending->connection.fd < 0) {
             return pending;
         }
@@ -261,14 +273,14 @@ static struct yk_listener_pending *find_room(struct yk_listener *listener)
 }
 
 /* All that call there, as far as there is room; the others stay in the system's queue. */
-static void accept_new(struct yk_listener *listener, int socket)
+static void accept_new(struct yk_rendezvous_listener *listener, int socket)
 {
-    for (struct yk_listener_pending *pending = find_room(listener); pending;
+    for (struct yk_rendezvous_listener_handshake *pending = find_room(listener); pending;
          pending = find_room(listener)) {
         const int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
             yk_connection_close(&pending->connection);
-            yk_listener_pending_begin(pending, fd, listener->token);
+            yk_rendezvous_listener_handshake_begin(pending, fd, listener->token);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -280,10 +292,10 @@ static void accept_new(struct yk_listener *listener, int socket)
     }
 }
 
-static void drop_slow(struct yk_listener *listener)
+static void drop_slow(struct yk_rendezvous_listener *listener)
 {
     const double now_s = yk_clock_now_s();
-    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
+    for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
         if (listener->pending[i].connection.fd >= 0 &&
             now_s - listener->pending[i].since_s > proof_s) {
             yk_connection_close(&listener->pending[i].connection);
@@ -292,19 +304,19 @@ static void drop_slow(struct yk_listener *listener)
 }
 
 /* poll() skips those without a socket, -1; while there is no room nobody is accepted. */
-static int wait_for_any(struct yk_listener *listener, struct pollfd *pending,
+static int wait_for_any(struct yk_rendezvous_listener *listener, struct pollfd *pending,
                         struct pollfd *clients, double end_s)
 {
     const bool has_room = find_room(listener) != NULL;
     const double most_s = has_room ? round_s : full_s;
     const double left_s = end_s - yk_clock_now_s();
-    const nfds_t count =
-        (nfds_t)listener->socket_count + YK_LISTENER_MAX_PENDING + (nfds_t)listener->size;
+    const nfds_t count = (nfds_t)listener->socket_count + YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES +
+                         (nfds_t)listener->size;
     for (int32_t i = 0; i < listener->socket_count; i++) {
         listener->polls[i] =
             (struct pollfd){.fd = has_room ? listener->sockets[i] : -1, .events = POLLIN};
     }
-    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
+    for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
         pending[i] = (struct pollfd){.fd = listener->pending[i].connection.fd, .events = POLLIN};
     }
     for (int32_t i = 0; i < listener->size; i++) {
@@ -316,10 +328,10 @@ static int wait_for_any(struct yk_listener *listener, struct pollfd *pending,
 }
 
 /* One look at all connections. */
-static yk_status poll_once(struct yk_listener *listener, double end_s)
+static yk_status poll_once(struct yk_rendezvous_listener *listener, double end_s)
 {
     struct pollfd *pending = listener->polls + listener->socket_count;
-    struct pollfd *clients = pending + YK_LISTENER_MAX_PENDING;
+    struct pollfd *clients = pending + YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES;
     if (wait_for_any(listener, pending, clients, end_s) <= 0) {
         return YK_OK;
     }
@@ -328,7 +340,7 @@ static yk_status poll_once(struct yk_listener *listener, double end_s)
             drop_closed(listener, i);
         }
     }
-    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
+    for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
         if (pending[i].revents && listener->pending[i].connection.fd >= 0) {
             YK_TRY(receive(listener, &listener->pending[i]));
         }
@@ -341,7 +353,8 @@ static yk_status poll_once(struct yk_listener *listener, double end_s)
     return YK_OK;
 }
 
-yk_status yk_listener_accept_all(struct yk_listener *listener, double end_s)
+yk_status yk_rendezvous_listener_accept_all_ranks(struct yk_rendezvous_listener *listener,
+                                                  double end_s)
 {
     while (listener->missing > 0 && yk_clock_now_s() < end_s) {
         YK_TRY(poll_once(listener, end_s));

@@ -37,15 +37,17 @@ static yk_status read_limit(double *out)
 {
     const char *text = read_variable("YOKE_MEET_S");
     *out = usual_limit_s;
-    if (text && (!yk_number_read(text, strlen(text), out) || *out <= 0 || *out > longest_limit_s)) {
+    if (text &&
+        (!yk_number_parse(text, strlen(text), out) || *out <= 0 || *out > longest_limit_s)) {
         return yk_fail(YK_ERROR_INPUT, "YOKE_MEET_S=%s: seconds, more than 0", text);
     }
     return YK_OK;
 }
 
-yk_status yk_rendezvous_find(const struct yk_launcher *launcher, struct yk_rendezvous *out)
+yk_status yk_rendezvous_read_environment(const struct yk_launcher *launcher,
+                                         struct yk_rendezvous_options *out)
 {
-    struct yk_rendezvous found = {
+    struct yk_rendezvous_options found = {
         .rank = launcher->rank,
         .size = launcher->size,
         .address = launcher->address,
@@ -66,7 +68,7 @@ yk_status yk_rendezvous_find(const struct yk_launcher *launcher, struct yk_rende
 
 /* ---- ranks from 1 on ---- */
 
-static yk_status fail_token(const struct yk_rendezvous *rendezvous)
+static yk_status fail_token(const struct yk_rendezvous_options *rendezvous)
 {
     return yk_fail(YK_ERROR_INPUT,
                    "rank 0 at %s, port %" PRId32 ", has another token than rank %" PRId32
@@ -74,24 +76,25 @@ static yk_status fail_token(const struct yk_rendezvous *rendezvous)
                    rendezvous->address, rendezvous->port, rendezvous->rank);
 }
 
-static yk_status connect_until_accepted(const struct yk_rendezvous *rendezvous,
-                                        struct yk_client *client, struct yk_connection *connection)
+static yk_status connect_until_accepted(const struct yk_rendezvous_options *rendezvous,
+                                        struct yk_rendezvous_client *client,
+                                        struct yk_connection *connection)
 {
     double pause_s = 0;
     yk_status status = YK_OK;
     do {
-        struct yk_address_list addresses;
-        enum yk_client_result end = YK_CLIENT_RETRY;
-        status = yk_address_resolve(rendezvous->address, rendezvous->port, &addresses);
+        struct yk_network_address_list addresses;
+        enum yk_rendezvous_client_result end = YK_RENDEZVOUS_CLIENT_RETRY;
+        status = yk_network_address_resolve_host(rendezvous->address, rendezvous->port, &addresses);
         if (status == YK_OK) {
-            end = yk_client_connect_any(client, &addresses, connection, &status);
+            end = yk_rendezvous_client_connect_any(client, &addresses, connection, &status);
         } else if (status != YK_ERROR_LOST) { /* a machine that starts late gets its name late */
             return status;
         }
-        if (end != YK_CLIENT_RETRY) {
-            return end == YK_CLIENT_WRONG_TOKEN ? fail_token(rendezvous) : status;
+        if (end != YK_RENDEZVOUS_CLIENT_RETRY) {
+            return end == YK_RENDEZVOUS_CLIENT_WRONG_TOKEN ? fail_token(rendezvous) : status;
         }
-        yk_client_back_off(&pause_s);
+        yk_rendezvous_client_sleep_backoff(&pause_s);
     } while (yk_clock_now_s() < client->end_s);
     if (status == YK_ERROR_LOST) {
         return status;
@@ -105,24 +108,24 @@ static yk_status connect_until_accepted(const struct yk_rendezvous *rendezvous,
 }
 
 /* The record of this kind; a refusal is a failure. */
-static yk_status await(const struct yk_rendezvous *rendezvous,
+static yk_status await(const struct yk_rendezvous_options *rendezvous,
                        const struct yk_connection *connection, uint32_t kind,
                        struct yk_connection_record *out, double end_s)
 {
-    if (!yk_client_receive(connection, out, end_s)) {
+    if (!yk_rendezvous_client_receive_record(connection, out, end_s)) {
         return yk_fail(YK_ERROR_LOST,
                        "rank 0 at %s, port %" PRId32 ", was lost while the ranks met",
                        rendezvous->address, rendezvous->port);
     }
     yk_status refused = YK_OK;
     if (out->kind == YK_CONNECTION_REFUSED &&
-        yk_client_is_refused(connection, out, end_s, &refused)) {
+        yk_rendezvous_client_receive_refusal(connection, out, end_s, &refused)) {
         return refused;
     }
     return out->kind == kind ? YK_OK : fail_token(rendezvous);
 }
 
-static yk_status receive_bytes(const struct yk_rendezvous *rendezvous,
+static yk_status receive_bytes(const struct yk_rendezvous_options *rendezvous,
                                const struct yk_connection *connection, void *bytes, size_t size)
 {
     const struct yk_connection_record have = {.kind = YK_CONNECTION_RECEIVED};
@@ -130,20 +133,21 @@ static yk_status receive_bytes(const struct yk_rendezvous *rendezvous,
     const double end_s = yk_clock_now_s() + rendezvous->limit_s + grace_s;
     struct yk_connection_record received;
     YK_TRY(await(rendezvous, connection, YK_CONNECTION_BYTES, &received, end_s));
-    if (received.length != size || !yk_connection_receive(connection->fd, bytes, size, end_s) ||
-        !yk_connection_is_proven(connection, &received, bytes)) {
+    if (received.length != size ||
+        !yk_connection_receive_bytes(connection->fd, bytes, size, end_s) ||
+        !yk_connection_verify_proof(connection, &received, bytes)) {
         return yk_fail(YK_ERROR_LOST, "what rank 0 at %s, port %" PRId32 ", shares came damaged",
                        rendezvous->address, rendezvous->port);
     }
-    (void)yk_connection_send(connection, &have, NULL, end_s);
+    (void)yk_connection_send_record(connection, &have, NULL, end_s);
     YK_TRY(await(rendezvous, connection, YK_CONNECTION_DONE, &received, end_s));
-    return yk_connection_is_proven(connection, &received, NULL) ? YK_OK : fail_token(rendezvous);
+    return yk_connection_verify_proof(connection, &received, NULL) ? YK_OK : fail_token(rendezvous);
 }
 
-static yk_status join(const struct yk_rendezvous *rendezvous, void *bytes, size_t size)
+static yk_status join(const struct yk_rendezvous_options *rendezvous, void *bytes, size_t size)
 {
     struct yk_connection connection = {.fd = -1};
-    struct yk_client client = {
+    struct yk_rendezvous_client client = {
         .token = rendezvous->token,
         .rank = rendezvous->rank,
         .size = rendezvous->size,
@@ -168,16 +172,16 @@ static yk_status join(const struct yk_rendezvous *rendezvous, void *bytes, size_
 /* ---- rank 0 ---- */
 
 struct server {
-    const struct yk_rendezvous *rendezvous;
-    struct yk_address_list addresses;
-    struct yk_listener listener;
+    const struct yk_rendezvous_options *rendezvous;
+    struct yk_network_address_list addresses;
+    struct yk_rendezvous_listener listener;
 };
 
 /* ---- the place ---- */
 
 static yk_status fail_to_listen(const struct server *server, int problem)
 {
-    const struct yk_rendezvous *rendezvous = server->rendezvous;
+    const struct yk_rendezvous_options *rendezvous = server->rendezvous;
     return yk_fail(YK_ERROR_INPUT, "rank 0 cannot listen at %s, port %" PRId32 ": %s; %s",
                    rendezvous->interface ? rendezvous->interface : rendezvous->address,
                    rendezvous->port, strerror(problem),
@@ -188,11 +192,12 @@ static yk_status fail_to_listen(const struct server *server, int problem)
 
 static yk_status listen_at_addresses(struct server *server)
 {
-    struct yk_listener *listener = &server->listener;
+    struct yk_rendezvous_listener *listener = &server->listener;
     int problem = 0;
-    YK_TRY(yk_address_choose(server->rendezvous, &server->addresses));
+    YK_TRY(yk_network_address_choose_listening(server->rendezvous, &server->addresses));
     for (int32_t i = 0; i < server->addresses.count; i++) {
-        if (yk_address_listen(&server->addresses, i, &listener->sockets[listener->socket_count])) {
+        if (yk_network_address_listen(&server->addresses, i,
+                                      &listener->sockets[listener->socket_count])) {
             listener->socket_count++;
         } else if (problem != EADDRINUSE) {
             problem = errno;
@@ -205,9 +210,9 @@ static yk_status listen_at_addresses(struct server *server)
 
 static yk_status fail_missing(struct server *server)
 {
-    const struct yk_rendezvous *rendezvous = server->rendezvous;
+    const struct yk_rendezvous_options *rendezvous = server->rendezvous;
     struct yk_text text = {0};
-    yk_listener_name_missing(&server->listener, &text);
+    yk_rendezvous_listener_describe_missing_ranks(&server->listener, &text);
     yk_text_addf(
         &text, " of %" PRId32 " did not come to rank 0 at %s, port %" PRId32 ", within %.3g s",
         rendezvous->size, rendezvous->interface ? rendezvous->interface : rendezvous->address,
@@ -218,15 +223,15 @@ static yk_status fail_missing(struct server *server)
                      "for all",
                      server->listener.rejected);
     }
-    if (yk_address_is_local(&server->addresses)) {
+    if (yk_network_address_is_loopback(&server->addresses)) {
         yk_text_add(&text, "; that is ");
-        yk_address_describe(&server->addresses, &text);
+        yk_network_address_describe(&server->addresses, &text);
         yk_text_add(&text, " here, which no other machine reaches: for several machines give its "
                            "address as a number, or set YOKE_INTERFACE");
     }
     const yk_status status = yk_fail(YK_ERROR_LOST, "%s", yk_text_chars(&text));
     yk_text_free(&text);
-    return yk_listener_refuse(&server->listener, status);
+    return yk_rendezvous_listener_send_failure_to_clients(&server->listener, status);
 }
 
 /* ---- the bytes ---- */
@@ -234,7 +239,7 @@ static yk_status fail_missing(struct server *server)
 static yk_status fail_lost(struct server *server, int32_t rank)
 {
     yk_connection_close(&server->listener.clients[rank]);
-    return yk_listener_refuse(
+    return yk_rendezvous_listener_send_failure_to_clients(
         &server->listener,
         yk_fail(YK_ERROR_LOST, "rank %" PRId32 " was lost while the ranks met", rank));
 }
@@ -242,8 +247,9 @@ static yk_status fail_lost(struct server *server, int32_t rank)
 static bool has_received(const struct yk_connection *client, double end_s)
 {
     struct yk_connection_record received;
-    return yk_client_receive(client, &received, end_s) && received.kind == YK_CONNECTION_RECEIVED &&
-           yk_connection_is_proven(client, &received, NULL);
+    return yk_rendezvous_client_receive_record(client, &received, end_s) &&
+           received.kind == YK_CONNECTION_RECEIVED &&
+           yk_connection_verify_proof(client, &received, NULL);
 }
 
 static yk_status send_to_all(struct server *server, const void *bytes)
@@ -254,7 +260,7 @@ static yk_status send_to_all(struct server *server, const void *bytes)
     const int32_t size = server->rendezvous->size;
     const double end_s = yk_clock_now_s() + server->rendezvous->limit_s;
     for (int32_t i = 1; i < size; i++) {
-        if (!yk_connection_send(&server->listener.clients[i], &record, bytes, end_s)) {
+        if (!yk_connection_send_record(&server->listener.clients[i], &record, bytes, end_s)) {
             return fail_lost(server, i);
         }
     }
@@ -264,7 +270,7 @@ static yk_status send_to_all(struct server *server, const void *bytes)
         }
     }
     for (int32_t i = 1; i < size; i++) {
-        if (!yk_connection_send(&server->listener.clients[i], &done, NULL, end_s)) {
+        if (!yk_connection_send_record(&server->listener.clients[i], &done, NULL, end_s)) {
             return fail_lost(server, i);
         }
     }
@@ -273,18 +279,19 @@ static yk_status send_to_all(struct server *server, const void *bytes)
 
 static yk_status run_server(struct server *server, const void *bytes)
 {
-    YK_TRY(yk_listener_open(&server->listener));
+    YK_TRY(yk_rendezvous_listener_open(&server->listener));
     YK_TRY(listen_at_addresses(server));
-    YK_TRY(
-        yk_listener_accept_all(&server->listener, yk_clock_now_s() + server->rendezvous->limit_s));
+    YK_TRY(yk_rendezvous_listener_accept_all_ranks(&server->listener,
+                                                   yk_clock_now_s() + server->rendezvous->limit_s));
     if (server->listener.missing > 0) {
         return fail_missing(server);
     }
-    yk_listener_stop(&server->listener);
+    yk_rendezvous_listener_stop(&server->listener);
     return send_to_all(server, bytes);
 }
 
-static yk_status serve(const struct yk_rendezvous *rendezvous, const void *bytes, size_t size)
+static yk_status serve(const struct yk_rendezvous_options *rendezvous, const void *bytes,
+                       size_t size)
 {
     struct server server = {
         .rendezvous = rendezvous,
@@ -293,7 +300,7 @@ static yk_status serve(const struct yk_rendezvous *rendezvous, const void *bytes
                      .length = (uint32_t)size},
     };
     const yk_status status = run_server(&server, bytes);
-    yk_listener_close(&server.listener);
+    yk_rendezvous_listener_close(&server.listener);
     return status;
 }
 
@@ -303,7 +310,7 @@ static yk_status serve(const struct yk_rendezvous *rendezvous, const void *bytes
  * it. */
 static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
 {
-    const struct yk_rendezvous *rendezvous = user;
+    const struct yk_rendezvous_options *rendezvous = user;
     if (mine != YK_OK) {
         return mine;
     }
@@ -317,7 +324,7 @@ static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
     return rendezvous->rank == 0 ? serve(rendezvous, bytes, size) : join(rendezvous, bytes, size);
 }
 
-struct yk_comm_bootstrap yk_rendezvous_bootstrap(struct yk_rendezvous *rendezvous)
+struct yk_comm_bootstrap yk_rendezvous_make_bootstrap(struct yk_rendezvous_options *rendezvous)
 {
     return (struct yk_comm_bootstrap){
         .rank = rendezvous->rank,

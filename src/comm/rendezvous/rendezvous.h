@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Options of a rendezvous. The strings belong to the caller. */
-struct yk_rendezvous {
+struct yk_rendezvous_options {
     int32_t rank;
     int32_t size;
     const char *address; /* host name or numeric address of rank 0 */
@@ -33,13 +33,13 @@ struct yk_rendezvous {
 /* Reads the options from the launcher and the environment: YOKE_TOKEN (under torchrun, its run id
  * is the default), YOKE_INTERFACE, NCCL_SOCKET_IFNAME, and YOKE_MEET_S (default 60). Launcher and
  * environment must outlive the result. */
-yk_status yk_rendezvous_find(const struct yk_launcher *launcher,
-                             struct yk_rendezvous *out) YK_MUST_USE;
+yk_status yk_rendezvous_read_environment(const struct yk_launcher *launcher,
+                                         struct yk_rendezvous_options *out) YK_MUST_USE;
 
 /* Returns a bootstrap for the options of a comm backend. Each share() is one rendezvous of at most
  * YK_RENDEZVOUS_MAX_BYTES bytes; it returns when all ranks have the bytes. `rendezvous` must
  * outlive the result. */
-struct yk_comm_bootstrap yk_rendezvous_bootstrap(struct yk_rendezvous *rendezvous);
+struct yk_comm_bootstrap yk_rendezvous_make_bootstrap(struct yk_rendezvous_options *rendezvous);
 
 enum {
     YK_RENDEZVOUS_MAX_BYTES = 1 << 20,

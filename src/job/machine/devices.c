@@ -7,11 +7,11 @@
 
 #include <math.h>
 
-yk_status yk_devices_run(struct yk_devices_result *out)
+yk_status yk_devices_discover(struct yk_devices_result *out)
 {
-    YK_TRY(yk_discover(NULL, &out->machine));
+    YK_TRY(yk_discover_machine(NULL, &out->machine));
     for (int i = 0; i < out->machine.gpu_count; i++) {
-        const struct yk_datasheet *sheet = yk_discover_datasheet(out->machine.gpus[i].name);
+        const struct yk_datasheet *sheet = yk_discover_find_datasheet(out->machine.gpus[i].name);
         out->types[i] = sheet ? sheet->name : NULL;
     }
     return YK_OK;
@@ -20,7 +20,7 @@ yk_status yk_devices_run(struct yk_devices_result *out)
 yk_status yk_devices_write_cluster(const struct yk_devices_result *devices, struct yk_text *out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_TRY(yk_discover_cluster(&devices->machine, &cluster));
+    YK_TRY(yk_discover_make_cluster(&devices->machine, &cluster));
     const yk_status status = yk_cluster_write(cluster, out);
     yk_cluster_destroy(cluster);
     return status;
@@ -64,7 +64,7 @@ static yk_status add_devices(struct yk_text *out)
     }
     yk_text_add(out,
                 "Devices; rates are dense, in TFLOPS, with fp32 sums; --json has the sources\n");
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
 static yk_status add_links(struct yk_text *out)
@@ -85,7 +85,7 @@ static yk_status add_links(struct yk_text *out)
         yk_table_add(table, "%s", YK_UNITS_TEXT(link->latency_s, YK_UNIT_SECONDS));
     }
     yk_text_add(out, "\nLinks; bandwidths are one way, latencies are typical\n");
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
 yk_status yk_devices_write_datasheets_text(struct yk_text *out)
@@ -136,13 +136,13 @@ yk_status yk_devices_write_datasheets_json(struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "datasheets");
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "devices");
     for (size_t i = 0; i < yk_datasheet_count; i++) {
         write_sheet(&json, &yk_datasheets[i]);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_line(&json, 1);
+    yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "links");
     for (size_t i = 0; i < yk_interconnect_count; i++) {
         write_link(&json, &yk_interconnects[i]);

@@ -13,7 +13,7 @@ struct yk_devices_result {
     const char *types[YK_DISCOVER_MAX_GPUS]; /* (gpu_count) datasheet names; NULL: no datasheet */
 };
 
-yk_status yk_devices_run(struct yk_devices_result *out) YK_MUST_USE;
+yk_status yk_devices_discover(struct yk_devices_result *out) YK_MUST_USE;
 
 /* Appends the machine in the format of a cluster file. */
 yk_status yk_devices_write_cluster(const struct yk_devices_result *devices,

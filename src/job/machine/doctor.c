@@ -329,13 +329,13 @@ static void find_plugins(struct yk_doctor_result *result)
     for (size_t i = 0; i < yk_plugin_count; i++) {
         struct yk_doctor_plugin *row = &result->plugins[i];
         row->plugin = &yk_plugins[i];
-        row->found = yk_plugin_find(row->plugin->file, row->path);
+        row->found = yk_plugin_find_file(row->plugin->file, row->path);
     }
 }
 
 yk_status yk_doctor_run(struct yk_doctor_result *out)
 {
-    YK_TRY(yk_discover(NULL, &out->machine));
+    YK_TRY(yk_discover_machine(NULL, &out->machine));
     /* Before libraries: one that a plug-in has found by a path of its own is there. */
     try_backend(false, &out->backends[0]);
     try_backend(true, &out->backends[1]);
@@ -346,7 +346,7 @@ yk_status yk_doctor_run(struct yk_doctor_result *out)
 
 void yk_doctor_result_free(struct yk_doctor_result *result)
 {
-    for (size_t i = 0; i < YK_DOCTOR_BACKENDS; i++) {
+    for (size_t i = 0; i < YK_DOCTOR_BACKEND_COUNT; i++) {
         yk_text_free(&result->backends[i].device);
         yk_text_free(&result->backends[i].versions);
     }

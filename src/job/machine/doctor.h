@@ -15,7 +15,7 @@
 
 enum {
     YK_DOCTOR_VERSION_SIZE = 64,
-    YK_DOCTOR_BACKENDS = 2,
+    YK_DOCTOR_BACKEND_COUNT = 2,
     YK_DOCTOR_MAX_LIBRARIES = 16,
     YK_DOCTOR_MAX_PLUGINS = 4,
 };
@@ -49,7 +49,7 @@ struct yk_doctor_backend {
 
 /* Starts as {0}. */
 struct yk_doctor_result {
-    struct yk_doctor_backend backends[YK_DOCTOR_BACKENDS];
+    struct yk_doctor_backend backends[YK_DOCTOR_BACKEND_COUNT];
     struct yk_doctor_library libraries[YK_DOCTOR_MAX_LIBRARIES];
     struct yk_doctor_plugin plugins[YK_DOCTOR_MAX_PLUGINS];
     size_t library_count;

@@ -15,14 +15,14 @@ static yk_status check_counts(const struct yk_lines *translations,
         return yk_fail(YK_ERROR_INPUT,
                        "%s has %" PRId64 " line%s for %" PRId64
                        " translation%s; there must be one for each",
-                       reference, references->count, yk_text_plural(references->count),
-                       translations->count, yk_text_plural(translations->count));
+                       reference, references->count, yk_text_plural_suffix(references->count),
+                       translations->count, yk_text_plural_suffix(translations->count));
     }
     return YK_OK;
 }
 
-yk_status yk_bleu_score_lines(const struct yk_lines *translations, const char *reference,
-                              const struct yk_bleu_options *options, struct yk_bleu_score *out)
+yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char *reference,
+                                const struct yk_bleu_options *options, struct yk_bleu_score *out)
 {
     struct yk_lines *references = NULL;
     YK_TRY(yk_lines_read(reference, &references));
@@ -42,14 +42,14 @@ yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request, struct 
     struct yk_lines *translations = NULL;
     const char *source = NULL;
     YK_TRY(yk_lines_read_input(request->translations, &source, &translations));
-    const yk_status status = yk_bleu_score_lines(translations, request->reference, &options, out);
+    const yk_status status = yk_bleu_score_compute(translations, request->reference, &options, out);
     yk_lines_destroy(translations);
     return status;
 }
 
 yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_text *out)
 {
-    yk_bleu_add_line(&score->bleu, out);
+    yk_bleu_add_summary(&score->bleu, out);
     yk_text_add(out, "\n");
     yk_bleu_add_signature(&score->options, out);
     yk_text_add(out, "\n");
@@ -57,10 +57,10 @@ yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_
 }
 
 static void add_counts(struct yk_json_writer *json, const char *key,
-                       const int64_t counts[YK_BLEU_ORDERS])
+                       const int64_t counts[YK_BLEU_MAX_NGRAM])
 {
     yk_json_write_begin_array(json, key);
-    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+    for (int n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
         yk_json_write_integer(json, NULL, counts[n]);
     }
     yk_json_write_end_array(json);
@@ -68,17 +68,17 @@ static void add_counts(struct yk_json_writer *json, const char *key,
 
 yk_status yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text *out)
 {
-    const struct yk_bleu *bleu = &score->bleu;
+    const struct yk_bleu_result *bleu = &score->bleu;
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "bleu");
     yk_json_write_number(&json, "score", bleu->score);
     yk_json_write_begin_array(&json, "precisions");
-    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+    for (int n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
         yk_json_write_number(&json, NULL, bleu->precisions[n]);
     }
     yk_json_write_end_array(&json);
     yk_json_write_number(&json, "brevity_penalty", bleu->brevity_penalty);
-    yk_json_write_number(&json, "ratio", yk_bleu_ratio(bleu));
+    yk_json_write_number(&json, "ratio", yk_bleu_length_ratio(bleu));
     yk_json_write_integer(&json, "hypothesis_length", bleu->hypothesis_length);
     yk_json_write_integer(&json, "reference_length", bleu->reference_length);
     add_counts(&json, "matches", bleu->matches);

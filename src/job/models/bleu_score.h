@@ -19,7 +19,7 @@ struct yk_bleu_score_request {
 };
 
 struct yk_bleu_score {
-    struct yk_bleu bleu;
+    struct yk_bleu_result bleu;
     struct yk_bleu_options options; /* options of the computation */
 };
 
@@ -27,9 +27,9 @@ yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request,
                             struct yk_bleu_score *out) YK_MUST_USE;
 
 /* Scores translations in memory. `reference` is a file. */
-yk_status yk_bleu_score_lines(const struct yk_lines *translations, const char *reference,
-                              const struct yk_bleu_options *options,
-                              struct yk_bleu_score *out) YK_MUST_USE;
+yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char *reference,
+                                const struct yk_bleu_options *options,
+                                struct yk_bleu_score *out) YK_MUST_USE;
 
 /* Appends the line that sacreBLEU prints, followed by its signature. */
 yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score,

@@ -1,26 +1,26 @@
 #include "job/models/eval.h"
 
 #include "base/json_write.h"
-#include "job/counters.h"
+#include "job/device_counters.h"
 #include "job/model_data.h"
-#include "nn/inference/forward.h"
+#include "nn/inference/inference.h"
 #include "tensors/safetensors_writer.h"
-#include "train/run.h"
+#include "train/training_run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct logits {
-    struct yk_forward *forward;
+    struct yk_inference *forward;
     struct yk_safetensors_writer *writer;
-    struct yk_slice slice;
+    struct yk_sample_slice slice;
     float *row; /* (V) */
 };
 
 static void free_logits(struct logits *outputs)
 {
-    yk_forward_destroy(outputs->forward);
+    yk_inference_destroy(outputs->forward);
     yk_safetensors_writer_destroy(outputs->writer);
     free(outputs->slice.tokens);
     free(outputs->slice.lengths);
@@ -31,40 +31,43 @@ static void free_logits(struct logits *outputs)
 static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t samples, int64_t V,
                                struct logits *out)
 {
-    const size_t rows = (size_t)yk_sampler_rows(sampler, samples);
-    struct yk_slice *slice = &out->slice;
+    const size_t rows = (size_t)yk_sampler_max_slice_tokens(sampler, samples);
+    struct yk_sample_slice *slice = &out->slice;
     slice->tokens = calloc(rows, sizeof *slice->tokens);
     slice->targets = calloc(rows, sizeof *slice->targets);
     slice->lengths = calloc((size_t)samples, sizeof *slice->lengths);
     out->row = calloc((size_t)V, sizeof *out->row);
     return slice->tokens && slice->targets && slice->lengths && out->row
-               ? yk_sampler_fetch(sampler, 0, samples, slice)
+               ? yk_sampler_fetch_slice(sampler, 0, samples, slice)
                : yk_fail_out_of_memory();
 }
 
 static yk_status declare(struct logits *outputs, int64_t V)
 {
-    const struct yk_slice *slice = &outputs->slice;
+    const struct yk_sample_slice *slice = &outputs->slice;
     const int64_t dimensions[] = {slice->samples, slice->sequence, V};
-    YK_TRY(yk_safetensors_writer_declare(outputs->writer, "tokens", YK_TENSOR_I32, 2, dimensions));
-    YK_TRY(yk_safetensors_writer_declare(outputs->writer, "lengths", YK_TENSOR_I32, 1, dimensions));
-    YK_TRY(yk_safetensors_writer_declare(outputs->writer, "logits", YK_TENSOR_F32, 3, dimensions));
+    YK_TRY(yk_safetensors_writer_declare_tensor(outputs->writer, "tokens", YK_TENSOR_I32, 2,
+                                                dimensions));
+    YK_TRY(yk_safetensors_writer_declare_tensor(outputs->writer, "lengths", YK_TENSOR_I32, 1,
+                                                dimensions));
+    YK_TRY(yk_safetensors_writer_declare_tensor(outputs->writer, "logits", YK_TENSOR_F32, 3,
+                                                dimensions));
     return yk_safetensors_writer_begin(outputs->writer);
 }
 
 static yk_status write_rows(struct logits *outputs, int64_t V)
 {
-    const struct yk_slice *slice = &outputs->slice;
+    const struct yk_sample_slice *slice = &outputs->slice;
     const size_t samples = (size_t)slice->samples;
-    YK_TRY(yk_safetensors_writer_add(outputs->writer, slice->tokens,
-                                     samples * (size_t)slice->sequence * sizeof *slice->tokens));
-    YK_TRY(yk_safetensors_writer_add(outputs->writer, slice->lengths,
-                                     samples * sizeof *slice->lengths));
+    YK_TRY(yk_safetensors_writer_add_bytes(
+        outputs->writer, slice->tokens, samples * (size_t)slice->sequence * sizeof *slice->tokens));
+    YK_TRY(yk_safetensors_writer_add_bytes(outputs->writer, slice->lengths,
+                                           samples * sizeof *slice->lengths));
     for (int64_t sample = 0; sample < slice->samples; sample++) {
         for (int64_t position = 0; position < slice->sequence; position++) {
-            YK_TRY(yk_forward_logits(outputs->forward, sample, position, outputs->row));
-            YK_TRY(yk_safetensors_writer_add(outputs->writer, outputs->row,
-                                             (size_t)V * sizeof *outputs->row));
+            YK_TRY(yk_inference_get_logits(outputs->forward, sample, position, outputs->row));
+            YK_TRY(yk_safetensors_writer_add_bytes(outputs->writer, outputs->row,
+                                                   (size_t)V * sizeof *outputs->row));
         }
     }
     return yk_safetensors_writer_finish(outputs->writer, NULL);
@@ -75,13 +78,14 @@ static yk_status write_outputs(const struct yk_parameter_store *store,
                                struct logits *outputs)
 {
     const int64_t V = yk_model_config_target_vocabulary(store->net->config);
-    const struct yk_slice *slice = &outputs->slice;
+    const struct yk_sample_slice *slice = &outputs->slice;
     YK_TRY(fetch_samples(sampler, samples, V, outputs));
-    const struct yk_forward_shape shape = {.samples = slice->samples, .sequence = slice->sequence};
-    YK_TRY(yk_forward_create(store, &shape, &outputs->forward));
+    const struct yk_inference_shape shape = {.samples = slice->samples,
+                                             .sequence = slice->sequence};
+    YK_TRY(yk_inference_create(store, &shape, &outputs->forward));
     /* Without a decoder, the encoder is all count is. */
-    YK_TRY(yk_forward_encode(outputs->forward, slice->tokens, slice->lengths, slice->samples,
-                             slice->sequence));
+    YK_TRY(yk_inference_encode(outputs->forward, slice->tokens, slice->lengths, slice->samples,
+                               slice->sequence));
     YK_TRY(yk_safetensors_writer_create(path, &outputs->writer));
     YK_TRY(declare(outputs, V));
     return write_rows(outputs, V);
@@ -128,32 +132,32 @@ static yk_status open_counters(struct evaluation *evaluation)
     if (!evaluation->request->counters) {
         return YK_OK;
     }
-    YK_TRY(yk_device_choose(evaluation->request->model.device, &device));
-    return yk_counters_open(&device, &evaluation->recorder);
+    YK_TRY(yk_device_resolve_option(evaluation->request->model.device, &device));
+    return yk_device_counters_open_recorder(&device, &evaluation->recorder);
 }
 
 static yk_status open_data(struct evaluation *evaluation)
 {
     const struct yk_eval_request *request = evaluation->request;
     const struct yk_loaded_model *loaded = &evaluation->loaded;
-    const struct yk_model_data_model known = {
+    const struct yk_model_data_trained_model known = {
         .model = loaded->checkpoint->path,
         .tokenizer = loaded->tokenizer,
         .config = loaded->checkpoint->config,
     };
-    enum yk_dataset_kind kind = YK_DATASET_WINDOWS;
-    YK_TRY(yk_model_data_kind(known.config, request->data, &kind));
+    enum yk_dataset_kind kind = YK_DATASET_TEXT_WINDOWS;
+    YK_TRY(yk_model_data_detect_kind(known.config, request->data, &kind));
     const struct yk_dataset_request data = {
         .kind = kind,
         .path = request->data,
         .target_path = request->target,
         .part = request->data_part,
-        .longest =
-            kind == YK_DATASET_PAIRS ? known.config->positions : loaded->model->workload.sequence,
+        .longest = kind == YK_DATASET_SENTENCE_PAIRS ? known.config->positions
+                                                     : loaded->model->workload.sequence,
         .skip_faulty = request->skip_faulty,
         .packed = false,
     };
-    return yk_model_data_open(&data, &known, &evaluation->dataset);
+    return yk_model_data_open_for_trained_model(&data, &known, &evaluation->dataset);
 }
 
 static yk_status measure_loss(struct evaluation *evaluation)
@@ -164,7 +168,7 @@ static yk_status measure_loss(struct evaluation *evaluation)
         .sequence = workload->sequence,
         .slice_rows = workload->batch * workload->sequence,
     };
-    const struct yk_run_evaluation how = {
+    const struct yk_evaluation_options how = {
         .batch = workload->batch,
         .samples = evaluation->request->samples,
         .ran = evaluation->recorder ? note_pass : NULL,
@@ -174,8 +178,8 @@ static yk_status measure_loss(struct evaluation *evaluation)
     YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
     yk_status status =
         evaluation->recorder ? yk_counter_recorder_start(evaluation->recorder) : YK_OK;
-    YK_THEN(
-        yk_run_evaluate(evaluation->loaded.store, sampler, &how, &result->loss, &result->tokens));
+    YK_THEN(yk_evaluate_mean_loss(evaluation->loaded.store, sampler, &how, &result->loss,
+                                  &result->tokens));
     yk_sampler_destroy(sampler);
     result->perplexity = exp(result->loss);
     return status;
@@ -210,9 +214,9 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(measure_loss(evaluation));
     YK_TRY(read_counters(evaluation));
     if (request->outputs) {
-        yk_outputs_finish(&result->outputs,
-                          write_logits(evaluation->loaded.store, evaluation->dataset,
-                                       request->output_samples, request->outputs));
+        yk_output_files_record(&result->outputs,
+                               write_logits(evaluation->loaded.store, evaluation->dataset,
+                                            request->output_samples, request->outputs));
     }
     return isfinite(result->loss)
                ? YK_OK
@@ -233,7 +237,7 @@ yk_status yk_eval_run(const struct yk_eval_request *request, struct yk_eval_resu
 
 void yk_eval_result_free(struct yk_eval_result *result)
 {
-    yk_outputs_free(&result->outputs);
+    yk_output_files_free(&result->outputs);
     yk_arena_destroy(result->arena);
     *result = (struct yk_eval_result){0};
 }

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "job/loaded_model.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "trace/counters_file.h"
 
 #include <stdbool.h>
@@ -29,13 +29,13 @@ struct yk_eval_request {
 /* Starts as {0}. */
 struct yk_eval_result {
     struct yk_arena *arena;
-    const char *checkpoint;           /* path of the evaluated checkpoint */
-    int64_t step;                     /* training step of that checkpoint */
-    double loss;                      /* mean over `tokens` tokens, in nats */
-    double perplexity;                /* exp(loss); may be INFINITY */
-    int64_t tokens;                   /* number of predicted tokens */
-    struct yk_counter_ranks counters; /* one rank, or empty if counters were not requested */
-    struct yk_outputs outputs;        /* holds the failure to write the logits, if any */
+    const char *checkpoint;              /* path of the evaluated checkpoint */
+    int64_t step;                        /* training step of that checkpoint */
+    double loss;                         /* mean over `tokens` tokens, in nats */
+    double perplexity;                   /* exp(loss); may be INFINITY */
+    int64_t tokens;                      /* number of predicted tokens */
+    struct yk_counter_run_data counters; /* one rank, or empty if counters were not requested */
+    struct yk_output_files outputs;      /* holds the failure to write the logits, if any */
 };
 
 /* Fails with YK_ERROR_NUMBERS if the loss is not finite. */

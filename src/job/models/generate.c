@@ -1,9 +1,9 @@
 #include "job/models/generate.h"
 
 #include "base/number.h"
-#include "nn/inference/forward.h"
+#include "nn/inference/inference.h"
 #include "nn/inference/sampling.h"
-#include "tokenizer/chat.h"
+#include "tokenizer/chat_template.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum {
 struct generation {
     const struct yk_generate_request *request;
     struct yk_loaded_model loaded;
-    struct yk_forward *forward;
+    struct yk_inference *forward;
     int64_t window;     /* context length: tokens that the model attends to */
     int64_t vocabulary; /* V */
     int32_t *ids;       /* of the prompt and after it */
@@ -33,7 +33,7 @@ static yk_status read_ids(struct generation *generation)
     while (*word) {
         const size_t length = strcspn(word, ",");
         int64_t id = 0;
-        if (!yk_number_read_integer(word, length, &id) || id < 0 || id >= generation->vocabulary) {
+        if (!yk_number_parse_integer(word, length, &id) || id < 0 || id >= generation->vocabulary) {
             return yk_fail(YK_ERROR_USAGE,
                            "--prompt: \"%.*s\" is no token of this model, which has no tokenizer; "
                            "write ids from 0 to %lld with commas between them",
@@ -49,7 +49,7 @@ static yk_status read_ids(struct generation *generation)
  * trained on text alone has hardly seen it. */
 static yk_status store_prompt(struct generation *generation, const struct yk_token_ids *ids)
 {
-    const int32_t begin = yk_tokenizer_role(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
+    const int32_t begin = yk_tokenizer_role_id(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
     YK_TRY(yk_token_ids_status(ids));
     if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
         generation->ids[generation->count++] = begin;
@@ -70,18 +70,18 @@ static yk_status store_prompt(struct generation *generation, const struct yk_tok
 static yk_status add_chat(const struct generation *generation, struct yk_tokenizer_encoder *encoder,
                           struct yk_token_ids *out)
 {
-    struct yk_chat chat = {0};
+    struct yk_chat_template chat = {0};
     int64_t first = 0;
-    yk_status status = yk_chat_open(generation->loaded.tokenizer, encoder, &chat);
+    yk_status status = yk_chat_template_open(generation->loaded.tokenizer, encoder, &chat);
     if (status == YK_OK) {
-        yk_chat_add_begin(&chat, out);
-        status = yk_chat_add_message(&chat, YK_CHAT_USER, generation->request->prompt, "--prompt",
-                                     out, &first);
+        yk_chat_template_add_begin(&chat, out);
+        status = yk_chat_template_add_message(&chat, YK_CHAT_USER, generation->request->prompt,
+                                              "--prompt", out, &first);
     }
     if (status == YK_OK) {
-        yk_chat_add_header(&chat, YK_CHAT_ASSISTANT, out);
+        yk_chat_template_add_header(&chat, YK_CHAT_ASSISTANT, out);
     }
-    yk_chat_close(&chat);
+    yk_chat_template_close(&chat);
     return status;
 }
 
@@ -137,10 +137,10 @@ static yk_status begin(struct generation *generation)
     YK_TRY_NEW(loaded->arena, generation->logits, generation->vocabulary);
     YK_TRY_NEW(loaded->arena, generation->scratch, generation->vocabulary);
     YK_TRY(read_prompt(generation));
-    return yk_forward_create(
-        loaded->store,
-        &(struct yk_forward_shape){.samples = 1, .sequence = generation->window, .last_only = true},
-        &generation->forward);
+    return yk_inference_create(loaded->store,
+                               &(struct yk_inference_shape){
+                                   .samples = 1, .sequence = generation->window, .last_only = true},
+                               &generation->forward);
 }
 
 /* Whether text ends in what a cut-off character is shown as: more tokens may complete it. */
@@ -187,11 +187,11 @@ static yk_status write_token(struct generation *generation, struct yk_random *ra
     };
     const int64_t visible =
         generation->count < generation->window ? generation->count : generation->window;
-    YK_TRY(yk_forward_run(generation->forward, generation->ids + generation->count - visible, 1,
-                          visible));
-    YK_TRY(yk_forward_logits(generation->forward, 0, 0, generation->logits));
-    YK_TRY(yk_sampling_draw(generation->logits, generation->vocabulary, &options, random,
-                            generation->scratch, &generation->ids[generation->count]));
+    YK_TRY(yk_inference_run(generation->forward, generation->ids + generation->count - visible, 1,
+                            visible));
+    YK_TRY(yk_inference_get_logits(generation->forward, 0, 0, generation->logits));
+    YK_TRY(yk_sampling_draw_token(generation->logits, generation->vocabulary, &options, random,
+                                  generation->scratch, &generation->ids[generation->count]));
     generation->count++;
     return emit_text(generation, false);
 }
@@ -201,8 +201,8 @@ static bool reached_end_token(const struct generation *generation)
 {
     const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
     const int32_t last = generation->ids[generation->count - 1];
-    return tokenizer && (last == yk_tokenizer_role(tokenizer, YK_TOKEN_END) ||
-                         last == yk_tokenizer_id(tokenizer, "<|eot_id|>"));
+    return tokenizer && (last == yk_tokenizer_role_id(tokenizer, YK_TOKEN_END) ||
+                         last == yk_tokenizer_token_id(tokenizer, "<|eot_id|>"));
 }
 
 static yk_status write_all(struct generation *generation, struct yk_generate_result *out)
@@ -212,7 +212,7 @@ static yk_status write_all(struct generation *generation, struct yk_generate_res
     YK_TRY(begin(generation));
     out->prompt_tokens = generation->count;
     YK_TRY(emit_text(generation, false));
-    while (out->tokens < request->tokens && !out->ended && !yk_job_is_stopped(request->job)) {
+    while (out->tokens < request->tokens && !out->ended && !yk_job_stop_requested(request->job)) {
         YK_TRY(write_token(generation, &random));
         out->tokens++;
         out->ended = reached_end_token(generation);
@@ -225,7 +225,7 @@ yk_status yk_generate_run(const struct yk_generate_request *request, struct yk_g
     struct generation generation = {.request = request};
     *out = (struct yk_generate_result){0};
     const yk_status status = write_all(&generation, out);
-    yk_forward_destroy(generation.forward);
+    yk_inference_destroy(generation.forward);
     yk_loaded_model_close(&generation.loaded);
     return status;
 }

@@ -16,7 +16,7 @@
 struct yk_generate_request {
     struct yk_loaded_model_request model;
     const char *prompt; /* text, or token ids "464,3290" if the model has no tokenizer */
-    bool chat;          /* treat the prompt as a user's message (tokenizer/chat.h) */
+    bool chat;          /* treat the prompt as a user's message (tokenizer/chat_template.h) */
     int64_t tokens;     /* maximum number of generated tokens */
     double temperature; /* 0: greedy decoding */
     int64_t top_k;      /* sample from the k most probable tokens; 0: from all */
@@ -28,7 +28,7 @@ struct yk_generate_request {
     yk_status (*text)(void *user, const char *bytes, size_t length);
     void *user;
 
-    const struct yk_job *job; /* when stopped, generation ends without an error */
+    const struct yk_job_callbacks *job; /* when stopped, generation ends without an error */
 };
 
 struct yk_generate_result {

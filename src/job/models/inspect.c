@@ -17,7 +17,7 @@
 static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool *out)
 {
     struct yk_checkpoint_folder_list list = {0};
-    *out = yk_folder_has(path, "manifest.json") || yk_folder_has(path, "checkpoints");
+    *out = yk_folder_contains(path, "manifest.json") || yk_folder_contains(path, "checkpoints");
     if (!*out && yk_folder_exists(path)) {
         YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
         *out = list.count > 0;
@@ -65,9 +65,9 @@ static yk_status open_all(const char *path, struct yk_inspect_result *out)
         return open_shards(out);
     }
     YK_TRY(yk_tensor_set_open(out->opened->path, &out->set));
-    if (yk_folder_has(out->opened->path, "optimizer.safetensors")) {
+    if (yk_folder_contains(out->opened->path, "optimizer.safetensors")) {
         const char *file = NULL;
-        YK_TRY(yk_folder_path(out->opened->path, "optimizer.safetensors", out->arena, &file));
+        YK_TRY(yk_folder_join_path(out->opened->path, "optimizer.safetensors", out->arena, &file));
         YK_TRY(yk_safetensors_open(file, &out->optimizer_file));
     }
     return YK_OK;
@@ -108,7 +108,8 @@ static yk_status list_metadata(const struct yk_safetensors *file, struct yk_aren
     YK_TRY_NEW(arena, out->metadata, out->metadata_count);
     for (int32_t i = 0; i < out->metadata_count; i++) {
         const struct yk_safetensors_metadata_entry *note = &file->header->metadata[i];
-        out->metadata[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
+        out->metadata[i] =
+            (struct yk_inspect_metadata_entry){.key = note->key, .value = note->value};
     }
     return YK_OK;
 }
@@ -139,8 +140,8 @@ static bool is_preset(const struct yk_option *option, const char *word)
     if (!option->preset) {
         return false;
     }
-    if (yk_number_read(word, strlen(word), &value) &&
-        yk_number_read(option->preset, strlen(option->preset), &preset)) {
+    if (yk_number_parse(word, strlen(word), &value) &&
+        yk_number_parse(option->preset, strlen(option->preset), &preset)) {
         return value == preset;
     }
     return strcmp(word, option->preset) == 0;
@@ -153,7 +154,7 @@ static void add_options(const struct yk_json *options, struct yk_text *out)
     for (size_t i = 0; i < yk_train_option_table.count; i++) {
         const struct yk_option *option = &yk_train_option_table.rows[i];
         word.length = 0;
-        if (!yk_option_source_value(yk_json_get(options, option->name), &word) ||
+        if (!yk_option_add_json_value(yk_json_get(options, option->name), &word) ||
             is_preset(option, yk_text_chars(&word))) {
             continue;
         }
@@ -176,7 +177,7 @@ static yk_status describe_options(const char *options_json, struct yk_arena *are
     YK_TRY(yk_json_parse(options_json, strlen(options_json), &options));
     add_options(options, &words);
     yk_json_destroy(options);
-    return yk_text_move(&words, arena, out);
+    return yk_text_move_to_arena(&words, arena, out);
 }
 
 static yk_status describe_checkpoint(struct yk_inspect_result *out)
@@ -205,7 +206,7 @@ static yk_status describe_checkpoint(struct yk_inspect_result *out)
     };
     if (checkpoint->tokenizer) {
         yk_tokenizer_describe(checkpoint->tokenizer, &tokenizer);
-        YK_TRY(yk_text_move(&tokenizer, out->arena, &out->checkpoint->tokenizer));
+        YK_TRY(yk_text_move_to_arena(&tokenizer, out->arena, &out->checkpoint->tokenizer));
     }
     return describe_options(checkpoint->options_json, out->arena, &out->checkpoint->options);
 }
@@ -215,7 +216,7 @@ static yk_status count_tokens(const char *path, struct yk_inspect_result *out)
     struct yk_token_shard *shard = NULL;
     YK_TRY(yk_token_shard_open(path, &shard));
     out->is_token_shard = true;
-    out->tokens = yk_token_shard_count(shard);
+    out->tokens = yk_token_shard_token_count(shard);
     yk_token_shard_close(shard);
     return YK_OK;
 }

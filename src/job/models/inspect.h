@@ -28,7 +28,7 @@ struct yk_inspect_tensor {
 };
 
 /* One entry of a file's metadata. */
-struct yk_inspect_note {
+struct yk_inspect_metadata_entry {
     const char *key;
     const char *value;
 };
@@ -36,7 +36,7 @@ struct yk_inspect_note {
 struct yk_inspect_file {
     const char *path;
     uint64_t bytes;
-    struct yk_inspect_note *metadata;
+    struct yk_inspect_metadata_entry *metadata;
     int32_t metadata_count;
 };
 

@@ -5,7 +5,7 @@
 #include "base/folder.h"
 #include "base/text.h"
 #include "data/token_shard.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "job/text_files.h"
 #include "tokenizer/tokenizer.h"
 
@@ -29,7 +29,7 @@ static yk_status find_in_folder(const char *folder, const char *name, struct yk_
                                 const char **out)
 {
     *out = NULL;
-    return yk_folder_has(folder, name) ? yk_folder_path(folder, name, arena, out) : YK_OK;
+    return yk_folder_contains(folder, name) ? yk_folder_join_path(folder, name, arena, out) : YK_OK;
 }
 
 /* Whether a path ends as the files of a series do. */
@@ -62,14 +62,14 @@ static yk_status check_series(const char *output, const char *const *inputs, siz
         status = yk_text_status(&path);
         if (status == YK_OK) {
             const char *const pair[] = {i < count ? input : NULL, path.bytes};
-            status = yk_outputs_check(pair, 2, 1);
+            status = yk_output_files_check_paths(pair, 2, 1);
         }
     }
     yk_text_free(&path);
     return status;
 }
 
-yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
+yk_status yk_tokenize_output_check(const struct yk_tokenize_output *output,
                                    const struct yk_text_files *files, struct yk_arena *arena)
 {
     const char *tokenizer = output->tokenizer;
@@ -89,7 +89,7 @@ yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
         return check_series(output->path, paths, input_count);
     }
     paths[input_count] = output->path;
-    return yk_outputs_check(paths, input_count + 1, input_count);
+    return yk_output_files_check_paths(paths, input_count + 1, input_count);
 }
 
 enum {
@@ -99,19 +99,19 @@ enum {
 /* Files on their way to tokens. */
 struct encoding {
     const struct yk_tokenize_input *input;
-    const struct yk_job *job;
+    const struct yk_job_callbacks *job;
     struct yk_arena *arena;
     struct yk_tokenizer *tokenizer;
     struct yk_tokenizer_encoder *encoder;
-    struct yk_chunk_boundary cut;
+    struct yk_chunk_boundary_rules cut;
     struct yk_text_files files;
     struct yk_token_ids ids; /* of a piece */
     int32_t end;             /* put behind each file; −1: none */
     int64_t bytes;
 
-    struct yk_token_shard_writer *writer;         /* where they are written */
-    const struct yk_tokenize_show_request *shown; /* where they are handed out */
-    bool in_file;                                 /* that has begun and not ended */
+    struct yk_token_shard_writer *writer;                /* where they are written */
+    const struct yk_tokenize_list_tokens_request *shown; /* where they are handed out */
+    bool in_file;                                        /* that has begun and not ended */
 };
 
 static yk_status find_end(struct encoding *encoding)
@@ -120,7 +120,7 @@ static yk_status find_end(struct encoding *encoding)
     if (!encoding->input->append_end) {
         return YK_OK;
     }
-    encoding->end = yk_tokenizer_role(encoding->tokenizer, YK_TOKEN_END);
+    encoding->end = yk_tokenizer_role_id(encoding->tokenizer, YK_TOKEN_END);
     return encoding->end >= 0
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT,
@@ -134,9 +134,9 @@ static yk_status open_all(struct encoding *encoding)
     const struct yk_tokenize_input *input = encoding->input;
     YK_TRY(yk_arena_create(&encoding->arena));
     YK_TRY(yk_tokenizer_open(input->tokenizer, &encoding->tokenizer));
-    YK_TRY(yk_chunk_boundary_of(encoding->tokenizer, &encoding->cut));
+    YK_TRY(yk_chunk_boundary_from_tokenizer(encoding->tokenizer, &encoding->cut));
     YK_TRY(yk_tokenizer_encoder_create(encoding->tokenizer, &encoding->encoder));
-    yk_tokenizer_encoder_set_stop(encoding->encoder, yk_job_stop(encoding->job));
+    yk_tokenizer_encoder_set_stop(encoding->encoder, yk_job_stop_flag(encoding->job));
     YK_TRY(find_end(encoding));
     return yk_text_files_list(input->files, input->file_count, encoding->arena, &encoding->files);
 }
@@ -184,17 +184,17 @@ static yk_status write_chunk(void *user, const char *path, const char *text, siz
 static yk_status encode(struct encoding *encoding, const struct yk_tokenize_encode_request *request,
                         struct yk_tokenize_encode_result *out)
 {
-    struct yk_token_shard_written written = {0};
+    struct yk_token_shard_write_summary written = {0};
     YK_TRY(open_all(encoding));
-    const struct yk_tokenize_target output = {
+    const struct yk_tokenize_output output = {
         .path = request->output,
         .is_series = request->shard_tokens > 0,
         .tokenizer = request->input.tokenizer,
     };
-    YK_TRY(yk_tokenize_target_check(&output, &encoding->files, encoding->arena));
+    YK_TRY(yk_tokenize_output_check(&output, &encoding->files, encoding->arena));
     const struct yk_token_shard_writer_request shards = {
         .path = request->output,
-        .vocabulary = yk_tokenizer_count(encoding->tokenizer),
+        .vocabulary = yk_tokenizer_vocabulary_size(encoding->tokenizer),
         .shard_tokens = request->shard_tokens,
     };
     YK_TRY(yk_token_shard_writer_create(&shards, &encoding->writer));
@@ -228,7 +228,7 @@ void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result)
 
 static yk_status emit_token(const struct encoding *encoding, int32_t id)
 {
-    const struct yk_tokenize_show_request *request = encoding->shown;
+    const struct yk_tokenize_list_tokens_request *request = encoding->shown;
     struct yk_text text = {0};
     if (!request->texts) {
         return request->token(request->user, id, NULL);
@@ -243,14 +243,14 @@ static yk_status emit_token(const struct encoding *encoding, int32_t id)
 static yk_status show_chunk(void *user, const char *path, const char *text, size_t length)
 {
     struct encoding *encoding = user;
-    const struct yk_tokenize_show_request *request = encoding->shown;
+    const struct yk_tokenize_list_tokens_request *request = encoding->shown;
     YK_TRY(encode_chunk(encoding, path, text, length));
     if (!encoding->in_file) {
         YK_TRY(request->begin(request->user, path));
     }
     for (int64_t i = 0; i < encoding->ids.count; i++) {
         YK_TRY(emit_token(encoding, encoding->ids.items[i]));
-        if (i % TOKENS_BETWEEN_LOOKS == 0 && yk_job_is_stopped(encoding->job)) {
+        if (i % TOKENS_BETWEEN_LOOKS == 0 && yk_job_stop_requested(encoding->job)) {
             return yk_fail(YK_ERROR_STOPPED, "stopped between two tokens");
         }
     }
@@ -258,7 +258,7 @@ static yk_status show_chunk(void *user, const char *path, const char *text, size
     return encoding->in_file ? YK_OK : request->end(request->user);
 }
 
-yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request)
+yk_status yk_tokenize_list_tokens(const struct yk_tokenize_list_tokens_request *request)
 {
     struct encoding encoding = {
         .input = &request->input,
@@ -343,7 +343,7 @@ static yk_status emit_text(struct decoding *decoding, int64_t count)
 static yk_status check_ids(const struct decoding *decoding, int64_t first, const int32_t *chunk,
                            int64_t count)
 {
-    const int32_t known = yk_tokenizer_count(decoding->tokenizer);
+    const int32_t known = yk_tokenizer_vocabulary_size(decoding->tokenizer);
     for (int64_t i = 0; i < count; i++) {
         if (chunk[i] >= known) {
             return yk_fail(YK_ERROR_INPUT,
@@ -358,7 +358,7 @@ static yk_status check_ids(const struct decoding *decoding, int64_t first, const
 static yk_status decode(struct decoding *decoding)
 {
     static int32_t chunk[CHUNK_TOKENS];
-    const int64_t total = yk_token_shard_count(decoding->shard);
+    const int64_t total = yk_token_shard_token_count(decoding->shard);
     for (int64_t first = 0; first < total; first += CHUNK_TOKENS) {
         const int64_t left = total - first;
         const int64_t count = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;

@@ -18,12 +18,12 @@
 #include <stdint.h>
 
 enum {
-    YK_TOKENIZE_BYTES = 256, /* byte tokens that every trained tokenizer has */
+    YK_TOKENIZE_BYTE_TOKENS = 256, /* byte tokens that every trained tokenizer has */
     YK_TOKENIZE_MAX_TOKENS = YK_TOKEN_MAP_MAX_TOKENS
 };
 
 /* Trains a byte-level BPE tokenizer. */
-struct yk_tokenize_learn_request {
+struct yk_tokenize_train_tokenizer_request {
     const char *const *files;
     int32_t file_count;
     int64_t tokens;      /* vocabulary size */
@@ -31,10 +31,10 @@ struct yk_tokenize_learn_request {
                             list; NULL: the style "pairs" */
     int64_t min_times;   /* minimum frequency of a pair to be merged; −1 means 2 */
     const char *output;  /* path of the tokenizer.json */
-    const struct yk_job *job;
+    const struct yk_job_callbacks *job;
 };
 
-struct yk_tokenize_learn_result {
+struct yk_tokenize_train_tokenizer_result {
     int32_t tokens;  /* vocabulary size; less than requested if no pair was left to merge */
     int32_t special; /* special tokens, included in `tokens` */
     int32_t merges;
@@ -45,8 +45,8 @@ struct yk_tokenize_learn_result {
     double seconds;
 };
 
-yk_status yk_tokenize_learn(const struct yk_tokenize_learn_request *request,
-                            struct yk_tokenize_learn_result *out) YK_MUST_USE;
+yk_status yk_tokenize_train_tokenizer(const struct yk_tokenize_train_tokenizer_request *request,
+                                      struct yk_tokenize_train_tokenizer_result *out) YK_MUST_USE;
 
 /* The texts to encode, and the tokenizer. */
 struct yk_tokenize_input {
@@ -61,7 +61,7 @@ struct yk_tokenize_encode_request {
     struct yk_tokenize_input input;
     const char *output;   /* the shard (.bin); with shard_tokens: prefix of the shards */
     int64_t shard_tokens; /* tokens per shard; 0: one shard */
-    const struct yk_job *job;
+    const struct yk_job_callbacks *job;
 };
 
 /* Starts as {0}. */
@@ -80,7 +80,7 @@ yk_status yk_tokenize_encode(const struct yk_tokenize_encode_request *request,
 void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result);
 
 /* Encodes text and passes each token to a callback. */
-struct yk_tokenize_show_request {
+struct yk_tokenize_list_tokens_request {
     struct yk_tokenize_input input;
     bool texts; /* also pass the text of each token */
 
@@ -91,10 +91,11 @@ struct yk_tokenize_show_request {
     yk_status (*end)(void *user);
     void *user;
 
-    const struct yk_job *job;
+    const struct yk_job_callbacks *job;
 };
 
-yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request) YK_MUST_USE;
+yk_status
+yk_tokenize_list_tokens(const struct yk_tokenize_list_tokens_request *request) YK_MUST_USE;
 
 /* Decodes a shard and passes its text to a callback in chunks. */
 struct yk_tokenize_decode_request {
@@ -107,7 +108,7 @@ struct yk_tokenize_decode_request {
 yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request) YK_MUST_USE;
 
 /* Output path of a tokenizer or of shards. */
-struct yk_tokenize_target {
+struct yk_tokenize_output {
     const char *path;
     bool is_series;        /* `path` is a prefix of several files */
     const char *tokenizer; /* the tokenizer that is read; NULL: none */
@@ -115,7 +116,7 @@ struct yk_tokenize_target {
 
 /* Checks the output before any work is done. Fails if it would overwrite the tokenizer or an input
  * file, or if its folder is not writable. Temporary lists are allocated in `arena`. */
-yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
+yk_status yk_tokenize_output_check(const struct yk_tokenize_output *output,
                                    const struct yk_text_files *files,
                                    struct yk_arena *arena) YK_MUST_USE;
 

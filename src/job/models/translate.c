@@ -27,7 +27,7 @@ struct translator {
     struct sentence *sentences; /* by length, the longest first */
     struct yk_text *texts;      /* of the translations, in the order of the lines */
     struct yk_beam_options options;
-    struct yk_forward *forward;
+    struct yk_inference *forward;
     struct yk_beam *beam;
     int32_t *tokens;  /* (batch, T) */
     int32_t *lengths; /* (batch) */
@@ -84,7 +84,7 @@ static yk_status allocate(struct translator *translator)
     const int64_t batch = translator->request->batch;
     const int64_t source = translator->sentences[0].count;
     const int64_t target = longest_output(translator, source);
-    const struct yk_forward_shape shape = {
+    const struct yk_inference_shape shape = {
         .samples = batch * translator->request->beams,
         .sequence = source,
         .target_sequence = target,
@@ -96,7 +96,7 @@ static yk_status allocate(struct translator *translator)
     if (!translator->tokens || !translator->lengths || !translator->longest) {
         return yk_fail_out_of_memory();
     }
-    YK_TRY(yk_forward_create(loaded->store, &shape, &translator->forward));
+    YK_TRY(yk_inference_create(loaded->store, &shape, &translator->forward));
     return yk_beam_create(&translator->options, batch, target,
                           yk_model_config_target_vocabulary(loaded->model->config),
                           &translator->beam);
@@ -124,13 +124,13 @@ static yk_status translate(struct translator *translator, const struct sentence 
         .longest = translator->longest,
         .sentences = count,
         .sequence = sequence,
-        .stop = yk_job_stop(translator->request->job),
+        .stop = yk_job_stop_flag(translator->request->job),
     };
     YK_TRY(yk_beam_search(translator->beam, translator->forward, &input));
     for (int64_t i = 0; i < count; i++) {
         int64_t length = 0;
         double score = 0;
-        const int32_t *ids = yk_beam_best(translator->beam, i, &length, &score);
+        const int32_t *ids = yk_beam_get_best_output(translator->beam, i, &length, &score);
         YK_TRY(yk_tokenizer_decode(translator->loaded.tokenizer, ids, length, true,
                                    &translator->texts[sentences[i].line]));
     }
@@ -159,7 +159,8 @@ static yk_status translate_all(struct translator *translator)
         }
         YK_TRY(status);
         done += batch;
-        yk_job_progress(translator->request->job, "translating", (double)done / (double)count);
+        yk_job_report_progress(translator->request->job, "translating",
+                               (double)done / (double)count);
     }
     return YK_OK;
 }
@@ -168,12 +169,12 @@ static yk_status translate_all(struct translator *translator)
  * the padding. */
 static yk_status find_tokens(struct translator *translator)
 {
-    const struct yk_config_token_ids *ids = &translator->loaded.model->config->ids;
+    const struct yk_special_token_ids *ids = &translator->loaded.model->config->ids;
     const struct yk_tokenizer *tokenizer = translator->loaded.tokenizer;
     const int32_t end =
-        ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_role(tokenizer, YK_TOKEN_END);
+        ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_role_id(tokenizer, YK_TOKEN_END);
     const int32_t pad =
-        ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
+        ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
     translator->options = (struct yk_beam_options){
         .width = (int32_t)translator->request->beams,
         .length_penalty = translator->request->length_penalty,
@@ -201,9 +202,10 @@ static yk_status check_model(const struct yk_loaded_model *loaded)
         return yk_fail(YK_ERROR_INPUT, "%s has no tokenizer to cut text into tokens",
                        loaded->checkpoint->path);
     }
-    if (yk_tokenizer_count(loaded->tokenizer) > loaded->model->config->vocabulary) {
+    if (yk_tokenizer_vocabulary_size(loaded->tokenizer) > loaded->model->config->vocabulary) {
         return yk_fail(YK_ERROR_INPUT, "%s: the tokenizer has %d tokens, but the model knows %lld",
-                       loaded->checkpoint->path, (int)yk_tokenizer_count(loaded->tokenizer),
+                       loaded->checkpoint->path,
+                       (int)yk_tokenizer_vocabulary_size(loaded->tokenizer),
                        (long long)loaded->model->config->vocabulary);
     }
     return YK_OK;
@@ -254,7 +256,7 @@ static void close_all(struct translator *translator)
     free(translator->longest);
     yk_token_ids_free(&translator->ids);
     yk_beam_destroy(translator->beam);
-    yk_forward_destroy(translator->forward);
+    yk_inference_destroy(translator->forward);
     yk_lines_destroy(translator->lines);
     yk_loaded_model_close(&translator->loaded);
 }
@@ -281,7 +283,7 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
     }
     yk_status status = yk_text_status(&all);
     YK_THEN(yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines));
-    YK_THEN(yk_bleu_score_lines(lines, translator->request->reference, &options, out));
+    YK_THEN(yk_bleu_score_compute(lines, translator->request->reference, &options, out));
     yk_lines_destroy(lines);
     yk_text_free(&all);
     return status;
@@ -307,9 +309,9 @@ static yk_status run(struct translator *translator, struct yk_translate_result *
     YK_TRY(encoded);
     const int64_t lines = translator->lines->count;
     qsort(translator->sentences, (size_t)lines, sizeof *translator->sentences, by_length);
-    yk_job_begin(translator->request->job);
+    yk_job_report_begin(translator->request->job);
     const yk_status translated = translate_all(translator);
-    yk_job_end(translator->request->job);
+    yk_job_report_end(translator->request->job);
     YK_TRY(translated);
     for (int64_t i = 0; i < lines; i++) {
         YK_TRY(yk_text_status(&translator->texts[i]));

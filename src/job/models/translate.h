@@ -28,7 +28,7 @@ struct yk_translate_request {
     yk_status (*line)(void *user, const char *bytes, size_t length);
     void *user;
 
-    const struct yk_job *job; /* when stopped, the job fails with YK_ERROR_STOPPED */
+    const struct yk_job_callbacks *job; /* when stopped, the job fails with YK_ERROR_STOPPED */
 };
 
 struct yk_translate_result {

@@ -2,36 +2,36 @@
 
 #include "base/log.h"
 #include "export/export.h"
-#include "job/outputs.h"
-#include "job/planning/planning.h"
+#include "job/output_files.h"
+#include "job/planning/planning_inputs.h"
 #include "planner/placement/placement.h"
 #include "planner/planner.h"
 
 #include <string.h>
 
-bool yk_plan_job_strategy_choices(size_t number, struct yk_choice *out)
+bool yk_plan_job_strategy_choices(size_t number, struct yk_option_choice *out)
 {
-    *out = (struct yk_choice){"random", NULL};
-    if (number < YK_STRATEGY_COUNT) {
-        out->name = yk_plan_strategy_name((enum yk_strategy)number);
+    *out = (struct yk_option_choice){"random", NULL};
+    if (number < YK_SHARDING_STRATEGY_COUNT) {
+        out->name = yk_plan_strategy_name((enum yk_sharding_strategy)number);
     }
-    return number <= YK_STRATEGY_COUNT;
+    return number <= YK_SHARDING_STRATEGY_COUNT;
 }
 
 /* The placement algorithms that never divide a layer. */
-bool yk_plan_job_placement_choices(size_t number, struct yk_choice *out)
+bool yk_plan_job_placement_choices(size_t number, struct yk_option_choice *out)
 {
-    const char *name = yk_placement_algorithm(number);
-    *out = (struct yk_choice){name, NULL};
+    const char *name = yk_placement_algorithm_name(number);
+    *out = (struct yk_option_choice){name, NULL};
     return name && yk_placement_plan_supports(name);
 }
 
-bool yk_plan_job_export_choices(size_t number, struct yk_choice *out)
+bool yk_plan_job_export_choices(size_t number, struct yk_option_choice *out)
 {
     if (number >= yk_exporter_count) {
         return false;
     }
-    *out = (struct yk_choice){yk_exporters[number]->name, yk_exporters[number]->summary};
+    *out = (struct yk_option_choice){yk_exporters[number]->name, yk_exporters[number]->summary};
     return true;
 }
 
@@ -42,12 +42,12 @@ static yk_status read_decisions(const char *words, uint32_t *out)
     for (const char *word = words; *word;) {
         const size_t length = strcspn(word, ",");
         int32_t found = 0;
-        while (found < YK_DECISION_COUNT &&
+        while (found < YK_PLAN_DECISION_COUNT &&
                (strlen(yk_plan_decision_name(found)) != length ||
                 strncmp(yk_plan_decision_name(found), word, length) != 0)) {
             found++;
         }
-        if (found == YK_DECISION_COUNT) {
+        if (found == YK_PLAN_DECISION_COUNT) {
             return yk_fail(YK_ERROR_USAGE,
                            "--only: there is no decision \"%.*s\"; there are shares, parts, "
                            "strategies, block, order, placement and recomputation, with commas "
@@ -63,11 +63,11 @@ static yk_status read_decisions(const char *words, uint32_t *out)
 static yk_status read_strategy(const struct yk_plan_job_request *request,
                                struct yk_plan_request *out)
 {
-    out->strategy = YK_STRATEGY_COUNT;
+    out->strategy = YK_SHARDING_STRATEGY_COUNT;
     out->random_strategies = request->strategy && strcmp(request->strategy, "random") == 0;
-    for (int32_t s = 0; request->strategy && s < YK_STRATEGY_COUNT; s++) {
-        if (strcmp(request->strategy, yk_plan_strategy_name((enum yk_strategy)s)) == 0) {
-            out->strategy = (enum yk_strategy)s;
+    for (int32_t s = 0; request->strategy && s < YK_SHARDING_STRATEGY_COUNT; s++) {
+        if (strcmp(request->strategy, yk_plan_strategy_name((enum yk_sharding_strategy)s)) == 0) {
+            out->strategy = (enum yk_sharding_strategy)s;
         }
     }
     return request->only ? read_decisions(request->only, &out->decisions) : YK_OK;
@@ -146,14 +146,15 @@ static yk_status check(const struct yk_plan_job_request *request)
     const char *const paths[] = {request->planning.model,   request->planning.cluster,
                                  request->planning.profile, request->map,
                                  request->output,           export_path(request)};
-    return yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4);
+    return yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 4);
 }
 
-static yk_status prepare(const struct yk_plan_job_request *request, struct yk_planning *planning)
+static yk_status prepare(const struct yk_plan_job_request *request,
+                         struct yk_planning_inputs *planning)
 {
-    YK_TRY(yk_planning_open(&request->planning, planning));
+    YK_TRY(yk_planning_inputs_open(&request->planning, planning));
     struct yk_plan_request *planned = &planning->request;
-    YK_TRY(yk_workload_read(&request->workload, planned->config, &planned->workload));
+    YK_TRY(yk_workload_resolve(&request->workload, planned->config, &planned->workload));
     YK_TRY(read_strategy(request, planned));
     if (request->workload.recompute) {
         planned->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
@@ -164,23 +165,25 @@ static yk_status prepare(const struct yk_plan_job_request *request, struct yk_pl
     }
     planned->micro_batches = (int32_t)request->micro_batches;
     planned->clip = request->clip;
-    planned->search = yk_job_search_options(&request->search, request->job);
+    planned->search = yk_job_make_scheduler_options(&request->search, request->job);
     return YK_OK;
 }
 
 /* Makes a plan from a placement and examines it. */
 static yk_status plan_placement(const struct yk_plan_job_request *request,
-                                const struct yk_planning *planning, struct yk_planner_outcome **out)
+                                const struct yk_planning_inputs *planning,
+                                struct yk_planner_outcome **out)
 {
-    const struct yk_module_map *map = NULL;
+    const struct yk_device_map *map = NULL;
     struct yk_placement_plan placed = {0};
     const char *way = request->placement ? request->placement : "map";
     if (request->map) {
-        YK_TRY(yk_planning_open_map(request->map, planning->request.config,
-                                    planning->cluster->device_count, planning->arena, &map));
+        YK_TRY(yk_planning_inputs_read_device_map(request->map, planning->request.config,
+                                                  planning->cluster->device_count, planning->arena,
+                                                  &map));
     }
     YK_TRY(yk_placement_plan_search(&planning->request, way, map, planning->arena, &placed));
-    YK_TRY(yk_planner_examine(&planning->request, placed.plan, false, out));
+    YK_TRY(yk_planner_evaluate(&planning->request, placed.plan, false, out));
     (*out)->trials = placed.trials;
     (*out)->cut_short = placed.cut_short;
     return YK_OK;
@@ -190,13 +193,13 @@ yk_status yk_plan_job_run(const struct yk_plan_job_request *request, struct yk_p
 {
     YK_TRY(check(request));
     YK_TRY(prepare(request, &out->planning));
-    yk_job_begin(request->job);
+    yk_job_report_begin(request->job);
     const yk_status status = request->placement || request->map
                                  ? plan_placement(request, &out->planning, &out->planned)
                                  : yk_planner_search(&out->planning.request, &out->planned);
-    yk_job_end(request->job);
+    yk_job_report_end(request->job);
     if (status == YK_OK) {
-        yk_job_note_interruption(request->job);
+        yk_job_log_interruption(request->job);
     }
     return status;
 }
@@ -212,13 +215,14 @@ static void log_notes(const char *path, const struct yk_text *notes)
 }
 
 static yk_status export_plan(const struct yk_plan_job_request *request,
-                             const struct yk_planner_outcome *planned, struct yk_outputs *outputs)
+                             const struct yk_planner_outcome *planned,
+                             struct yk_output_files *outputs)
 {
     const struct yk_exporter *exporter = exporter_of(request);
     const char *path = export_path(request);
     struct yk_text notes = {0};
-    struct yk_text *text = request->export_output ? yk_outputs_add(outputs, path)
-                                                  : yk_outputs_add_nofollow(outputs, path);
+    struct yk_text *text = request->export_output ? yk_output_files_add(outputs, path)
+                                                  : yk_output_files_add_nofollow(outputs, path);
     const yk_status status = exporter->write(planned->plan, planned->study->model,
                                              planned->study->cluster, text, &notes);
     if (status == YK_OK) {
@@ -233,28 +237,29 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
                                   const struct yk_plan_job_result *result)
 {
     const struct yk_planner_outcome *planned = result->planned;
-    struct yk_outputs outputs = {0};
+    struct yk_output_files outputs = {0};
     if (!planned->plan) {
-        return yk_planner_fail_unfound(planned);
+        return yk_planner_fail_no_plan_found(planned);
     }
-    YK_TRY(yk_planner_fail_unfit(planned));
+    YK_TRY(yk_planner_fail_plan_does_not_fit(planned));
     if (request->output) {
-        struct yk_plan_context context = yk_planning_context(&result->planning);
+        struct yk_plan_file_context context = yk_planning_inputs_plan_context(&result->planning);
         context.path = request->output;
-        yk_outputs_finish(&outputs, yk_plan_file_write(planned->plan, &context,
-                                                       yk_outputs_add(&outputs, request->output)));
+        yk_output_files_record(&outputs,
+                               yk_plan_file_write(planned->plan, &context,
+                                                  yk_output_files_add(&outputs, request->output)));
     }
     if (request->export) {
         const yk_status status = export_plan(request, planned, &outputs);
-        yk_outputs_finish(&outputs,
-                          status == YK_OK ? status : yk_status_prefix(status, "not exported"));
+        yk_output_files_record(&outputs,
+                               status == YK_OK ? status : yk_status_prefix(status, "not exported"));
     }
-    return yk_outputs_write(&outputs);
+    return yk_output_files_write(&outputs);
 }
 
 void yk_plan_job_result_free(struct yk_plan_job_result *result)
 {
     yk_planner_outcome_destroy(result->planned);
-    yk_planning_close(&result->planning);
+    yk_planning_inputs_close(&result->planning);
     *result = (struct yk_plan_job_result){0};
 }

@@ -29,11 +29,11 @@ static void add_rest(const struct yk_sim *sim, struct yk_text *out)
 
 static void add_headlines(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    const struct yk_mfu mfu = yk_planner_mfu(planned);
+    const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
     yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
                  YK_UNITS_TEXT(planned->trial.step_s, YK_UNIT_SECONDS),
-                 100 * yk_error_band_error(&planned->trial.band), planned->tokens_per_s,
+                 100 * yk_error_band_relative_error(&planned->trial.band), planned->tokens_per_s,
                  100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n",
                  YK_UNITS_TEXT(planned->bound_s, YK_UNIT_SECONDS),
@@ -43,7 +43,7 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
                  planned->trial.sim->slowdown);
     add_rest(planned->trial.sim, out);
     yk_text_add(out, "\n  context     ");
-    yk_explain_context(planned->study, planned->plan, out);
+    yk_explain_context_memory(planned->study, planned->plan, out);
     yk_text_add(out, "\n");
 }
 
@@ -53,7 +53,7 @@ static void add_search(const struct yk_planner_outcome *planned, struct yk_text 
     const bool searched = planned->trials > 0 || planned->cut_short;
     if (searched) {
         yk_text_addf(out, "  search      %lld trial%s, %s\n", (long long)planned->trials,
-                     yk_text_plural(planned->trials),
+                     yk_text_plural_suffix(planned->trials),
                      !planned->cut_short                 ? "complete"
                      : planned->request.search.moves > 0 ? "cut short by the limit of trials"
                                                          : "cut short by the budget");
@@ -68,8 +68,8 @@ static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int
 {
     const struct yk_sim_rank *one = &planned->trial.sim->ranks[a];
     const struct yk_sim_rank *other = &planned->trial.sim->ranks[b];
-    const struct yk_plan_member *left = yk_planner_member(planned->plan, a);
-    const struct yk_plan_member *right = yk_planner_member(planned->plan, b);
+    const struct yk_plan_group_member *left = yk_planner_find_member(planned->plan, a);
+    const struct yk_plan_group_member *right = yk_planner_find_member(planned->plan, b);
     return left && right && left->share == right->share && left->part == right->part &&
            planned->trial.peaks[a].bytes == planned->trial.peaks[b].bytes &&
            planned->plan->ranks[a].limit_bytes == planned->plan->ranks[b].limit_bytes &&
@@ -93,7 +93,7 @@ static void add_device_row(const struct yk_planner_outcome *planned, int32_t fir
                            struct yk_table *table)
 {
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[first];
-    const struct yk_plan_member *member = yk_planner_member(planned->plan, first);
+    const struct yk_plan_group_member *member = yk_planner_find_member(planned->plan, first);
     const struct yk_device *device =
         &planned->study->cluster->devices[planned->plan->ranks[first].device];
     const double step_s = planned->trial.step_s;
@@ -146,7 +146,7 @@ static yk_status add_ranks(const struct yk_planner_outcome *planned,
         }
         write(planned, first, last, table);
     }
-    const yk_status status = yk_table_finish(table, out);
+    const yk_status status = yk_table_write_and_destroy(table, out);
     yk_text_add(out, "\n");
     return status;
 }
@@ -171,7 +171,7 @@ static yk_status add_devices(const struct yk_planner_outcome *planned, struct yk
 static bool is_same(const struct yk_plan *plan, int32_t a, int32_t b)
 {
     return plan->layers[a].group == plan->layers[b].group &&
-           yk_plan_strategy(plan, a) == yk_plan_strategy(plan, b) &&
+           yk_plan_effective_strategy(plan, a) == yk_plan_effective_strategy(plan, b) &&
            plan->layers[a].recompute == plan->layers[b].recompute;
 }
 
@@ -207,15 +207,15 @@ static yk_status add_layers(const struct yk_planner_outcome *planned, struct yk_
         while (last + 1 < plan->layer_count && is_same(plan, first, last + 1)) {
             last++;
         }
-        yk_explain_layers(planned->study->model, first, last, &words);
+        yk_explain_layer_range(planned->study->model, first, last, &words);
         name_group(planned, plan->layers[first].group, group);
         yk_table_add(table, "%s", yk_text_chars(&words));
-        yk_table_add(table, "%s", yk_plan_strategy_name(yk_plan_strategy(plan, first)));
+        yk_table_add(table, "%s", yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)));
         yk_table_add(table, "%s", group);
         yk_table_add(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
         yk_text_free(&words);
     }
-    const yk_status status = yk_table_finish(table, out);
+    const yk_status status = yk_table_write_and_destroy(table, out);
     yk_text_add(out, "\n");
     return status;
 }
@@ -232,7 +232,7 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
-        char step[YK_UNITS_SIZE] = "-";
+        char step[YK_UNITS_BUFFER_SIZE] = "-";
         char more[WORDS_SIZE] = "does not fit";
         if (!isnan(row->step_s)) {
             yk_units_format(row->step_s, YK_UNIT_SECONDS, step);
@@ -245,7 +245,7 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
         yk_table_add(table, "%s", more);
         yk_table_add(table, "%s", row->remark ? row->remark : "");
     }
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
 static void add_leave_one_out(const struct yk_planner_outcome *planned, struct yk_text *out)
@@ -253,7 +253,7 @@ static void add_leave_one_out(const struct yk_planner_outcome *planned, struct y
     for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
         const char *name = planned->study->cluster->devices[row->device].name;
-        char step[YK_UNITS_SIZE];
+        char step[YK_UNITS_BUFFER_SIZE];
         yk_units_format(row->step_s, YK_UNIT_SECONDS, step);
         yk_text_add(out, i == 0 ? "\n" : "");
         if (isnan(row->step_s)) {
@@ -265,10 +265,10 @@ static void add_leave_one_out(const struct yk_planner_outcome *planned, struct y
     }
 }
 
-yk_status yk_plan_output_text(const struct yk_planner_outcome *planned, struct yk_text *out)
+yk_status yk_plan_output_write_text(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    yk_workload_add_title(planned->request.config, planned->study->cluster,
-                          &planned->request.workload, out);
+    yk_workload_write_title(planned->request.config, planned->study->cluster,
+                            &planned->request.workload, out);
     yk_text_add(out, "\n");
     if (planned->study->cluster->assumption) {
         yk_text_addf(out, "%s\n", planned->study->cluster->assumption);
@@ -289,14 +289,14 @@ yk_status yk_plan_output_text(const struct yk_planner_outcome *planned, struct y
     return yk_text_status(out);
 }
 
-static bool is_message(const struct yk_op_class *class)
+static bool is_message(const struct yk_sim_op_class *class)
 {
     return class->bytes > 0;
 }
 
 /* Layer and device of a class of ops; NULL for messages, which have neither. */
 static const char *layer_of(const struct yk_planner_outcome *planned,
-                            const struct yk_op_class *class)
+                            const struct yk_sim_op_class *class)
 {
     return is_message(class) || class->layer == YK_LAYER_NONE
                ? NULL
@@ -304,14 +304,15 @@ static const char *layer_of(const struct yk_planner_outcome *planned,
 }
 
 static const char *device_of(const struct yk_planner_outcome *planned,
-                             const struct yk_op_class *class)
+                             const struct yk_sim_op_class *class)
 {
     const int32_t device = planned->plan->ranks[class->rank].device;
     return is_message(class) ? NULL : planned->study->cluster->devices[device].name;
 }
 
 static yk_status add_times(const struct yk_planner_outcome *planned,
-                           const struct yk_op_class *classes, int32_t count, struct yk_text *out)
+                           const struct yk_sim_op_class *classes, int32_t count,
+                           struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"op", YK_TABLE_LEFT},     {"of", YK_TABLE_LEFT},       {"on", YK_TABLE_LEFT},
@@ -321,7 +322,7 @@ static yk_status add_times(const struct yk_planner_outcome *planned,
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_op_class *class = &classes[i];
+        const struct yk_sim_op_class *class = &classes[i];
         const char *layer = layer_of(planned, class);
         const char *device = device_of(planned, class);
         yk_table_add(table, "%s", yk_op_kind_name(class->kind));
@@ -339,15 +340,16 @@ static yk_status add_times(const struct yk_planner_outcome *planned,
         yk_table_add(table, "±%.0f %%", 100 * class->time.error);
         yk_table_add(table, "%s", yk_cost_origin_name(class->time.origin));
     }
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
-static void write_times(const struct yk_planner_outcome *planned, const struct yk_op_class *classes,
-                        int32_t count, struct yk_json_writer *json)
+static void write_times(const struct yk_planner_outcome *planned,
+                        const struct yk_sim_op_class *classes, int32_t count,
+                        struct yk_json_writer *json)
 {
     yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_op_class *class = &classes[i];
+        const struct yk_sim_op_class *class = &classes[i];
         yk_json_write_begin_row(json, 0);
         yk_json_write_string(json, "op", yk_op_kind_name(class->kind));
         yk_json_write_string(json, "layer", layer_of(planned, class));
@@ -368,9 +370,10 @@ static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
                                     struct yk_json_writer *json, struct yk_arena *arena,
                                     struct yk_text *out)
 {
-    struct yk_op_class *classes = NULL;
+    struct yk_sim_op_class *classes = NULL;
     int32_t count = 0;
-    YK_TRY(yk_sim_op_classes(planned->trial.sim, planned->study->costs, arena, &classes, &count));
+    YK_TRY(yk_sim_count_op_classes(planned->trial.sim, planned->study->costs, arena, &classes,
+                                   &count));
     if (!json) {
         return add_times(planned, classes, count, out);
     }
@@ -378,9 +381,10 @@ static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
     return yk_text_status(out);
 }
 
-yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned, struct yk_text *out)
+yk_status yk_plan_output_write_op_times_text(const struct yk_planner_outcome *planned,
+                                             struct yk_text *out)
 {
-    YK_TRY_IN_ARENA(arena, add_or_write_times(planned, NULL, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_or_write_times(planned, NULL, arena, out));
     return YK_OK;
 }
 
@@ -390,7 +394,7 @@ static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
     const struct yk_plan *plan = planned->plan;
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
-    const struct yk_plan_member *member = yk_planner_member(plan, rank);
+    const struct yk_plan_group_member *member = yk_planner_find_member(plan, rank);
     yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name",
                          planned->study->cluster->devices[plan->ranks[rank].device].name);
@@ -421,7 +425,8 @@ static void write_layer(const struct yk_planner_outcome *planned, int32_t layer,
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name", planned->study->model->layers[layer].name);
-    yk_json_write_string(json, "strategy", yk_plan_strategy_name(yk_plan_strategy(plan, layer)));
+    yk_json_write_string(json, "strategy",
+                         yk_plan_strategy_name(yk_plan_effective_strategy(plan, layer)));
     yk_json_write_bool(json, "recompute", plan->layers[layer].recompute);
     yk_json_write_begin_array(json, "devices");
     for (int32_t i = 0; i < group->member_count; i++) {
@@ -435,7 +440,7 @@ static void write_layer(const struct yk_planner_outcome *planned, int32_t layer,
 static void write_plan(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     const struct yk_plan *plan = planned->plan;
-    const struct yk_mfu mfu = yk_planner_mfu(planned);
+    const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     yk_json_write_string(json, "summary", planned->summary);
     yk_json_write_number(json, "tokens_per_s", planned->tokens_per_s);
     yk_json_write_number(json, "mfu", mfu.formula);
@@ -478,7 +483,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
-    yk_json_write_line(json, 0);
+    yk_json_write_newline(json, 0);
     yk_json_write_begin_array(json, "leave_one_out");
     for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
@@ -493,7 +498,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
 static void write_context(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     struct yk_text words = {0};
-    yk_explain_context(planned->study, planned->plan, &words);
+    yk_explain_context_memory(planned->study, planned->plan, &words);
     yk_json_write_string(json, "context_source", yk_text_chars(&words));
     yk_text_free(&words);
 }
@@ -514,13 +519,13 @@ static void write_headlines(const struct yk_planner_outcome *planned, struct yk_
     yk_json_write_number(json, "slowdown",
                          plan                            ? planned->trial.sim->slowdown
                          : planned->request.slowdown > 0 ? planned->request.slowdown
-                                                         : YK_SIM_SLOWDOWN);
+                                                         : YK_SIM_DEFAULT_SLOWDOWN);
     yk_json_write_number(json, "search_s", planned->search_s);
     yk_json_write_integer(json, "trials", planned->trials);
     yk_json_write_bool(json, "cut_short", planned->cut_short);
 }
 
-yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct yk_text *out)
+yk_status yk_plan_output_write_json(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "planned");
@@ -528,7 +533,7 @@ yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct y
     if (planned->plan) {
         write_context(planned, &json);
         write_plan(planned, &json);
-        YK_TRY_IN_ARENA(arena, add_or_write_times(planned, &json, arena, out));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, add_or_write_times(planned, &json, arena, out));
     } else {
         write_no_plan(&json);
     }

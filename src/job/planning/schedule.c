@@ -7,8 +7,8 @@
 #include "base/units.h"
 #include "graph/read.h"
 #include "report/label.h"
-#include "sched/bound/bound.h"
-#include "sched/mapping.h"
+#include "sched/assignment.h"
+#include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static yk_status compare_schedulers(const struct yk_graph *graph,
                                     struct yk_schedule_comparison *out)
 {
     out->graph = graph;
-    YK_TRY(yk_bound_compute(graph, &out->lower_bound));
+    YK_TRY(yk_makespan_bound_compute(graph, &out->lower_bound));
     out->rows = calloc(yk_scheduler_count, sizeof *out->rows);
     if (!out->rows) {
         return yk_fail_out_of_memory();
@@ -106,7 +106,7 @@ static void add_row(const struct yk_schedule_comparison *comparison,
                     const struct yk_schedule_comparison_row *row, struct yk_table *table)
 {
     const bool found = row->failure.length == 0;
-    char words[YK_NUMBER_SIZE] = "-";
+    char words[YK_NUMBER_BUFFER_SIZE] = "-";
     yk_table_add(table, "%s", row->scheduler->name);
     if (found) {
         yk_label_time(comparison->graph, row->makespan, words);
@@ -134,14 +134,14 @@ yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison 
     for (size_t i = 0; i < comparison->count; i++) {
         add_row(comparison, &comparison->rows[i], table);
     }
-    char tasks[YK_NUMBER_SIZE];
+    char tasks[YK_NUMBER_BUFFER_SIZE];
     yk_label_count(graph->task_count, tasks);
     yk_text_addf(out, "%s: %s %s on %d %s; no schedule is shorter than ", source, tasks,
                  graph->task_count == 1 ? "task" : "tasks", graph->device_count,
                  graph->device_count == 1 ? "device" : "devices");
     yk_label_add_time(out, graph, comparison->lower_bound);
     yk_text_add(out, "\n\n");
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
 static void add_object(const struct yk_schedule_comparison *comparison,
@@ -153,7 +153,8 @@ static void add_object(const struct yk_schedule_comparison *comparison,
     if (row->failure.length > 0) {
         yk_json_write_string(json, "error", yk_text_chars(&row->failure));
     } else {
-        yk_json_write_number(json, "makespan", yk_graph_time(comparison->graph, row->makespan));
+        yk_json_write_number(json, "makespan",
+                             yk_graph_ticks_to_time(comparison->graph, row->makespan));
         yk_json_write_number(json, "gap", bound > 0 ? ((double)row->makespan - bound) / bound : 0);
         yk_json_write_number(json, "seconds", round(row->seconds * 1e9) / 1e9);
     }
@@ -167,7 +168,7 @@ yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison 
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", 1);
     yk_json_write_number(&json, "lower_bound",
-                         yk_graph_time(comparison->graph, comparison->lower_bound));
+                         yk_graph_ticks_to_time(comparison->graph, comparison->lower_bound));
     yk_json_write_begin_array(&json, "algorithms");
     for (size_t i = 0; i < comparison->count; i++) {
         add_object(comparison, &comparison->rows[i], &json);
@@ -178,14 +179,15 @@ yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison 
 
 #define ALL "all"
 
-bool yk_schedule_algorithm_choices(size_t number, struct yk_choice *out)
+bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out)
 {
     if (number > yk_scheduler_count) {
         return false;
     }
     *out = number == yk_scheduler_count
-               ? (struct yk_choice){ALL, "each of them, as a table that compares them"}
-               : (struct yk_choice){yk_schedulers[number]->name, yk_schedulers[number]->summary};
+               ? (struct yk_option_choice){ALL, "each of them, as a table that compares them"}
+               : (struct yk_option_choice){yk_schedulers[number]->name,
+                                           yk_schedulers[number]->summary};
     return true;
 }
 
@@ -217,10 +219,10 @@ static yk_status read_graph(const struct yk_schedule_request *request, struct yk
     struct yk_text text = {0};
     yk_status status = YK_OK;
     if (request->example) {
-        yk_text_add(&text, yk_graph_example);
+        yk_text_add(&text, yk_graph_example_json);
         status = yk_text_status(&text);
     } else {
-        status = yk_file_read(request->file, &text);
+        status = yk_file_read_document(request->file, &text);
     }
     YK_THEN(yk_graph_read(yk_text_chars(&text), text.length, source_of(request), &options, out));
     yk_text_free(&text);
@@ -238,10 +240,11 @@ static yk_status schedule_by_map(const char *path, const struct yk_graph *graph,
     if (!devices) {
         return yk_fail_out_of_memory();
     }
-    YK_TRY_GOTO(yk_file_read(path, &text), done);
-    YK_TRY_GOTO(yk_task_map_read(yk_text_chars(&text), text.length, path, graph, devices), done);
+    YK_TRY_GOTO(yk_file_read_document(path, &text), done);
+    YK_TRY_GOTO(yk_assignment_read(yk_text_chars(&text), text.length, path, graph, devices), done);
     YK_TRY_GOTO(yk_schedule_create(graph, &schedule), done);
-    YK_TRY_GOTO(yk_mapping_run(&(struct yk_mapping){.devices = devices}, schedule), done);
+    YK_TRY_GOTO(yk_assignment_schedule(&(struct yk_assignment){.devices = devices}, schedule),
+                done);
     YK_TRY_GOTO(yk_schedule_memory_check(schedule), done);
     *out = schedule;
     schedule = NULL;
@@ -272,7 +275,7 @@ static yk_status run_one(const struct yk_schedule_request *request,
                          const struct yk_scheduler_options *options, struct yk_schedule_result *out)
 {
     int64_t bound = 0;
-    YK_TRY(yk_bound_compute(out->graph, &bound));
+    YK_TRY(yk_makespan_bound_compute(out->graph, &bound));
     YK_TRY(find_schedule(request, out->graph, options, &out->schedule));
     out->report = (struct yk_schedule_report){
         .schedule = out->schedule,
@@ -302,24 +305,24 @@ yk_status yk_schedule_run(const struct yk_schedule_request *request, struct yk_s
     const char *const paths[] = {request->file, request->map, request->drawings.svg,
                                  request->drawings.html, request->drawings.trace};
     const struct yk_scheduler_options options =
-        yk_job_search_options(&request->search, request->job);
-    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
+        yk_job_make_scheduler_options(&request->search, request->job);
+    YK_TRY(yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 2));
     YK_TRY(read_graph(request, &out->graph));
-    yk_job_begin(request->job);
+    yk_job_report_begin(request->job);
     const yk_status status = !request->map && strcmp(request->algorithm, ALL) == 0
                                  ? run_all(request, &options, out)
                                  : run_one(request, &options, out);
-    yk_job_end(request->job);
-    yk_job_note_interruption(request->job);
+    yk_job_report_end(request->job);
+    yk_job_log_interruption(request->job);
     return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, source_of(request)) : status;
 }
 
 yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
                                   const struct yk_schedule_result *result)
 {
-    struct yk_outputs outputs = {0};
-    yk_outputs_add_drawings(&request->drawings, &result->report, &outputs);
-    return yk_outputs_write(&outputs);
+    struct yk_output_files outputs = {0};
+    yk_output_files_add_drawings(&request->drawings, &result->report, &outputs);
+    return yk_output_files_write(&outputs);
 }
 
 void yk_schedule_result_free(struct yk_schedule_result *result)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "graph/graph.h"
 #include "job/job.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
 
@@ -37,18 +37,18 @@ yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison 
 
 /* Strings that are not given are NULL. */
 struct yk_schedule_request {
-    const struct yk_job *job;
+    const struct yk_job_callbacks *job;
     const char *file;      /* "-": standard input */
     bool example;          /* use the built-in example graph instead of a file */
     const char *algorithm; /* name of a scheduler, or "all" */
     const char *map;       /* file that assigns each task to a device, instead of a scheduler */
     /* The next four replace values of the graph file if they are not 0 or empty. */
     int64_t devices;
-    struct yk_option_list speeds;
+    struct yk_option_numbers speeds;
     double bandwidth_bytes_per_s;
     double latency_s;
-    struct yk_job_search search;
-    struct yk_output_drawings drawings;
+    struct yk_job_search_request search;
+    struct yk_output_drawing_paths drawings;
 };
 
 /* Starts as {0}. */
@@ -68,6 +68,6 @@ yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
 void yk_schedule_result_free(struct yk_schedule_result *result);
 
 /* Choices for `algorithm`. */
-bool yk_schedule_algorithm_choices(size_t number, struct yk_choice *out);
+bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out);
 
 #endif

@@ -2,20 +2,20 @@
 #ifndef YK_JOB_PLANNING_SIMULATE_H
 #define YK_JOB_PLANNING_SIMULATE_H
 
-#include "job/planning/planning.h"
+#include "job/planning/planning_inputs.h"
 #include "planner/planner.h"
 
 struct yk_simulate_request {
-    const char *plan;                    /* plan file */
-    struct yk_planning_request planning; /* inputs that replace those of the plan file */
-    bool program;                        /* print the program of each rank instead of the summary */
-    bool times;                          /* also print the times of ops */
-    const char *trace;                   /* output file; NULL: none */
+    const char *plan;                           /* plan file */
+    struct yk_planning_inputs_request planning; /* inputs that replace those of the plan file */
+    bool program;      /* print the program of each rank instead of the summary */
+    bool times;        /* also print the times of ops */
+    const char *trace; /* output file; NULL: none */
 };
 
 /* Starts as {0}. Do not copy or move it: its members point to each other. */
 struct yk_simulate_result {
-    struct yk_planning planning;
+    struct yk_planning_inputs planning;
     struct yk_planner_outcome *planned;
 };
 

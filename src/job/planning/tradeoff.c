@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "job/job.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "report/plan/report.h"
 
 #include <math.h>
@@ -20,47 +20,49 @@ enum {
 
 /* The part that is reserved for scheduling, in percent, with at least `digits` before the point:
  * whole where all points of the curve are, else with the one decimal that tells them apart. */
-static void format_percent(const struct yk_tradeoff *tradeoff, double part, int digits,
+static void format_percent(const struct yk_memory_tradeoff *tradeoff, double part, int digits,
                            char out[PERCENT_SIZE])
 {
     const bool whole = tradeoff->points < 2 || 100 % (tradeoff->points - 1) == 0;
     snprintf(out, PERCENT_SIZE, "%0*.*f", digits + (whole ? 0 : 2), whole ? 0 : 1, 100 * part);
 }
 
-static yk_status prepare(const struct yk_tradeoff_request *request, struct yk_planning *planning)
+static yk_status prepare(const struct yk_tradeoff_request *request,
+                         struct yk_planning_inputs *planning)
 {
-    const struct yk_job_search search = {.budget_s = request->budget_s};
+    const struct yk_job_search_request search = {.budget_s = request->budget_s};
     const char *const paths[] = {request->planning.model, request->planning.cluster,
                                  request->planning.profile, request->svg, request->memory_svg};
-    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 3));
-    YK_TRY(yk_planning_open(&request->planning, planning));
-    YK_TRY(yk_workload_read(&request->workload, planning->request.config,
-                            &planning->request.workload));
+    YK_TRY(yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 3));
+    YK_TRY(yk_planning_inputs_open(&request->planning, planning));
+    YK_TRY(yk_workload_resolve(&request->workload, planning->request.config,
+                               &planning->request.workload));
     planning->request.clip = request->clip;
-    planning->request.search = yk_job_search_options(&search, request->job);
+    planning->request.search = yk_job_make_scheduler_options(&search, request->job);
     return YK_OK;
 }
 
 yk_status yk_tradeoff_run(const struct yk_tradeoff_request *request, struct yk_tradeoff_result *out)
 {
-    const struct yk_tradeoff_options options = {.points = (int32_t)request->points,
-                                                .milp_s = request->budget_s};
+    const struct yk_memory_tradeoff_options options = {.points = (int32_t)request->points,
+                                                       .milp_s = request->budget_s};
     YK_TRY(prepare(request, &out->planning));
-    yk_job_begin(request->job);
-    const yk_status status = yk_tradeoff_find(&out->planning.request, &options, &out->tradeoff);
-    yk_job_end(request->job);
+    yk_job_report_begin(request->job);
+    const yk_status status =
+        yk_memory_tradeoff_compute(&out->planning.request, &options, &out->tradeoff);
+    yk_job_report_end(request->job);
     if (status == YK_ERROR_STOPPED) { /* by the budget that was given, not by a signal */
         return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
     }
     YK_TRY(status);
-    out->chart_count = yk_tradeoff_charts(out->tradeoff, out->curves, out->charts);
+    out->chart_count = yk_memory_tradeoff_charts(out->tradeoff, out->curves, out->charts);
     return YK_OK;
 }
 
-static yk_status write_plan(const struct yk_planning *planning, const struct yk_plan *plan,
+static yk_status write_plan(const struct yk_planning_inputs *planning, const struct yk_plan *plan,
                             const char *folder, const char *name)
 {
-    struct yk_plan_context context = yk_planning_context(planning);
+    struct yk_plan_file_context context = yk_planning_inputs_plan_context(planning);
     struct yk_text path = {0};
     struct yk_text text = {0};
     yk_text_addf(&path, "%s/%s.json", folder, name);
@@ -75,8 +77,8 @@ static yk_status write_plan(const struct yk_planning *planning, const struct yk_
     return status;
 }
 
-static yk_status write_plans(const struct yk_planning *planning, const struct yk_tradeoff *tradeoff,
-                             const char *folder)
+static yk_status write_plans(const struct yk_planning_inputs *planning,
+                             const struct yk_memory_tradeoff *tradeoff, const char *folder)
 {
     YK_TRY(yk_folder_create(folder));
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
@@ -95,37 +97,38 @@ yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
                                   const struct yk_tradeoff_result *result)
 {
     const char *const paths[] = {request->svg, request->memory_svg};
-    struct yk_outputs outputs = {0};
+    struct yk_output_files outputs = {0};
     for (int32_t i = 0; i < 2; i++) {
         if (paths[i] && i < result->chart_count) {
-            yk_outputs_finish(&outputs, yk_plan_tradeoff_write(&result->charts[i],
-                                                               yk_outputs_add(&outputs, paths[i])));
+            yk_output_files_record(
+                &outputs, yk_plan_tradeoff_write_picture(&result->charts[i],
+                                                         yk_output_files_add(&outputs, paths[i])));
         } else if (paths[i]) {
             yk_log(YK_LOG_WARNING, "%s is not written: the budget ended before its first point",
                    paths[i]);
         }
     }
     if (request->plans) {
-        yk_outputs_finish(&outputs,
-                          write_plans(&result->planning, result->tradeoff, request->plans));
+        yk_output_files_record(&outputs,
+                               write_plans(&result->planning, result->tradeoff, request->plans));
     }
-    return yk_outputs_write(&outputs);
+    return yk_output_files_write(&outputs);
 }
 
 void yk_tradeoff_result_free(struct yk_tradeoff_result *result)
 {
-    yk_tradeoff_destroy(result->tradeoff);
-    yk_planning_close(&result->planning);
+    yk_memory_tradeoff_destroy(result->tradeoff);
+    yk_planning_inputs_close(&result->planning);
     *result = (struct yk_tradeoff_result){0};
 }
 
-static const char *format_time(double seconds, char out[YK_UNITS_SIZE])
+static const char *format_time(double seconds, char out[YK_UNITS_BUFFER_SIZE])
 {
     return isnan(seconds) ? "does not fit" : yk_units_format(seconds, YK_UNIT_SECONDS, out);
 }
 
 /* The text lives as long as the enclosing block. */
-#define TIME_TEXT(seconds) format_time((seconds), (char[YK_UNITS_SIZE]){0})
+#define TIME_TEXT(seconds) format_time((seconds), (char[YK_UNITS_BUFFER_SIZE]){0})
 
 /* A bar as long as the time is over the shortest, for the eye. */
 static void add_bar(double seconds, double min_s, double max_s, struct yk_table *table)
@@ -152,13 +155,13 @@ static void find_range(const double *values, int32_t count, double *min, double 
     }
 }
 
-typedef void (*add_point)(const struct yk_tradeoff *tradeoff, int32_t point,
+typedef void (*add_point)(const struct yk_memory_tradeoff *tradeoff, int32_t point,
                           struct yk_table *table);
 
 /* A table of the points of a curve, each with a bar for its seconds. */
-static yk_status add_curve(const struct yk_tradeoff *tradeoff, const double *seconds, int32_t count,
-                           const struct yk_table_column columns[COLUMNS], add_point add,
-                           struct yk_text *out)
+static yk_status add_curve(const struct yk_memory_tradeoff *tradeoff, const double *seconds,
+                           int32_t count, const struct yk_table_column columns[COLUMNS],
+                           add_point add, struct yk_text *out)
 {
     struct yk_table *table = NULL;
     double min_s = 0;
@@ -169,10 +172,10 @@ static yk_status add_curve(const struct yk_tradeoff *tradeoff, const double *sec
         add(tradeoff, i, table);
         add_bar(seconds[i], min_s, max_s, table);
     }
-    return yk_table_finish(table, out);
+    return yk_table_write_and_destroy(table, out);
 }
 
-static void add_split_point(const struct yk_tradeoff *tradeoff, int32_t point,
+static void add_split_point(const struct yk_memory_tradeoff *tradeoff, int32_t point,
                             struct yk_table *table)
 {
     char percent[PERCENT_SIZE];
@@ -182,7 +185,7 @@ static void add_split_point(const struct yk_tradeoff *tradeoff, int32_t point,
     yk_table_add(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
 }
 
-static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *out)
+static yk_status add_split(const struct yk_memory_tradeoff *tradeoff, struct yk_text *out)
 {
     static const struct yk_table_column columns[COLUMNS] = {
         {"reserved for scheduling", YK_TABLE_RIGHT},
@@ -194,7 +197,7 @@ static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *o
                      out);
 }
 
-static void add_memory_point(const struct yk_tradeoff *tradeoff, int32_t point,
+static void add_memory_point(const struct yk_memory_tradeoff *tradeoff, int32_t point,
                              struct yk_table *table)
 {
     yk_table_add(table, "%s", YK_UNITS_TEXT(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
@@ -202,7 +205,7 @@ static void add_memory_point(const struct yk_tradeoff *tradeoff, int32_t point,
     yk_table_add(table, "%s", TIME_TEXT(tradeoff->ahead_of_memory_s[point]));
 }
 
-static yk_status add_memory(const struct yk_tradeoff *tradeoff, struct yk_text *out)
+static yk_status add_memory(const struct yk_memory_tradeoff *tradeoff, struct yk_text *out)
 {
     static const struct yk_table_column columns[COLUMNS] = {
         {"memory of a device", YK_TABLE_RIGHT},
@@ -217,15 +220,15 @@ static yk_status add_memory(const struct yk_tradeoff *tradeoff, struct yk_text *
 yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
                                         struct yk_text *out)
 {
-    const struct yk_planning *planning = &result->planning;
-    const struct yk_tradeoff *tradeoff = result->tradeoff;
-    const struct yk_plan_tradeoff *charts = result->charts;
+    const struct yk_planning_inputs *planning = &result->planning;
+    const struct yk_memory_tradeoff *tradeoff = result->tradeoff;
+    const struct yk_plan_tradeoff_chart *charts = result->charts;
     char percent[PERCENT_SIZE] = "-";
     if (isfinite(charts[0].chosen_x)) {
         format_percent(tradeoff, charts[0].chosen_x, 1, percent);
     }
-    yk_workload_add_title(planning->request.config, planning->cluster, &planning->request.workload,
-                          out);
+    yk_workload_write_title(planning->request.config, planning->cluster,
+                            &planning->request.workload, out);
     yk_text_add(out, "\n");
     if (planning->cluster->assumption) {
         yk_text_addf(out, "%s\n", planning->cluster->assumption);
@@ -237,13 +240,13 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
                  TIME_TEXT(charts[0].chosen_s));
     if (tradeoff->joint) {
         yk_text_addf(out, "  together     %s ±%.0f %%, %d layers kept\n",
-                     TIME_TEXT(tradeoff->joint_s), 100 * yk_error_band_error(&tradeoff->band),
-                     tradeoff->joint_kept);
+                     TIME_TEXT(tradeoff->joint_s),
+                     100 * yk_error_band_relative_error(&tradeoff->band), tradeoff->joint_kept);
     }
     yk_text_addf(out, "  bound        %s\n  times        ", TIME_TEXT(tradeoff->bound_s));
     yk_error_band_describe(&tradeoff->band, out);
     yk_text_add(out, "\n");
-    if (yk_tradeoff_is_cut_short(tradeoff)) {
+    if (yk_memory_tradeoff_is_cut_short(tradeoff)) {
         yk_text_addf(out,
                      "  search       cut short by the budget: %d of %d splits, %d of %d sizes of "
                      "memory\n",
@@ -267,11 +270,11 @@ static void add_list(struct yk_json_writer *json, const char *key, const double 
     yk_json_write_end_array(json);
 }
 
-static void add_split_json(const struct yk_tradeoff *tradeoff, struct yk_json_writer *json)
+static void add_split_json(const struct yk_memory_tradeoff *tradeoff, struct yk_json_writer *json)
 {
     add_list(json, "free_bytes", &tradeoff->free_bytes, 1);
     yk_json_write_integer(json, "points", tradeoff->points);
-    yk_json_write_bool(json, "cut_short", yk_tradeoff_is_cut_short(tradeoff));
+    yk_json_write_bool(json, "cut_short", yk_memory_tradeoff_is_cut_short(tradeoff));
     add_list(json, "part", tradeoff->part, tradeoff->split_points);
     add_list(json, "split_s", tradeoff->split_s, tradeoff->split_points);
     yk_json_write_begin_array(json, "kept");
@@ -284,7 +287,7 @@ static void add_split_json(const struct yk_tradeoff *tradeoff, struct yk_json_wr
 yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
                                         struct yk_text *out)
 {
-    const struct yk_tradeoff *tradeoff = result->tradeoff;
+    const struct yk_memory_tradeoff *tradeoff = result->tradeoff;
     const struct yk_cluster *cluster = result->planning.cluster;
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "tradeoff");

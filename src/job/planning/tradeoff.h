@@ -6,14 +6,14 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "job/job.h"
-#include "job/planning/planning.h"
+#include "job/planning/planning_inputs.h"
 #include "job/workload.h"
 #include "planner/tradeoff.h"
 
 /* Strings that are not given are NULL. */
 struct yk_tradeoff_request {
-    const struct yk_job *job;
-    struct yk_planning_request planning;
+    const struct yk_job_callbacks *job;
+    struct yk_planning_inputs_request planning;
     struct yk_workload_request workload;
     bool clip;              /* training clips the gradient norm */
     int64_t points;         /* points of each curve, at least 2 */
@@ -25,10 +25,10 @@ struct yk_tradeoff_request {
 
 /* Starts as {0}. Do not copy or move it: its members point to each other. */
 struct yk_tradeoff_result {
-    struct yk_planning planning;
-    struct yk_tradeoff *tradeoff;
-    struct yk_plan_curve curves[3];
-    struct yk_plan_tradeoff charts[2];
+    struct yk_planning_inputs planning;
+    struct yk_memory_tradeoff *tradeoff;
+    struct yk_plan_chart_curve curves[3];
+    struct yk_plan_tradeoff_chart charts[2];
     int32_t chart_count; /* charts that have points */
 };
 

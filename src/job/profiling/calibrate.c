@@ -4,7 +4,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "job/planning/planning.h"
+#include "job/planning/planning_inputs.h"
 #include "job/profile_path.h"
 #include "job/reporting/run_report.h"
 #include "measure/calibration.h"
@@ -29,7 +29,7 @@ struct finished_run {
     bool has_profile;    /* it is there */
     bool is_default;     /* nobody named it */
     bool writes;
-    struct yk_planning planning;
+    struct yk_planning_inputs planning;
     const struct yk_plan *plan;         /* that the run ended with */
     struct yk_planner_outcome *planned; /* by the profile as it is */
     uint64_t shuffle; /* seed of another program for the plan; 0: the plan's own */
@@ -59,21 +59,21 @@ static yk_status check(const struct finished_run *run)
         return yk_fail(YK_ERROR_INPUT, "%s is no folder of a run; name the --out of a yoke train",
                        run->folder);
     }
-    YK_TRY(yk_folder_path(run->folder, "lock", run->arena, &lock));
+    YK_TRY(yk_folder_join_path(run->folder, "lock", run->arena, &lock));
     if (is_running(lock)) {
         return yk_fail(YK_ERROR_INPUT, "%s is still being trained; calibrate when that has ended",
                        run->folder);
     }
-    if (!yk_folder_has(run->folder, "plan.json")) {
+    if (!yk_folder_contains(run->folder, "plan.json")) {
         return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has no plan.json", run->folder);
     }
-    if (!yk_folder_has(run->folder, "summary.json")) {
+    if (!yk_folder_contains(run->folder, "summary.json")) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has no summary.json: its training was cut off; go on with: yoke train "
                        "--resume --out %s",
                        run->folder, run->folder);
     }
-    if (!yk_folder_has(run->folder, "op-times.json")) {
+    if (!yk_folder_contains(run->folder, "op-times.json")) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has no op-times.json: it took too few steps to tell what its ops take; "
                        "train for ten or more",
@@ -86,8 +86,8 @@ static yk_status read_file(struct finished_run *run, const char *name, reader re
 {
     struct yk_text text = {0};
     const char *path = NULL;
-    YK_TRY(yk_folder_path(run->folder, name, run->arena, &path));
-    yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
+    YK_TRY(yk_folder_join_path(run->folder, name, run->arena, &path));
+    yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &text);
     YK_THEN(read(run, path, &text));
     yk_text_free(&text);
     return status;
@@ -152,7 +152,7 @@ static yk_status read_options(struct finished_run *run, const char *path,
 }
 
 /* The profile that is to be calibrated. */
-static yk_status find_profile(struct finished_run *run, const struct yk_plan_sources *sources)
+static yk_status find_profile(struct finished_run *run, const struct yk_plan_source_paths *sources)
 {
     if (run->profile && strcmp(run->profile, "none") == 0) {
         return yk_fail(YK_ERROR_USAGE,
@@ -160,11 +160,11 @@ static yk_status find_profile(struct finished_run *run, const struct yk_plan_sou
     }
     const char *named = run->profile ? run->profile : sources->profile;
     run->is_default = !named;
-    YK_TRY(yk_profile_path_resolve_output(named, run->arena, &run->profile));
+    YK_TRY(yk_profile_path_resolve_writable(named, run->arena, &run->profile));
     run->has_profile = access(run->profile, F_OK) == 0;
     if (run->has_profile && run->writes) {
         struct yk_profile *profile = NULL;
-        YK_TRY(yk_profile_path_create(run->profile, run->profile, &profile));
+        YK_TRY(yk_profile_path_open_writable(run->profile, run->profile, &profile));
         yk_profile_close(profile);
     }
     return YK_OK;
@@ -173,8 +173,9 @@ static yk_status find_profile(struct finished_run *run, const struct yk_plan_sou
 static yk_status examine(struct finished_run *run, struct yk_planner_outcome **out)
 {
     struct yk_planner_outcome *planned = NULL;
-    YK_TRY(yk_planner_examine(&run->planning.request, run->plan, false, &planned));
-    const yk_status status = run->shuffle > 0 ? yk_planner_shuffle(planned, run->shuffle) : YK_OK;
+    YK_TRY(yk_planner_evaluate(&run->planning.request, run->plan, false, &planned));
+    const yk_status status =
+        run->shuffle > 0 ? yk_planner_shuffle_program(planned, run->shuffle) : YK_OK;
     if (status != YK_OK) {
         yk_planner_outcome_destroy(planned);
         return status;
@@ -191,21 +192,22 @@ static yk_status follow_shares(struct finished_run *run)
     for (int32_t r = 0; r < run->op_times.rank_count; r++) {
         shares[r] = (double)run->op_times.ranks[r].share;
     }
-    return yk_run_plan_with_shares(run->plan, run->planning.request.config, shares,
-                                   run->op_times.rank_count, run->arena, &run->plan);
+    return yk_run_plan_copy_with_shares(run->plan, run->planning.request.config, shares,
+                                        run->op_times.rank_count, run->arena, &run->plan);
 }
 
 static yk_status read_plan(struct finished_run *run, const char *path, const struct yk_text *text)
 {
-    struct yk_planning_request request = {.any_profile = true};
-    struct yk_plan_sources sources;
-    YK_TRY(yk_plan_file_sources(yk_text_chars(text), text->length, path, run->arena, &sources));
+    struct yk_planning_inputs_request request = {.any_profile = true};
+    struct yk_plan_source_paths sources;
+    YK_TRY(yk_plan_file_read_source_paths(yk_text_chars(text), text->length, path, run->arena,
+                                          &sources));
     YK_TRY(find_profile(run, &sources));
     request.profile = run->has_profile ? run->profile : "none";
-    if (yk_folder_has(run->folder, "config.json")) {
-        YK_TRY(yk_folder_path(run->folder, "config.json", run->arena, &request.model));
+    if (yk_folder_contains(run->folder, "config.json")) {
+        YK_TRY(yk_folder_join_path(run->folder, "config.json", run->arena, &request.model));
     }
-    YK_TRY(yk_planning_open_plan(path, &request, &run->planning, &run->plan));
+    YK_TRY(yk_planning_inputs_open_plan_file(path, &request, &run->planning, &run->plan));
     YK_TRY(follow_shares(run));
     return examine(run, &run->planned);
 }
@@ -230,7 +232,7 @@ static yk_status open_run(const char *folder, const char *profile, bool writes,
 static void close_run(struct finished_run *run)
 {
     yk_planner_outcome_destroy(run->planned);
-    yk_planning_close(&run->planning);
+    yk_planning_inputs_close(&run->planning);
     yk_arena_destroy(run->arena);
     *run = (struct finished_run){0};
 }
@@ -274,7 +276,7 @@ static yk_status copy_fact(void *user, const struct yk_profile_fact_row *row)
 static yk_status copy(struct yk_profile *from, struct yk_profile *to)
 {
     const struct yk_profile_visitor visitor = {to, copy_layer, copy_link, copy_fact};
-    YK_TRY(yk_profile_begin(to));
+    YK_TRY(yk_profile_begin_transaction(to));
     YK_TRY(yk_profile_visit(from, &visitor));
     return yk_profile_commit(to);
 }
@@ -287,7 +289,7 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
     struct yk_profile *tried = NULL;
     YK_TRY(yk_profile_create(":memory:", &tried));
     yk_status status = run->planning.profile ? copy(run->planning.profile, tried) : YK_OK;
-    YK_THEN(yk_calibration_save(calibration, tried));
+    YK_THEN(yk_calibration_write_profile(calibration, tried));
     YK_THEN(predict_step(run, tried, out_s));
     yk_profile_close(tried);
     return status;
@@ -297,8 +299,9 @@ static yk_status save_profile(const struct finished_run *run,
                               const struct yk_calibration *calibration)
 {
     struct yk_profile *profile = NULL;
-    YK_TRY(yk_profile_path_create(run->is_default ? NULL : run->profile, run->profile, &profile));
-    const yk_status status = yk_calibration_save(calibration, profile);
+    YK_TRY(yk_profile_path_open_writable(run->is_default ? NULL : run->profile, run->profile,
+                                         &profile));
+    const yk_status status = yk_calibration_write_profile(calibration, profile);
     yk_profile_close(profile);
     return status;
 }
@@ -327,9 +330,9 @@ static void warn_unexplained(const struct yk_calibrate_result *result)
 
 /* NULL stays NULL. */
 static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
-                         struct yk_calibrate_op *out)
+                         struct yk_calibrate_op_class *out)
 {
-    *out = (struct yk_calibrate_op){
+    *out = (struct yk_calibrate_op_class){
         .op = yk_op_kind_name(sort->kind),
         .size = sort->kind == YK_OP_UPDATE ? -1 : sort->size,
         .ranks = sort->ranks,

@@ -18,7 +18,7 @@ struct yk_calibrate_request {
 };
 
 /* One class of ops, as defined in measure/calibration.h. */
-struct yk_calibrate_op {
+struct yk_calibrate_op_class {
     const char *op; /* "forward" */
     const char *device_or_link;
     const char *layer; /* kind of layer: "gpt-block"; NULL for a message */
@@ -41,17 +41,17 @@ struct yk_calibrate_result {
     bool written;        /* false for a dry run */
     int64_t steps;
     int32_t ranks;
-    double measured_step_s;      /* median */
-    double predicted_step_s;     /* predicted with the profile before calibration */
-    double calibrated_step_s;    /* predicted with the calibrated profile */
-    double compute_slowdown;     /* slowdown of computation during communication; NAN: not known */
-    double message_slowdown;     /* slowdown of communication during computation; NAN: not known */
-    bool estimated_compute;      /* compute_slowdown was estimated from the run */
-    bool estimated_message;      /* message_slowdown was estimated from the run */
-    int32_t layer_count;         /* layer times for the profile */
-    int32_t link_count;          /* message times for the profile */
-    int32_t skipped_messages;    /* classes of messages that are not written to the profile */
-    struct yk_calibrate_op *ops; /* sorted by difference_s, largest first */
+    double measured_step_s;   /* median */
+    double predicted_step_s;  /* predicted with the profile before calibration */
+    double calibrated_step_s; /* predicted with the calibrated profile */
+    double compute_slowdown;  /* slowdown of computation during communication; NAN: not known */
+    double message_slowdown;  /* slowdown of communication during computation; NAN: not known */
+    bool estimated_compute;   /* compute_slowdown was estimated from the run */
+    bool estimated_message;   /* message_slowdown was estimated from the run */
+    int32_t layer_count;      /* layer times for the profile */
+    int32_t link_count;       /* message times for the profile */
+    int32_t skipped_messages; /* classes of messages that are not written to the profile */
+    struct yk_calibrate_op_class *ops; /* sorted by difference_s, largest first */
     int32_t op_count;
 };
 

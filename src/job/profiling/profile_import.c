@@ -1,4 +1,4 @@
-#include "job/profiling/profile.h"
+#include "job/profiling/profile_job.h"
 
 #include "job/profile_path.h"
 #include "profile/profile.h"
@@ -50,12 +50,12 @@ yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_profile_find_path(request->profile, out->arena, &out->path));
+    YK_TRY(yk_profile_job_find_path(request->profile, out->arena, &out->path));
     YK_TRY(list_files(request->files, out));
     for (int32_t i = 0; i < out->file_count; i++) {
         YK_TRY(check(out->files[i].path));
     }
-    YK_TRY(yk_profile_path_create(request->profile, out->path, &profile));
+    YK_TRY(yk_profile_path_open_writable(request->profile, out->path, &profile));
     yk_status status = YK_OK;
     for (int32_t i = 0; i < out->file_count && status == YK_OK; i++) {
         status = add(profile, &out->files[i]);

@@ -1,11 +1,11 @@
-#include "job/profiling/profile.h"
+#include "job/profiling/profile_job.h"
 
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 struct showing {
-    const struct yk_profile_request *request;
+    const struct yk_profile_job_request *request;
     struct yk_arena *arena;
     const char **shapes; /* (precisions × layers) of the model that is named */
     struct yk_profile_report_request filter;
@@ -19,8 +19,8 @@ static yk_status add_shapes(struct showing *showing, const struct yk_model_confi
     struct yk_workload workload;
     const struct yk_model *model = NULL;
     request.precision = precision;
-    YK_TRY(yk_workload_read(&request, config, &workload));
-    YK_TRY(yk_model_describe(config, &workload, showing->arena, &model));
+    YK_TRY(yk_workload_resolve(&request, config, &workload));
+    YK_TRY(yk_model_build(config, &workload, showing->arena, &model));
     if (!showing->shapes) {
         YK_TRY_NEW(showing->arena, showing->shapes, YK_PRECISION_COUNT * model->layer_count);
         showing->filter.shapes = showing->shapes;
@@ -48,7 +48,7 @@ static bool list_contains(const char *list, const char *word)
 /* Layers of the model only, in the precisions that are named, or in any. */
 static yk_status choose_layers(struct showing *showing)
 {
-    const struct yk_profile_request *request = showing->request;
+    const struct yk_profile_job_request *request = showing->request;
     const struct yk_model_config *config = NULL;
     YK_TRY(yk_model_config_open(request->model, showing->arena, &config));
     for (int p = 0; p < YK_PRECISION_COUNT; p++) {
@@ -81,13 +81,13 @@ static yk_status read_profile(const struct showing *showing, struct yk_profile_r
     return status;
 }
 
-yk_status yk_profile_show_run(const struct yk_profile_request *request,
+yk_status yk_profile_show_run(const struct yk_profile_job_request *request,
                               struct yk_profile_show_result *out)
 {
     struct showing showing = {.request = request};
     YK_TRY(yk_arena_create(&out->arena));
     showing.arena = out->arena;
-    YK_TRY(yk_profile_find_path(request->profile, out->arena, &showing.filter.path));
+    YK_TRY(yk_profile_job_find_path(request->profile, out->arena, &showing.filter.path));
     showing.filter.now = (int64_t)time(NULL);
     showing.filter.device =
         request->device && strcmp(request->device, "all") != 0 ? request->device : NULL;

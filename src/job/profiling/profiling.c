@@ -17,7 +17,7 @@ static const double nearly_the_part = 0.01;
 
 /* ---- which ---- */
 
-static bool measures_all_devices(const struct yk_profile_request *request)
+static bool measures_all_devices(const struct yk_profile_job_request *request)
 {
     return !request->device || strcmp(request->device, "all") == 0;
 }
@@ -26,7 +26,7 @@ static bool measures_all_devices(const struct yk_profile_request *request)
 static yk_status list_all(struct yk_device_choice *choices, int32_t *count)
 {
     struct yk_device_choice best;
-    YK_TRY(yk_device_choose("auto", &best));
+    YK_TRY(yk_device_resolve_option("auto", &best));
     *count = 0;
     if (best.gpu) {
         YK_TRY(yk_device_count_gpus(count));
@@ -39,9 +39,9 @@ static yk_status list_all(struct yk_device_choice *choices, int32_t *count)
     return YK_OK;
 }
 
-const char *yk_profiling_device(const struct yk_profiling *profiling)
+const char *yk_profiling_device_option(const struct yk_profiling_state *profiling)
 {
-    const struct yk_profile_request *request = profiling->request;
+    const struct yk_profile_job_request *request = profiling->request;
     if (request->cluster && profiling->cluster) {
         const bool gpu = !profiling->cluster->devices[0].is_cpu;
         return !gpu ? "cpu" : measures_all_devices(request) ? "cuda" : request->device;
@@ -50,10 +50,10 @@ const char *yk_profiling_device(const struct yk_profiling *profiling)
 }
 
 /* Ranks measure the same kind of device, all at once, each its own. */
-static yk_status list_choices(const struct yk_profiling *profiling, int32_t ranks,
+static yk_status list_choices(const struct yk_profiling_state *profiling, int32_t ranks,
                               struct yk_device_choice *choices, int32_t *count)
 {
-    const struct yk_profile_request *request = profiling->request;
+    const struct yk_profile_job_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
     *count = 1;
     if (!measures_all_devices(request) && strcmp(request->device, "cpu") != 0 &&
@@ -64,16 +64,17 @@ static yk_status list_choices(const struct yk_profiling *profiling, int32_t rank
     if (measures_all_devices(request) && ranks == 1 && !request->cluster) {
         return list_all(choices, count);
     }
-    return yk_train_team_is_alone(team)
-               ? yk_device_choose(yk_profiling_device(profiling), &choices[0])
-               : yk_train_team_choose_device(team, yk_profiling_device(profiling), &choices[0]);
+    return yk_train_team_is_single_rank(team)
+               ? yk_device_resolve_option(yk_profiling_device_option(profiling), &choices[0])
+               : yk_train_team_choose_device(team, yk_profiling_device_option(profiling),
+                                             &choices[0]);
 }
 
 /* Each of the few precisions once, for which there is room. */
-static yk_status add_target(struct yk_profiling *profiling, struct yk_device_choice choice,
+static yk_status add_target(struct yk_profiling_state *profiling, struct yk_device_choice choice,
                             const char *word, size_t length)
 {
-    struct yk_profile_target target = {.choice = choice};
+    struct yk_profile_job_target target = {.choice = choice};
     char name[16] = "";
     if (length < sizeof name) {
         memcpy(name, word, length);
@@ -83,7 +84,7 @@ static yk_status add_target(struct yk_profiling *profiling, struct yk_device_cho
                        (int)length, word);
     }
     for (int32_t i = 0; i < profiling->target_count; i++) {
-        const struct yk_profile_target *other = &profiling->targets[i];
+        const struct yk_profile_job_target *other = &profiling->targets[i];
         if (other->precision == target.precision && other->choice.gpu == choice.gpu &&
             other->choice.number == choice.number) {
             return yk_fail(YK_ERROR_USAGE, "--precision: %s is there twice", name);
@@ -93,7 +94,7 @@ static yk_status add_target(struct yk_profiling *profiling, struct yk_device_cho
     return YK_OK;
 }
 
-yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks)
+yk_status yk_profiling_find_targets(struct yk_profiling_state *profiling, int32_t ranks)
 {
     const char *words = profiling->request->workload.precision;
     struct yk_device_choice choices[MAX_GPUS + 1];
@@ -154,7 +155,7 @@ static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_
 }
 
 /* Fails if the parts of CPUs in --cluster do not match --slow. */
-static yk_status check_slowness(const struct yk_profiling *profiling)
+static yk_status check_slowness(const struct yk_profiling_state *profiling)
 {
     for (int32_t i = 0; i < profiling->cluster->device_count; i++) {
         const double part = 1 / profiling->slowness[i];
@@ -171,22 +172,22 @@ static yk_status check_slowness(const struct yk_profiling *profiling)
     return YK_OK;
 }
 
-static yk_status name_gpu(struct yk_profiling *profiling, int32_t number)
+static yk_status name_gpu(struct yk_profiling_state *profiling, int32_t number)
 {
     const char *line = NULL;
-    YK_TRY(yk_device_describe_gpu(number, profiling->arena, &line));
+    YK_TRY(yk_device_gpu_cluster_spec(number, profiling->arena, &line));
     return yk_cluster_parse(line, &profiling->cluster);
 }
 
-yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t ranks)
+yk_status yk_profiling_read_cluster(struct yk_profiling_state *profiling, int32_t ranks)
 {
-    const struct yk_profile_request *request = profiling->request;
+    const struct yk_profile_job_request *request = profiling->request;
     YK_TRY(yk_cluster_open(request->cluster, &profiling->cluster));
     if (profiling->cluster->device_count != ranks) {
         return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
                        (int)profiling->cluster->device_count,
-                       yk_text_plural(profiling->cluster->device_count), (int)ranks,
-                       yk_text_plural(ranks));
+                       yk_text_plural_suffix(profiling->cluster->device_count), (int)ranks,
+                       yk_text_plural_suffix(ranks));
     }
     for (int32_t i = 1; i < ranks; i++) {
         if (profiling->cluster->devices[i].is_cpu != profiling->cluster->devices[0].is_cpu) {
@@ -201,13 +202,13 @@ yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t rank
 
 /* A GPU that --cluster calls by another name than its own, or another part of one, would be known
  * by the wrong one. */
-static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
+static yk_status check_gpu(struct yk_profiling_state *profiling, int32_t number)
 {
     const struct yk_device *named =
         &profiling->cluster->devices[yk_train_team_rank(&profiling->team)];
     struct yk_cluster *here = NULL;
     const char *line = NULL;
-    YK_TRY(yk_device_describe_gpu(number, profiling->arena, &line));
+    YK_TRY(yk_device_gpu_cluster_spec(number, profiling->arena, &line));
     YK_TRY(yk_cluster_parse(line, &here));
     const struct yk_device *found = &here->devices[0];
     const bool same = named->type && strcmp(named->type, found->type) == 0 &&
@@ -219,9 +220,9 @@ static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
 }
 
 /* Builds or checks the cluster without asking the other ranks. */
-static yk_status build_local_cluster(struct yk_profiling *profiling, int64_t ranks)
+static yk_status build_local_cluster(struct yk_profiling_state *profiling, int64_t ranks)
 {
-    const struct yk_profile_request *request = profiling->request;
+    const struct yk_profile_job_request *request = profiling->request;
     const struct yk_device_choice *choice = &profiling->targets[profiling->target].choice;
     if (request->cluster) {
         return choice->gpu ? check_gpu(profiling, choice->number) : YK_OK;
@@ -240,20 +241,20 @@ static yk_status build_local_cluster(struct yk_profiling *profiling, int64_t ran
                                    "--cluster which part of a device each is");
 }
 
-yk_status yk_profiling_make_cluster(struct yk_profiling *profiling)
+yk_status yk_profiling_make_cluster(struct yk_profiling_state *profiling)
 {
-    const struct yk_profile_request *request = profiling->request;
+    const struct yk_profile_job_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
-    const int64_t ranks = yk_profiling_ranks(profiling);
+    const int64_t ranks = yk_profiling_rank_count(profiling);
     const char *line = NULL;
     if (!request->cluster) {
         yk_cluster_destroy(profiling->cluster);
         profiling->cluster = NULL;
     }
     if (request->cluster || request->slow || ranks == 1) {
-        return yk_train_team_agree(team, build_local_cluster(profiling, ranks));
+        return yk_train_team_combine_status(team, build_local_cluster(profiling, ranks));
     }
-    YK_TRY(yk_train_team_describe(team, &profiling->targets[profiling->target].choice, 0,
-                                  profiling->arena, &line));
-    return yk_train_team_agree(team, yk_cluster_parse(line, &profiling->cluster));
+    YK_TRY(yk_train_team_describe_devices(team, &profiling->targets[profiling->target].choice, 0,
+                                          profiling->arena, &line));
+    return yk_train_team_combine_status(team, yk_cluster_parse(line, &profiling->cluster));
 }

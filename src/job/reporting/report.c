@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "job/job.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "job/reporting/run_report.h"
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
@@ -17,28 +17,28 @@ enum {
 /* Everything that the report is made from. */
 struct reporting {
     const struct yk_report_request *request;
-    struct yk_planning planning;
+    struct yk_planning_inputs planning;
     struct yk_planner_outcome *planned;
-    struct yk_tradeoff *tradeoff; /* NULL where there is nothing to trade off */
+    struct yk_memory_tradeoff *tradeoff; /* NULL where there is nothing to trade off */
     struct yk_trace *trace;
-    struct yk_plan_curve curves[3];
-    struct yk_plan_tradeoff charts[2];
+    struct yk_plan_chart_curve curves[3];
+    struct yk_plan_tradeoff_chart charts[2];
     int32_t chart_count;
     struct yk_plan_result report;
-    struct yk_outputs outputs;
+    struct yk_output_files outputs;
 };
 
 /* A plan that sends nothing has no trade-off, and a model that only fits in micro-batches none in
  * one; or the budget ends first: the page goes without. */
 static yk_status find_tradeoff(struct reporting *reporting)
 {
-    const struct yk_tradeoff_options options = {.points = CURVE_POINTS};
+    const struct yk_memory_tradeoff_options options = {.points = CURVE_POINTS};
     const struct yk_plan *plan = reporting->planned->plan;
     if (plan->group_count > 1 || plan->rank_count == 1) {
         return YK_OK;
     }
     const yk_status status =
-        yk_tradeoff_find(&reporting->planning.request, &options, &reporting->tradeoff);
+        yk_memory_tradeoff_compute(&reporting->planning.request, &options, &reporting->tradeoff);
     if (status == YK_ERROR_STOPPED) {
         yk_log(YK_LOG_WARNING, "the page goes without the trade-off: %s", yk_status_message());
     }
@@ -47,8 +47,8 @@ static yk_status find_tradeoff(struct reporting *reporting)
     }
     YK_TRY(status);
     reporting->chart_count =
-        yk_tradeoff_charts(reporting->tradeoff, reporting->curves, reporting->charts);
-    if (yk_tradeoff_is_cut_short(reporting->tradeoff)) {
+        yk_memory_tradeoff_charts(reporting->tradeoff, reporting->curves, reporting->charts);
+    if (yk_memory_tradeoff_is_cut_short(reporting->tradeoff)) {
         yk_log(YK_LOG_WARNING,
                "the budget cut the trade-off of the page short: %d of %d splits, %d of %d sizes of "
                "memory",
@@ -61,18 +61,18 @@ static yk_status find_tradeoff(struct reporting *reporting)
 static yk_status examine(struct reporting *reporting)
 {
     const struct yk_report_request *request = reporting->request;
-    const struct yk_job_search search = {.budget_s = request->budget_s};
+    const struct yk_job_search_request search = {.budget_s = request->budget_s};
     const struct yk_plan *plan = NULL;
-    struct yk_planning *planning = &reporting->planning;
-    YK_TRY(yk_planning_open_plan(request->plan, &request->planning, planning, &plan));
-    planning->request.search = yk_job_search_options(&search, request->job);
-    yk_job_begin(request->job);
-    yk_status status = yk_planner_examine(&planning->request, plan, true, &reporting->planned);
+    struct yk_planning_inputs *planning = &reporting->planning;
+    YK_TRY(yk_planning_inputs_open_plan_file(request->plan, &request->planning, planning, &plan));
+    planning->request.search = yk_job_make_scheduler_options(&search, request->job);
+    yk_job_report_begin(request->job);
+    yk_status status = yk_planner_evaluate(&planning->request, plan, true, &reporting->planned);
     YK_THEN(find_tradeoff(reporting));
-    yk_job_end(request->job);
+    yk_job_report_end(request->job);
     YK_TRY(status);
-    YK_TRY(yk_planner_fail_unfit(reporting->planned));
-    YK_TRY(yk_sim_trace(reporting->planned->trial.sim, &reporting->trace));
+    YK_TRY(yk_planner_fail_plan_does_not_fit(reporting->planned));
+    YK_TRY(yk_sim_make_trace(reporting->planned->trial.sim, &reporting->trace));
     YK_TRY(yk_planner_outcome_result(reporting->planned, reporting->trace, planning->arena,
                                      &reporting->report));
     reporting->report.tradeoffs = reporting->charts;
@@ -84,39 +84,41 @@ static yk_status examine(struct reporting *reporting)
 static yk_status open_picture(void *argument, const char *name, struct yk_text **out)
 {
     struct reporting *reporting = argument;
-    return yk_outputs_add_in(&reporting->outputs, reporting->request->svg, name,
-                             reporting->planning.arena, out);
+    return yk_output_files_add_in_folder(&reporting->outputs, reporting->request->svg, name,
+                                         reporting->planning.arena, out);
 }
 
 static yk_status draw_pictures(struct reporting *reporting)
 {
-    YK_TRY(yk_plan_page_pictures(&reporting->report, NULL, open_picture, reporting));
+    YK_TRY(yk_plan_page_write_pictures(&reporting->report, NULL, open_picture, reporting));
     return yk_folder_create(reporting->request->svg);
 }
 
 static yk_status write_report(struct reporting *reporting)
 {
     const struct yk_report_request *request = reporting->request;
-    struct yk_outputs *outputs = &reporting->outputs;
+    struct yk_output_files *outputs = &reporting->outputs;
     YK_TRY(examine(reporting));
     if (request->output) {
-        yk_outputs_finish(outputs, yk_plan_report_page(&reporting->report,
-                                                       yk_outputs_add(outputs, request->output)));
+        yk_output_files_record(
+            outputs,
+            yk_plan_page_write(&reporting->report, yk_output_files_add(outputs, request->output)));
     }
     if (request->trace) {
-        yk_outputs_finish(
-            outputs, yk_chrome_write(reporting->trace, yk_outputs_add(outputs, request->trace)));
+        yk_output_files_record(
+            outputs,
+            yk_chrome_trace_write(reporting->trace, yk_output_files_add(outputs, request->trace)));
     }
     if (request->svg) {
-        yk_outputs_finish(outputs, draw_pictures(reporting));
+        yk_output_files_record(outputs, draw_pictures(reporting));
     }
-    return yk_outputs_write(outputs);
+    return yk_output_files_write(outputs);
 }
 
 /* A run has been predicted and measured: there is nothing to search, and a trace is in it. */
 static yk_status report_run(const struct yk_report_request *request)
 {
-    const struct yk_planning_request *planning = &request->planning;
+    const struct yk_planning_inputs_request *planning = &request->planning;
     if (planning->model || planning->cluster || planning->profile || planning->slowdown > 0) {
         return yk_fail(YK_ERROR_USAGE,
                        "%s is a run, and says itself what it was for; leave out "
@@ -130,7 +132,7 @@ static yk_status report_run(const struct yk_report_request *request)
     if (request->svg) {
         YK_TRY(yk_folder_create(request->svg));
     }
-    return yk_run_report_draw(request->plan, request->output, request->svg);
+    return yk_run_report_write_page_and_figures(request->plan, request->output, request->svg);
 }
 
 yk_status yk_report_run(const struct yk_report_request *request)
@@ -147,14 +149,14 @@ yk_status yk_report_run(const struct yk_report_request *request)
         return yk_fail(YK_ERROR_USAGE,
                        "say what to write: -o report.html, --svg FOLDER or --trace FILE");
     }
-    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
+    YK_TRY(yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 4));
     if (yk_folder_exists(request->plan)) {
         return report_run(request);
     }
     const yk_status status = write_report(&reporting);
     yk_trace_destroy(reporting.trace);
-    yk_tradeoff_destroy(reporting.tradeoff);
+    yk_memory_tradeoff_destroy(reporting.tradeoff);
     yk_planner_outcome_destroy(reporting.planned);
-    yk_planning_close(&reporting.planning);
+    yk_planning_inputs_close(&reporting.planning);
     return status;
 }

@@ -17,9 +17,9 @@ static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena,
     } else if (yk_json_boolean(value, &flag)) {
         yk_text_add(&text, flag ? "yes" : "no");
     } else {
-        yk_text_add(&text, yk_json_kind(value));
+        yk_text_add(&text, yk_json_type_name(value));
     }
-    return yk_text_move(&text, arena, out);
+    return yk_text_move_to_arena(&text, arena, out);
 }
 
 static yk_status list_options(const struct yk_json *root, struct yk_arena *arena,
@@ -50,7 +50,7 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
     struct yk_json *root = NULL;
     yk_status status = yk_json_parse(text, length, &root);
     if (status == YK_OK && !yk_json_is_object(root)) {
-        status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
+        status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(root));
     }
     YK_THEN(list_options(root, arena, out, out_count));
     yk_json_destroy(root);

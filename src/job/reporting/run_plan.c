@@ -2,20 +2,20 @@
 
 #include <math.h>
 
-double yk_run_plan_share(const struct yk_plan *plan, int32_t rank)
+double yk_run_plan_rank_samples(const struct yk_plan *plan, int32_t rank)
 {
     int64_t share = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t m = 0; m < plan->groups[g].member_count; m++) {
-            const struct yk_plan_member *member = &plan->groups[g].members[m];
+            const struct yk_plan_group_member *member = &plan->groups[g].members[m];
             share = member->rank == rank && member->share > share ? member->share : share;
         }
     }
     return (double)share;
 }
 
-void yk_run_plan_complete(const struct yk_planner_outcome *planned, int32_t number,
-                          struct yk_run_rank *out)
+void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t number,
+                           struct yk_run_rank *out)
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[number];
@@ -23,11 +23,11 @@ void yk_run_plan_complete(const struct yk_planner_outcome *planned, int32_t numb
         out->device = planned->study->cluster->devices[plan->ranks[number].device].name;
     }
     if (!isfinite(out->share)) {
-        out->share = yk_run_plan_share(plan, number);
+        out->share = yk_run_plan_rank_samples(plan, number);
     }
     if (!isfinite(out->predicted.compute_s)) {
-        out->predicted =
-            (struct yk_trace_sum){simulated->compute_s, simulated->exposed_s, simulated->idle_s};
+        out->predicted = (struct yk_trace_breakdown){simulated->compute_s, simulated->exposed_s,
+                                                     simulated->idle_s};
     }
     if (!isfinite(out->predicted_bytes)) {
         out->predicted_bytes = planned->trial.peaks[number].bytes;
@@ -42,7 +42,7 @@ static bool differs(const struct yk_plan *plan, const double *shares)
 {
     bool other = false;
     for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
-        const struct yk_plan_member *member = &plan->groups[0].members[i];
+        const struct yk_plan_group_member *member = &plan->groups[0].members[i];
         other = other || (double)member->share != shares[member->rank];
     }
     return other;
@@ -53,13 +53,14 @@ static yk_status check(const struct yk_plan *plan, const struct yk_model_config 
                        struct yk_arena *arena)
 {
     const struct yk_model *model = NULL;
-    YK_TRY(yk_model_describe(config, &plan->workload, arena, &model));
+    YK_TRY(yk_model_build(config, &plan->workload, arena, &model));
     return yk_plan_check(plan, model);
 }
 
-yk_status yk_run_plan_with_shares(const struct yk_plan *plan, const struct yk_model_config *config,
-                                  const double *shares, int32_t count, struct yk_arena *arena,
-                                  const struct yk_plan **out)
+yk_status yk_run_plan_copy_with_shares(const struct yk_plan *plan,
+                                       const struct yk_model_config *config, const double *shares,
+                                       int32_t count, struct yk_arena *arena,
+                                       const struct yk_plan **out)
 {
     struct yk_plan *followed = NULL;
     *out = plan;
@@ -68,7 +69,7 @@ yk_status yk_run_plan_with_shares(const struct yk_plan *plan, const struct yk_mo
     }
     YK_TRY(yk_plan_copy(plan, arena, &followed));
     for (int32_t i = 0; i < followed->groups[0].member_count; i++) {
-        struct yk_plan_member *member = &followed->groups[0].members[i];
+        struct yk_plan_group_member *member = &followed->groups[0].members[i];
         const double share = shares[member->rank];
         if (!(share >= 0 && share <= (double)plan->workload.batch && share == floor(share))) {
             return YK_OK;

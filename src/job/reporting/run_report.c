@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
-#include "job/outputs.h"
-#include "job/planning/planning.h"
+#include "job/output_files.h"
+#include "job/planning/planning_inputs.h"
 #include "planner/planner.h"
 #include "report/label.h"
 #include "report/run/metrics.h"
@@ -27,21 +27,21 @@ struct reading {
     const char *folder;
     struct yk_arena *arena;
     struct yk_run_metrics metrics;
-    struct yk_planning planning;
+    struct yk_planning_inputs planning;
     struct yk_planner_outcome *planned; /* in force at the end; NULL: the plan is not known */
     struct yk_planner_outcome *before[MAX_BEFORE]; /* in force earlier; [0] the run began with */
     int32_t before_count;                          /* 0: none but `planned` */
     struct yk_trace *predicted;
     struct yk_trace *measured;
     struct yk_run_summary summary;
-    struct yk_counter_ranks counters;
+    struct yk_counter_run_data counters;
     struct yk_run_report report;
 };
 
 /* The path of a file of the run, or NULL where there is none. In the arena. */
 static yk_status find_file(const struct reading *reading, const char *name, const char **out)
 {
-    YK_TRY(yk_folder_path(reading->folder, name, reading->arena, out));
+    YK_TRY(yk_folder_join_path(reading->folder, name, reading->arena, out));
     *out = access(*out, F_OK) == 0 ? *out : NULL;
     return YK_OK;
 }
@@ -57,7 +57,7 @@ static yk_status read_file(struct reading *reading, const char *name,
     if (!path) {
         return YK_OK;
     }
-    yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
+    yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &text);
     YK_THEN(read(reading, path, &text));
     yk_text_free(&text);
     return status;
@@ -72,13 +72,13 @@ static yk_status read_metrics(struct reading *reading, const char *path, const s
 static yk_status read_measured(struct reading *reading, const char *path,
                                const struct yk_text *text)
 {
-    return yk_chrome_read(yk_text_chars(text), text->length, path, &reading->measured);
+    return yk_chrome_trace_read(yk_text_chars(text), text->length, path, &reading->measured);
 }
 
 static yk_status read_predicted(struct reading *reading, const char *path,
                                 const struct yk_text *text)
 {
-    return yk_chrome_read(yk_text_chars(text), text->length, path, &reading->predicted);
+    return yk_chrome_trace_read(yk_text_chars(text), text->length, path, &reading->predicted);
 }
 
 static yk_status read_counters(struct reading *reading, const char *path,
@@ -141,9 +141,9 @@ static bool uses_more(const struct reading *reading, const struct yk_plan *last,
                       const double *shares)
 {
     for (int32_t r = 0; r < last->rank_count; r++) {
-        double most = yk_run_plan_share(last, r);
+        double most = yk_run_plan_rank_samples(last, r);
         for (int32_t i = 0; i < reading->before_count; i++) {
-            most = fmax(most, yk_run_plan_share(reading->before[i]->plan, r));
+            most = fmax(most, yk_run_plan_rank_samples(reading->before[i]->plan, r));
         }
         if (shares[r] > most) {
             return true;
@@ -159,7 +159,7 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
 {
     const struct yk_plan_request *request = &reading->planning.request;
     const struct yk_run_metrics *metrics = &reading->metrics;
-    YK_TRY(yk_planner_examine(request, plan, false, &reading->before[0]));
+    YK_TRY(yk_planner_evaluate(request, plan, false, &reading->before[0]));
     reading->before_count = 1;
     for (int32_t i = 0; i + 1 < metrics->rebalancing_count; i++) {
         const struct yk_run_report_rebalancing *change = &metrics->rebalancings[i];
@@ -168,11 +168,11 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
             !uses_more(reading, last, change->shares)) {
             continue;
         }
-        YK_TRY(yk_run_plan_with_shares(plan, request->config, change->shares, change->share_count,
-                                       reading->arena, &followed));
+        YK_TRY(yk_run_plan_copy_with_shares(plan, request->config, change->shares,
+                                            change->share_count, reading->arena, &followed));
         if (followed != plan) {
-            YK_TRY(yk_planner_examine(request, followed, false,
-                                      &reading->before[reading->before_count]));
+            YK_TRY(yk_planner_evaluate(request, followed, false,
+                                       &reading->before[reading->before_count]));
             reading->before_count++;
         }
     }
@@ -182,21 +182,21 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
 static yk_status examine_plan(struct reading *reading, const char *path)
 {
     /* Measurements may have changed since: the step that was predicted then is in the folder. */
-    struct yk_planning_request named = {.any_profile = true};
+    struct yk_planning_inputs_request named = {.any_profile = true};
     const struct yk_plan *plan = NULL;
     YK_TRY(find_file(reading, "config.json", &named.model));
     double *shares = NULL;
     int32_t share_count = 0;
-    YK_TRY(yk_planning_open_plan(path, &named, &reading->planning, &plan));
+    YK_TRY(yk_planning_inputs_open_plan_file(path, &named, &reading->planning, &plan));
     const struct yk_plan_request *request = &reading->planning.request;
     const struct yk_plan *last = plan;
     YK_TRY(find_shares(reading, &shares, &share_count));
-    YK_TRY(
-        yk_run_plan_with_shares(plan, request->config, shares, share_count, reading->arena, &last));
+    YK_TRY(yk_run_plan_copy_with_shares(plan, request->config, shares, share_count, reading->arena,
+                                        &last));
     if (last != plan) {
         YK_TRY(examine_before(reading, plan, last));
     }
-    return yk_planner_examine(request, last, false, &reading->planned);
+    return yk_planner_evaluate(request, last, false, &reading->planned);
 }
 
 /* The most memory of a rank by the plans that the run has gone by. */
@@ -224,7 +224,7 @@ static yk_status fill_ranks(struct reading *reading)
             const double summarised = ranks[r].predicted_bytes;
             ranks[r].predicted_bytes =
                 isfinite(summarised) ? summarised : peak_of(reading, r)->bytes;
-            yk_run_plan_complete(reading->planned, r, &ranks[r]);
+            yk_run_plan_fill_rank(reading->planned, r, &ranks[r]);
         }
     }
     if (count == 1 && !isfinite(ranks[0].measured_bytes)) {
@@ -247,7 +247,7 @@ static yk_status fill_first_ranks(struct reading *reading)
     YK_TRY_NEW(reading->arena, ranks, count);
     for (int32_t r = 0; r < count; r++) {
         ranks[r] = yk_run_summary_unknown_rank();
-        yk_run_plan_complete(first, r, &ranks[r]);
+        yk_run_plan_fill_rank(first, r, &ranks[r]);
     }
     reading->report.first_ranks = ranks;
     reading->report.first_rank_count = count;
@@ -287,7 +287,7 @@ static yk_status open_plan(struct reading *reading)
         return YK_OK;
     }
     if (!reading->predicted) {
-        YK_TRY(yk_sim_trace(reading->planned->trial.sim, &reading->predicted));
+        YK_TRY(yk_sim_make_trace(reading->planned->trial.sim, &reading->predicted));
     }
     return YK_OK;
 }
@@ -341,17 +341,17 @@ static yk_status describe(struct reading *reading)
     report->title = base_name(report->title ? report->title : reading->folder);
     if (reading->planned) {
         const struct yk_model *model = reading->planned->study->model;
-        char parameters[YK_NUMBER_SIZE];
+        char parameters[YK_NUMBER_BUFFER_SIZE];
         yk_label_count(model->parameters, parameters);
         yk_text_addf(&text, "%s parameters, ", parameters);
         add_batch(model, &text);
         yk_text_addf(&text, " a step, %s.", yk_precision_name(model->workload.precision));
-        YK_TRY(yk_text_move(&text, reading->arena, &report->model));
+        YK_TRY(yk_text_move_to_arena(&text, reading->arena, &report->model));
     }
     if (data) {
         yk_text_addf(&text, target ? "Trained on %s and %s." : "Trained on %s.", base_name(data),
                      base_name(target ? target : ""));
-        YK_TRY(yk_text_move(&text, reading->arena, &report->data));
+        YK_TRY(yk_text_move_to_arena(&text, reading->arena, &report->data));
     }
     return YK_OK;
 }
@@ -373,10 +373,10 @@ static void fill_steps(struct reading *reading)
     report->predicted_step_s = isfinite(reading->summary.predicted_step_s)
                                    ? reading->summary.predicted_step_s
                                : reading->planned   ? reading->planned->trial.step_s
-                               : reading->predicted ? yk_trace_sum_step_s(reading->predicted)
+                               : reading->predicted ? yk_trace_breakdown_step_s(reading->predicted)
                                                     : NAN;
     if (reading->planned) {
-        const struct yk_mfu mfu = yk_planner_mfu_at(reading->planned, 1);
+        const struct yk_mfu mfu = yk_planner_mfu_at_throughput(reading->planned, 1);
         report->token_mfu = mfu.formula;
         report->token_exact_mfu = mfu.exact;
     }
@@ -391,8 +391,8 @@ static yk_status read_run(struct reading *reading)
     YK_TRY(yk_arena_create(&reading->arena));
     reading->metrics.median_step_s = NAN;
     reading->summary = (struct yk_run_summary){.peak_bytes = NAN, .predicted_step_s = NAN};
-    if (!yk_folder_has(reading->folder, "metrics.jsonl") &&
-        !yk_folder_has(reading->folder, "run.json")) {
+    if (!yk_folder_contains(reading->folder, "metrics.jsonl") &&
+        !yk_folder_contains(reading->folder, "run.json")) {
         return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has neither metrics.jsonl nor run.json",
                        reading->folder);
     }
@@ -420,39 +420,39 @@ static void close_run(struct reading *reading)
     for (int32_t i = 0; i < reading->before_count; i++) {
         yk_planner_outcome_destroy(reading->before[i]);
     }
-    yk_planning_close(&reading->planning);
+    yk_planning_inputs_close(&reading->planning);
     yk_arena_destroy(reading->arena);
 }
 
 struct pictures {
     const struct reading *reading;
     const char *folder;
-    struct yk_outputs *outputs;
+    struct yk_output_files *outputs;
 };
 
 /* The text for a picture in the folder of pictures. */
 static yk_status open_picture(void *argument, const char *name, struct yk_text **out)
 {
     const struct pictures *pictures = argument;
-    return yk_outputs_add_in(pictures->outputs, pictures->folder, name, pictures->reading->arena,
-                             out);
+    return yk_output_files_add_in_folder(pictures->outputs, pictures->folder, name,
+                                         pictures->reading->arena, out);
 }
 
 static yk_status draw(struct reading *reading, const char *output, bool own, const char *svg_folder)
 {
-    struct yk_outputs outputs = {0};
+    struct yk_output_files outputs = {0};
     YK_TRY(read_run(reading));
     if (output) {
-        struct yk_text *page =
-            own ? yk_outputs_add_nofollow(&outputs, output) : yk_outputs_add(&outputs, output);
-        yk_outputs_finish(&outputs, yk_run_report_page(&reading->report, page));
+        struct yk_text *page = own ? yk_output_files_add_nofollow(&outputs, output)
+                                   : yk_output_files_add(&outputs, output);
+        yk_output_files_record(&outputs, yk_run_page_write(&reading->report, page));
     }
     if (svg_folder) {
         struct pictures pictures = {reading, svg_folder, &outputs};
-        yk_outputs_finish(&outputs,
-                          yk_run_page_pictures(&reading->report, NULL, open_picture, &pictures));
+        yk_output_files_record(
+            &outputs, yk_run_page_write_pictures(&reading->report, NULL, open_picture, &pictures));
     }
-    return yk_outputs_write(&outputs);
+    return yk_output_files_write(&outputs);
 }
 
 static yk_status draw_all(const char *run_folder, const char *output, const char *svg_folder,
@@ -464,12 +464,13 @@ static yk_status draw_all(const char *run_folder, const char *output, const char
     return status;
 }
 
-yk_status yk_run_report_draw(const char *run_folder, const char *output, const char *svg_folder)
+yk_status yk_run_report_write_page_and_figures(const char *run_folder, const char *output,
+                                               const char *svg_folder)
 {
     return draw_all(run_folder, output, svg_folder, false);
 }
 
-yk_status yk_run_report_write(const char *run_folder, const char *output)
+yk_status yk_run_report_write_page(const char *run_folder, const char *output)
 {
     return draw_all(run_folder, output, NULL, true);
 }

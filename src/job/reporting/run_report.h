@@ -26,12 +26,12 @@
 #include "report/run/summary.h"
 
 /* Writes the page to `output`, a file in the run folder. Does not write through a symbolic link. */
-yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUST_USE;
+yk_status yk_run_report_write_page(const char *run_folder, const char *output) YK_MUST_USE;
 
 /* Writes the page to `output`, and the figures loss.svg, ranks.svg, lanes.svg, counters.svg and
  * memory.svg to `svg_folder`, which must exist. Either path may be NULL. */
-yk_status yk_run_report_draw(const char *run_folder, const char *output,
-                             const char *svg_folder) YK_MUST_USE;
+yk_status yk_run_report_write_page_and_figures(const char *run_folder, const char *output,
+                                               const char *svg_folder) YK_MUST_USE;
 
 /* Reads the options of run.json: every member that is not null, except "yoke" and "kind". `source`
  * is the path of the file, for messages. The options are allocated in the arena. */
@@ -43,19 +43,20 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
 
 /* Samples per step of a rank: the largest share among its groups. (In other groups it may only hold
  * state, with share 0.) */
-double yk_run_plan_share(const struct yk_plan *plan, int32_t rank);
+double yk_run_plan_rank_samples(const struct yk_plan *plan, int32_t rank);
 
 /* Sets those members of rank `number` that are not known yet (NULL or NAN): device, share, memory
  * limit, predicted times and memory. The device name points into the plan's cluster. */
-void yk_run_plan_complete(const struct yk_planner_outcome *planned, int32_t number,
-                          struct yk_run_rank *out);
+void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t number,
+                           struct yk_run_rank *out);
 
 /*
  * Copies the plan with new `shares` (count), as --rebalance sets them. `*out` is `plan` itself if
  * the shares are unchanged or not valid for this plan; else a copy in the arena.
  */
-yk_status yk_run_plan_with_shares(const struct yk_plan *plan, const struct yk_model_config *config,
-                                  const double *shares, int32_t count, struct yk_arena *arena,
-                                  const struct yk_plan **out) YK_MUST_USE;
+yk_status yk_run_plan_copy_with_shares(const struct yk_plan *plan,
+                                       const struct yk_model_config *config, const double *shares,
+                                       int32_t count, struct yk_arena *arena,
+                                       const struct yk_plan **out) YK_MUST_USE;
 
 #endif

@@ -30,7 +30,7 @@ static void find_stem(const char *model, const char **stem, size_t *length)
     *length = end - start;
 }
 
-yk_status yk_train_folder_find(const struct yk_train_request *request, struct yk_arena *arena,
+yk_status yk_train_folder_path(const struct yk_train_request *request, struct yk_arena *arena,
                                const char **out)
 {
     if (request->out) {
@@ -45,10 +45,10 @@ yk_status yk_train_folder_find(const struct yk_train_request *request, struct yk
     const bool plain =
         length > 0 && strncmp(stem, ".", length) != 0 && strncmp(stem, "..", length) != 0;
     const char *name = plain ? yk_arena_copy_text(arena, stem, length) : "model";
-    return name ? yk_folder_path("runs", name, arena, out) : yk_fail_out_of_memory();
+    return name ? yk_folder_join_path("runs", name, arena, out) : yk_fail_out_of_memory();
 }
 
-yk_status yk_train_folder_check(const char *folder)
+yk_status yk_train_folder_check_path(const char *folder)
 {
     if (access(folder, F_OK) == 0 && !yk_folder_exists(folder)) {
         return yk_fail(YK_ERROR_USAGE, "%s is a file; --out names the folder of a run", folder);
@@ -60,7 +60,7 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
 {
     struct yk_checkpoint_folder_list list = {0};
     const char *path = NULL;
-    YK_TRY(yk_folder_path(folder, "checkpoints", arena, &path));
+    YK_TRY(yk_folder_join_path(folder, "checkpoints", arena, &path));
     YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
     *out = list.count > 0;
     return YK_OK;
@@ -75,7 +75,7 @@ yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = NULL;
-        YK_TRY(yk_folder_path(folder, names[i], arena, &path));
+        YK_TRY(yk_folder_join_path(folder, names[i], arena, &path));
         YK_TRY(yk_file_check_nofollow(path));
     }
     return YK_OK;
@@ -88,7 +88,7 @@ yk_status yk_train_folder_lock_acquire(struct yk_train_folder_lock *lock, const 
     if (lock->held) {
         return YK_OK;
     }
-    YK_TRY(yk_folder_path(folder, "lock", arena, &path));
+    YK_TRY(yk_folder_join_path(folder, "lock", arena, &path));
     int descriptor = -1;
     YK_TRY(yk_file_open_nofollow(path, O_RDWR, &descriptor));
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {

@@ -18,11 +18,11 @@ struct yk_train_folder_lock {
 };
 
 /* Path of the run folder: --out, or runs/MODEL. Allocated in the arena. */
-yk_status yk_train_folder_find(const struct yk_train_request *request, struct yk_arena *arena,
+yk_status yk_train_folder_path(const struct yk_train_request *request, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
 
 /* Fails if the path exists and is not a folder. */
-yk_status yk_train_folder_check(const char *folder) YK_MUST_USE;
+yk_status yk_train_folder_check_path(const char *folder) YK_MUST_USE;
 
 /* Whether the run in `folder` has a complete checkpoint. */
 yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *arena,

@@ -2,10 +2,10 @@
 
 #include "base/folder.h"
 #include "base/system.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "job/reporting/run_report.h"
 #include "trace/trace.h"
-#include "train/round_log.h"
+#include "train/op_timeline_log.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,14 +18,14 @@ static yk_status pack_counters(const struct yk_training *training, struct yk_tex
     const int32_t rank = yk_train_team_rank(&training->team);
     const int32_t device = planned->plan->ranks[rank].device;
     const double traced_s = training->run.trace ? training->run.traced_s : NAN;
-    struct yk_counter_rank counters;
+    struct yk_counter_rank_data counters;
     if (!training->counter_recorder) {
         return YK_OK;
     }
     YK_TRY(yk_counter_recorder_report(training->counter_recorder, traced_s, training->arena,
                                       &counters));
     counters.device = planned->trial.program->cluster->devices[device].name;
-    return yk_counters_file_write(&(struct yk_counter_ranks){&counters, 1}, out);
+    return yk_counters_file_write(&(struct yk_counter_run_data){&counters, 1}, out);
 }
 
 /* On rank 0: reads the counters that rank `rank` has packed. Its step began `offset_s` seconds
@@ -34,7 +34,7 @@ static yk_status unpack_counters(struct yk_training *training, int32_t rank, dou
                                  const char *bytes, size_t size)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
-    struct yk_counter_ranks read = {0};
+    struct yk_counter_run_data read = {0};
     char source[40];
     if (!training->counters.all) {
         YK_TRY_NEW(training->arena, training->counters.all, count);
@@ -62,10 +62,10 @@ struct figures {
 
 static yk_status pack(const struct yk_training *training, struct yk_text *out)
 {
-    const struct yk_run *run = &training->run;
-    struct yk_exchange_clock clock = {0};
-    if (!yk_train_team_is_alone(&training->team)) {
-        YK_TRY(yk_exchange_compare_clocks(&training->team.ranks, &clock));
+    const struct yk_training_run *run = &training->run;
+    struct yk_clock_offset clock = {0};
+    if (!yk_train_team_is_single_rank(&training->team)) {
+        YK_TRY(yk_host_collective_estimate_clock_offset(&training->team.ranks, &clock));
     }
     struct yk_text counters = {0};
     yk_status status = pack_counters(training, &counters);
@@ -82,25 +82,26 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
 /* Gathers the packed bytes of all ranks on rank 0, once `packed` has succeeded on all of them. On
  * other ranks `*out` stays NULL. Frees `own`. */
 static yk_status gather(const struct yk_train_team *team, yk_status packed, struct yk_text *own,
-                        struct yk_arena *arena, struct yk_exchange_bytes **out)
+                        struct yk_arena *arena, struct yk_host_collective_gathered_bytes **out)
 {
-    yk_status status = yk_train_team_agree(team, packed);
-    if (status == YK_OK && !yk_train_team_is_alone(team)) {
-        status = yk_exchange_gather(&team->ranks, own->bytes, own->length, arena, out);
+    yk_status status = yk_train_team_combine_status(team, packed);
+    if (status == YK_OK && !yk_train_team_is_single_rank(team)) {
+        status = yk_host_collective_gather(&team->ranks, own->bytes, own->length, arena, out);
     } else if (status == YK_OK) {
         *out = yk_arena_allocate(arena, 1, sizeof **out);
         char *copy = yk_arena_copy_text(arena, own->bytes, own->length);
         status = *out && copy ? YK_OK : yk_fail_out_of_memory();
         if (status == YK_OK) {
-            **out = (struct yk_exchange_bytes){copy, own->length};
+            **out = (struct yk_host_collective_gathered_bytes){copy, own->length};
         }
     }
     yk_text_free(own);
     return status;
 }
 
-static yk_status unpack(struct yk_training *training, const struct yk_exchange_bytes *gathered,
-                        struct yk_trace_part *parts, struct yk_trace **traces)
+static yk_status unpack(struct yk_training *training,
+                        const struct yk_host_collective_gathered_bytes *gathered,
+                        struct yk_trace_merge_input *parts, struct yk_trace **traces)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
     double zero_s = 0;
@@ -120,7 +121,7 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
         }
         if (trace_size > 0) {
             YK_TRY(yk_trace_bytes_unpack(trace, trace_size, source, &traces[r]));
-            parts[r] = (struct yk_trace_part){traces[r], figures.began_s - zero_s};
+            parts[r] = (struct yk_trace_merge_input){traces[r], figures.began_s - zero_s};
         }
     }
     return YK_OK;
@@ -129,19 +130,21 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
 static yk_status collect_sums(struct yk_training *training)
 {
     const struct yk_plan *plan = training->plan.planned->plan;
-    struct yk_trace_sum *sums = NULL;
+    struct yk_trace_breakdown *sums = NULL;
     YK_TRY_NEW(training->arena, sums, plan->rank_count);
-    YK_TRY(yk_trace_sum(training->run.trace, yk_trace_sum_step_s(training->run.trace), sums));
+    YK_TRY(yk_trace_breakdown(training->run.trace, yk_trace_breakdown_step_s(training->run.trace),
+                              sums));
     for (int32_t r = 0; r < plan->rank_count; r++) {
         training->ranks[r].measured = sums[r];
     }
     return YK_OK;
 }
 
-static yk_status merge(struct yk_training *training, const struct yk_exchange_bytes *gathered)
+static yk_status merge(struct yk_training *training,
+                       const struct yk_host_collective_gathered_bytes *gathered)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
-    struct yk_trace_part *parts = NULL;
+    struct yk_trace_merge_input *parts = NULL;
     struct yk_trace **traces = NULL;
     struct yk_trace *whole = NULL;
     YK_TRY_NEW(training->arena, parts, count);
@@ -164,8 +167,8 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
 
 yk_status yk_train_measurements_collect(struct yk_training *training)
 {
-    const struct yk_planner_outcome *planned = yk_training_planned(training);
-    struct yk_exchange_bytes *gathered = NULL;
+    const struct yk_planner_outcome *planned = yk_training_current_plan(training);
+    struct yk_host_collective_gathered_bytes *gathered = NULL;
     struct yk_text own = {0};
     YK_TRY(gather(&training->team, pack(training, &own), &own, training->arena, &gathered));
     if (!gathered) {
@@ -177,8 +180,8 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
     }
     YK_TRY(merge(training, gathered));
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
-        training->ranks[r].predicted_bytes = yk_training_planned_bytes(training, r);
-        yk_run_plan_complete(planned, r, &training->ranks[r]);
+        training->ranks[r].predicted_bytes = yk_training_planned_peak_bytes(training, r);
+        yk_run_plan_fill_rank(planned, r, &training->ranks[r]);
     }
     return YK_OK;
 }
@@ -187,41 +190,43 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
 static yk_status pack_op_times(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_train_team *team = &training->team;
-    struct yk_exchange_clock clock = {0};
+    struct yk_clock_offset clock = {0};
     training->engine.backend->versions(training->engine.device, out);
-    if (!yk_train_team_is_alone(team)) {
+    if (!yk_train_team_is_single_rank(team)) {
         yk_text_add(out, ", ");
         team->ranks.comm->describe(team->ranks.world, out);
-        YK_TRY(yk_exchange_compare_clocks(&team->ranks, &clock));
+        YK_TRY(yk_host_collective_estimate_clock_offset(&team->ranks, &clock));
     }
     yk_text_add_bytes(out, "", 1);
-    return yk_round_log_pack(training->run.log, clock.offset_s, out);
+    return yk_op_timeline_log_pack(training->run.log, clock.offset_s, out);
 }
 
-static yk_status unpack_op_times(const struct yk_exchange_bytes *gathered, int32_t rank,
-                                 struct yk_arena *arena, struct yk_rank_rounds *out)
+static yk_status unpack_op_times(const struct yk_host_collective_gathered_bytes *gathered,
+                                 int32_t rank, struct yk_arena *arena,
+                                 struct yk_rank_timelines *out)
 {
     const size_t length = strlen(gathered->bytes) + 1;
     char source[32];
     (void)snprintf(source, sizeof source, "the times of rank %d", (int)rank);
-    return yk_round_log_unpack(gathered->bytes + length,
-                               gathered->size >= length ? gathered->size - length : 0, source,
-                               arena, out);
+    return yk_op_timeline_log_unpack(gathered->bytes + length,
+                                     gathered->size >= length ? gathered->size - length : 0, source,
+                                     arena, out);
 }
 
 /* Computes the op times of the last program of the run from the logs of all ranks. */
 static yk_status join_op_times(struct yk_training *training,
-                               const struct yk_exchange_bytes *gathered, struct yk_arena *scratch)
+                               const struct yk_host_collective_gathered_bytes *gathered,
+                               struct yk_arena *scratch)
 {
     const struct yk_program *program = training->run.program;
-    struct yk_rank_rounds *logs = NULL;
+    struct yk_rank_timelines *logs = NULL;
     YK_TRY_NEW(scratch, logs, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
         YK_TRY(unpack_op_times(&gathered[r], r, scratch, &logs[r]));
     }
     struct yk_op_times *op_times = NULL;
     YK_TRY_NEW(training->arena, op_times, 1);
-    YK_TRY(yk_round_durations(program, logs, training->arena, op_times));
+    YK_TRY(yk_op_durations_compute(program, logs, training->arena, op_times));
     for (int32_t r = 0; r < op_times->rank_count; r++) {
         YK_TRY(yk_arena_strdup(training->arena, gathered[r].bytes, &op_times->ranks[r].versions));
     }
@@ -232,7 +237,7 @@ static yk_status join_op_times(struct yk_training *training,
 static yk_status collect_op_times(struct yk_training *training, struct yk_arena *scratch)
 {
     struct yk_text own = {0};
-    struct yk_exchange_bytes *gathered = NULL;
+    struct yk_host_collective_gathered_bytes *gathered = NULL;
     YK_TRY(gather(&training->team, pack_op_times(training, &own), &own, scratch, &gathered));
     return gathered ? join_op_times(training, gathered, scratch) : YK_OK;
 }
@@ -240,19 +245,19 @@ static yk_status collect_op_times(struct yk_training *training, struct yk_arena 
 yk_status yk_train_measurements_collect_op_times(struct yk_training *training)
 {
     struct yk_arena *scratch = NULL;
-    YK_TRY(yk_train_team_agree(&training->team, yk_arena_create(&scratch)));
+    YK_TRY(yk_train_team_combine_status(&training->team, yk_arena_create(&scratch)));
     const yk_status status = collect_op_times(training, scratch);
     yk_arena_destroy(scratch);
     return status;
 }
 
 yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
-                                               struct yk_outputs *outputs)
+                                               struct yk_output_files *outputs)
 {
     const char *path = NULL;
     if (!training->op_times) {
         return YK_OK;
     }
-    YK_TRY(yk_folder_path(training->folder, "op-times.json", training->arena, &path));
-    return yk_op_times_write(training->op_times, yk_outputs_add_nofollow(outputs, path));
+    YK_TRY(yk_folder_join_path(training->folder, "op-times.json", training->arena, &path));
+    return yk_op_times_write(training->op_times, yk_output_files_add_nofollow(outputs, path));
 }

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cluster/topology.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "job/job.h"
 #include "job/profile_path.h"
 #include "job/workload.h"
@@ -26,7 +26,7 @@ enum {
 /* Number of ranks; for a dry run, the value of --ranks. */
 static int32_t rank_count(const struct yk_train_request *request, const struct yk_train_team *team)
 {
-    return !yk_train_team_is_alone(team)            ? team->ranks.size
+    return !yk_train_team_is_single_rank(team)      ? team->ranks.size
            : request->dry_run && request->ranks > 1 ? (int32_t)request->ranks
                                                     : 1;
 }
@@ -47,7 +47,7 @@ static yk_status choose_device(const struct yk_train_request *request,
                                const struct yk_train_team *team, struct yk_device_choice *out)
 {
     YK_TRY(yk_train_team_choose_device(team, request->device, out));
-    return yk_train_team_is_alone(team) && out->automatic
+    return yk_train_team_is_single_rank(team) && out->automatic
                ? predict_device(rank_count(request, team), out)
                : YK_OK;
 }
@@ -82,13 +82,13 @@ static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *ar
     yk_status status = yk_device_count_gpus(&gpus);
     for (int32_t i = 0; i < ranks && status == YK_OK; i++) {
         const char *line = NULL;
-        status = yk_device_describe_gpu(gpus > 0 ? (first + i) % gpus : first, arena, &line);
+        status = yk_device_gpu_cluster_spec(gpus > 0 ? (first + i) % gpus : first, arena, &line);
         if (status == YK_OK) {
             yk_text_addf(&text, "%s1x%s", i > 0 ? " + " : "", line);
         }
     }
     if (status == YK_OK) {
-        return yk_text_move(&text, arena, out);
+        return yk_text_move_to_arena(&text, arena, out);
     }
     yk_text_free(&text);
     return status;
@@ -104,15 +104,15 @@ static yk_status describe_cluster(const struct yk_train_request *request,
         *out = request->cluster;
         return YK_OK;
     }
-    if (!yk_train_team_is_alone(team)) {
-        return yk_train_team_describe(team, device, request->threads, arena, out);
+    if (!yk_train_team_is_single_rank(team)) {
+        return yk_train_team_describe_devices(team, device, request->threads, arena, out);
     }
     const int32_t ranks = rank_count(request, team);
     if (!device->gpu) {
         return describe_machine(request->threads, ranks, arena, out);
     }
     return ranks > 1 ? describe_gpus(ranks, device->number, arena, out)
-                     : yk_device_describe_gpu(device->number, arena, out);
+                     : yk_device_gpu_cluster_spec(device->number, arena, out);
 }
 
 static yk_status refuse_devices(const struct yk_train_request *request, const char *source,
@@ -153,14 +153,16 @@ static yk_status check_devices(const struct yk_train_request *request, const cha
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
                        "mpirun or srun",
-                       source, (int)cluster->device_count, yk_text_plural(cluster->device_count),
-                       (int)ranks, yk_text_plural(ranks), (int)cluster->device_count);
+                       source, (int)cluster->device_count,
+                       yk_text_plural_suffix(cluster->device_count), (int)ranks,
+                       yk_text_plural_suffix(ranks), (int)cluster->device_count);
     }
     return YK_OK;
 }
 
-yk_status yk_train_plan_workload(const struct yk_train_request *request,
-                                 const struct yk_model_config *config, struct yk_workload *out)
+yk_status yk_train_plan_resolve_workload(const struct yk_train_request *request,
+                                         const struct yk_model_config *config,
+                                         struct yk_workload *out)
 {
     const struct yk_workload_request workload = {
         .batch = request->batch,
@@ -170,13 +172,13 @@ yk_status yk_train_plan_workload(const struct yk_train_request *request,
         .nf4 = request->nf4,
         .recompute = request->recompute,
     };
-    return yk_workload_read(&workload, config, out);
+    return yk_workload_resolve(&workload, config, out);
 }
 
 /* `planned` are the sources that the file --plan names; empty without --plan. */
 static yk_status open_cluster(const struct yk_train_request *request,
                               const struct yk_train_team *team,
-                              const struct yk_plan_sources *planned, const char *source,
+                              const struct yk_plan_source_paths *planned, const char *source,
                               struct yk_arena *arena, struct yk_train_plan *out)
 {
     const bool from_plan = planned->cluster && strcmp(source, planned->cluster) == 0;
@@ -200,9 +202,9 @@ static void fill_request(const struct yk_train_request *request,
                          const struct yk_model_config *config, const struct yk_workload *workload,
                          const char *model_source, struct yk_train_plan *out)
 {
-    const struct yk_job_search search = {.moves = TRIALS, .seed = 1};
+    const struct yk_job_search_request search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
-    out->book = (struct yk_cost_book){
+    out->book = (struct yk_cost_sources){
         .cluster = out->cluster, .profile = out->profile, .facts = out->facts};
     asked->book = &out->book;
     asked->config = config;
@@ -211,12 +213,12 @@ static void fill_request(const struct yk_train_request *request,
     asked->memory_bytes = request->memory_bytes;
     asked->micro_batches = (int32_t)request->micro_batches;
     asked->clip = request->clip > 0;
-    asked->strategy = YK_STRATEGY_COUNT;
+    asked->strategy = YK_SHARDING_STRATEGY_COUNT;
     asked->decisions = YK_DECIDE_ALL;
     if (request->recompute) {
         asked->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
-    asked->search = yk_job_search_options(&search, request->job);
+    asked->search = yk_job_make_scheduler_options(&search, request->job);
 }
 
 static yk_status fail_mismatch(const char *path, const char *what, int64_t planned, int64_t asked)
@@ -235,7 +237,7 @@ static yk_status check_ranks(const char *path, const struct yk_plan *plan, int32
     return yk_fail(YK_ERROR_INPUT,
                    "%s: the plan has %d rank%s, but %d %s here; start as many by --ranks %d, or by "
                    "mpirun or srun",
-                   path, (int)plan->rank_count, yk_text_plural(plan->rank_count), (int)ranks,
+                   path, (int)plan->rank_count, yk_text_plural_suffix(plan->rank_count), (int)ranks,
                    ranks == 1 ? "is" : "are", (int)plan->rank_count);
 }
 
@@ -264,11 +266,12 @@ static yk_status check_plan(const struct yk_train_request *request,
     return YK_OK;
 }
 
-static yk_status read_sources(const char *path, struct yk_arena *arena, struct yk_plan_sources *out)
+static yk_status read_sources(const char *path, struct yk_arena *arena,
+                              struct yk_plan_source_paths *out)
 {
     struct yk_text text = {0};
-    yk_status status = yk_file_read(path, &text);
-    YK_THEN(yk_plan_file_sources(yk_text_chars(&text), text.length, path, arena, out));
+    yk_status status = yk_file_read_document(path, &text);
+    YK_THEN(yk_plan_file_read_source_paths(yk_text_chars(&text), text.length, path, arena, out));
     yk_text_free(&text);
     return status;
 }
@@ -276,7 +279,8 @@ static yk_status read_sources(const char *path, struct yk_arena *arena, struct y
 /* Fails if the plan is for the same model with a different vocabulary than that of this text. */
 static yk_status check_vocabulary(const struct yk_train_request *request,
                                   const struct yk_model_config *config,
-                                  const struct yk_plan_sources *planned, struct yk_arena *arena)
+                                  const struct yk_plan_source_paths *planned,
+                                  struct yk_arena *arena)
 {
     const struct yk_model_config *meant = NULL;
     if (!request->model || !planned->model || strcmp(request->model, planned->model) != 0 ||
@@ -296,20 +300,20 @@ static yk_status check_vocabulary(const struct yk_train_request *request,
 static yk_status read_plan(const struct yk_train_request *request, const char *text, size_t length,
                            const char *path, struct yk_arena *arena, struct yk_train_plan *out)
 {
-    const struct yk_plan_context context = yk_train_plan_context(out);
+    const struct yk_plan_file_context context = yk_train_plan_file_context(out);
     const struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_file_read(text, length, path, &context, arena, &plan));
     YK_TRY(check_plan(request, &out->request.workload, plan));
     out->request.slowdown = plan->options.slowdown;
-    YK_TRY(yk_planner_examine(&out->request, plan, false, &out->planned));
-    return yk_planner_fail_unfit(out->planned);
+    YK_TRY(yk_planner_evaluate(&out->request, plan, false, &out->planned));
+    return yk_planner_fail_plan_does_not_fit(out->planned);
 }
 
 static yk_status read_file(const struct yk_train_request *request, int32_t ranks,
                            struct yk_arena *arena, struct yk_train_plan *out)
 {
     struct yk_text text = {0};
-    yk_status status = yk_file_read(request->plan, &text);
+    yk_status status = yk_file_read_document(request->plan, &text);
     YK_THEN(read_plan(request, yk_text_chars(&text), text.length, request->plan, arena, out));
     YK_THEN(check_ranks(request->plan, out->planned->plan, ranks));
     yk_text_free(&text);
@@ -322,7 +326,7 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
                         struct yk_train_plan *out)
 {
     const int32_t ranks = rank_count(request, team);
-    yk_job_begin(request->job);
+    yk_job_report_begin(request->job);
     yk_status status = yk_planner_search(&out->request, &out->planned);
     const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
     if (found && found->rank_count < ranks) {
@@ -335,7 +339,7 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
         status = yk_planner_search(&out->request, &out->planned);
         found = status == YK_OK && out->planned ? out->planned->plan : NULL;
     }
-    yk_job_end(request->job);
+    yk_job_report_end(request->job);
     if (found && found->rank_count < ranks) {
         status = yk_fail(YK_ERROR_INPUT,
                          "with --batch %" PRId64
@@ -349,8 +353,8 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
 static yk_status find_on_this_rank(const struct yk_train_request *request,
                                    const struct yk_train_team *team,
                                    const struct yk_model_config *config,
-                                   const struct yk_plan_sources *planned, struct yk_arena *arena,
-                                   struct yk_train_plan *out)
+                                   const struct yk_plan_source_paths *planned,
+                                   struct yk_arena *arena, struct yk_train_plan *out)
 {
     if (request->plan) {
         YK_TRY(check_vocabulary(request, config, planned, arena));
@@ -362,14 +366,14 @@ static yk_status find_on_this_rank(const struct yk_train_request *request,
 /* Sends the context sizes that rank 0 knows to all ranks: programs depend on them and must be the
  * same. */
 static yk_status broadcast_context(const struct yk_train_team *team, struct yk_arena *arena,
-                                   int32_t device_count, struct yk_device_facts *facts)
+                                   int32_t device_count, struct yk_device_measurements *facts)
 {
     double *bytes = NULL;
     YK_TRY_NEW(arena, bytes, device_count);
     for (int32_t i = 0; i < device_count; i++) {
         bytes[i] = facts[i].context_bytes;
     }
-    YK_TRY(yk_train_team_broadcast(team, bytes, device_count));
+    YK_TRY(yk_train_team_broadcast_numbers(team, bytes, device_count));
     for (int32_t i = 0; i < device_count; i++) {
         facts[i].context_bytes = bytes[i];
     }
@@ -378,12 +382,12 @@ static yk_status broadcast_context(const struct yk_train_team *team, struct yk_a
 
 /* Adds the memory of side streams to contexts that were measured. Others are estimates anyway. */
 static void count_streams(const struct yk_train_request *request, const struct yk_cluster *cluster,
-                          struct yk_device_facts *facts)
+                          struct yk_device_measurements *facts)
 {
     for (int32_t i = 0; i < cluster->device_count; i++) {
         if (!cluster->devices[i].is_cpu && facts[i].context_bytes > 0 && request->qkv &&
             strcmp(request->qkv, "streams") == 0) {
-            facts[i].context_bytes += YK_BACKEND_SIDE_BYTES;
+            facts[i].context_bytes += YK_BACKEND_SIDE_STREAM_BYTES;
         }
     }
 }
@@ -392,11 +396,11 @@ static void count_streams(const struct yk_train_request *request, const struct y
 static yk_status write_for_other_ranks(const struct yk_train_plan *found, struct yk_arena *arena,
                                        struct yk_text *out)
 {
-    struct yk_plan_context context = yk_train_plan_context(found);
+    struct yk_plan_file_context context = yk_train_plan_file_context(found);
     struct yk_plan *plan = NULL;
     assert(found->planned); /* a failure to plan has already ended all ranks */
     if (!found->planned->plan) {
-        return yk_planner_fail_unfound(found->planned);
+        return yk_planner_fail_no_plan_found(found->planned);
     }
     YK_TRY(yk_plan_copy(found->planned->plan, arena, &plan));
     plan->profile_source = NULL;
@@ -411,14 +415,14 @@ static yk_status broadcast_plan(const struct yk_train_request *request,
 {
     struct yk_text text = {0};
     yk_status status = team->ranks.rank == 0 ? write_for_other_ranks(out, arena, &text) : YK_OK;
-    status = yk_train_team_agree(team, status);
-    YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
+    status = yk_train_team_combine_status(team, status);
+    YK_THEN(yk_host_collective_broadcast_text(&team->ranks, 0, &text));
     if (status == YK_OK && team->ranks.rank > 0) {
         status =
             read_plan(request, yk_text_chars(&text), text.length, "the plan of rank 0", arena, out);
     }
     yk_text_free(&text);
-    return yk_train_team_agree(team, status);
+    return yk_train_team_combine_status(team, status);
 }
 
 yk_status yk_train_plan_find(const struct yk_train_request *request,
@@ -426,35 +430,37 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
                              const struct yk_workload *workload, const char *model_source,
                              struct yk_arena *arena, struct yk_train_plan *out)
 {
-    struct yk_plan_sources planned = {0};
+    struct yk_plan_source_paths planned = {0};
     const char *source = NULL;
     yk_status status = request->plan ? read_sources(request->plan, arena, &planned) : YK_OK;
-    YK_TRY(yk_train_team_agree(team, status));
+    YK_TRY(yk_train_team_combine_status(team, status));
     YK_TRY(choose_device(request, team, &out->device));
     YK_TRY(describe_cluster(request, team, &out->device, arena, &source));
     status = open_cluster(request, team, &planned, source, arena, out);
-    YK_THEN(yk_device_facts_find(out->profile, config->name, out->cluster, arena, &out->facts));
+    YK_THEN(
+        yk_device_measurements_read(out->profile, config->name, out->cluster, arena, &out->facts));
     if (status == YK_OK) {
         count_streams(request, out->cluster, out->facts);
     }
-    YK_TRY(yk_train_team_agree(team, status));
-    if (!yk_train_team_is_alone(team)) {
+    YK_TRY(yk_train_team_combine_status(team, status));
+    if (!yk_train_team_is_single_rank(team)) {
         YK_TRY(broadcast_context(team, arena, out->cluster->device_count, out->facts));
     }
-    yk_train_progress_phase(request->progress, YK_TRAIN_PHASE_PLANNING);
+    yk_train_progress_report_phase(request->progress, YK_TRAIN_JOB_PHASE_PLANNING);
     fill_request(request, config, workload, model_source, out);
     status = yk_train_team_rank(team) == 0
                  ? find_on_this_rank(request, team, config, &planned, arena, out)
                  : YK_OK;
-    YK_TRY(yk_train_team_agree(team, status));
-    if (!yk_train_team_is_alone(team)) {
+    YK_TRY(yk_train_team_combine_status(team, status));
+    if (!yk_train_team_is_single_rank(team)) {
         YK_TRY(broadcast_plan(request, team, arena, out));
     }
     if (request->shuffle == 0 || !out->planned || !out->planned->plan) {
         return YK_OK;
     }
     /* The same seed gives the same program on all ranks. */
-    return yk_train_team_agree(team, yk_planner_shuffle(out->planned, (uint64_t)request->shuffle));
+    return yk_train_team_combine_status(
+        team, yk_planner_shuffle_program(out->planned, (uint64_t)request->shuffle));
 }
 
 void yk_train_plan_close(struct yk_train_plan *plan)
@@ -465,17 +471,17 @@ void yk_train_plan_close(struct yk_train_plan *plan)
     *plan = (struct yk_train_plan){0};
 }
 
-int64_t yk_train_plan_threads(const struct yk_train_plan *plan,
-                              const struct yk_train_request *request, int32_t rank)
+int64_t yk_train_plan_thread_count(const struct yk_train_plan *plan,
+                                   const struct yk_train_request *request, int32_t rank)
 {
     const struct yk_plan *found = plan->planned->plan;
     const int32_t device = found ? found->ranks[rank].device : 0;
     return request->threads > 0 ? request->threads : plan->cluster->devices[device].cores;
 }
 
-struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan)
+struct yk_plan_file_context yk_train_plan_file_context(const struct yk_train_plan *plan)
 {
-    return (struct yk_plan_context){
+    return (struct yk_plan_file_context){
         .config = plan->request.config,
         .cluster = plan->cluster,
         .profile = plan->profile,

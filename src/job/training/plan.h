@@ -16,17 +16,17 @@
 struct yk_train_plan {
     struct yk_device_choice device; /* device of this rank */
     struct yk_cluster *cluster;
-    struct yk_profile *profile;    /* NULL: none */
-    struct yk_device_facts *facts; /* (devices) */
-    struct yk_cost_book book;
+    struct yk_profile *profile;           /* NULL: none */
+    struct yk_device_measurements *facts; /* (devices) */
+    struct yk_cost_sources book;
     struct yk_plan_request request;
     struct yk_planner_outcome *planned;
 };
 
 /* Turns the request into the workload of a model with this `config`. */
-yk_status yk_train_plan_workload(const struct yk_train_request *request,
-                                 const struct yk_model_config *config,
-                                 struct yk_workload *out) YK_MUST_USE;
+yk_status yk_train_plan_resolve_workload(const struct yk_train_request *request,
+                                         const struct yk_model_config *config,
+                                         struct yk_workload *out) YK_MUST_USE;
 
 /*
  * Searches for the plan of a workload, or reads it. `model_source` is the model's path in the plan
@@ -41,10 +41,10 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
 void yk_train_plan_close(struct yk_train_plan *plan);
 
 /* Number of compute threads of a rank: --threads, else the cores of its device in the plan. */
-int64_t yk_train_plan_threads(const struct yk_train_plan *plan,
-                              const struct yk_train_request *request, int32_t rank);
+int64_t yk_train_plan_thread_count(const struct yk_train_plan *plan,
+                                   const struct yk_train_request *request, int32_t rank);
 
 /* The context needed to write the plan file. */
-struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan);
+struct yk_plan_file_context yk_train_plan_file_context(const struct yk_train_plan *plan);
 
 #endif

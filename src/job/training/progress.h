@@ -9,13 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum yk_train_phase {
-    YK_TRAIN_PHASE_PLANNING, /* the search for a plan; a request to stop ends the search early */
-    YK_TRAIN_PHASE_STEPS,    /* training; a request to stop saves a checkpoint and ends the run */
+enum yk_train_job_phase {
+    YK_TRAIN_JOB_PHASE_PLANNING, /* the search for a plan; a request to stop ends the search early
+                                  */
+    YK_TRAIN_JOB_PHASE_TRAINING, /* training; a request to stop saves a checkpoint and ends the run
+                                  */
 };
 
 /* A description of the run, before its first step. */
-struct yk_train_start {
+struct yk_train_start_report {
     const char *model;
     int64_t parameters;
     int64_t trainable;   /* parameters that are trained */
@@ -37,7 +39,7 @@ struct yk_train_start {
 };
 
 /* A finished step. */
-struct yk_train_step {
+struct yk_train_step_report {
     int64_t step;  /* counts from 1 */
     int64_t steps; /* of the whole run */
     double loss;
@@ -57,28 +59,29 @@ struct yk_train_step {
     double slowest_compute_fraction; /* its compute time / step time */
 };
 
-struct yk_train_evaluation {
+struct yk_train_evaluation_report {
     int64_t step;
     double loss;
     int64_t tokens;
 };
 
-struct yk_train_checkpoint {
+struct yk_train_checkpoint_report {
     int64_t step;
     const char *path;
 };
 
-struct yk_train_progress {
+struct yk_train_progress_callbacks {
     void *user;
-    void (*phase)(void *user, enum yk_train_phase phase); /* on every rank */
-    void (*start)(void *user, const struct yk_train_start *start);
-    void (*step)(void *user, const struct yk_train_step *step);
-    void (*evaluation)(void *user, const struct yk_train_evaluation *evaluation);
-    void (*checkpoint)(void *user, const struct yk_train_checkpoint *checkpoint);
+    void (*phase)(void *user, enum yk_train_job_phase phase); /* on every rank */
+    void (*start)(void *user, const struct yk_train_start_report *start);
+    void (*step)(void *user, const struct yk_train_step_report *step);
+    void (*evaluation)(void *user, const struct yk_train_evaluation_report *evaluation);
+    void (*checkpoint)(void *user, const struct yk_train_checkpoint_report *checkpoint);
 };
 
-static inline void yk_train_progress_phase(const struct yk_train_progress *progress,
-                                           enum yk_train_phase phase)
+static inline void
+yk_train_progress_report_phase(const struct yk_train_progress_callbacks *progress,
+                               enum yk_train_job_phase phase)
 {
     if (progress && progress->phase) {
         progress->phase(progress->user, phase);

@@ -53,7 +53,7 @@ static yk_status add_resumed(const struct yk_train_request *request, const char 
     const char *folder = NULL;
     struct yk_checkpoint *checkpoint = NULL;
     bool found = false;
-    YK_TRY(yk_train_folder_find(request, arena, &folder));
+    YK_TRY(yk_train_folder_path(request, arena, &folder));
     YK_TRY(yk_train_folder_has_checkpoint(folder, arena, &found));
     if (!found) {
         return yk_fail(YK_ERROR_INPUT, "%s holds no checkpoint yet; start the run without --resume",
@@ -97,7 +97,7 @@ static void copy_member(const struct yk_json *object, const char *from, const ch
 }
 
 /* A resumed run already has its model, and the plan may name that model by a different file. */
-static void write_planned(const struct yk_json *plan, const struct yk_plan_sources *sources,
+static void write_planned(const struct yk_json *plan, const struct yk_plan_source_paths *sources,
                           bool resumed, struct yk_text *out)
 {
     static const char *const names[][2] = {
@@ -128,9 +128,10 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
     struct yk_text file = {0};
     struct yk_text source = {0};
     struct yk_json *plan = NULL;
-    struct yk_plan_sources sources = {0};
-    yk_status status = yk_file_read(path, &file);
-    YK_THEN(yk_plan_file_sources(yk_text_chars(&file), file.length, path, arena, &sources));
+    struct yk_plan_source_paths sources = {0};
+    yk_status status = yk_file_read_document(path, &file);
+    YK_THEN(
+        yk_plan_file_read_source_paths(yk_text_chars(&file), file.length, path, arena, &sources));
     YK_THEN(yk_json_parse(yk_text_chars(&file), file.length, &plan));
     if (status == YK_OK) {
         write_planned(plan, &sources, resumed, &source);
@@ -145,7 +146,7 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
 static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_option_sources *out)
 {
     struct yk_text file = {0};
-    yk_status status = yk_file_read(path, &file);
+    yk_status status = yk_file_read_document(path, &file);
     YK_THEN(add_source(out, arena, path, yk_text_chars(&file), file.length));
     yk_text_free(&file);
     return status;
@@ -156,7 +157,7 @@ static yk_status check_request(const struct yk_train_request *request)
     if (request->steps > 0 && !isnan(request->epochs)) {
         return yk_fail(YK_ERROR_USAGE, "--steps and --epochs both say how long; leave one out");
     }
-    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM) != 0 &&
+    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM_BASE_MODEL) != 0 &&
         access(request->weights, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", request->weights, strerror(errno));
     }
@@ -198,7 +199,7 @@ yk_status yk_train_request_read_sources(struct yk_train_request *request, struct
 static void add_option(const struct yk_json *options, const char *key, struct yk_text *out)
 {
     out->length = 0;
-    if (!yk_option_source_value(yk_json_get(options, key), out)) {
+    if (!yk_option_add_json_value(yk_json_get(options, key), out)) {
         yk_text_add(out, "not given");
     }
 }
@@ -293,7 +294,7 @@ static yk_status store_flag(const struct yk_option *option, const char *value,
     if (strcmp(value, "false") != 0) {
         return yk_fail(YK_ERROR_USAGE, "--%s: true or false, not \"%s\"", option->name, value);
     }
-    yk_option_clear(option, out);
+    yk_option_reset(option, out);
     return YK_OK;
 }
 
@@ -316,7 +317,7 @@ static yk_status store(const struct yk_train_option *given, bool over_sources,
 yk_status yk_train_request_check_option(const struct yk_train_option *option)
 {
     struct yk_train_request scratch = {0};
-    YK_TRY_IN_ARENA(arena, store(option, false, arena, &scratch));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, store(option, false, arena, &scratch));
     return YK_OK;
 }
 

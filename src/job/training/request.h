@@ -77,8 +77,8 @@ struct yk_train_request {
     const char *attention; /* attention kernels on GPUs */
     const char *qkv;
     const char *graphs;
-    int64_t ranks;                      /* processes to start; 0: not given */
-    struct yk_rank_choice rank_options; /* --rank, --world, --master */
+    int64_t ranks;                       /* processes to start; 0: not given */
+    struct yk_rank_options rank_options; /* --rank, --world, --master */
     const char *slow;
     const char *wire;   /* transport between GPUs */
     const char *reduce; /* precision in which 16-bit gradients are summed */
@@ -99,8 +99,8 @@ struct yk_train_request {
     /* Not options. `resumed` is the checkpoint to resume from; yk_train_request_read_sources() sets
      * it. The callbacks may be NULL. */
     const char *resumed;
-    const struct yk_job *job;
-    const struct yk_train_progress *progress;
+    const struct yk_job_callbacks *job;
+    const struct yk_train_progress_callbacks *progress;
 };
 
 /* The option table: options of `yoke train`, and members of run.json. */

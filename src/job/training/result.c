@@ -40,7 +40,7 @@ static void write_rebalancings(const struct yk_train_result *result, struct yk_j
 {
     yk_json_write_begin_array(out, "rebalanced");
     for (int32_t i = 0; i < result->rebalancing_count; i++) {
-        const struct yk_train_rebalancing *change = &result->rebalancings[i];
+        const struct yk_train_share_change *change = &result->rebalancings[i];
         yk_json_write_begin_object(out, NULL);
         yk_json_write_integer(out, "step", change->step);
         write_shares("shares_before", change->shares_before, result->rank_count, out);

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* A change of the ranks' shares by --rebalance, after `step`. */
-struct yk_train_rebalancing {
+struct yk_train_share_change {
     int64_t step;
     int64_t *shares_before; /* (ranks) samples per step */
     int64_t *shares;        /* (ranks) samples per step */
@@ -66,11 +66,11 @@ struct yk_train_result {
     double peak_bytes;      /* peak host memory of rank 0's process */
     double device_bytes;    /* peak GPU memory of rank 0; 0 on a CPU */
     const char *checkpoint; /* newest checkpoint; "": none */
-    struct yk_train_rebalancing *rebalancings;
+    struct yk_train_share_change *rebalancings;
     int32_t rebalancing_count;
     struct yk_run_rank *ranks; /* (rank_count) */
     int32_t rank_count;
-    struct yk_counter_ranks counters;
+    struct yk_counter_run_data counters;
 };
 
 void yk_train_result_free(struct yk_train_result *result);

@@ -2,23 +2,24 @@
 
 #include "base/folder.h"
 #include "base/system.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "job/reporting/run_report.h"
-#include "job/training/balance.h"
+#include "job/training/rebalancer.h"
 #include "planner/planner.h"
 #include "trace/trace.h"
 
 #include <string.h>
 
-double yk_train_summary_left_s(const struct yk_training *training)
+double yk_train_summary_remaining_s(const struct yk_training *training)
 {
     const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
     return (double)(training->steps - done) * training->plan.planned->trial.step_s;
 }
 
-yk_status yk_train_summary_predict(const struct yk_training *training, struct yk_train_result *out)
+yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
+                                            struct yk_train_result *out)
 {
-    const struct yk_planner_outcome *planned = yk_training_planned(training);
+    const struct yk_planner_outcome *planned = yk_training_current_plan(training);
     const struct yk_model *model = planned->study->model;
     YK_TRY(yk_arena_strdup(training->arena, model->config->name, &out->model));
     YK_TRY(yk_arena_strdup(training->arena, training->folder, &out->folder));
@@ -30,9 +31,9 @@ yk_status yk_train_summary_predict(const struct yk_training *training, struct yk
     out->precision = yk_precision_name(model->workload.precision);
     out->micro_batches = planned->plan->micro_batches;
     out->predicted_step_s = planned->trial.step_s;
-    out->predicted_error = yk_error_band_error(&planned->trial.band);
-    out->predicted_s = yk_train_summary_left_s(training);
-    out->planned_bytes = yk_training_planned_bytes(training, 0);
+    out->predicted_error = yk_error_band_relative_error(&planned->trial.band);
+    out->predicted_s = yk_train_summary_remaining_s(training);
+    out->planned_bytes = yk_training_planned_peak_bytes(training, 0);
     out->limit_bytes = planned->plan->ranks[0].limit_bytes;
     out->planned = true;
     return YK_OK;
@@ -41,10 +42,10 @@ yk_status yk_train_summary_predict(const struct yk_training *training, struct yk
 /* Sets the device and the backend of this rank. */
 static yk_status describe_device(const struct yk_training *training, struct yk_train_result *out)
 {
-    const struct yk_engine *engine = &training->engine;
+    const struct yk_device_context *engine = &training->engine;
     struct yk_text name = {0};
     engine->backend->describe(engine->device, &name);
-    YK_TRY(yk_text_move(&name, training->arena, &out->device));
+    YK_TRY(yk_text_move_to_arena(&name, training->arena, &out->device));
     return yk_arena_strdup(training->arena, engine->backend->name, &out->backend);
 }
 
@@ -60,17 +61,17 @@ static yk_status copy_ranks(const struct yk_training *training, struct yk_train_
     return YK_OK;
 }
 
-yk_status yk_train_summary_measure(const struct yk_training *training, const char *checkpoint,
-                                   struct yk_train_result *out)
+yk_status yk_train_summary_fill_measurements(const struct yk_training *training,
+                                             const char *checkpoint, struct yk_train_result *out)
 {
-    const struct yk_run *run = &training->run;
-    const struct yk_train_balance *balance = training->balance;
-    YK_TRY(yk_train_summary_predict(training, out));
+    const struct yk_training_run *run = &training->run;
+    const struct yk_train_rebalancer *balance = training->balance;
+    YK_TRY(yk_train_summary_fill_predictions(training, out));
     YK_TRY(describe_device(training, out));
     YK_TRY(yk_arena_strdup(training->arena, checkpoint, &out->checkpoint));
     YK_TRY(copy_ranks(training, out));
     if (balance && balance->changed_count > 0) {
-        YK_TRY(yk_train_balance_list(balance, training->arena, &out->rebalancings));
+        YK_TRY(yk_train_rebalancer_list_changes(balance, training->arena, &out->rebalancings));
         out->rebalancing_count = balance->changed_count;
     }
     out->steps_done = run->state.step;
@@ -80,7 +81,8 @@ yk_status yk_train_summary_measure(const struct yk_training *training, const cha
     out->tokens = run->tokens;
     out->seconds = run->seconds;
     out->tokens_per_s = run->tokens / run->seconds;
-    const struct yk_mfu mfu = yk_planner_mfu_at(training->plan.planned, out->tokens_per_s);
+    const struct yk_mfu mfu =
+        yk_planner_mfu_at_throughput(training->plan.planned, out->tokens_per_s);
     out->mfu = mfu.formula;
     out->exact_mfu = mfu.exact;
     out->median_step_s = run->median_step_s;
@@ -92,52 +94,55 @@ yk_status yk_train_summary_measure(const struct yk_training *training, const cha
 }
 
 static yk_status add_files(const struct yk_training *training, const struct yk_train_result *result,
-                           struct yk_outputs *outputs)
+                           struct yk_output_files *outputs)
 {
     const char *path = NULL;
     struct yk_trace *predicted = NULL;
-    YK_TRY(yk_folder_path(training->folder, "summary.json", training->arena, &path));
-    YK_TRY(yk_train_result_write_json(result, yk_outputs_add_nofollow(outputs, path)));
+    YK_TRY(yk_folder_join_path(training->folder, "summary.json", training->arena, &path));
+    YK_TRY(yk_train_result_write_json(result, yk_output_files_add_nofollow(outputs, path)));
     YK_TRY(yk_train_measurements_write_op_times(training, outputs));
     if (training->run.trace) {
-        YK_TRY(yk_folder_path(training->folder, "trace.json", training->arena, &path));
-        YK_TRY(yk_chrome_write(training->run.trace, yk_outputs_add_nofollow(outputs, path)));
+        YK_TRY(yk_folder_join_path(training->folder, "trace.json", training->arena, &path));
+        YK_TRY(yk_chrome_trace_write(training->run.trace,
+                                     yk_output_files_add_nofollow(outputs, path)));
     }
     if (training->counters.count > 0) {
-        YK_TRY(yk_folder_path(training->folder, "counters.json", training->arena, &path));
-        YK_TRY(yk_counters_file_write(&training->counters, yk_outputs_add_nofollow(outputs, path)));
+        YK_TRY(yk_folder_join_path(training->folder, "counters.json", training->arena, &path));
+        YK_TRY(yk_counters_file_write(&training->counters,
+                                      yk_output_files_add_nofollow(outputs, path)));
     }
-    YK_TRY(yk_folder_path(training->folder, "trace-predicted.json", training->arena, &path));
-    YK_TRY(yk_sim_trace(yk_training_planned(training)->trial.sim, &predicted));
-    const yk_status status = yk_chrome_write(predicted, yk_outputs_add_nofollow(outputs, path));
+    YK_TRY(yk_folder_join_path(training->folder, "trace-predicted.json", training->arena, &path));
+    YK_TRY(yk_sim_make_trace(yk_training_current_plan(training)->trial.sim, &predicted));
+    const yk_status status =
+        yk_chrome_trace_write(predicted, yk_output_files_add_nofollow(outputs, path));
     yk_trace_destroy(predicted);
     YK_TRY(status);
-    return yk_outputs_write(outputs);
+    return yk_output_files_write(outputs);
 }
 
 static yk_status write_files(const struct yk_training *training,
                              const struct yk_train_result *result)
 {
-    struct yk_outputs outputs = {0};
+    struct yk_output_files outputs = {0};
     const yk_status status = add_files(training, result, &outputs);
-    yk_outputs_free(&outputs);
+    yk_output_files_free(&outputs);
     return status;
 }
 
 static yk_status write_page(const struct yk_training *training)
 {
     const char *page = NULL;
-    YK_TRY(yk_folder_path(training->folder, "report.html", training->arena, &page));
-    return yk_run_report_write(training->folder, page);
+    YK_TRY(yk_folder_join_path(training->folder, "report.html", training->arena, &page));
+    return yk_run_report_write_page(training->folder, page);
 }
 
-yk_status yk_train_summary_write(const struct yk_training *training,
-                                 const struct yk_train_result *result)
+yk_status yk_train_summary_write_files(const struct yk_training *training,
+                                       const struct yk_train_result *result)
 {
-    struct yk_outputs outputs = {0};
-    yk_outputs_finish(&outputs, write_files(training, result));
-    yk_outputs_finish(&outputs, write_page(training));
-    const yk_status status = yk_outputs_write(&outputs);
-    yk_outputs_free(&outputs);
+    struct yk_output_files outputs = {0};
+    yk_output_files_record(&outputs, write_files(training, result));
+    yk_output_files_record(&outputs, write_page(training));
+    const yk_status status = yk_output_files_write(&outputs);
+    yk_output_files_free(&outputs);
     return status;
 }

@@ -6,7 +6,7 @@
 #ifndef YK_JOB_TRAINING_SUMMARY_H
 #define YK_JOB_TRAINING_SUMMARY_H
 
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "job/training/result.h"
 #include "job/training/training.h"
 
@@ -20,22 +20,23 @@ yk_status yk_train_measurements_collect_op_times(struct yk_training *training) Y
 
 /* Adds op-times.json to `outputs` if training->op_times is set. */
 yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
-                                               struct yk_outputs *outputs) YK_MUST_USE;
+                                               struct yk_output_files *outputs) YK_MUST_USE;
 
 /* Predicted time of the remaining steps, in seconds. */
-double yk_train_summary_left_s(const struct yk_training *training);
+double yk_train_summary_remaining_s(const struct yk_training *training);
 
 /* Sets the predictions. The result points into the training's arena but does not own it yet. */
-yk_status yk_train_summary_predict(const struct yk_training *training,
-                                   struct yk_train_result *out) YK_MUST_USE;
+yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
+                                            struct yk_train_result *out) YK_MUST_USE;
 
 /* Sets predictions and measurements. `checkpoint` is the path of the newest checkpoint. */
-yk_status yk_train_summary_measure(const struct yk_training *training, const char *checkpoint,
-                                   struct yk_train_result *out) YK_MUST_USE;
+yk_status yk_train_summary_fill_measurements(const struct yk_training *training,
+                                             const char *checkpoint,
+                                             struct yk_train_result *out) YK_MUST_USE;
 
 /* Writes summary.json, op-times.json, counters.json, the measured and the predicted trace of a
  * step, and the HTML page. */
-yk_status yk_train_summary_write(const struct yk_training *training,
-                                 const struct yk_train_result *result) YK_MUST_USE;
+yk_status yk_train_summary_write_files(const struct yk_training *training,
+                                       const struct yk_train_result *result) YK_MUST_USE;
 
 #endif

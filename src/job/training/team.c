@@ -1,7 +1,7 @@
 #include "job/training/team.h"
 
 #include "cluster/topology.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,16 +32,16 @@ static yk_status open_lane(struct yk_train_team *team)
 
 static yk_status choose_cores(struct yk_train_team *team, int64_t threads, struct yk_arena *arena)
 {
-    struct yk_cores_allowed allowed;
+    struct yk_allowed_cores allowed;
     int32_t *wanted = NULL;
-    YK_TRY(yk_cores_find(arena, &allowed));
+    YK_TRY(yk_cores_find_allowed(arena, &allowed));
     if (threads > 0) {
         YK_TRY_NEW(arena, wanted, team->launcher.local_size);
         for (int32_t i = 0; i < team->launcher.local_size; i++) {
             wanted[i] = (int32_t)threads;
         }
     }
-    return yk_cores_choose(&(struct yk_cores_request){team->launcher, wanted}, &allowed, arena,
+    return yk_cores_assign(&(struct yk_cores_request){team->launcher, wanted}, &allowed, arena,
                            &team->cores);
 }
 
@@ -50,12 +50,12 @@ static yk_status join_by_mpi(struct yk_train_team *team)
     static const char missing[] =
         "yoke-mpi.so, by which ranks exchange numbers, is not here: build yoke where Open MPI is "
         "installed (libopenmpi-dev)";
-    const struct yk_comm *comm = NULL;
+    const struct yk_comm_backend *comm = NULL;
     YK_TRY(yk_train_transport_load_plugin("yoke-mpi.so", missing, &comm));
     YK_TRY(open_lane(team));
     const struct yk_comm_options options = {
         .backend = &yk_backend_cpu, .device = team->device, .lane = team->lane};
-    return yk_ranks_open(comm, &options, &team->ranks);
+    return yk_communicator_open(comm, &options, &team->ranks);
 }
 
 /* ---- the device of each rank ---- */
@@ -65,7 +65,7 @@ static yk_status choose_alone(const struct yk_launcher *launcher, const char *wo
                               struct yk_device_choice *out)
 {
     int32_t gpus = 0;
-    YK_TRY(yk_device_choose(word, out));
+    YK_TRY(yk_device_resolve_option(word, out));
     if (!out->gpu || (word && strchr(word, ':'))) {
         return YK_OK;
     }
@@ -82,12 +82,12 @@ static yk_status choose_alone(const struct yk_launcher *launcher, const char *wo
 yk_status yk_train_team_choose_device(const struct yk_train_team *team, const char *word,
                                       struct yk_device_choice *out)
 {
-    if (yk_train_team_is_alone(team)) {
-        return yk_device_choose(word, out);
+    if (yk_train_team_is_single_rank(team)) {
+        return yk_device_resolve_option(word, out);
     }
-    YK_TRY(yk_train_team_agree(team, choose_alone(&team->launcher, word, out)));
+    YK_TRY(yk_train_team_combine_status(team, choose_alone(&team->launcher, word, out)));
     double cpu_ranks = out->gpu ? 0 : 1;
-    YK_TRY(yk_exchange_sum(&team->ranks, &cpu_ranks, 1));
+    YK_TRY(yk_host_collective_all_reduce_sum(&team->ranks, &cpu_ranks, 1));
     if (cpu_ranks > 0 && cpu_ranks < team->ranks.size && out->automatic) {
         *out = (struct yk_device_choice){0};
     }
@@ -98,7 +98,7 @@ static yk_status join_by_nccl(struct yk_train_team *team, const char *word)
 {
     struct yk_device_choice choice;
     YK_TRY(choose_alone(&team->launcher, word, &choice));
-    YK_TRY(yk_train_transport_join(&team->launcher, &choice, &team->gpu_transport));
+    YK_TRY(yk_train_transport_open_by_rendezvous(&team->launcher, &choice, &team->gpu_transport));
     team->ranks = team->gpu_transport.ranks;
     return YK_OK;
 }
@@ -118,10 +118,10 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
 }
 
 /* MPI communicates through host memory and occupies no multiprocessors. */
-int32_t yk_train_team_comm_processors(const struct yk_train_team *team, const char *wire)
+int32_t yk_train_team_comm_multiprocessors(const struct yk_train_team *team, const char *wire)
 {
     const bool by_host = wire && strcmp(wire, "mpi") == 0;
-    return yk_train_team_is_alone(team) || by_host ? 0 : YK_COMM_MAX_CTAS;
+    return yk_train_team_is_single_rank(team) || by_host ? 0 : YK_COMM_MAX_NCCL_CTAS;
 }
 
 /* Fails if the transport of --wire is not available to these ranks. */
@@ -141,26 +141,27 @@ static yk_status check_wire(const struct yk_train_team *team, const struct yk_de
     return YK_OK;
 }
 
-yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
-                                const char *word)
+yk_status yk_train_team_connect_gpus(struct yk_train_team *team,
+                                     const struct yk_device_choice *choice, const char *word)
 {
-    if (!yk_train_team_is_alone(team)) {
-        YK_TRY(yk_train_team_agree(team, check_wire(team, choice, word)));
+    if (!yk_train_team_is_single_rank(team)) {
+        YK_TRY(yk_train_team_combine_status(team, check_wire(team, choice, word)));
     }
     const bool needed =
-        choice->gpu && !yk_train_team_is_alone(team) && team->gpu_transport.ranks.size == 0;
-    return needed ? yk_train_team_report(team, yk_train_transport_open(&team->ranks, choice, word,
-                                                                       &team->gpu_transport))
+        choice->gpu && !yk_train_team_is_single_rank(team) && team->gpu_transport.ranks.size == 0;
+    return needed ? yk_train_team_report_failure(
+                        team, yk_train_transport_open_over_mpi(&team->ranks, choice, word,
+                                                               &team->gpu_transport))
                   : YK_OK;
 }
 
 void yk_train_team_close(struct yk_train_team *team)
 {
     const bool by_mpi = team->ranks.world != team->gpu_transport.ranks.world;
-    yk_watch_close(team->watch);
+    yk_watchdog_close(team->watch);
     yk_train_transport_close(&team->gpu_transport);
     if (by_mpi) {
-        yk_ranks_close(&team->ranks);
+        yk_communicator_close(&team->ranks);
     }
     yk_backend_cpu.lane_destroy(team->lane);
     yk_backend_cpu.close(team->device);
@@ -168,39 +169,41 @@ void yk_train_team_close(struct yk_train_team *team)
 }
 
 /* Reports before any rank exits, because a launcher kills the other ranks when one exits. */
-yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agreed)
+yk_status yk_train_team_report_failure(const struct yk_train_team *team, yk_status agreed)
 {
     static const char first[] = "rank 0: ";
-    if (yk_train_team_is_alone(team) || agreed == YK_OK || agreed == YK_ERROR_STOPPED) {
+    if (yk_train_team_is_single_rank(team) || agreed == YK_OK || agreed == YK_ERROR_STOPPED) {
         return agreed;
     }
     if (team->ranks.rank == 0) {
         const char *sentence = yk_status_message();
         sentence += strncmp(sentence, first, sizeof first - 1) == 0 ? sizeof first - 1 : 0;
-        yk_job_end(team->job);
+        yk_job_report_end(team->job);
         if (*sentence != '\0') { /* an empty message has already been reported */
-            yk_job_failed(team->job, sentence);
+            yk_job_report_failure(team->job, sentence);
         }
     }
     return yk_fail(agreed, "%s", "");
 }
 
-yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
+yk_status yk_train_team_combine_status(const struct yk_train_team *team, yk_status mine)
 {
-    return yk_train_team_is_alone(team)
+    return yk_train_team_is_single_rank(team)
                ? mine
-               : yk_train_team_report(team, yk_exchange_agree(&team->ranks, mine));
+               : yk_train_team_report_failure(
+                     team, yk_host_collective_agree_on_status(&team->ranks, mine));
 }
 
-yk_status yk_train_team_broadcast(const struct yk_train_team *team, double *numbers, int64_t count)
+yk_status yk_train_team_broadcast_numbers(const struct yk_train_team *team, double *numbers,
+                                          int64_t count)
 {
-    if (yk_train_team_is_alone(team)) {
+    if (yk_train_team_is_single_rank(team)) {
         return YK_OK;
     }
     for (int64_t i = 0; i < count && team->ranks.rank > 0; i++) {
         numbers[i] = 0;
     }
-    return yk_exchange_sum(&team->ranks, numbers, count);
+    return yk_host_collective_all_reduce_sum(&team->ranks, numbers, count);
 }
 
 /* ---- description of devices ---- */
@@ -228,7 +231,7 @@ static yk_status describe_own(const struct yk_train_team *team,
     char host[HOST_SIZE];
     if (choice->gpu) {
         const char *line = NULL;
-        YK_TRY(yk_device_describe_gpu(choice->number, arena, &line));
+        YK_TRY(yk_device_gpu_cluster_spec(choice->number, arena, &line));
         yk_text_add(out, line);
     } else {
         YK_TRY(describe_cores(team, threads, out));
@@ -242,8 +245,8 @@ struct member {
     char host[HOST_SIZE];
 };
 
-static yk_status read_members(const struct yk_exchange_bytes *gathered, int32_t count,
-                              struct yk_arena *arena, struct member **out)
+static yk_status read_members(const struct yk_host_collective_gathered_bytes *gathered,
+                              int32_t count, struct yk_arena *arena, struct member **out)
 {
     YK_TRY_NEW(arena, *out, count);
     for (int32_t i = 0; i < count; i++) {
@@ -271,7 +274,7 @@ static void write_line(const struct member *members, int32_t count, struct yk_te
     }
 }
 
-static yk_status join_line(const struct yk_exchange_bytes *gathered, int32_t count,
+static yk_status join_line(const struct yk_host_collective_gathered_bytes *gathered, int32_t count,
                            struct yk_arena *arena, struct yk_text *out)
 {
     struct member *members = NULL;
@@ -280,28 +283,30 @@ static yk_status join_line(const struct yk_exchange_bytes *gathered, int32_t cou
     return yk_text_status(out);
 }
 
-yk_status yk_train_team_describe(const struct yk_train_team *team,
-                                 const struct yk_device_choice *choice, int64_t threads,
-                                 struct yk_arena *arena, const char **out)
+yk_status yk_train_team_describe_devices(const struct yk_train_team *team,
+                                         const struct yk_device_choice *choice, int64_t threads,
+                                         struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
-    struct yk_exchange_bytes *gathered = NULL;
-    yk_status status = yk_train_team_agree(team, describe_own(team, choice, threads, arena, &text));
-    YK_THEN(yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &gathered));
+    struct yk_host_collective_gathered_bytes *gathered = NULL;
+    yk_status status =
+        yk_train_team_combine_status(team, describe_own(team, choice, threads, arena, &text));
+    YK_THEN(yk_host_collective_gather(&team->ranks, yk_text_chars(&text), text.length, arena,
+                                      &gathered));
     text.length = 0;
-    YK_THEN(yk_train_team_agree(team, gathered ? join_line(gathered, team->ranks.size, arena, &text)
-                                               : YK_OK));
-    YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
-    YK_THEN(yk_text_move(&text, arena, out));
+    YK_THEN(yk_train_team_combine_status(
+        team, gathered ? join_line(gathered, team->ranks.size, arena, &text) : YK_OK));
+    YK_THEN(yk_host_collective_broadcast_text(&team->ranks, 0, &text));
+    YK_THEN(yk_text_move_to_arena(&text, arena, out));
     yk_text_free(&text);
     return status;
 }
 
-yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_arena *arena)
+yk_status yk_train_team_report_connections(const struct yk_train_team *team, struct yk_arena *arena)
 {
     struct yk_text text = {0};
-    struct yk_exchange_bytes *gathered = NULL;
-    if (yk_train_team_is_alone(team)) {
+    struct yk_host_collective_gathered_bytes *gathered = NULL;
+    if (yk_train_team_is_single_rank(team)) {
         return YK_OK;
     }
     if (team->gpu_transport.ranks.size > 0) {
@@ -312,11 +317,11 @@ yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_are
     } else {
         yk_cores_describe(&team->cores, team->ranks.rank, &text);
     }
-    yk_status status =
-        yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &gathered);
+    yk_status status = yk_host_collective_gather(&team->ranks, yk_text_chars(&text), text.length,
+                                                 arena, &gathered);
     for (int32_t i = 0; status == YK_OK && gathered && i < team->ranks.size; i++) {
         if (gathered[i].size > 0) {
-            yk_job_line(team->job, gathered[i].bytes, true);
+            yk_job_report_status_line(team->job, gathered[i].bytes, true);
         }
     }
     yk_text_free(&text);

@@ -12,13 +12,13 @@ enum {
 
 /* ---- positions of the lanes ---- */
 
-void yk_train_team_watch_op(void *user, enum yk_lane lane, int32_t op)
+void yk_train_team_watch_record_op(void *user, enum yk_lane lane, int32_t op)
 {
     const struct yk_train_team *team = user;
-    yk_watch_note(team->watch, (enum yk_watch_lane)lane, op);
+    yk_watchdog_set_current_op(team->watch, (enum yk_watchdog_lane)lane, op);
 }
 
-void yk_train_team_watch_executor(void *user, const struct yk_executor *executor)
+void yk_train_team_watch_set_executor(void *user, const struct yk_executor *executor)
 {
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
@@ -29,16 +29,16 @@ void yk_train_team_watch_executor(void *user, const struct yk_executor *executor
 /* Polls the device, because with GPUs the host does not see when an op begins. Ops that began and
  * ended between two polls count as progress: a lane that is idle at both polls may have been busy.
  */
-static void poll_lanes(void *user, struct yk_watch *watch)
+static void poll_lanes(void *user, struct yk_watchdog *watch)
 {
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
     for (int i = 0; team->executor && i < YK_LANE_COUNT; i++) {
-        struct yk_executor_position now;
-        yk_executor_lane_position(team->executor, (enum yk_lane)i, &now);
+        struct yk_lane_position now;
+        yk_executor_get_lane_position(team->executor, (enum yk_lane)i, &now);
         if (now.op != team->positions[i].op || now.passed != team->positions[i].passed) {
             team->positions[i] = now;
-            yk_watch_note(watch, (enum yk_watch_lane)i, now.op);
+            yk_watchdog_set_current_op(watch, (enum yk_watchdog_lane)i, now.op);
         }
     }
     (void)pthread_mutex_unlock(&team->lock);
@@ -46,14 +46,15 @@ static void poll_lanes(void *user, struct yk_watch *watch)
 
 /* ---- ending all ranks ---- */
 
-static void add_op(const struct yk_train_team *team, const struct yk_watch_verdict *verdict,
+static void add_op(const struct yk_train_team *team, const struct yk_watchdog_failure *verdict,
                    struct yk_text *out)
 {
-    const struct yk_program_rank *list = &team->program->ranks[verdict->rank];
+    const struct yk_op_list *list = &team->program->ranks[verdict->rank];
     const int32_t lane = verdict->lane >= 0 ? verdict->lane : YK_LANE_COMPUTE;
     const int32_t op = verdict->state.ops[lane];
     if (op >= 0 && op < list->op_count) {
-        yk_text_add(out, verdict->reason == YK_WATCH_HANGING ? ": " : "; it was last seen in ");
+        yk_text_add(out,
+                    verdict->reason == YK_WATCHDOG_RANK_HUNG ? ": " : "; it was last seen in ");
         yk_op_describe(team->program, &list->ops[op], out);
     }
 }
@@ -84,7 +85,7 @@ static bool schedule_exit(struct yk_train_team *team, yk_status status)
  * share the device. */
 static void release_device_comm(const struct yk_train_team *team)
 {
-    const struct yk_ranks *ranks = yk_train_team_device_ranks(team);
+    const struct yk_communicator *ranks = yk_train_team_device_communicator(team);
     if (ranks->comm->release_device) {
         ranks->comm->release_device(ranks->world);
     }
@@ -102,14 +103,14 @@ static void report_lost(const struct yk_train_team *team, const char *sentence)
  * locks of stdio streams or of MPI, so this thread ends the process. If reporting blocks, too,
  * schedule_exit() ends it. Reads only members of the team that were set before the watch started.
  */
-static void on_rank_failure(void *user, const struct yk_watch_verdict *verdict)
+static void on_rank_failure(void *user, const struct yk_watchdog_failure *verdict)
 {
     struct yk_train_team *team = user;
     struct yk_text text = {0};
     const int32_t speaker = verdict->rank == 0 ? 1 : 0;
     const bool ends = schedule_exit(team, YK_ERROR_LOST);
     atomic_store(&team->failure_detected, true);
-    yk_watch_describe(verdict, &text);
+    yk_watchdog_describe_failure(verdict, &text);
     if (verdict->rank < team->program->rank_count) {
         add_op(team, verdict, &text);
     }
@@ -141,17 +142,17 @@ static void wait_for_watch(const struct yk_train_team *team, yk_status status)
     }
 }
 
-void yk_train_team_watch_abort(struct yk_train_team *team, yk_status status)
+void yk_train_team_watch_abort_all(struct yk_train_team *team, yk_status status)
 {
-    if (yk_train_team_is_alone(team)) {
+    if (yk_train_team_is_single_rank(team)) {
         return;
     }
     wait_for_watch(team, status);
-    yk_job_end(team->job);
+    yk_job_report_end(team->job);
     if (*yk_status_message() != '\0') { /* an empty message has already been reported */
-        yk_job_failed(team->job, yk_status_message());
+        yk_job_report_failure(team->job, yk_status_message());
     }
-    if (yk_train_team_device_ranks(team) != &team->ranks && schedule_exit(team, status)) {
+    if (yk_train_team_device_communicator(team) != &team->ranks && schedule_exit(team, status)) {
         release_device_comm(team);
     }
     team->ranks.comm->abort(team->ranks.world, (int)status);
@@ -179,12 +180,12 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
                                     double op_s)
 {
     double patience_s = 0;
-    if (yk_train_team_is_alone(team)) {
+    if (yk_train_team_is_single_rank(team)) {
         return YK_OK;
     }
-    YK_TRY(yk_train_team_agree(team, read_hang_timeout(&patience_s)));
+    YK_TRY(yk_train_team_combine_status(team, read_hang_timeout(&patience_s)));
     team->program = program;
-    const struct yk_watch_options options = {
+    const struct yk_watchdog_options options = {
         .silence_s = patience_s,
         .op_s = patience_s > 0 ? patience_s : op_s,
         .on_failure = on_rank_failure,
@@ -192,5 +193,5 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
         .user = team,
         .address = team->launcher.meets ? team->launcher.address : NULL,
     };
-    return yk_watch_open(&team->ranks, &options, &team->watch);
+    return yk_watchdog_open(&team->ranks, &options, &team->watch);
 }

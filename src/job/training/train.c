@@ -2,10 +2,10 @@
 
 #include "base/log.h"
 #include "base/system.h"
-#include "job/counters.h"
+#include "job/device_counters.h"
 #include "job/planning/plan_job.h"
 #include "job/rank.h"
-#include "job/training/balance.h"
+#include "job/training/rebalancer.h"
 #include "job/training/summary.h"
 #include "job/training/training.h"
 #include "planner/planner.h"
@@ -25,7 +25,7 @@
 struct steps {
     const struct yk_train_request *request;
     bool reports;                                 /* this is rank 0 */
-    struct yk_train_balance *balance;             /* NULL: alone */
+    struct yk_train_rebalancer *balance;          /* NULL: alone */
     struct yk_counter_recorder *counter_recorder; /* records counters by step; NULL: none */
     const struct yk_planner_outcome *planned;     /* the plan in force */
 
@@ -34,10 +34,10 @@ struct steps {
 };
 
 /* The callbacks of the request on rank 0; empty ones on other ranks. */
-static const struct yk_train_progress *progress_of(const struct steps *steps)
+static const struct yk_train_progress_callbacks *progress_of(const struct steps *steps)
 {
-    static const struct yk_train_progress none;
-    const struct yk_train_progress *progress = steps->request->progress;
+    static const struct yk_train_progress_callbacks none;
+    const struct yk_train_progress_callbacks *progress = steps->request->progress;
     return steps->reports && progress ? progress : &none;
 }
 
@@ -49,7 +49,7 @@ static void update_usual_step(struct steps *steps, double seconds)
 }
 
 /* Finds the rank with the longest compute time and its fraction of the step. */
-static void find_slowest(const struct yk_run_step *step, struct yk_train_step *out)
+static void find_slowest(const struct yk_step_metrics *step, struct yk_train_step_report *out)
 {
     int32_t slowest = 0;
     for (int32_t r = 1; r < step->ranks; r++) {
@@ -62,17 +62,17 @@ static void find_slowest(const struct yk_run_step *step, struct yk_train_step *o
     }
 }
 
-static void on_step(void *user, const struct yk_run_step *step)
+static void on_step(void *user, const struct yk_step_metrics *step)
 {
     struct steps *steps = user;
-    const struct yk_train_progress *progress = progress_of(steps);
+    const struct yk_train_progress_callbacks *progress = progress_of(steps);
     const struct yk_planner_outcome *planned = steps->planned;
     update_usual_step(steps, step->seconds);
     if (!progress->step) {
         return;
     }
-    const struct yk_mfu mfu = yk_planner_mfu_at(planned, step->tokens_per_s);
-    struct yk_train_step report = {
+    const struct yk_mfu mfu = yk_planner_mfu_at_throughput(planned, step->tokens_per_s);
+    struct yk_train_step_report report = {
         .step = step->step,
         .steps = step->steps,
         .loss = step->loss,
@@ -95,16 +95,17 @@ static void on_step(void *user, const struct yk_run_step *step)
 
 static void on_evaluated(void *user, int64_t step, double loss, int64_t tokens)
 {
-    const struct yk_train_progress *progress = progress_of(user);
+    const struct yk_train_progress_callbacks *progress = progress_of(user);
     if (progress->evaluation) {
-        progress->evaluation(progress->user, &(struct yk_train_evaluation){step, loss, tokens});
+        progress->evaluation(progress->user,
+                             &(struct yk_train_evaluation_report){step, loss, tokens});
     }
 }
 
 static void on_saved(void *user, int64_t step, const char *path, const char *fault)
 {
     struct steps *steps = user;
-    const struct yk_train_progress *progress = progress_of(steps);
+    const struct yk_train_progress_callbacks *progress = progress_of(steps);
     if (fault) {
         if (steps->reports) {
             yk_log(YK_LOG_WARNING, "step %" PRId64 ": no checkpoint was written: %s", step, fault);
@@ -114,24 +115,24 @@ static void on_saved(void *user, int64_t step, const char *path, const char *fau
     steps->checkpoint.length = 0;
     yk_text_add(&steps->checkpoint, path);
     if (progress->checkpoint) {
-        progress->checkpoint(progress->user, &(struct yk_train_checkpoint){step, path});
+        progress->checkpoint(progress->user, &(struct yk_train_checkpoint_report){step, path});
     }
 }
 
-static const struct yk_program *on_change(void *user, const struct yk_run_step *step)
+static const struct yk_program *on_change(void *user, const struct yk_step_metrics *step)
 {
     const struct steps *steps = user;
-    return steps->balance ? yk_train_balance_check(steps->balance, step) : NULL;
+    return steps->balance ? yk_train_rebalancer_check_step(steps->balance, step) : NULL;
 }
 
 static void on_changed(void *user, int64_t step)
 {
     struct steps *steps = user;
-    yk_train_balance_apply(steps->balance, step);
-    steps->planned = yk_train_balance_plan(steps->balance);
+    yk_train_rebalancer_record_change(steps->balance, step);
+    steps->planned = yk_train_rebalancer_current_plan(steps->balance);
 }
 
-static void on_timed(void *user, const struct yk_round_times *times)
+static void on_timed(void *user, const struct yk_op_timeline *times)
 {
     const struct steps *steps = user;
     yk_counter_recorder_add_step(steps->counter_recorder, times);
@@ -140,12 +141,12 @@ static void on_timed(void *user, const struct yk_round_times *times)
 static bool on_stop(void *user)
 {
     const struct steps *steps = user;
-    return yk_job_is_stopped(steps->request->job);
+    return yk_job_stop_requested(steps->request->job);
 }
 
-static struct yk_run_callbacks run_callbacks(struct steps *steps)
+static struct yk_training_run_callbacks run_callbacks(struct steps *steps)
 {
-    return (struct yk_run_callbacks){
+    return (struct yk_training_run_callbacks){
         .user = steps,
         .step = on_step,
         .evaluated = on_evaluated,
@@ -157,7 +158,7 @@ static struct yk_run_callbacks run_callbacks(struct steps *steps)
     };
 }
 
-yk_status yk_train_check(const struct yk_train_request *request)
+yk_status yk_train_check_request(const struct yk_train_request *request)
 {
     if (!isnan(request->lora_alpha) && request->lora_rank == 0 && !request->adapter) {
         return yk_fail(YK_ERROR_USAGE, "--lora-alpha scales adapters; add them with --lora 8");
@@ -167,7 +168,7 @@ yk_status yk_train_check(const struct yk_train_request *request)
                        "--rebalance goes on by the order of a plan, which --shuffle "
                        "is to do without; leave one of them out");
     }
-    const struct yk_lr_schedule schedule = yk_training_learning_rate(request, 1);
+    const struct yk_lr_schedule schedule = yk_training_lr_schedule(request, 1);
     if (schedule.min_lr > schedule.max_lr) {
         return yk_fail(YK_ERROR_USAGE, "--least-rate %g is more than --rate, which is %g",
                        schedule.min_lr, schedule.max_lr);
@@ -177,7 +178,7 @@ yk_status yk_train_check(const struct yk_train_request *request)
 
 static yk_status fail_stopped(const struct yk_training *training)
 {
-    const struct yk_run *run = &training->run;
+    const struct yk_training_run *run = &training->run;
     return yk_fail(YK_ERROR_STOPPED,
                    "stopped after step %" PRId64 " of %" PRId64
                    " and saved; go on with: yoke train --resume --out %s",
@@ -192,11 +193,11 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
     YK_THEN(yk_train_measurements_collect_op_times(training));
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
         out->stopped = trained != YK_OK;
-        status = yk_train_summary_measure(training, checkpoint, out);
-        YK_THEN(yk_train_summary_write(training, out));
+        status = yk_train_summary_fill_measurements(training, checkpoint, out);
+        YK_THEN(yk_train_summary_write_files(training, out));
     }
     out->stopped = trained != YK_OK;
-    YK_TRY(yk_train_team_agree(&training->team, status));
+    YK_TRY(yk_train_team_combine_status(&training->team, status));
     return trained == YK_OK ? YK_OK : fail_stopped(training);
 }
 
@@ -204,17 +205,17 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
 static yk_status run_with_counters(struct yk_training *training)
 {
     if (!training->counter_recorder) {
-        return yk_run_train(&training->run);
+        return yk_training_run_execute(&training->run);
     }
     YK_TRY(yk_counter_recorder_start(training->counter_recorder));
-    const yk_status status = yk_run_train(&training->run);
+    const yk_status status = yk_training_run_execute(&training->run);
     yk_counter_recorder_stop(training->counter_recorder);
     return status;
 }
 
 static yk_status report_start(const struct yk_training *training)
 {
-    const struct yk_train_progress *progress = training->request.progress;
+    const struct yk_train_progress_callbacks *progress = training->request.progress;
     const struct yk_planner_outcome *planned = training->plan.planned;
     const struct yk_model *model = planned->study->model;
     struct yk_text data = {0};
@@ -222,7 +223,7 @@ static yk_status report_start(const struct yk_training *training)
         return YK_OK;
     }
     yk_dataset_describe(training->source.dataset, &data);
-    const struct yk_train_start start = {
+    const struct yk_train_start_report start = {
         .model = model->config->name,
         .parameters = model->parameters,
         .trainable = model->trainable,
@@ -235,9 +236,9 @@ static yk_status report_start(const struct yk_training *training)
         .precision = yk_precision_name(planned->plan->workload.precision),
         .plan = planned->summary,
         .predicted_step_s = planned->trial.step_s,
-        .predicted_error = yk_error_band_error(&planned->trial.band),
-        .predicted_s = yk_train_summary_left_s(training),
-        .planned_bytes = yk_training_planned_bytes(training, 0),
+        .predicted_error = yk_error_band_relative_error(&planned->trial.band),
+        .predicted_s = yk_train_summary_remaining_s(training),
+        .planned_bytes = yk_training_planned_peak_bytes(training, 0),
         .limit_bytes = planned->plan->ranks[0].limit_bytes,
         .resumed = training->checkpoint ? training->checkpoint->path : NULL,
         .steps_done = training->checkpoint ? training->checkpoint->state.step : 0,
@@ -256,14 +257,15 @@ static yk_status prepare_first_step(struct yk_training *training)
     const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
     if (!planned->plan) {
-        return yk_planner_fail_unfound(planned);
+        return yk_planner_fail_no_plan_found(planned);
     }
     YK_TRY(report_start(training));
-    YK_TRY(yk_train_team_connect(team, &training->plan.device, training->request.wire));
-    YK_TRY(yk_train_team_announce(team, training->arena));
+    YK_TRY(yk_train_team_connect_gpus(team, &training->plan.device, training->request.wire));
+    YK_TRY(yk_train_team_report_connections(team, training->arena));
     if (training->request.counters) {
-        YK_TRY(yk_train_team_agree(
-            team, yk_counters_open(&training->plan.device, &training->counter_recorder)));
+        YK_TRY(yk_train_team_combine_status(
+            team,
+            yk_device_counters_open_recorder(&training->plan.device, &training->counter_recorder)));
     }
     YK_TRY(yk_training_prepare(training));
     return yk_train_team_watch_start(team, planned->trial.program,
@@ -275,16 +277,16 @@ static yk_status run_steps(struct yk_training *training, struct steps *steps,
 {
     struct yk_train_team *team = &training->team;
     training->run.callbacks = run_callbacks(steps);
-    yk_train_progress_phase(training->request.progress, YK_TRAIN_PHASE_STEPS);
+    yk_train_progress_report_phase(training->request.progress, YK_TRAIN_JOB_PHASE_TRAINING);
     const yk_status status = run_with_counters(training);
-    yk_job_end(training->request.job);
+    yk_job_report_end(training->request.job);
     if (status == YK_OK || status == YK_ERROR_STOPPED) {
         return finish(training, yk_text_chars(&steps->checkpoint), status, out);
     }
     if (training->run.agreed) {
-        return yk_train_team_report(team, status);
+        return yk_train_team_report_failure(team, status);
     }
-    yk_train_team_watch_abort(team, status);
+    yk_train_team_watch_abort_all(team, status);
     return status;
 }
 
@@ -293,27 +295,27 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
     const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
     YK_TRY(prepare_first_step(training));
-    struct yk_train_balance balance = {
+    struct yk_train_rebalancer balance = {
         .request = &training->plan.request,
         .planned = planned,
         .arena = training->arena,
         .changes = training->request.rebalance,
         .reports = yk_train_team_rank(team) == 0,
     };
-    YK_TRY(yk_train_balance_open(&balance));
-    YK_TRY(yk_train_team_broadcast(team, balance.planned_s, planned->plan->rank_count));
-    training->balance = yk_train_team_is_alone(team) ? NULL : &balance;
+    YK_TRY(yk_train_rebalancer_open(&balance));
+    YK_TRY(yk_train_team_broadcast_numbers(team, balance.planned_s, planned->plan->rank_count));
+    training->balance = yk_train_team_is_single_rank(team) ? NULL : &balance;
     struct steps steps = {
         .request = &training->request,
         .reports = yk_train_team_rank(team) == 0,
-        .balance = yk_train_team_is_alone(team) ? NULL : &balance,
+        .balance = yk_train_team_is_single_rank(team) ? NULL : &balance,
         .counter_recorder = training->counter_recorder,
         .planned = planned,
     };
     const yk_status status = run_steps(training, &steps, out);
     training->run.program = planned->trial.program;
     training->balance = NULL;
-    yk_train_balance_close(&balance);
+    yk_train_rebalancer_close(&balance);
     yk_text_free(&steps.checkpoint);
     return status;
 }
@@ -323,12 +325,12 @@ static yk_status run_dry(const struct yk_training *training, struct yk_train_res
     const struct yk_planner_outcome *planned = training->plan.planned;
     const bool json = training->request.json;
     if (!planned->plan) {
-        YK_TRY(json ? yk_plan_output_json(planned, &out->plan)
-                    : yk_plan_output_text(planned, &out->plan));
-        return yk_planner_fail_unfound(planned);
+        YK_TRY(json ? yk_plan_output_write_json(planned, &out->plan)
+                    : yk_plan_output_write_text(planned, &out->plan));
+        return yk_planner_fail_no_plan_found(planned);
     }
-    YK_TRY(yk_train_summary_predict(training, out));
-    return json ? YK_OK : yk_plan_output_text(planned, &out->plan);
+    YK_TRY(yk_train_summary_fill_predictions(training, out));
+    return json ? YK_OK : yk_plan_output_write_text(planned, &out->plan);
 }
 
 yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_result *out)
@@ -336,9 +338,9 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     struct yk_training training = {.request = *request};
     struct yk_launcher launcher;
     bool launches = false;
-    YK_TRY(yk_train_check(request));
-    YK_TRY(yk_rank_find(&request->rank_options, &launcher));
-    YK_TRY(yk_rank_decide_launch(&launcher, request->ranks, &launches));
+    YK_TRY(yk_train_check_request(request));
+    YK_TRY(yk_rank_detect(&request->rank_options, &launcher));
+    YK_TRY(yk_rank_needs_launch(&launcher, request->ranks, &launches));
     if (launches && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
                        "%" PRId64 " ranks are as many processes, which are not there; start them "

@@ -10,7 +10,7 @@
 #include "job/training/result.h"
 
 /* Fails if the request has options that exclude each other. */
-yk_status yk_train_check(const struct yk_train_request *request) YK_MUST_USE;
+yk_status yk_train_check_request(const struct yk_train_request *request) YK_MUST_USE;
 
 /*
  * Trains until the last step. When asked to stop, saves a checkpoint and returns YK_ERROR_STOPPED.

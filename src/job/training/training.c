@@ -4,12 +4,12 @@
 #include "base/log.h"
 #include "job/device.h"
 #include "job/model_data.h"
-#include "job/outputs.h"
+#include "job/output_files.h"
 #include "job/rank.h"
-#include "job/training/balance.h"
+#include "job/training/rebalancer.h"
 #include "model/config.h"
 #include "train/executor/collectives.h"
-#include "train/partitions.h"
+#include "train/rank_partitions.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -34,8 +34,7 @@ static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
     return optimizer;
 }
 
-struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *request,
-                                                int64_t steps)
+struct yk_lr_schedule yk_training_lr_schedule(const struct yk_train_request *request, int64_t steps)
 {
     const int64_t tenth = steps / 10;
     const double usual = strcmp(request->optimizer, "sgd") == 0 ? 0.1
@@ -70,13 +69,13 @@ static yk_status check_no_run(struct yk_training *training)
 static yk_status open_folder(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
-    YK_TRY(yk_train_folder_find(request, training->arena, &training->folder));
-    YK_TRY(
-        yk_folder_path(training->folder, "config.json", training->arena, &training->config_path));
-    YK_TRY(yk_train_folder_check(training->folder));
+    YK_TRY(yk_train_folder_path(request, training->arena, &training->folder));
+    YK_TRY(yk_folder_join_path(training->folder, "config.json", training->arena,
+                               &training->config_path));
+    YK_TRY(yk_train_folder_check_path(training->folder));
     /* Locks an existing run before reading it: another process may be writing it. */
     const bool first = yk_train_team_rank(&training->team) == 0;
-    if (first && !request->dry_run && yk_folder_has(training->folder, "run.json")) {
+    if (first && !request->dry_run && yk_folder_contains(training->folder, "run.json")) {
         YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
     }
     return request->dry_run || request->resumed || !first ? YK_OK : check_no_run(training);
@@ -90,9 +89,9 @@ static yk_status open_checkpoint(struct yk_training *training)
     if (!request->resumed) {
         return YK_OK;
     }
-    YK_TRY(yk_checkpoint_open_ranks(request->resumed,
-                                    yk_train_team_is_alone(team) ? NULL : &team->ranks,
-                                    &training->checkpoint));
+    YK_TRY(yk_checkpoint_open_on_ranks(request->resumed,
+                                       yk_train_team_is_single_rank(team) ? NULL : &team->ranks,
+                                       &training->checkpoint));
     return yk_train_request_check_resumed(request, training->checkpoint->options_json,
                                           training->checkpoint->path);
 }
@@ -148,10 +147,10 @@ static yk_status resolve_batch(struct yk_training *training)
     const struct yk_model_config *config = training->source.config;
     struct yk_workload workload;
     if (request->sequence == 0) {
-        const int64_t usual = yk_model_data_default_sequence(training->source.kind);
+        const int64_t usual = yk_model_data_default_sequence_length(training->source.kind);
         request->sequence = usual < config->positions ? usual : config->positions;
     }
-    YK_TRY(yk_train_plan_workload(request, config, &workload));
+    YK_TRY(yk_train_plan_resolve_workload(request, config, &workload));
     if (request->batch_tokens > 0 && request->batch_tokens < workload.sequence) {
         return yk_fail(YK_ERROR_USAGE,
                        "a step of %" PRId64 " tokens has no room for a sample of %" PRId64
@@ -188,8 +187,8 @@ static void note_other_data(const struct yk_training *training)
 static yk_status open_data(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
-    YK_TRY(yk_train_weights_read_adapter(training));
-    YK_TRY(yk_train_source_open(request, training->checkpoint, training->arena, &training->source));
+    YK_TRY(yk_train_weights_read_adapter_config(training));
+    YK_TRY(yk_train_inputs_open(request, training->checkpoint, training->arena, &training->source));
     return resolve_batch(training);
 }
 
@@ -197,9 +196,9 @@ static yk_status read_slowdown(struct yk_training *training)
 {
     const struct yk_train_team *team = &training->team;
     double *factors = NULL;
-    YK_TRY(yk_rank_read_slowdowns(training->request.slow,
-                                  yk_train_team_is_alone(team) ? 1 : team->ranks.size,
-                                  training->arena, &factors));
+    YK_TRY(yk_rank_parse_slowdowns(training->request.slow,
+                                   yk_train_team_is_single_rank(team) ? 1 : team->ranks.size,
+                                   training->arena, &factors));
     training->slow = factors[yk_train_team_rank(team)];
     return YK_OK;
 }
@@ -209,8 +208,8 @@ static yk_status open_samplers_and_net(struct yk_training *training)
     const struct yk_train_request *request = &training->request;
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_workload workload;
-    YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
-    YK_TRY(yk_train_source_open_samplers(&training->source, request, &workload,
+    YK_TRY(yk_train_plan_resolve_workload(request, training->source.config, &workload));
+    YK_TRY(yk_train_inputs_open_samplers(&training->source, request, &workload,
                                          plan ? plan->micro_batches : 1));
     if (yk_train_team_rank(&training->team) == 0) {
         note_other_data(training);
@@ -227,31 +226,31 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_arena_create(&training->arena));
     const struct yk_train_team_request joining = {request->threads, request->device, request->job};
     YK_TRY(yk_train_team_open(launcher, &joining, training->arena, &training->team));
-    YK_TRY(yk_train_team_agree(team, read_slowdown(training)));
-    YK_TRY(yk_train_team_agree(team, yk_train_weights_resolve(training)));
-    YK_TRY(yk_train_team_agree(team, open_folder(training)));
-    YK_TRY(yk_train_team_agree(team, open_checkpoint(training)));
-    YK_TRY(yk_train_team_agree(team, open_data(training)));
-    YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
+    YK_TRY(yk_train_team_combine_status(team, read_slowdown(training)));
+    YK_TRY(yk_train_team_combine_status(team, yk_train_weights_resolve_path(training)));
+    YK_TRY(yk_train_team_combine_status(team, open_folder(training)));
+    YK_TRY(yk_train_team_combine_status(team, open_checkpoint(training)));
+    YK_TRY(yk_train_team_combine_status(team, open_data(training)));
+    YK_TRY(yk_train_plan_resolve_workload(request, training->source.config, &workload));
     YK_TRY(yk_train_plan_find(request, team, training->source.config, &workload,
                               training->config_path, training->arena, &training->plan));
-    return yk_train_team_agree(team, open_samplers_and_net(training));
+    return yk_train_team_combine_status(team, open_samplers_and_net(training));
 }
 
 static yk_status open_engine(struct yk_training *training)
 {
-    const struct yk_cores *cores = &training->team.cores;
-    const bool pinned = !yk_train_team_is_alone(&training->team) && !cores->shared;
+    const struct yk_cores_assignment *cores = &training->team.cores;
+    const bool pinned = !yk_train_team_is_single_rank(&training->team) && !cores->shared;
     const struct yk_backend_options options = {
-        .threads = (int32_t)yk_train_plan_threads(&training->plan, &training->request,
-                                                  yk_train_team_rank(&training->team)),
+        .threads = (int32_t)yk_train_plan_thread_count(&training->plan, &training->request,
+                                                       yk_train_team_rank(&training->team)),
         .cores = pinned ? cores->compute : NULL,
         .core_count = pinned ? cores->compute_count : 0,
         .comm_core = cores->message,
         .attention = training->request.attention,
         .side_streams = training->request.qkv && strcmp(training->request.qkv, "streams") == 0,
         .graphs = training->request.graphs && strcmp(training->request.graphs, "on") == 0,
-        .messages = yk_train_team_comm_processors(&training->team, training->request.wire),
+        .messages = yk_train_team_comm_multiprocessors(&training->team, training->request.wire),
     };
     return yk_device_open_engine(&training->plan.device, &options, &training->engine);
 }
@@ -262,31 +261,33 @@ static yk_status open_store(struct yk_training *training)
     struct yk_partition *partitions = NULL;
     int32_t *order = NULL;
     YK_TRY(open_engine(training));
-    YK_TRY(yk_partitions_of_rank(program, yk_train_team_rank(&training->team), training->arena,
-                                 &partitions));
+    YK_TRY(yk_rank_partitions_stored(program, yk_train_team_rank(&training->team), training->arena,
+                                     &partitions));
     YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
-    YK_TRY(yk_store_create(training->net, &training->engine, optimizer_of(&training->request).kind,
-                           &(struct yk_store_layout){partitions, order}, &training->store));
-    return yk_train_weights_fill(training);
+    YK_TRY(yk_parameter_store_create(
+        training->net, &training->engine, optimizer_of(&training->request).kind,
+        &(struct yk_parameter_store_layout){partitions, order}, &training->store));
+    return yk_train_weights_initialize(training);
 }
 
 /* Writes config.json, plan.json and run.json. The plan refers to this config.json, even if it was
  * read from another file, so that the run folder is self-contained. */
-static yk_status write_first_files(struct yk_training *training, struct yk_outputs *outputs)
+static yk_status write_first_files(struct yk_training *training, struct yk_output_files *outputs)
 {
-    struct yk_plan_context context = yk_train_plan_context(&training->plan);
+    struct yk_plan_file_context context = yk_train_plan_file_context(&training->plan);
     struct yk_plan *plan = NULL;
     const char *path = NULL;
     YK_TRY(yk_plan_copy(training->plan.planned->plan, training->arena, &plan));
     plan->model_source = training->config_path;
     YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
-                                 yk_outputs_add_nofollow(outputs, training->config_path)));
-    YK_TRY(yk_folder_path(training->folder, "plan.json", training->arena, &path));
+                                 yk_output_files_add_nofollow(outputs, training->config_path)));
+    YK_TRY(yk_folder_join_path(training->folder, "plan.json", training->arena, &path));
     context.path = path;
-    YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add_nofollow(outputs, path)));
-    YK_TRY(yk_folder_path(training->folder, "run.json", training->arena, &path));
-    yk_text_add(yk_outputs_add_nofollow(outputs, path), yk_text_chars(&training->options_json));
-    return yk_outputs_write(outputs);
+    YK_TRY(yk_plan_file_write(plan, &context, yk_output_files_add_nofollow(outputs, path)));
+    YK_TRY(yk_folder_join_path(training->folder, "run.json", training->arena, &path));
+    yk_text_add(yk_output_files_add_nofollow(outputs, path),
+                yk_text_chars(&training->options_json));
+    return yk_output_files_write(outputs);
 }
 
 /* When a slice of pairs is divided among ranks, a rank may get one sample more than its part of the
@@ -297,7 +298,7 @@ static int64_t spare_samples(const struct yk_training *training)
     const struct yk_workload *workload = &training->net->workload;
     const int64_t longest =
         sampler->sequence > sampler->target_sequence ? sampler->sequence : sampler->target_sequence;
-    return sampler->slice_rows > 0 && !yk_train_team_is_alone(&training->team)
+    return sampler->slice_rows > 0 && !yk_train_team_is_single_rank(&training->team)
                ? (longest + workload->sequence - 1) / workload->sequence
                : 0;
 }
@@ -306,12 +307,13 @@ static struct yk_executor_options executor_options(struct yk_training *training)
 {
     struct yk_train_team *team = &training->team;
     return (struct yk_executor_options){
-        .ranks = yk_train_team_is_alone(team) ? NULL : yk_train_team_device_ranks(team),
+        .ranks =
+            yk_train_team_is_single_rank(team) ? NULL : yk_train_team_device_communicator(team),
         .reduce_in_fp32 = strcmp(training->request.reduce, "fp32") == 0,
         .slowdown = training->slow,
         .spare_samples = spare_samples(training),
-        .op_began = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_op,
-        .watch = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_executor,
+        .op_began = yk_train_team_is_single_rank(team) ? NULL : yk_train_team_watch_record_op,
+        .watch = yk_train_team_is_single_rank(team) ? NULL : yk_train_team_watch_set_executor,
         .user = team,
     };
 }
@@ -319,8 +321,8 @@ static struct yk_executor_options executor_options(struct yk_training *training)
 static void fill_run(struct yk_training *training, const char *base)
 {
     const struct yk_train_request *request = &training->request;
-    const struct yk_train_source *source = &training->source;
-    training->run = (struct yk_run){
+    const struct yk_train_inputs *source = &training->source;
+    training->run = (struct yk_training_run){
         .program = training->plan.planned->trial.program,
         .store = training->store,
         .executor = executor_options(training),
@@ -330,7 +332,7 @@ static void fill_run(struct yk_training *training, const char *base)
             {
                 .steps = training->steps,
                 .batch = request->batch,
-                .lr_schedule = yk_training_learning_rate(request, training->steps),
+                .lr_schedule = yk_training_lr_schedule(request, training->steps),
                 .optimizer = optimizer_of(request),
                 .clip = request->clip,
                 .evaluate_every = request->eval_every,
@@ -355,7 +357,7 @@ static void fill_run(struct yk_training *training, const char *base)
 /* Only rank 0 writes the run folder. */
 static yk_status begin_folder(struct yk_training *training)
 {
-    struct yk_outputs outputs = {0};
+    struct yk_output_files outputs = {0};
     if (yk_train_team_rank(&training->team) > 0) {
         return YK_OK;
     }
@@ -366,7 +368,7 @@ static yk_status begin_folder(struct yk_training *training)
         YK_TRY(check_no_run(training));
     }
     const yk_status status = write_first_files(training, &outputs);
-    yk_outputs_free(&outputs);
+    yk_output_files_free(&outputs);
     return status;
 }
 
@@ -374,23 +376,24 @@ yk_status yk_training_prepare(struct yk_training *training)
 {
     const struct yk_train_team *team = &training->team;
     const char *base = NULL;
-    YK_TRY(yk_train_team_agree(team, open_store(training)));
-    YK_TRY(yk_train_team_agree(team, yk_train_weights_base(training, &base)));
+    YK_TRY(yk_train_team_combine_status(team, open_store(training)));
+    YK_TRY(yk_train_team_combine_status(team, yk_train_weights_base_path(training, &base)));
     YK_TRY(yk_option_source_write(&yk_train_option_table, &training->request,
                                   &training->options_json));
-    YK_TRY(yk_train_team_agree(team, begin_folder(training)));
+    YK_TRY(yk_train_team_combine_status(team, begin_folder(training)));
     fill_run(training, base);
     return YK_OK;
 }
 
-const struct yk_planner_outcome *yk_training_planned(const struct yk_training *training)
+const struct yk_planner_outcome *yk_training_current_plan(const struct yk_training *training)
 {
-    return training->balance ? yk_train_balance_plan(training->balance) : training->plan.planned;
+    return training->balance ? yk_train_rebalancer_current_plan(training->balance)
+                             : training->plan.planned;
 }
 
-double yk_training_planned_bytes(const struct yk_training *training, int32_t rank)
+double yk_training_planned_peak_bytes(const struct yk_training *training, int32_t rank)
 {
-    return training->balance ? yk_train_balance_peak_bytes(training->balance, rank)
+    return training->balance ? yk_train_rebalancer_peak_bytes(training->balance, rank)
                              : training->plan.planned->trial.peaks[rank].bytes;
 }
 
@@ -399,13 +402,13 @@ void yk_training_close(struct yk_training *training)
     yk_counter_recorder_close(training->counter_recorder);
     yk_trace_destroy(training->run.trace);
     yk_text_free(&training->options_json);
-    yk_store_destroy(training->store);
+    yk_parameter_store_destroy(training->store);
     yk_net_destroy(training->net);
     yk_device_close_engine(&training->engine);
     yk_train_plan_close(&training->plan);
-    yk_train_source_close(&training->source);
+    yk_train_inputs_close(&training->source);
     yk_checkpoint_close(training->checkpoint);
-    yk_round_log_destroy(training->run.log);
+    yk_op_timeline_log_destroy(training->run.log);
     yk_train_folder_lock_release(&training->lock);
     yk_train_team_close(&training->team);
     yk_arena_destroy(training->arena);

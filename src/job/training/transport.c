@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "cluster/discover.h"
 #include "cluster/visible_devices.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "comm/rendezvous/rendezvous.h"
 #include "job/plugin.h"
 
@@ -17,14 +17,14 @@ enum {
     HOST_SIZE = 256,
 };
 
-bool yk_train_transport_choices(size_t number, struct yk_choice *out)
+bool yk_train_transport_option_choices(size_t number, struct yk_option_choice *out)
 {
-    static const struct yk_choice choices[] = {
+    static const struct yk_option_choice choices[] = {
         {"auto", "NCCL where that can be, else through the memory of the host"},
         {"nccl", "NCCL"},
         {"mpi", "MPI, through the memory of the host"},
     };
-    return YK_CHOICE_AT(choices);
+    return YK_OPTION_CHOICE_AT(choices);
 }
 
 static const char no_nccl[] =
@@ -32,11 +32,11 @@ static const char no_nccl[] =
     "(libnccl-dev)";
 
 yk_status yk_train_transport_load_plugin(const char *file, const char *missing,
-                                         const struct yk_comm **out)
+                                         const struct yk_comm_backend **out)
 {
     char path[YK_PLUGIN_PATH_SIZE];
-    return yk_plugin_find(file, path) ? yk_comm_load(path, out)
-                                      : yk_fail(YK_ERROR_SYSTEM, "%s", missing);
+    return yk_plugin_find_file(file, path) ? yk_comm_load_plugin(path, out)
+                                           : yk_fail(YK_ERROR_SYSTEM, "%s", missing);
 }
 
 const char *yk_train_transport_host_id(char *buffer, size_t size)
@@ -57,8 +57,8 @@ static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_S
 {
     struct yk_machine machine;
     char host[HOST_SIZE];
-    YK_TRY(yk_discover(NULL, &machine));
-    const struct yk_visible_device visible = yk_visible_devices_find(
+    YK_TRY(yk_discover_machine(NULL, &machine));
+    const struct yk_visible_device visible = yk_visible_devices_resolve(
         getenv("CUDA_VISIBLE_DEVICES"), machine.gpus, machine.gpu_count, choice->number);
     memset(out, 0, NAME_SIZE);
     (void)snprintf(out, NAME_SIZE, "%s:%d:%d", yk_train_transport_host_id(host, sizeof host),
@@ -67,35 +67,35 @@ static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_S
 }
 
 /* Whether two ranks share a GPU, as NCCL identifies GPUs. */
-static yk_status find_shared(const struct yk_ranks *met, const struct yk_device_choice *choice,
-                             bool *out)
+static yk_status find_shared(const struct yk_communicator *met,
+                             const struct yk_device_choice *choice, bool *out)
 {
     char own[NAME_SIZE];
     *out = false;
-    YK_TRY(yk_exchange_agree(met, name_gpu(choice, own)));
+    YK_TRY(yk_host_collective_agree_on_status(met, name_gpu(choice, own)));
     for (int32_t i = 0; i < met->size; i++) {
         struct yk_text text = {0};
         if (met->rank == i) {
             yk_text_add(&text, own);
         }
-        const yk_status status = yk_exchange_broadcast_text(met, i, &text);
+        const yk_status status = yk_host_collective_broadcast_text(met, i, &text);
         *out = *out || (i < met->rank && strcmp(yk_text_chars(&text), own) == 0);
         yk_text_free(&text);
         YK_TRY(status);
     }
     double shared = *out ? 1 : 0;
-    YK_TRY(yk_exchange_max(met, &shared, 1));
+    YK_TRY(yk_host_collective_all_reduce_max(met, &shared, 1));
     *out = shared > 0;
     return YK_OK;
 }
 
 /* Chooses the communication plug-in; the same one on all ranks. */
-static yk_status choose(const struct yk_ranks *met, const struct yk_device_choice *choice,
-                        const char *word, const struct yk_comm **out)
+static yk_status choose(const struct yk_communicator *met, const struct yk_device_choice *choice,
+                        const char *word, const struct yk_comm_backend **out)
 {
     const bool automatic = strcmp(word, "auto") == 0;
     bool shared = false;
-    *out = &yk_comm_staged;
+    *out = &yk_comm_host_staging;
     if (strcmp(word, "mpi") == 0) {
         return YK_OK;
     }
@@ -110,9 +110,9 @@ static yk_status choose(const struct yk_ranks *met, const struct yk_device_choic
                                    "--wire nccl: ranks share a GPU, which NCCL refuses; give each "
                                    "one of its own, or use --wire mpi");
     }
-    const struct yk_comm *nccl = NULL;
+    const struct yk_comm_backend *nccl = NULL;
     yk_status status = yk_train_transport_load_plugin("yoke-nccl.so", no_nccl, &nccl);
-    status = yk_exchange_agree(met, status);
+    status = yk_host_collective_agree_on_status(met, status);
     if (status == YK_OK) {
         *out = nccl;
     } else if (automatic && met->rank == 0) {
@@ -125,7 +125,7 @@ static yk_status choose(const struct yk_ranks *met, const struct yk_device_choic
 static yk_status open_lane(const struct yk_device_choice *choice, struct yk_train_transport *wire)
 {
     const struct yk_backend_options options = {0};
-    struct yk_engine *engine = &wire->engine;
+    struct yk_device_context *engine = &wire->engine;
     YK_TRY(yk_device_open_engine(choice, &options, engine));
     engine->backend->lane_destroy(engine->lane);
     engine->lane = NULL;
@@ -134,16 +134,17 @@ static yk_status open_lane(const struct yk_device_choice *choice, struct yk_trai
 
 static yk_status exchange_with_all(void *user, yk_status mine, void *bytes, size_t size)
 {
-    YK_TRY(yk_exchange_agree(user, mine));
-    return yk_exchange_broadcast(user, bytes, size);
+    YK_TRY(yk_host_collective_agree_on_status(user, mine));
+    return yk_host_collective_broadcast(user, bytes, size);
 }
 
-yk_status yk_train_transport_open(const struct yk_ranks *met, const struct yk_device_choice *choice,
-                                  const char *word, struct yk_train_transport *out)
+yk_status yk_train_transport_open_over_mpi(const struct yk_communicator *met,
+                                           const struct yk_device_choice *choice, const char *word,
+                                           struct yk_train_transport *out)
 {
-    const struct yk_comm *comm = NULL;
+    const struct yk_comm_backend *comm = NULL;
     YK_TRY(choose(met, choice, word, &comm));
-    YK_TRY(yk_exchange_agree(met, open_lane(choice, out)));
+    YK_TRY(yk_host_collective_agree_on_status(met, open_lane(choice, out)));
     const struct yk_comm_bootstrap bootstrap = {
         .rank = met->rank,
         .size = met->size,
@@ -157,15 +158,16 @@ yk_status yk_train_transport_open(const struct yk_ranks *met, const struct yk_de
         .bootstrap = &bootstrap,
         .through = met,
     };
-    return yk_exchange_agree(met, yk_ranks_open(comm, &options, &out->ranks));
+    return yk_host_collective_agree_on_status(met,
+                                              yk_communicator_open(comm, &options, &out->ranks));
 }
 
-yk_status yk_train_transport_join(const struct yk_launcher *launcher,
-                                  const struct yk_device_choice *choice,
-                                  struct yk_train_transport *out)
+yk_status yk_train_transport_open_by_rendezvous(const struct yk_launcher *launcher,
+                                                const struct yk_device_choice *choice,
+                                                struct yk_train_transport *out)
 {
-    const struct yk_comm *comm = NULL;
-    struct yk_rendezvous rendezvous;
+    const struct yk_comm_backend *comm = NULL;
+    struct yk_rendezvous_options rendezvous;
     if (!choice->gpu) {
         return yk_fail(YK_ERROR_INPUT,
                        "%d ranks without MPI exchange numbers by NCCL, each with a GPU, and this "
@@ -173,22 +175,22 @@ yk_status yk_train_transport_join(const struct yk_launcher *launcher,
                        "CPUs with mpirun, or with srun --mpi=pmix",
                        (int)launcher->size);
     }
-    YK_TRY(yk_rendezvous_find(launcher, &rendezvous));
+    YK_TRY(yk_rendezvous_read_environment(launcher, &rendezvous));
     YK_TRY(yk_train_transport_load_plugin("yoke-nccl.so", no_nccl, &comm));
     YK_TRY(open_lane(choice, out));
-    const struct yk_comm_bootstrap bootstrap = yk_rendezvous_bootstrap(&rendezvous);
+    const struct yk_comm_bootstrap bootstrap = yk_rendezvous_make_bootstrap(&rendezvous);
     const struct yk_comm_options options = {
         .backend = out->engine.backend,
         .device = out->engine.device,
         .lane = out->engine.lane,
         .bootstrap = &bootstrap,
     };
-    return yk_ranks_open(comm, &options, &out->ranks);
+    return yk_communicator_open(comm, &options, &out->ranks);
 }
 
 void yk_train_transport_close(struct yk_train_transport *wire)
 {
-    yk_ranks_close(&wire->ranks);
+    yk_communicator_close(&wire->ranks);
     yk_device_close_engine(&wire->engine);
     *wire = (struct yk_train_transport){0};
 }

@@ -41,8 +41,8 @@ static yk_status check_weights(const struct yk_training *training)
     if (request->model) {
         return YK_OK;
     }
-    YK_TRY(yk_train_source_weights_folder(request, training->arena, &folder));
-    if (yk_folder_has(folder, "config.json")) {
+    YK_TRY(yk_train_inputs_weights_folder(request, training->arena, &folder));
+    if (yk_folder_contains(folder, "config.json")) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
@@ -51,11 +51,11 @@ static yk_status check_weights(const struct yk_training *training)
                    request->weights);
 }
 
-yk_status yk_train_weights_resolve(struct yk_training *training)
+yk_status yk_train_weights_resolve_path(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
     struct yk_checkpoint *checkpoint = NULL;
-    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM) == 0) {
+    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM_BASE_MODEL) == 0) {
         training->random_weights = !request->resumed;
         request->weights = NULL;
         return YK_OK;
@@ -74,7 +74,7 @@ yk_status yk_train_weights_resolve(struct yk_training *training)
         request->weights = NULL;
         return YK_OK;
     }
-    if (!yk_folder_has(request->weights, "checkpoints")) {
+    if (!yk_folder_contains(request->weights, "checkpoints")) {
         return request->resumed ? YK_OK : check_weights(training);
     }
     YK_TRY(yk_checkpoint_open(request->weights, &checkpoint));
@@ -83,7 +83,7 @@ yk_status yk_train_weights_resolve(struct yk_training *training)
     return status;
 }
 
-yk_status yk_train_weights_read_adapter(struct yk_training *training)
+yk_status yk_train_weights_read_adapter_config(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
     struct yk_adapter_config config = {0};
@@ -104,7 +104,7 @@ yk_status yk_train_weights_read_adapter(struct yk_training *training)
     return YK_OK;
 }
 
-yk_status yk_train_weights_fill(struct yk_training *training)
+yk_status yk_train_weights_initialize(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
     struct yk_parameter_store *store = training->store;
@@ -113,22 +113,24 @@ yk_status yk_train_weights_fill(struct yk_training *training)
         return yk_checkpoint_load(training->checkpoint, base, store);
     }
     if (request->weights) {
-        YK_TRY(yk_store_init(store, (uint64_t)request->seed, YK_STORE_INIT_ADAPTERS));
+        YK_TRY(yk_parameter_store_init(store, (uint64_t)request->seed,
+                                       YK_PARAMETER_STORE_INIT_ADAPTERS));
         YK_TRY(yk_checkpoint_load_model(request->weights, store));
     } else {
-        YK_TRY(yk_store_init(store, (uint64_t)request->seed,
-                             training->random_weights ? YK_STORE_INIT_ROUGH : YK_STORE_INIT_ALL));
+        YK_TRY(yk_parameter_store_init(store, (uint64_t)request->seed,
+                                       training->random_weights ? YK_PARAMETER_STORE_INIT_REPEATED
+                                                                : YK_PARAMETER_STORE_INIT_ALL));
     }
     return request->adapter ? yk_adapter_load(store, request->adapter) : YK_OK;
 }
 
-yk_status yk_train_weights_base(struct yk_training *training, const char **out)
+yk_status yk_train_weights_base_path(struct yk_training *training, const char **out)
 {
     const struct yk_train_request *request = &training->request;
     char *whole =
         request->lora_rank > 0 && request->weights ? realpath(request->weights, NULL) : NULL;
     *out = request->lora_rank == 0    ? NULL
-           : training->random_weights ? YK_CHECKPOINT_RANDOM
+           : training->random_weights ? YK_CHECKPOINT_RANDOM_BASE_MODEL
            : training->checkpoint     ? training->checkpoint->base_model
                                       : NULL;
     if (whole) {

@@ -10,16 +10,18 @@
 static yk_status set_up_model(struct yk_benchmark_model *model)
 {
     const struct yk_net_options options = {.seed = 1};
-    YK_TRY(yk_model_describe(model->request.config, &model->request.workload, model->arena,
-                             &model->description));
+    YK_TRY(yk_model_build(model->request.config, &model->request.workload, model->arena,
+                          &model->description));
     YK_TRY(yk_net_create(model->description, &options, &model->net));
-    YK_TRY(yk_store_create(model->net, &model->engine, model->optimizer.kind, NULL, &model->store));
-    return yk_store_init(model->store, 1, YK_STORE_INIT_ROUGH);
+    YK_TRY(yk_parameter_store_create(model->net, &model->engine, model->optimizer.kind, NULL,
+                                     &model->store));
+    return yk_parameter_store_init(model->store, 1, YK_PARAMETER_STORE_INIT_REPEATED);
 }
 
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
                                     const struct yk_cluster *cluster,
-                                    const struct yk_engine *engine, struct yk_benchmark_model **out)
+                                    const struct yk_device_context *engine,
+                                    struct yk_benchmark_model **out)
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
@@ -48,7 +50,7 @@ yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *req
 void yk_benchmark_model_destroy(struct yk_benchmark_model *model)
 {
     if (model) {
-        yk_store_destroy(model->store);
+        yk_parameter_store_destroy(model->store);
         yk_net_destroy(model->net);
         yk_arena_destroy(model->arena);
     }
@@ -62,7 +64,7 @@ static yk_status make_plan(const struct yk_benchmark_plan *made,
                            const struct yk_model_config *config, const struct yk_cluster *cluster,
                            struct yk_arena *arena, struct yk_plan **out)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(made->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(made->sizes);
     struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_create(arena, 1, 1, model->layer_count, &plan));
     plan->model_source = config->name;
@@ -70,9 +72,10 @@ static yk_status make_plan(const struct yk_benchmark_plan *made,
     plan->workload = made->workload;
     plan->ranks[0].limit_bytes = cluster->devices[0].memory_bytes;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_member){.share = made->workload.batch, .part = 1};
+    plan->groups[0].members[0] =
+        (struct yk_plan_group_member){.share = made->workload.batch, .part = 1};
     plan->micro_batches = YK_BENCHMARK_MICRO_BATCHES;
-    plan->pipeline = YK_1F1B;
+    plan->pipeline = YK_PIPELINE_1F1B;
     plan->no_sync = true;
     plan->prefetch = 1;
     plan->block_bytes = plain_block_bytes;
@@ -85,7 +88,7 @@ static yk_status make(const struct yk_model_config *config, const struct yk_clus
                       struct yk_arena *arena, struct yk_benchmark_plan *made)
 {
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_model_sizes_create(config, &made->workload, &made->sizes));
+    YK_TRY(yk_model_cache_create(config, &made->workload, &made->sizes));
     YK_TRY(make_plan(made, config, cluster, arena, &plan));
     return yk_program_compile(plan, cluster, made->sizes, &made->program);
 }
@@ -109,11 +112,11 @@ yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
 void yk_benchmark_plan_free(struct yk_benchmark_plan *plan)
 {
     yk_program_destroy(plan->program);
-    yk_model_sizes_destroy(plan->sizes);
+    yk_model_cache_destroy(plan->sizes);
     *plan = (struct yk_benchmark_plan){0};
 }
 
-yk_status yk_benchmark_plan_bytes(const struct yk_benchmark_plan *plan, double *out)
+yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, double *out)
 {
     struct yk_arena *arena = NULL;
     struct yk_program_memory *memory = NULL;
@@ -136,9 +139,9 @@ struct yk_benchmark {
     struct yk_benchmark_plan plan;
     struct yk_executor *executor;
     struct yk_batch batch;
-    struct yk_benchmark_step round;
-    struct yk_op_time *times; /* (ops) of the round */
-    double *from_s;           /* (ops) of the round, with pauses */
+    struct yk_benchmark_step_times round;
+    struct yk_op_interval *times; /* (ops) of the round */
+    double *from_s;               /* (ops) of the round, with pauses */
     double *until_s;
 };
 
@@ -150,13 +153,13 @@ static void fill(struct yk_random *random, int64_t count, int64_t below, int32_t
 }
 
 static yk_status make_slice(struct yk_benchmark *benchmark, const struct yk_workload *workload,
-                            int64_t samples, struct yk_random *random, struct yk_slice *out)
+                            int64_t samples, struct yk_random *random, struct yk_sample_slice *out)
 {
     const struct yk_model_config *config = benchmark->model->request.config;
     const int64_t T = workload->sequence;
     const bool decodes = config->encoder_layers > 0;
     const int64_t S = workload->target_sequence > 0 ? workload->target_sequence : T;
-    struct yk_slice slice = {.samples = samples, .sequence = T};
+    struct yk_sample_slice slice = {.samples = samples, .sequence = T};
     YK_TRY_NEW(benchmark->arena, slice.tokens, samples * T);
     YK_TRY_NEW(benchmark->arena, slice.lengths, samples);
     YK_TRY_NEW(benchmark->arena, slice.targets, samples * (decodes ? S : T));
@@ -235,13 +238,13 @@ yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
 void yk_benchmark_destroy(struct yk_benchmark *benchmark)
 {
     if (benchmark) {
-        yk_benchmark_free(benchmark);
+        yk_benchmark_free_memory(benchmark);
         yk_benchmark_plan_free(&benchmark->plan);
         yk_arena_destroy(benchmark->arena);
     }
 }
 
-yk_status yk_benchmark_allocate(struct yk_benchmark *benchmark)
+yk_status yk_benchmark_allocate_memory(struct yk_benchmark *benchmark)
 {
     struct yk_benchmark_model *model = benchmark->model;
     const struct yk_executor_options options = {.slowdown = model->request.slowness};
@@ -249,7 +252,7 @@ yk_status yk_benchmark_allocate(struct yk_benchmark *benchmark)
                               &benchmark->executor);
 }
 
-void yk_benchmark_free(struct yk_benchmark *benchmark)
+void yk_benchmark_free_memory(struct yk_benchmark *benchmark)
 {
     if (benchmark->executor) {
         const yk_status drained = yk_executor_finish_steps(benchmark->executor);
@@ -264,25 +267,27 @@ const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchma
     return benchmark->plan.program;
 }
 
-double yk_benchmark_bytes(const struct yk_benchmark *benchmark)
+double yk_benchmark_allocated_bytes(const struct yk_benchmark *benchmark)
 {
-    return (double)benchmark->model->store->bytes + (double)yk_executor_bytes(benchmark->executor);
+    return (double)benchmark->model->store->bytes +
+           (double)yk_executor_memory_bytes(benchmark->executor);
 }
 
 /* In the first step of all, what it would do for the one before is left out. */
 static yk_status read_times(struct yk_benchmark *benchmark)
 {
-    const struct yk_program_rank *list = &benchmark->plan.program->ranks[0];
-    struct yk_benchmark_step *round = &benchmark->round;
-    struct yk_round_times times;
-    YK_TRY(yk_executor_times(benchmark->executor, 0, benchmark->times, &times));
-    round->whole = yk_round_times_are_whole(&times);
+    const struct yk_op_list *list = &benchmark->plan.program->ranks[0];
+    struct yk_benchmark_step_times *round = &benchmark->round;
+    struct yk_op_timeline times;
+    YK_TRY(yk_executor_get_timeline(benchmark->executor, 0, benchmark->times, &times));
+    round->whole = yk_op_timeline_is_complete(&times);
     for (int32_t i = 0; round->whole && i < list->op_count; i++) {
         round->begin_s[i] = times.ops[i].start_s;
         round->end_s[i] = times.ops[i].end_s;
     }
     if (round->whole) {
-        yk_op_spans_find(list, round->begin_s, round->end_s, benchmark->from_s, benchmark->until_s);
+        yk_op_spans_compute(list, round->begin_s, round->end_s, benchmark->from_s,
+                            benchmark->until_s);
     }
     for (int32_t i = 0; round->whole && i < list->op_count; i++) {
         round->op_s[i] = benchmark->until_s[i] - benchmark->from_s[i];
@@ -290,19 +295,20 @@ static yk_status read_times(struct yk_benchmark *benchmark)
     return YK_OK;
 }
 
-yk_status yk_benchmark_begin(struct yk_benchmark *benchmark)
+yk_status yk_benchmark_begin_step(struct yk_benchmark *benchmark)
 {
-    const struct yk_step step = {
+    const struct yk_step_options step = {
         .batch = &benchmark->batch, .updates = benchmark->model->steps++, .loss_scale = 1};
     return yk_executor_begin_step(benchmark->executor, &step, &benchmark->batch);
 }
 
-int32_t yk_benchmark_depth(const struct yk_benchmark *benchmark)
+int32_t yk_benchmark_max_steps_in_flight(const struct yk_benchmark *benchmark)
 {
-    return yk_executor_depth(benchmark->executor);
+    return yk_executor_max_steps_in_flight(benchmark->executor);
 }
 
-yk_status yk_benchmark_end(struct yk_benchmark *benchmark, const struct yk_benchmark_step **out)
+yk_status yk_benchmark_end_step(struct yk_benchmark *benchmark,
+                                const struct yk_benchmark_step_times **out)
 {
     struct yk_step_result result;
     YK_TRY(yk_executor_end_step(benchmark->executor, &result));

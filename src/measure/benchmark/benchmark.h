@@ -16,7 +16,7 @@
 #include "cluster/cluster.h"
 #include "model/model.h"
 #include "nn/optimizer.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 #include "program/program.h"
 
 #include <stdbool.h>
@@ -33,7 +33,7 @@ struct yk_benchmark_model {
     struct yk_arena *arena;
     struct yk_benchmark_model_request request;
     const struct yk_cluster *cluster; /* has one device */
-    struct yk_engine engine;
+    struct yk_device_context engine;
     const struct yk_model *description;
     struct yk_net *net;
     struct yk_parameter_store *store;
@@ -44,7 +44,7 @@ struct yk_benchmark_model {
 /* `cluster` must have one device, the one of `engine`. */
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
                                     const struct yk_cluster *cluster,
-                                    const struct yk_engine *engine,
+                                    const struct yk_device_context *engine,
                                     struct yk_benchmark_model **out) YK_MUST_USE;
 void yk_benchmark_model_destroy(struct yk_benchmark_model *model);
 
@@ -55,7 +55,7 @@ enum {
 /* The program of a benchmark, with one rank and all layers. Starts as {0}. */
 struct yk_benchmark_plan {
     struct yk_workload workload; /* its batch is the sum of all micro-batches */
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     struct yk_program *program;
 };
 
@@ -67,40 +67,41 @@ yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
 void yk_benchmark_plan_free(struct yk_benchmark_plan *plan);
 
 /* Peak memory of the program in bytes. */
-yk_status yk_benchmark_plan_bytes(const struct yk_benchmark_plan *plan, double *out) YK_MUST_USE;
+yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan,
+                                       double *out) YK_MUST_USE;
 
 struct yk_benchmark; /* opaque */
 
 /* `samples` is the size of each micro-batch. Device memory is allocated separately, by
- * yk_benchmark_allocate(). */
+ * yk_benchmark_allocate_memory(). */
 yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
                               struct yk_benchmark **out) YK_MUST_USE;
 void yk_benchmark_destroy(struct yk_benchmark *benchmark);
 
 /* Allocates the device memory for steps. */
-yk_status yk_benchmark_allocate(struct yk_benchmark *benchmark) YK_MUST_USE;
+yk_status yk_benchmark_allocate_memory(struct yk_benchmark *benchmark) YK_MUST_USE;
 /* Waits for all steps and frees the device memory. */
-void yk_benchmark_free(struct yk_benchmark *benchmark);
+void yk_benchmark_free_memory(struct yk_benchmark *benchmark);
 
 const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchmark);
 
 /* Allocated device memory in bytes, including the model. */
-double yk_benchmark_bytes(const struct yk_benchmark *benchmark);
+double yk_benchmark_allocated_bytes(const struct yk_benchmark *benchmark);
 
 /* The op times of one step, one entry per op. The arrays belong to the benchmark. */
-struct yk_benchmark_step {
+struct yk_benchmark_step_times {
     double *op_s;    /* duration of each op, including the idle time of its lane before it */
     double *begin_s; /* on the clock of base/clock.h */
     double *end_s;
     bool whole; /* all ops ran; false in the very first step */
 };
 
-/* Enqueues a step. At most yk_benchmark_depth() steps may be in flight; several of them keep the
- * device busy. */
-yk_status yk_benchmark_begin(struct yk_benchmark *benchmark) YK_MUST_USE;
-int32_t yk_benchmark_depth(const struct yk_benchmark *benchmark);
+/* Enqueues a step. At most yk_benchmark_max_steps_in_flight() steps may be in flight; several of
+ * them keep the device busy. */
+yk_status yk_benchmark_begin_step(struct yk_benchmark *benchmark) YK_MUST_USE;
+int32_t yk_benchmark_max_steps_in_flight(const struct yk_benchmark *benchmark);
 /* Waits for the oldest step in flight and returns its times. */
-yk_status yk_benchmark_end(struct yk_benchmark *benchmark,
-                           const struct yk_benchmark_step **out) YK_MUST_USE;
+yk_status yk_benchmark_end_step(struct yk_benchmark *benchmark,
+                                const struct yk_benchmark_step_times **out) YK_MUST_USE;
 
 #endif

@@ -15,13 +15,13 @@ static int32_t times_of_shape(const struct yk_layer_times *times)
     return PASSES * times->batch_count + 1;
 }
 
-static struct yk_layer_time *time_of(const struct yk_layer_times *times, int32_t layer, int pass,
-                                     int32_t batch)
+static struct yk_layer_times_entry *time_of(const struct yk_layer_times *times, int32_t layer,
+                                            int pass, int32_t batch)
 {
     return &times->times[times->first_time[layer] + pass * times->batch_count + batch];
 }
 
-static struct yk_layer_time *update_of(const struct yk_layer_times *times, int32_t layer)
+static struct yk_layer_times_entry *update_of(const struct yk_layer_times *times, int32_t layer)
 {
     return &times->times[times->first_time[layer] + PASSES * times->batch_count];
 }
@@ -34,12 +34,12 @@ static bool are_alike(const struct yk_layer *a, const struct yk_layer *b)
 static void begin_shape(struct yk_layer_times *times, int32_t layer, const int64_t *batches)
 {
     const struct yk_layer *shape = &times->model->layers[layer];
-    const struct yk_layer_time blank = {.shape = shape->shape, .kind = shape->kind};
+    const struct yk_layer_times_entry blank = {.shape = shape->shape, .kind = shape->kind};
     times->first_time[layer] = times->count;
     times->count += times_of_shape(times);
     for (int32_t i = 0; i < times->batch_count; i++) {
         for (int pass = 0; pass < PASSES; pass++) {
-            struct yk_layer_time *time = time_of(times, layer, pass, i);
+            struct yk_layer_times_entry *time = time_of(times, layer, pass, i);
             *time = blank;
             time->pass = pass == FORWARD ? "forward" : "backward";
             time->batch = batches[i];
@@ -101,7 +101,7 @@ void yk_layer_times_destroy(struct yk_layer_times *times)
 
 /* How much longer the backward of the first micro-batch takes than that of the second, which has as
  * many samples; negative where something else slowed the second. */
-static void find_extras(const struct yk_program_rank *list, const double *op_s, double *extra_s)
+static void find_extras(const struct yk_op_list *list, const double *op_s, double *extra_s)
 {
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
@@ -127,7 +127,7 @@ static yk_status add_op(const struct yk_layer_times *times, const struct yk_op *
 yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
                              int32_t batch, const double *op_s)
 {
-    const struct yk_program_rank *list = &program->ranks[0];
+    const struct yk_op_list *list = &program->ranks[0];
     double *extra_s = calloc((size_t)times->model->layer_count, sizeof *extra_s);
     yk_status status = extra_s ? YK_OK : yk_fail_out_of_memory();
     if (status == YK_OK) {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* The times of one layer shape, pass and batch size. */
-struct yk_layer_time {
+struct yk_layer_times_entry {
     const char *shape;
     const char *kind;
     const char *pass;
@@ -27,7 +27,7 @@ struct yk_layer_times {
     struct yk_arena *arena;
     const struct yk_model *model;
     int32_t count;
-    struct yk_layer_time *times;
+    struct yk_layer_times_entry *times;
     int32_t batch_count;
     int32_t *first_time; /* (L) index of each layer's first entry in `times`. Its entries are
                             forward and backward of each batch size, then update */

@@ -191,19 +191,19 @@ static bool find_phase(const struct yk_op *op, int32_t ranks, enum yk_counter_ph
 }
 
 void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
-                                  const struct yk_round_times *times)
+                                  const struct yk_op_timeline *times)
 {
     const struct yk_program *program = times->program;
-    const struct yk_program_rank *list = &program->ranks[times->rank];
+    const struct yk_op_list *list = &program->ranks[times->rank];
     for (int32_t i = 0; i < times->count; i++) {
-        const struct yk_op_time *time = &times->ops[i];
+        const struct yk_op_interval *time = &times->ops[i];
         const struct yk_op *op = &list->ops[time->op];
         enum yk_counter_phase phase;
         if (find_phase(op, program->rank_count, &phase)) {
             const bool passes =
                 phase == YK_COUNTER_PHASE_FORWARD || phase == YK_COUNTER_PHASE_BACKWARD;
             const char *kind =
-                passes ? yk_model_sizes_whole_batch(program->sizes)->layers[op->layer].kind : NULL;
+                passes ? yk_model_cache_whole_batch(program->sizes)->layers[op->layer].kind : NULL;
             add_interval(recorder, &(struct interval){time->start_s, time->end_s, (int16_t)phase,
                                                       number_of_kind(recorder, kind)});
         }
@@ -308,8 +308,9 @@ static yk_status line_around(const struct yk_counter_readings *given, double beg
     return end > first ? thin(readings + first, end - first, begin_s, arena, out) : YK_OK;
 }
 
-yk_status yk_counter_recorder_line_over(const struct yk_counter_reading *readings, int32_t count,
-                                        struct yk_arena *arena, struct yk_counter_series *out)
+yk_status yk_counter_recorder_series_of_all(const struct yk_counter_reading *readings,
+                                            int32_t count, struct yk_arena *arena,
+                                            struct yk_counter_series *out)
 {
     return count > 0 ? thin(readings, count, readings[0].begin_s, arena, out) : YK_OK;
 }
@@ -358,7 +359,7 @@ static yk_status list_known(const struct yk_counter_recorder *recorder, double s
 }
 
 struct labels {
-    struct yk_counter_span *all;
+    struct yk_counter_part_span *all;
     int32_t count;
 };
 
@@ -371,10 +372,11 @@ static yk_status begin_spans(const struct yk_counter_recorder *recorder,
     YK_TRY_NEW(arena, out->all, (int64_t)recorder->interval_count + known->count + 1);
     for (int32_t i = 0; i < known->count; i++) {
         out->all[out->count++] =
-            (struct yk_counter_span){since_s, known->all[i].begin_s, YK_COUNTER_UNKNOWN};
+            (struct yk_counter_part_span){since_s, known->all[i].begin_s, YK_COUNTER_UNKNOWN_PART};
         since_s = known->all[i].end_s;
     }
-    out->all[out->count++] = (struct yk_counter_span){since_s, INFINITY, YK_COUNTER_UNKNOWN};
+    out->all[out->count++] =
+        (struct yk_counter_part_span){since_s, INFINITY, YK_COUNTER_UNKNOWN_PART};
     return YK_OK;
 }
 
@@ -388,13 +390,13 @@ static int32_t part_of(const struct yk_counter_recorder *recorder, int32_t phase
 
 /* Groups are the phases, then the kinds: (phases + kinds, parts). A phase's parts are a family. */
 static yk_status list_groups(const struct yk_counter_recorder *recorder, struct yk_arena *arena,
-                             struct yk_counter_groups *out)
+                             struct yk_counter_part_groups *out)
 {
     const int32_t parts = 2 * recorder->kind_count + YK_COUNTER_PHASE_COUNT;
     bool *members = NULL;
     int32_t *families = NULL;
-    *out = (struct yk_counter_groups){NULL, YK_COUNTER_PHASE_COUNT + recorder->kind_count, parts,
-                                      NULL, 0};
+    *out = (struct yk_counter_part_groups){NULL, YK_COUNTER_PHASE_COUNT + recorder->kind_count,
+                                           parts, NULL, 0};
     YK_TRY_NEW(arena, members, (int64_t)out->group_count * parts);
     YK_TRY_NEW(arena, families, parts);
     for (int32_t phase = 0; phase < YK_COUNTER_PHASE_COUNT; phase++) {
@@ -422,7 +424,7 @@ static yk_status list_spans(const struct yk_counter_recorder *recorder,
     YK_TRY(begin_spans(recorder, known, arena, out));
     for (int32_t i = 0; i < recorder->interval_count; i++) {
         const struct interval *interval = &recorder->intervals[i];
-        out->all[out->count++] = (struct yk_counter_span){
+        out->all[out->count++] = (struct yk_counter_part_span){
             interval->begin_s, interval->end_s, part_of(recorder, interval->phase, interval->kind)};
     }
     return YK_OK;
@@ -461,9 +463,9 @@ static yk_status shift(const struct labels *spans, int32_t part_count, double ma
 }
 
 static yk_status share(const struct yk_counter_readings *readings, const struct labels *spans,
-                       const struct yk_counter_groups *groups,
+                       const struct yk_counter_part_groups *groups,
                        const struct yk_counter_recorder *recorder, struct yk_arena *arena,
-                       struct yk_counter_rank *out)
+                       struct yk_counter_rank_data *out)
 {
     double *values = NULL;
     double *seconds = NULL;
@@ -475,9 +477,9 @@ static yk_status share(const struct yk_counter_readings *readings, const struct 
     YK_TRY_NEW(arena, out->kinds.all, (int64_t)recorder->kind_count + 1);
     for (int32_t g = 0; g < groups->group_count; g++) {
         const int32_t kind = g - YK_COUNTER_PHASE_COUNT;
-        struct yk_counter_rows *rows = kind < 0 ? &out->phases : &out->kinds;
-        struct yk_counter_row *row = &rows->all[rows->count];
-        *row = (struct yk_counter_row){
+        struct yk_counter_averages *rows = kind < 0 ? &out->phases : &out->kinds;
+        struct yk_counter_average *row = &rows->all[rows->count];
+        *row = (struct yk_counter_average){
             kind < 0 ? phase_names[g] : recorder->kinds[kind], seconds[g], {0}};
         memcpy(row->values, values + (int64_t)g * YK_COUNTER_COUNT, sizeof row->values);
         /* Power follows what runs by a lag of its own, and is no average over the reading. */
@@ -489,7 +491,7 @@ static yk_status share(const struct yk_counter_readings *readings, const struct 
 
 /* All readings within what is known, as one. */
 static void add_whole(const struct span_list *known, const struct yk_counter_readings *readings,
-                      struct yk_counter_rows *rows)
+                      struct yk_counter_averages *rows)
 {
     struct reading_sum sum = {0};
     int32_t at = 0;
@@ -504,22 +506,22 @@ static void add_whole(const struct span_list *known, const struct yk_counter_rea
         }
     }
     const struct yk_counter_reading whole = average_of(&sum);
-    struct yk_counter_row *row = &rows->all[rows->count++];
-    *row = (struct yk_counter_row){"step", sum.seconds, {0}};
+    struct yk_counter_average *row = &rows->all[rows->count++];
+    *row = (struct yk_counter_average){"step", sum.seconds, {0}};
     memcpy(row->values, whole.values, sizeof row->values);
 }
 
-yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *recorder,
-                                        const struct yk_counter_readings *given, double traced_s,
-                                        struct yk_arena *arena, struct yk_counter_rank *out,
-                                        double *lag_s)
+yk_status yk_counter_recorder_report_readings(const struct yk_counter_recorder *recorder,
+                                              const struct yk_counter_readings *given,
+                                              double traced_s, struct yk_arena *arena,
+                                              struct yk_counter_rank_data *out, double *lag_s)
 {
     struct yk_counter_readings readings = *given;
     struct span_list known = {0};
-    struct yk_counter_groups groups;
+    struct yk_counter_part_groups groups;
     struct labels spans = {0};
     double step_s = INFINITY;
-    *out = (struct yk_counter_rank){.device = "", .source = ""};
+    *out = (struct yk_counter_rank_data){.device = "", .source = ""};
     YK_TRY(find_step_s(recorder, arena, &step_s));
     YK_TRY(list_known(recorder, step_s, arena, &known));
     YK_TRY(list_groups(recorder, arena, &groups));
@@ -531,11 +533,11 @@ yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *record
     if (isfinite(traced_s) && traced_s == recorder->last_began_s) {
         YK_TRY(line_around(&readings, traced_s, recorder->last_done_s, arena, &out->step));
     }
-    return yk_counter_recorder_line_over(readings.all, readings.count, arena, &out->run);
+    return yk_counter_recorder_series_of_all(readings.all, readings.count, arena, &out->run);
 }
 
 yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder, double traced_s,
-                                     struct yk_arena *arena, struct yk_counter_rank *out)
+                                     struct yk_arena *arena, struct yk_counter_rank_data *out)
 {
     struct yk_counter_readings readings = {.ends_s =
                                                yk_counter_sampler_edge_error_s(recorder->sampler)};
@@ -543,7 +545,7 @@ yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder,
     double lag_s = 0;
     readings.lag_s = LAG_OF_ENDS * readings.ends_s;
     yk_counter_sampler_readings(recorder->sampler, &readings.all, &readings.count);
-    YK_TRY(yk_counter_recorder_attribute(recorder, &readings, traced_s, arena, out, &lag_s));
+    YK_TRY(yk_counter_recorder_report_readings(recorder, &readings, traced_s, arena, out, &lag_s));
     yk_counter_sampler_describe(recorder->sampler, &text);
     if (lag_s != 0) {
         yk_text_addf(&text, "; readings are %.1f ms %s", 1e3 * fabs(lag_s),

@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "measure/counters/sampler.h"
 #include "trace/counters_file.h"
-#include "train/run.h"
+#include "train/training_run.h"
 
 enum yk_counter_phase {
     YK_COUNTER_PHASE_FORWARD,
@@ -40,7 +40,7 @@ void yk_counter_recorder_stop(struct yk_counter_recorder *recorder);
 
 /* Adds the op times of a step, in order of time. It allocates no memory. */
 void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
-                                  const struct yk_round_times *times);
+                                  const struct yk_op_timeline *times);
 
 /* Adds one pass of a layer, in order of time. No other work may run between the first and the last
  * pass. `kind` is the layer kind or NULL; it must stay valid until the recorder is closed. */
@@ -54,7 +54,7 @@ void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_
  */
 yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder, double traced_s,
                                      struct yk_arena *arena,
-                                     struct yk_counter_rank *out) YK_MUST_USE;
+                                     struct yk_counter_rank_data *out) YK_MUST_USE;
 
 /* Readings in order of time. */
 struct yk_counter_readings {
@@ -66,14 +66,15 @@ struct yk_counter_readings {
 
 /* Like yk_counter_recorder_report(), but for readings of another source. `lag_s` is the offset that
  * was added to their times (yk_counters_fit_lag). The caller sets the description of the source. */
-yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *recorder,
-                                        const struct yk_counter_readings *given, double traced_s,
-                                        struct yk_arena *arena, struct yk_counter_rank *out,
-                                        double *lag_s) YK_MUST_USE;
+yk_status yk_counter_recorder_report_readings(const struct yk_counter_recorder *recorder,
+                                              const struct yk_counter_readings *given,
+                                              double traced_s, struct yk_arena *arena,
+                                              struct yk_counter_rank_data *out,
+                                              double *lag_s) YK_MUST_USE;
 
 /* Returns all readings, with times relative to the first one. Allocated in the arena. */
-yk_status yk_counter_recorder_line_over(const struct yk_counter_reading *readings, int32_t count,
-                                        struct yk_arena *arena,
-                                        struct yk_counter_series *out) YK_MUST_USE;
+yk_status yk_counter_recorder_series_of_all(const struct yk_counter_reading *readings,
+                                            int32_t count, struct yk_arena *arena,
+                                            struct yk_counter_series *out) YK_MUST_USE;
 
 #endif

@@ -1,8 +1,8 @@
 #include "measure/counters/sampler.h"
 
 #include "base/clock.h"
-#include "measure/counters/cpu.h"
-#include "measure/counters/gpu.h"
+#include "measure/counters/cpu_counters.h"
+#include "measure/counters/gpu_counters.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -18,8 +18,8 @@ static const double gpm_ends_s = 0.5e-3;
 static const double dcgm_ends_s = 0.05;
 
 struct yk_counter_sampler {
-    struct yk_counter_gpu *gpu; /* one of the two */
-    struct yk_counter_cpu *cpu;
+    struct yk_gpu_counters *gpu; /* one of the two */
+    struct yk_cpu_counters *cpu;
     double period_s;
     double length_s;                     /* wanted of the reading under way */
     struct yk_counter_reading *readings; /* (YK_COUNTER_SAMPLER_MAX_READINGS) */
@@ -58,10 +58,10 @@ static yk_status open_source(struct yk_counter_sampler *sampler,
                              const struct yk_counter_sampler_options *options)
 {
     if (options->gpu) {
-        YK_TRY(yk_counter_gpu_open(options->nvml, options->number, &sampler->gpu));
-        sampler->period_s = yk_counter_gpu_period_s(sampler->gpu);
+        YK_TRY(yk_gpu_counters_open(options->nvml, options->number, &sampler->gpu));
+        sampler->period_s = yk_gpu_counters_period_s(sampler->gpu);
     } else {
-        YK_TRY(yk_counter_cpu_open(&sampler->cpu));
+        YK_TRY(yk_cpu_counters_open(&sampler->cpu));
         sampler->period_s = cpu_period_s;
     }
     if (options->period_s > 0) {
@@ -105,8 +105,8 @@ void yk_counter_sampler_close(struct yk_counter_sampler *sampler)
         return;
     }
     yk_counter_sampler_stop(sampler);
-    yk_counter_gpu_close(sampler->gpu);
-    yk_counter_cpu_close(sampler->cpu);
+    yk_gpu_counters_close(sampler->gpu);
+    yk_cpu_counters_close(sampler->cpu);
     (void)pthread_cond_destroy(&sampler->wake);
     (void)pthread_mutex_destroy(&sampler->mutex);
     free(sampler->readings);
@@ -161,7 +161,7 @@ static void read_cpu(struct yk_counter_sampler *sampler, double now_s,
     for (int i = 0; i < YK_COUNTER_COUNT; i++) {
         out->values[i] = NAN;
     }
-    yk_counter_cpu_read(sampler->cpu, sampler->begun ? now_s - sampler->begin_s : 0, out->values);
+    yk_cpu_counters_read(sampler->cpu, sampler->begun ? now_s - sampler->begin_s : 0, out->values);
     sampler->begin_s = now_s;
 }
 
@@ -172,9 +172,9 @@ void yk_counter_sampler_poll(struct yk_counter_sampler *sampler, double now_s)
     if (!sampler->gpu) {
         read_cpu(sampler, now_s, &reading);
     } else if (sampler->begun) {
-        ends = yk_counter_gpu_poll(sampler->gpu, now_s, sampler->length_s, &reading);
+        ends = yk_gpu_counters_poll(sampler->gpu, now_s, sampler->length_s, &reading);
     } else {
-        yk_counter_gpu_start(sampler->gpu, now_s);
+        yk_gpu_counters_start(sampler->gpu, now_s);
     }
     if (sampler->begun && ends && reading.end_s > reading.begin_s) {
         sampler->readings[sampler->count++] = reading;
@@ -188,9 +188,9 @@ void yk_counter_sampler_poll(struct yk_counter_sampler *sampler, double now_s)
     sampler->begun = true;
 }
 
-double yk_counter_sampler_next_s(struct yk_counter_sampler *sampler)
+double yk_counter_sampler_next_poll_s(struct yk_counter_sampler *sampler)
 {
-    return sampler->gpu ? yk_counter_gpu_next_s(sampler->gpu, sampler->length_s)
+    return sampler->gpu ? yk_gpu_counters_next_poll_s(sampler->gpu, sampler->length_s)
                         : sampler->begin_s + sampler->length_s;
 }
 
@@ -214,8 +214,8 @@ static bool wait_until(struct yk_counter_sampler *sampler, double until_s)
 /* Where any moment may end a reading, this one does. */
 static void poll_last(struct yk_counter_sampler *sampler, double now_s)
 {
-    const bool any = !sampler->gpu || yk_counter_gpu_can_end_any_time(sampler->gpu);
-    if (any && yk_counter_sampler_next_s(sampler) - now_s <= 0.5 * sampler->length_s) {
+    const bool any = !sampler->gpu || yk_gpu_counters_can_end_reading_any_time(sampler->gpu);
+    if (any && yk_counter_sampler_next_poll_s(sampler) - now_s <= 0.5 * sampler->length_s) {
         yk_counter_sampler_poll(sampler, now_s);
     }
 }
@@ -226,7 +226,7 @@ static void *watch(void *user)
     (void)pthread_setname_np(pthread_self(), "yoke-meters");
     do {
         yk_counter_sampler_poll(sampler, yk_clock_now_s());
-    } while (!wait_until(sampler, yk_counter_sampler_next_s(sampler)));
+    } while (!wait_until(sampler, yk_counter_sampler_next_poll_s(sampler)));
     poll_last(sampler, yk_clock_now_s());
     return NULL;
 }
@@ -264,7 +264,7 @@ void yk_counter_sampler_stop(struct yk_counter_sampler *sampler)
         sampler->started = false;
     }
     if (sampler->gpu) {
-        yk_counter_gpu_stop(sampler->gpu);
+        yk_gpu_counters_stop(sampler->gpu);
     }
     sampler->begun = false;
 }
@@ -279,15 +279,15 @@ void yk_counter_sampler_readings(const struct yk_counter_sampler *sampler,
 void yk_counter_sampler_describe(const struct yk_counter_sampler *sampler, struct yk_text *text)
 {
     if (sampler->gpu) {
-        yk_counter_gpu_describe(sampler->gpu, sampler->period_s, text);
+        yk_gpu_counters_describe(sampler->gpu, sampler->period_s, text);
     } else {
-        yk_counter_cpu_describe(sampler->cpu, sampler->period_s, text);
+        yk_cpu_counters_describe(sampler->cpu, sampler->period_s, text);
     }
 }
 
 double yk_counter_sampler_edge_error_s(const struct yk_counter_sampler *sampler)
 {
-    const bool any = sampler->gpu && yk_counter_gpu_can_end_any_time(sampler->gpu);
+    const bool any = sampler->gpu && yk_gpu_counters_can_end_reading_any_time(sampler->gpu);
     return !sampler->gpu ? 0 : any ? dcgm_ends_s : gpm_ends_s;
 }
 

@@ -20,17 +20,17 @@
 #include <stdint.h>
 
 struct yk_counter_sampler;
-struct yk_nvml;
+struct yk_nvml_functions;
 
 enum {
     YK_COUNTER_SAMPLER_MAX_READINGS = 200000
 };
 
 struct yk_counter_sampler_options {
-    bool gpu;                   /* true: a GPU; false: this process on the CPU */
-    int32_t number;             /* CUDA device number */
-    double period_s;            /* length of a reading; 0: the default of the source */
-    const struct yk_nvml *nvml; /* NULL: the NVML library of the driver */
+    bool gpu;                             /* true: a GPU; false: this process on the CPU */
+    int32_t number;                       /* CUDA device number */
+    double period_s;                      /* length of a reading; 0: the default of the source */
+    const struct yk_nvml_functions *nvml; /* NULL: the NVML library of the driver */
 };
 
 yk_status yk_counter_sampler_open(const struct yk_counter_sampler_options *options,
@@ -65,8 +65,8 @@ double yk_counter_sampler_period_s(const struct yk_counter_sampler *sampler);
 
 /* For callers with their own clock, instead of start and stop: polls the counters at time `now_s`,
  * which may complete a reading. The first call begins the first reading. The next poll is due at
- * yk_counter_sampler_next_s(). */
+ * yk_counter_sampler_next_poll_s(). */
 void yk_counter_sampler_poll(struct yk_counter_sampler *sampler, double now_s);
-double yk_counter_sampler_next_s(struct yk_counter_sampler *sampler);
+double yk_counter_sampler_next_poll_s(struct yk_counter_sampler *sampler);
 
 #endif

@@ -1,7 +1,7 @@
 #include "measure/slowdown/slowdown.h"
 
 #include "base/clock.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "cost/profile_key.h"
 #include "measure/timings.h"
 
@@ -30,7 +30,7 @@ struct kinds {
     int32_t count;
 };
 
-double yk_idle_speedup_time_factor(double alone_s, double with_others_s)
+double yk_idle_speedup_time_ratio(double alone_s, double with_others_s)
 {
     const double times = alone_s / with_others_s;
     return alone_s > 0 && with_others_s > 0 ? fmin(fmax(times, min_factor), 1) : NAN;
@@ -52,32 +52,32 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
 }
 
 /* What rank 0, which has the profile, says. */
-yk_status yk_idle_speedup_is_known(const struct yk_survey *survey,
-                                   const struct yk_measure_ranks *team,
-                                   const struct yk_survey_request *request, bool *out)
+yk_status yk_idle_speedup_is_known(const struct yk_profiler *survey,
+                                   const struct yk_measure_team *team,
+                                   const struct yk_profiler_request *request, bool *out)
 {
     struct kinds kinds;
     double known = 0;
-    *out = yk_measure_ranks_use_cores(team) || team->ranks->size < 2;
+    *out = yk_measure_team_uses_host_cores(team) || team->ranks->size < 2;
     if (*out) {
         return YK_OK;
     }
     find_kinds(request->cluster, team->ranks->size, &kinds);
     for (int32_t i = 0; i < kinds.count; i++) {
-        const struct yk_profile_fact fact = {kinds.subjects[i], YK_PROFILE_IDLE_SPEEDUP};
+        const struct yk_profile_fact_key fact = {kinds.subjects[i], YK_PROFILE_IDLE_SPEEDUP};
         bool knows = false;
-        YK_TRY(yk_survey_knows_fact(survey, &fact, request->versions, &knows));
+        YK_TRY(yk_profiler_profile_has_fact(survey, &fact, request->versions, &knows));
         known += knows ? 1 : 0;
     }
-    YK_TRY(yk_measure_ranks_max(team, known, &known));
+    YK_TRY(yk_measure_team_max(team, known, &known));
     *out = !request->again && (int32_t)known == kinds.count;
     return YK_OK;
 }
 
 static double computed_s(const struct yk_benchmark *benchmark,
-                         const struct yk_benchmark_step *round)
+                         const struct yk_benchmark_step_times *round)
 {
-    const struct yk_program_rank *list = &yk_benchmark_program(benchmark)->ranks[0];
+    const struct yk_op_list *list = &yk_benchmark_program(benchmark)->ranks[0];
     double sum_s = 0;
     for (int32_t i = 0; i < list->op_count; i++) {
         sum_s += list->ops[i].lane == YK_LANE_COMPUTE ? round->op_s[i] : 0;
@@ -88,18 +88,18 @@ static double computed_s(const struct yk_benchmark *benchmark,
 /* Steps without a gap for so long. */
 static yk_status run_steps(struct yk_benchmark *benchmark, double seconds, struct yk_timings *out)
 {
-    const int32_t depth = yk_benchmark_depth(benchmark);
+    const int32_t depth = yk_benchmark_max_steps_in_flight(benchmark);
     const double began_s = yk_clock_now_s();
     int32_t begun = 0;
     int32_t ended = 0;
     bool over = false;
     while (!over || ended < begun) {
-        const struct yk_benchmark_step *round = NULL;
+        const struct yk_benchmark_step_times *round = NULL;
         while (!over && begun - ended < depth) {
-            YK_TRY(yk_benchmark_begin(benchmark));
+            YK_TRY(yk_benchmark_begin_step(benchmark));
             begun++;
         }
-        YK_TRY(yk_benchmark_end(benchmark, &round));
+        YK_TRY(yk_benchmark_end_step(benchmark, &round));
         ended++;
         const double passed_s = yk_clock_now_s() - began_s;
         over = over || (passed_s > seconds && ended >= MIN_STEPS);
@@ -111,11 +111,11 @@ static yk_status run_steps(struct yk_benchmark *benchmark, double seconds, struc
 }
 
 /* One of each kind by itself, or all of them (`kind` -1). */
-static yk_status run_repeat(const struct yk_measure_ranks *team, const struct kinds *kinds,
+static yk_status run_repeat(const struct yk_measure_team *team, const struct kinds *kinds,
                             int32_t kind, struct yk_benchmark *benchmark, double seconds,
                             struct yk_timings *out)
 {
-    YK_TRY(yk_exchange_barrier(team->ranks));
+    YK_TRY(yk_host_collective_barrier(team->ranks));
     if (kind < 0 || kinds->ranks[kind] == team->ranks->rank) {
         YK_TRY(run_steps(benchmark, seconds, out));
     }
@@ -123,24 +123,25 @@ static yk_status run_repeat(const struct yk_measure_ranks *team, const struct ki
 }
 
 /* The same facts for all ranks, of what the first of each kind has found. */
-static yk_status add_facts(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                           const struct yk_survey_request *request, const struct kinds *kinds,
+static yk_status add_facts(struct yk_profiler *survey, const struct yk_measure_team *team,
+                           const struct yk_profiler_request *request, const struct kinds *kinds,
                            struct yk_timings *alone, struct yk_timings *all)
 {
-    const struct yk_profile_measurement by_itself = yk_timings_summarise(alone, request->versions);
-    const struct yk_profile_measurement together = yk_timings_summarise(all, request->versions);
+    const struct yk_profile_measurement by_itself = yk_timings_summarize(alone, request->versions);
+    const struct yk_profile_measurement together = yk_timings_summarize(all, request->versions);
     double numbers[MAX_KINDS][NUMBERS] = {{0}};
     for (int32_t i = 0; i < kinds->count; i++) {
-        const double times = yk_idle_speedup_time_factor(by_itself.value, together.value);
+        const double times = yk_idle_speedup_time_ratio(by_itself.value, together.value);
         if (kinds->ranks[i] == team->ranks->rank && !isnan(times)) {
             numbers[i][0] = times;
             numbers[i][1] = fmax(by_itself.spread, together.spread);
             numbers[i][2] = (double)by_itself.samples;
         }
     }
-    YK_TRY(yk_exchange_sum(team->ranks, &numbers[0][0], (int64_t)MAX_KINDS * NUMBERS));
+    YK_TRY(yk_host_collective_all_reduce_sum(team->ranks, &numbers[0][0],
+                                             (int64_t)MAX_KINDS * NUMBERS));
     for (int32_t i = 0; i < kinds->count; i++) {
-        const struct yk_survey_fact row = {
+        const struct yk_profiler_fact_row row = {
             .fact = {kinds->subjects[i], YK_PROFILE_IDLE_SPEEDUP},
             .measurement = {.value = numbers[i][0],
                             .spread = numbers[i][1],
@@ -148,21 +149,21 @@ static yk_status add_facts(struct yk_survey *survey, const struct yk_measure_ran
                             .versions = request->versions},
         };
         if (row.measurement.value > 0) {
-            YK_TRY(yk_survey_add_fact(survey, &row));
+            YK_TRY(yk_profiler_add_fact(survey, &row));
         }
     }
     return YK_OK;
 }
 
-static yk_status measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                         const struct yk_survey_request *request, const struct kinds *kinds,
+static yk_status measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+                         const struct yk_profiler_request *request, const struct kinds *kinds,
                          struct yk_benchmark *benchmark, struct yk_timings timings[2])
 {
     const double seconds = fmin(usual_s, request->seconds) / REPEATS / (kinds->count + 1);
     for (int32_t repeat = 0; repeat < REPEATS; repeat++) {
         for (int32_t kind = -1; kind < kinds->count; kind++) {
             bool stops = false;
-            YK_TRY(yk_survey_is_stopped(survey, team, request, &stops));
+            YK_TRY(yk_profiler_is_stopped(survey, team, request, &stops));
             if (stops) {
                 return YK_OK;
             }
@@ -172,8 +173,8 @@ static yk_status measure(struct yk_survey *survey, const struct yk_measure_ranks
     return add_facts(survey, team, request, kinds, &timings[0], &timings[1]);
 }
 
-yk_status yk_idle_speedup_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                                  const struct yk_survey_request *request,
+yk_status yk_idle_speedup_measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+                                  const struct yk_profiler_request *request,
                                   struct yk_benchmark *benchmark)
 {
     struct kinds kinds;

@@ -1,7 +1,7 @@
 #include "measure/slowdown/slowdown.h"
 
 #include "base/clock.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "measure/timings.h"
 
 #include <math.h>
@@ -28,8 +28,8 @@ static const double min_shared = 0.1;
 /* Of a step, how much messages must have met. */
 static const double min_overlap = 0.25;
 
-double yk_slowdown_compute_factor(struct yk_slowdown_span compute, double alone_s,
-                                  struct yk_slowdown_span messages)
+double yk_slowdown_compute_factor(struct yk_slowdown_interval compute, double alone_s,
+                                  struct yk_slowdown_interval messages)
 {
     const double shared_s =
         fmin(compute.end_s, messages.end_s) - fmax(compute.begin_s, messages.begin_s);
@@ -47,8 +47,8 @@ bool yk_slowdown_is_significant(double overlap_s, double step_s)
     return overlap_s >= min_overlap * step_s;
 }
 
-double yk_slowdown_message_s(struct yk_slowdown_span compute, const double *begin_s,
-                             const double *end_s, int32_t count)
+double yk_slowdown_mean_message_s(struct yk_slowdown_interval compute, const double *begin_s,
+                                  const double *end_s, int32_t count)
 {
     double sum_s = 0;
     int32_t inside = 0;
@@ -61,9 +61,9 @@ double yk_slowdown_message_s(struct yk_slowdown_span compute, const double *begi
     return inside > 0 ? sum_s / inside : NAN;
 }
 
-bool yk_slowdown_overlapped_ops(const struct yk_program_rank *list, const double *begin_s,
-                                const double *end_s, struct yk_slowdown_span messages,
-                                int32_t *first, int32_t *last)
+bool yk_slowdown_find_overlapped_ops(const struct yk_op_list *list, const double *begin_s,
+                                     const double *end_s, struct yk_slowdown_interval messages,
+                                     int32_t *first, int32_t *last)
 {
     bool overlap = false;
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -84,39 +84,39 @@ enum {
     NUMBERS = 3, /* of a measurement, as they are gathered */
 };
 
-static yk_status is_known(const struct yk_survey *survey, const struct yk_survey_request *request,
-                          const char *link, bool *out)
+static yk_status is_known(const struct yk_profiler *survey,
+                          const struct yk_profiler_request *request, const char *link, bool *out)
 {
-    const struct yk_profile_fact facts[] = {{link, YK_PROFILE_COMPUTE_SLOWDOWN},
-                                            {link, YK_PROFILE_MESSAGE_SLOWDOWN}};
+    const struct yk_profile_fact_key facts[] = {{link, YK_PROFILE_COMPUTE_SLOWDOWN},
+                                                {link, YK_PROFILE_MESSAGE_SLOWDOWN}};
     bool found = true;
     for (int f = 0; f < 2 && found; f++) {
-        const struct yk_survey_fact *row = yk_survey_find_fact(survey, &facts[f]);
+        const struct yk_profiler_fact_row *row = yk_profiler_find_fact_row(survey, &facts[f]);
         /* With these versions, for an earlier precision or model. */
         found = row && strcmp(row->measurement.versions, request->versions) == 0;
         if (!found && !request->again) {
-            YK_TRY(yk_survey_knows_fact(survey, &facts[f], request->versions, &found));
+            YK_TRY(yk_profiler_profile_has_fact(survey, &facts[f], request->versions, &found));
         }
     }
     *out = found;
     return YK_OK;
 }
 
-yk_status yk_slowdown_pairs_find(const struct yk_survey *survey,
-                                 const struct yk_measure_ranks *team,
-                                 const struct yk_survey_request *request, struct yk_arena *arena,
+yk_status yk_slowdown_pairs_find(const struct yk_profiler *survey,
+                                 const struct yk_measure_team *team,
+                                 const struct yk_profiler_request *request, struct yk_arena *arena,
                                  struct yk_slowdown_pairs *out)
 {
     int32_t count = 0;
     *out = (struct yk_slowdown_pairs){.all_known = true};
-    YK_TRY(yk_exchange_groups_list(request->cluster, arena, &out->groups, &count));
+    YK_TRY(yk_link_groups_list(request->cluster, arena, &out->groups, &count));
     while (out->count < count && out->count < YK_SLOWDOWN_MAX_PAIRS &&
            out->groups[out->count].count == 2) {
         bool known = false;
         YK_TRY(is_known(survey, request, out->groups[out->count].link, &known));
         out->known[out->count++] = known ? 1 : 0;
     }
-    YK_TRY(yk_exchange_max(team->ranks, out->known, out->count));
+    YK_TRY(yk_host_collective_all_reduce_max(team->ranks, out->known, out->count));
     for (int32_t i = 0; i < out->count; i++) {
         out->all_known = out->all_known && out->known[i] > 0;
     }
@@ -125,11 +125,11 @@ yk_status yk_slowdown_pairs_find(const struct yk_survey *survey,
 
 /* ---- devices ---- */
 
-static yk_status add(struct yk_survey *survey, const struct yk_survey_request *request,
+static yk_status add(struct yk_profiler *survey, const struct yk_profiler_request *request,
                      const struct yk_device *device, const double numbers[NUMBERS])
 {
     char subject[YK_PROFILE_KEY_SIZE];
-    struct yk_survey_fact row = {
+    struct yk_profiler_fact_row row = {
         .fact = {subject, YK_PROFILE_COMPUTE_SLOWDOWN},
         .measurement = {.value = numbers[0],
                         .spread = numbers[1],
@@ -139,17 +139,17 @@ static yk_status add(struct yk_survey *survey, const struct yk_survey_request *r
     if (!yk_profile_key_device(device, NULL, subject) || !(numbers[0] >= 1)) {
         return YK_OK;
     }
-    const struct yk_survey_fact *earlier = yk_survey_find_fact(survey, &row.fact);
+    const struct yk_profiler_fact_row *earlier = yk_profiler_find_fact_row(survey, &row.fact);
     if (earlier) { /* of another pair: the worse counts */
         row.measurement.value = fmax(earlier->measurement.value, numbers[0]);
     }
-    return yk_survey_add_fact(survey, &row);
+    return yk_profiler_add_fact(survey, &row);
 }
 
-yk_status yk_slowdown_pairs_add_devices(struct yk_survey *survey,
-                                        const struct yk_measure_ranks *team,
-                                        const struct yk_survey_request *request,
-                                        const struct yk_exchange_group *pair,
+yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *survey,
+                                        const struct yk_measure_team *team,
+                                        const struct yk_profiler_request *request,
+                                        const struct yk_link_group *pair,
                                         const struct yk_profile_measurement *own)
 {
     double numbers[PAIR][NUMBERS] = {{0}};
@@ -160,7 +160,7 @@ yk_status yk_slowdown_pairs_add_devices(struct yk_survey *survey,
             numbers[end][2] = (double)own->samples;
         }
     }
-    YK_TRY(yk_exchange_sum(team->ranks, &numbers[0][0], (int64_t)PAIR * NUMBERS));
+    YK_TRY(yk_host_collective_all_reduce_sum(team->ranks, &numbers[0][0], (int64_t)PAIR * NUMBERS));
     for (int end = 0; end < PAIR; end++) {
         YK_TRY(add(survey, request, &request->cluster->devices[pair->ranks[end]], numbers[end]));
     }
@@ -174,38 +174,39 @@ struct round {
     double *alone_begin_s; /* (ops) */
     double *alone_end_s;
     double message_alone_s; /* of one message */
-    struct yk_slowdown_span messages;
-    struct yk_slowdown_span overlap; /* the ops that met messages, */
-    int32_t first;                   /* from the first */
-    int32_t last;                    /* to the last, */
-    bool has_overlap;                /* where there are any */
-    double message_s;                /* of one within computation; NAN: there was none */
+    struct yk_slowdown_interval messages;
+    struct yk_slowdown_interval overlap; /* the ops that met messages, */
+    int32_t first;                       /* from the first */
+    int32_t last;                        /* to the last, */
+    bool has_overlap;                    /* where there are any */
+    double message_s;                    /* of one within computation; NAN: there was none */
 };
 
 struct run {
-    struct yk_survey *survey;
-    const struct yk_measure_ranks *team;
-    const struct yk_survey_request *request;
+    struct yk_profiler *survey;
+    const struct yk_measure_team *team;
+    const struct yk_profiler_request *request;
     struct yk_benchmark *benchmark;
-    const struct yk_program_rank *list;
-    const struct yk_exchange_group *group;
-    struct yk_exchange_times *exchanges;
+    const struct yk_op_list *list;
+    const struct yk_link_group *group;
+    struct yk_comm_benchmark *exchanges;
     bool is_member;
     int64_t message_bytes;
     int32_t row; /* messages */
-    double begin_s[YK_EXCHANGE_TIMES_MAX_ROW];
-    double end_s[YK_EXCHANGE_TIMES_MAX_ROW];
+    double begin_s[YK_COMM_BENCHMARK_MAX_SERIES];
+    double end_s[YK_COMM_BENCHMARK_MAX_SERIES];
     int32_t round_count;
     struct round rounds[MAX_ROUNDS];
-    struct yk_timings_round alone[MAX_ROUNDS]; /* what the process got of its cores */
-    struct yk_timings_round both[MAX_ROUNDS];
+    struct yk_timings_cpu_usage alone[MAX_ROUNDS]; /* what the process got of its cores */
+    struct yk_timings_cpu_usage both[MAX_ROUNDS];
     struct yk_timings compute; /* how many times as long */
     struct yk_timings message;
 };
 
-static struct yk_slowdown_span span_of(const struct run *run, const struct yk_benchmark_step *round)
+static struct yk_slowdown_interval span_of(const struct run *run,
+                                           const struct yk_benchmark_step_times *round)
 {
-    struct yk_slowdown_span span = {INFINITY, 0};
+    struct yk_slowdown_interval span = {INFINITY, 0};
     for (int32_t i = 0; i < run->list->op_count; i++) {
         if (run->list->ops[i].lane == YK_LANE_COMPUTE) {
             span.begin_s = fmin(span.begin_s, round->begin_s[i]);
@@ -217,50 +218,51 @@ static struct yk_slowdown_span span_of(const struct run *run, const struct yk_be
 
 static yk_status enqueue_row(struct run *run)
 {
-    return yk_exchange_times_enqueue_row(run->exchanges, YK_EXCHANGE_ALL_REDUCE, run->message_bytes,
-                                         run->row);
+    return yk_comm_benchmark_enqueue_series(run->exchanges, YK_COMM_BENCHMARK_ALL_REDUCE,
+                                            run->message_bytes, run->row);
 }
 
 /* As many messages as take about as long as the step. */
 static yk_status find_row(struct run *run)
 {
-    const struct yk_benchmark_step *round = NULL;
+    const struct yk_benchmark_step_times *round = NULL;
     double alone_s = 0;
     for (int i = 0; i < WARM_UP_STEPS; i++) {
-        YK_TRY(yk_exchange_times_measure(run->exchanges, YK_EXCHANGE_ALL_REDUCE, run->message_bytes,
-                                         &alone_s));
-        YK_TRY(yk_benchmark_begin(run->benchmark));
-        YK_TRY(yk_benchmark_end(run->benchmark, &round));
+        YK_TRY(yk_comm_benchmark_measure_message(run->exchanges, YK_COMM_BENCHMARK_ALL_REDUCE,
+                                                 run->message_bytes, &alone_s));
+        YK_TRY(yk_benchmark_begin_step(run->benchmark));
+        YK_TRY(yk_benchmark_end_step(run->benchmark, &round));
     }
-    const struct yk_slowdown_span span = span_of(run, round);
+    const struct yk_slowdown_interval span = span_of(run, round);
     double row = (span.end_s - span.begin_s) / alone_s;
-    YK_TRY(yk_measure_ranks_max(run->team, row, &row));
-    run->row = row < 2                           ? 2
-               : row < YK_EXCHANGE_TIMES_MAX_ROW ? (int32_t)row
-                                                 : YK_EXCHANGE_TIMES_MAX_ROW;
+    YK_TRY(yk_measure_team_max(run->team, row, &row));
+    run->row = row < 2                              ? 2
+               : row < YK_COMM_BENCHMARK_MAX_SERIES ? (int32_t)row
+                                                    : YK_COMM_BENCHMARK_MAX_SERIES;
     return YK_OK;
 }
 
 /* A step from its beginning to its end, and what the process got of its cores meanwhile. */
-static yk_status step(struct run *run, bool with_messages, const struct yk_benchmark_step **out,
-                      struct yk_timings_round *out_round)
+static yk_status step(struct run *run, bool with_messages,
+                      const struct yk_benchmark_step_times **out,
+                      struct yk_timings_cpu_usage *out_round)
 {
-    YK_TRY(yk_exchange_barrier(run->team->ranks));
-    const struct yk_timings_round since = {yk_clock_now_s(), yk_timings_computed_s()};
-    YK_TRY(yk_benchmark_begin(run->benchmark));
+    YK_TRY(yk_host_collective_barrier(run->team->ranks));
+    const struct yk_timings_cpu_usage since = {yk_clock_now_s(), yk_timings_process_cpu_s()};
+    YK_TRY(yk_benchmark_begin_step(run->benchmark));
     if (with_messages) {
         YK_TRY(enqueue_row(run));
     }
-    YK_TRY(yk_benchmark_end(run->benchmark, out));
-    *out_round = (struct yk_timings_round){yk_clock_now_s() - since.passed_s,
-                                           yk_timings_computed_s() - since.computed_s};
+    YK_TRY(yk_benchmark_end_step(run->benchmark, out));
+    *out_round = (struct yk_timings_cpu_usage){yk_clock_now_s() - since.passed_s,
+                                               yk_timings_process_cpu_s() - since.computed_s};
     return YK_OK;
 }
 
-static yk_status read_row(struct run *run, struct yk_slowdown_span *out)
+static yk_status read_row(struct run *run, struct yk_slowdown_interval *out)
 {
-    YK_TRY(yk_exchange_times_read_row(run->exchanges, run->begin_s, run->end_s));
-    *out = (struct yk_slowdown_span){run->begin_s[0], run->end_s[run->row - 1]};
+    YK_TRY(yk_comm_benchmark_read_series(run->exchanges, run->begin_s, run->end_s));
+    *out = (struct yk_slowdown_interval){run->begin_s[0], run->end_s[run->row - 1]};
     return YK_OK;
 }
 
@@ -269,26 +271,27 @@ static yk_status run_round(struct run *run)
 {
     const int32_t number = run->round_count;
     struct round *round = &run->rounds[number];
-    const struct yk_benchmark_step *step_made = NULL;
+    const struct yk_benchmark_step_times *step_made = NULL;
     const size_t bytes = (size_t)run->list->op_count * sizeof *step_made->begin_s;
-    struct yk_slowdown_span alone = {0};
+    struct yk_slowdown_interval alone = {0};
     YK_TRY(step(run, false, &step_made, &run->alone[number]));
     memcpy(round->alone_begin_s, step_made->begin_s, bytes);
     memcpy(round->alone_end_s, step_made->end_s, bytes);
-    YK_TRY(yk_exchange_barrier(run->team->ranks));
+    YK_TRY(yk_host_collective_barrier(run->team->ranks));
     YK_TRY(enqueue_row(run));
     YK_TRY(read_row(run, &alone));
     round->message_alone_s = (alone.end_s - alone.begin_s) / run->row;
     YK_TRY(step(run, true, &step_made, &run->both[number]));
     YK_TRY(read_row(run, &round->messages));
-    round->has_overlap = yk_slowdown_overlapped_ops(run->list, step_made->begin_s, step_made->end_s,
-                                                    round->messages, &round->first, &round->last);
+    round->has_overlap =
+        yk_slowdown_find_overlapped_ops(run->list, step_made->begin_s, step_made->end_s,
+                                        round->messages, &round->first, &round->last);
     if (round->has_overlap) {
-        round->overlap = (struct yk_slowdown_span){step_made->begin_s[round->first],
-                                                   step_made->end_s[round->last]};
+        round->overlap = (struct yk_slowdown_interval){step_made->begin_s[round->first],
+                                                       step_made->end_s[round->last]};
     }
     round->message_s =
-        yk_slowdown_message_s(span_of(run, step_made), run->begin_s, run->end_s, run->row);
+        yk_slowdown_mean_message_s(span_of(run, step_made), run->begin_s, run->end_s, run->row);
     run->round_count++;
     return YK_OK;
 }
@@ -300,8 +303,8 @@ static yk_status run_rounds(struct run *run, double seconds)
     while (run->round_count < MAX_ROUNDS) {
         bool stops = false;
         double passed_s = 0;
-        YK_TRY(yk_measure_ranks_max(run->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_survey_is_stopped(run->survey, run->team, run->request, &stops));
+        YK_TRY(yk_measure_team_max(run->team, yk_clock_now_s() - began_s, &passed_s));
+        YK_TRY(yk_profiler_is_stopped(run->survey, run->team, run->request, &stops));
         if (stops || (run->round_count >= MIN_ROUNDS && passed_s > seconds)) {
             break;
         }
@@ -349,10 +352,10 @@ static double message_alone_s(const struct run *run)
 
 /* A device of its own is disturbed by nobody, whatever its rank got of the host's cores: there all
  * rounds count. */
-static void choose_undisturbed(const struct run *run, const struct yk_timings_round *rounds,
+static void choose_undisturbed(const struct run *run, const struct yk_timings_cpu_usage *rounds,
                                bool *out)
 {
-    const bool shares = yk_measure_ranks_use_cores(run->team);
+    const bool shares = yk_measure_team_uses_host_cores(run->team);
     yk_timings_choose_undisturbed(rounds, run->round_count,
                                   shares ? MIN_UNDISTURBED : run->round_count, out);
 }
@@ -385,37 +388,39 @@ static yk_status compare(struct run *run)
 /* The worst of the ranks. What was broken off is no fact. */
 static yk_status add_fact(const struct run *run, struct yk_timings *timings, const char *name)
 {
-    const struct yk_profile_measurement own = yk_timings_summarise(timings, run->request->versions);
+    const struct yk_profile_measurement own = yk_timings_summarize(timings, run->request->versions);
     double numbers[] = {own.samples > 0 ? own.value : 0, own.spread, (double)own.samples};
-    YK_TRY(yk_exchange_max(run->team->ranks, numbers, 3));
+    YK_TRY(yk_host_collective_all_reduce_max(run->team->ranks, numbers, 3));
     const struct yk_profile_measurement step_made = {.value = numbers[0],
                                                      .spread = numbers[1],
                                                      .samples = (int64_t)numbers[2],
                                                      .versions = run->request->versions};
-    const struct yk_survey_fact fact = {.fact = {run->group->link, name}, .measurement = step_made};
+    const struct yk_profiler_fact_row fact = {.fact = {run->group->link, name},
+                                              .measurement = step_made};
     return step_made.value >= 1 && run->round_count >= MIN_ROUNDS
-               ? yk_survey_add_fact(run->survey, &fact)
+               ? yk_profiler_add_fact(run->survey, &fact)
                : YK_OK;
 }
 
 static yk_status measure_group(struct run *run, double seconds)
 {
-    const struct yk_exchange_times_group group = {
-        run->group->ranks, run->group->count, yk_comm_type_of(run->request->workload.precision)};
+    const struct yk_comm_benchmark_group group = {
+        run->group->ranks, run->group->count,
+        yk_comm_data_type_from_precision(run->request->workload.precision)};
     const int32_t me = run->team->ranks->rank;
     run->round_count = 0;
     run->is_member = me == group.ranks[0] || me == group.ranks[1];
     yk_status status =
-        yk_exchange_times_create(run->team, &group, run->message_bytes, &run->exchanges);
+        yk_comm_benchmark_create(run->team, &group, run->message_bytes, &run->exchanges);
     YK_THEN(run_rounds(run, seconds));
     if (status == YK_OK && run->is_member) {
         status = compare(run);
     }
     YK_THEN(add_fact(run, &run->compute, YK_PROFILE_COMPUTE_SLOWDOWN));
     YK_THEN(add_fact(run, &run->message, YK_PROFILE_MESSAGE_SLOWDOWN));
-    if (status == YK_OK && !yk_measure_ranks_use_cores(run->team)) {
+    if (status == YK_OK && !yk_measure_team_uses_host_cores(run->team)) {
         const struct yk_profile_measurement own =
-            yk_timings_summarise(&run->compute, run->request->versions);
+            yk_timings_summarize(&run->compute, run->request->versions);
         status = run->round_count >= MIN_ROUNDS
                      ? yk_slowdown_pairs_add_devices(run->survey, run->team, run->request,
                                                      run->group, &own)
@@ -423,10 +428,10 @@ static yk_status measure_group(struct run *run, double seconds)
     }
     yk_timings_free(&run->compute);
     yk_timings_free(&run->message);
-    yk_exchange_times_destroy(run->exchanges);
+    yk_comm_benchmark_destroy(run->exchanges);
     run->exchanges = NULL;
     YK_TRY(status);
-    return yk_survey_save(run->survey);
+    return yk_profiler_save_rows(run->survey);
 }
 
 static yk_status measure(struct run *run, struct yk_arena *arena)
@@ -446,8 +451,8 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_slowdown_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                              const struct yk_survey_request *request,
+yk_status yk_slowdown_measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+                              const struct yk_profiler_request *request,
                               struct yk_benchmark *benchmark)
 {
     struct yk_arena *arena = NULL;
@@ -461,7 +466,7 @@ yk_status yk_slowdown_measure(struct yk_survey *survey, const struct yk_measure_
         run->benchmark = benchmark;
         run->list = &yk_benchmark_program(benchmark)->ranks[0];
         run->message_bytes =
-            yk_measure_ranks_use_cores(team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
+            yk_measure_team_uses_host_cores(team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
         status = measure(run, arena);
     }
     yk_arena_destroy(arena);
@@ -478,34 +483,33 @@ enum {
 static const double longest_s = 0.15;
 
 /* With all ranks at work, that of the slowest. */
-static yk_status time_step(const struct yk_measure_ranks *team, struct yk_benchmark *benchmark,
+static yk_status time_step(const struct yk_measure_team *team, struct yk_benchmark *benchmark,
                            double *out_s)
 {
     double own_s = 0;
     for (int i = 0; i < STEPS; i++) {
-        const struct yk_benchmark_step *round = NULL;
-        YK_TRY(yk_exchange_barrier(team->ranks));
+        const struct yk_benchmark_step_times *round = NULL;
+        YK_TRY(yk_host_collective_barrier(team->ranks));
         const double began_s = yk_clock_now_s();
-        YK_TRY(yk_benchmark_begin(benchmark));
-        YK_TRY(yk_benchmark_end(benchmark, &round));
+        YK_TRY(yk_benchmark_begin_step(benchmark));
+        YK_TRY(yk_benchmark_end_step(benchmark, &round));
         own_s = yk_clock_now_s() - began_s;
     }
-    return yk_measure_ranks_max(team, own_s, out_s);
+    return yk_measure_team_max(team, own_s, out_s);
 }
 
-yk_status yk_slowdown_choose_batch(const struct yk_measure_ranks *team,
-                                   struct yk_benchmark_rounds *rounds, int32_t batch_count,
-                                   int32_t *out)
+yk_status yk_slowdown_choose_batch(const struct yk_measure_team *team,
+                                   struct yk_batch_sweep *rounds, int32_t batch_count, int32_t *out)
 {
     const int32_t max = batch_count - 1;
-    const int32_t min = yk_measure_ranks_use_cores(team) ? max : max / 2;
+    const int32_t min = yk_measure_team_uses_host_cores(team) ? max : max / 2;
     double step_s = INFINITY;
     *out = max;
     while (*out > min) {
-        struct yk_benchmark *benchmark = yk_benchmark_rounds_get(rounds, *out);
-        YK_TRY(yk_benchmark_allocate(benchmark));
+        struct yk_benchmark *benchmark = yk_batch_sweep_get_benchmark(rounds, *out);
+        YK_TRY(yk_benchmark_allocate_memory(benchmark));
         const yk_status status = time_step(team, benchmark, &step_s);
-        yk_benchmark_free(benchmark);
+        yk_benchmark_free_memory(benchmark);
         YK_TRY(status);
         if (step_s <= longest_s) {
             break;

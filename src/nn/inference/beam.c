@@ -61,7 +61,7 @@ yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentence
                          int64_t vocabulary, struct yk_beam **out)
 {
     struct yk_beam *beam = NULL;
-    YK_TRY_NEW_OWNER(beam);
+    YK_TRY_NEW_WITH_ARENA(beam);
     beam->options = *options;
     beam->longest = longest;
     beam->stride = longest + 2;
@@ -220,7 +220,7 @@ static bool extend(struct yk_beam *beam, int64_t place, int64_t length, int32_t 
 }
 
 /* Removes the rows of finished sentences. */
-static yk_status remove_finished(struct yk_beam *beam, struct yk_forward *forward,
+static yk_status remove_finished(struct yk_beam *beam, struct yk_inference *forward,
                                  const bool *finished, int64_t length)
 {
     const int32_t width = beam->options.width;
@@ -240,10 +240,12 @@ static yk_status remove_finished(struct yk_beam *beam, struct yk_forward *forwar
     }
     const bool fewer = kept < beam->open_count;
     beam->open_count = kept;
-    return fewer && kept > 0 ? yk_forward_expand(forward, beam->from, kept * width) : YK_OK;
+    return fewer && kept > 0
+               ? yk_inference_select_encoder_outputs(forward, beam->from, kept * width)
+               : YK_OK;
 }
 
-static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t length,
+static yk_status step(struct yk_beam *beam, struct yk_inference *forward, int64_t length,
                       bool *finished)
 {
     const int64_t rows = beam->open_count * beam->options.width;
@@ -251,8 +253,8 @@ static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t 
         memcpy(beam->packed + i * length, beam->rows + i * beam->stride,
                (size_t)length * sizeof *beam->packed);
     }
-    YK_TRY(yk_forward_decode(forward, beam->packed, length));
-    YK_TRY(yk_forward_last_logits(forward, beam->logits));
+    YK_TRY(yk_inference_decode(forward, beam->packed, length));
+    YK_TRY(yk_inference_get_last_logits(forward, beam->logits));
     for (int64_t i = 0; i < beam->open_count; i++) {
         const int32_t count = find_best(beam, i);
         if (count < 0) {
@@ -268,7 +270,7 @@ static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t 
     return YK_OK;
 }
 
-yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
+yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *forward,
                          const struct yk_beam_input *input)
 {
     bool *finished = calloc((size_t)input->sentences, sizeof *finished);
@@ -276,9 +278,10 @@ yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
         return yk_fail_out_of_memory();
     }
     begin(beam, input);
-    yk_status status = yk_forward_encode(forward, input->tokens, input->lengths, input->sentences,
-                                         input->sequence);
-    YK_THEN(yk_forward_expand(forward, beam->from, input->sentences * beam->options.width));
+    yk_status status = yk_inference_encode(forward, input->tokens, input->lengths, input->sentences,
+                                           input->sequence);
+    YK_THEN(yk_inference_select_encoder_outputs(forward, beam->from,
+                                                input->sentences * beam->options.width));
     for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
         status = step(beam, forward, length, finished);
         if (status == YK_OK && input->stop && atomic_load(input->stop)) {
@@ -289,8 +292,8 @@ yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
     return status;
 }
 
-const int32_t *yk_beam_best(const struct yk_beam *beam, int64_t sentence, int64_t *count,
-                            double *score)
+const int32_t *yk_beam_get_best_output(const struct yk_beam *beam, int64_t sentence, int64_t *count,
+                                       double *score)
 {
     const struct ended *ended = &beam->ended[sentence];
     *count = ended->count;

@@ -10,7 +10,7 @@
 #define YK_NN_INFERENCE_BEAM_H
 
 #include "base/status.h"
-#include "nn/inference/forward.h"
+#include "nn/inference/inference.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -42,12 +42,12 @@ void yk_beam_destroy(struct yk_beam *beam);
 
 /* `forward` must be large enough for sentences · width samples. Returns YK_ERROR_NUMBERS if logits
  * are not finite, and YK_ERROR_STOPPED if `stop` became true. */
-yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
+yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *forward,
                          const struct yk_beam_input *input) YK_MUST_USE;
 
 /* The best output of a sentence of the last search, without start and end token, and its score as
  * described above. Valid until the next search. */
-const int32_t *yk_beam_best(const struct yk_beam *beam, int64_t sentence, int64_t *count,
-                            double *score);
+const int32_t *yk_beam_get_best_output(const struct yk_beam *beam, int64_t sentence, int64_t *count,
+                                       double *score);
 
 #endif

@@ -55,9 +55,10 @@ static int64_t find_nucleus(const struct yk_sampling_candidate *candidates, int6
     return kept;
 }
 
-yk_status yk_sampling_draw(const float *logits, int64_t count,
-                           const struct yk_sampling_options *options, struct yk_random *random,
-                           struct yk_sampling_candidate *scratch, int32_t *out)
+yk_status yk_sampling_draw_token(const float *logits, int64_t count,
+                                 const struct yk_sampling_options *options,
+                                 struct yk_random *random, struct yk_sampling_candidate *scratch,
+                                 int32_t *out)
 {
     int32_t best = 0;
     YK_TRY(find_likeliest(logits, count, &best));

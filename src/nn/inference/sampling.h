@@ -27,8 +27,9 @@ struct yk_sampling_candidate {
  * `scratch` have `count` elements. Equal logits are ordered by token. A logit of −∞ excludes a
  * token. NaN and +∞ fail with YK_ERROR_NUMBERS.
  */
-yk_status yk_sampling_draw(const float *logits, int64_t count,
-                           const struct yk_sampling_options *options, struct yk_random *random,
-                           struct yk_sampling_candidate *scratch, int32_t *out) YK_MUST_USE;
+yk_status yk_sampling_draw_token(const float *logits, int64_t count,
+                                 const struct yk_sampling_options *options,
+                                 struct yk_random *random, struct yk_sampling_candidate *scratch,
+                                 int32_t *out) YK_MUST_USE;
 
 #endif

@@ -17,12 +17,12 @@ static bool is_cross(const struct yk_attention_shape *shape)
     return shape->memory >= 0;
 }
 
-struct yk_attention_shape yk_attention_causal(const struct yk_model_config *config)
+struct yk_attention_shape yk_attention_causal_shape(const struct yk_model_config *config)
 {
     return (struct yk_attention_shape){
-        .queries = YK_ATTENTION_QKV,
+        .queries = YK_ATTENTION_PROJECTION_QKV,
         .memory = -1,
-        .out = YK_ATTENTION_OUT,
+        .out = YK_ATTENTION_PROJECTION_OUT,
         .drop_attention = YK_DROPOUT_ATTENTION,
         .drop_out = YK_DROPOUT_OUT,
         .heads = config->heads,
@@ -32,32 +32,34 @@ struct yk_attention_shape yk_attention_causal(const struct yk_model_config *conf
     };
 }
 
-int64_t yk_attention_width(const struct yk_attention_shape *shape)
+int64_t yk_attention_row_width(const struct yk_attention_shape *shape)
 {
     return query_width(shape) + (is_cross(shape) ? 0 : 2 * key_width(shape));
 }
 
-void yk_attention_carve(const struct yk_net *net, int32_t layer,
-                        const struct yk_attention_shape *shape, const struct yk_batch_shape *batch,
-                        struct yk_carver *carver, struct yk_attention_saved *out)
+void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
+                                 const struct yk_attention_shape *shape,
+                                 const struct yk_batch_shape *batch,
+                                 struct yk_bump_allocator *carver, struct yk_attention_saved *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const int64_t rows = batch->samples * batch->sequence;
     const int64_t memory = batch->samples * batch->memory;
     *out = (struct yk_attention_saved){0};
-    out->q = yk_carve(carver, rows * yk_attention_width(shape), size);
-    out->attended = yk_carve(carver, rows * query_width(shape), size);
-    out->inner_q = yk_projection_carve_inner(net, layer, shape->queries, rows, carver);
-    out->inner_out = yk_projection_carve_inner(net, layer, shape->out, rows, carver);
-    out->sums = yk_carve(carver, rows * shape->heads, sizeof(float));
+    out->q = yk_bump_allocate(carver, rows * yk_attention_row_width(shape), size);
+    out->attended = yk_bump_allocate(carver, rows * query_width(shape), size);
+    out->inner_q = yk_projection_allocate_lora_inner(net, layer, shape->queries, rows, carver);
+    out->inner_out = yk_projection_allocate_lora_inner(net, layer, shape->out, rows, carver);
+    out->sums = yk_bump_allocate(carver, rows * shape->heads, sizeof(float));
     if (is_cross(shape)) {
-        out->kv = yk_carve(carver, memory * 2 * key_width(shape), size);
-        out->inner_kv = yk_projection_carve_inner(net, layer, shape->memory, memory, carver);
+        out->kv = yk_bump_allocate(carver, memory * 2 * key_width(shape), size);
+        out->inner_kv =
+            yk_projection_allocate_lora_inner(net, layer, shape->memory, memory, carver);
     }
 }
 
 /* The address of the heads that begin `at` numbers into a row. */
-static void *head(const void *base, int64_t at, const struct yk_pass *pass)
+static void *head(const void *base, int64_t at, const struct yk_layer_pass *pass)
 {
     return (char *)(uintptr_t)base + at * yk_precision_bytes(pass->net->workload.precision);
 }
@@ -69,18 +71,18 @@ struct keys {
     int64_t stride;
 };
 
-static struct keys find_keys(const struct yk_pass *pass, const struct yk_attention_shape *shape,
-                             void *q, void *kv)
+static struct keys find_keys(const struct yk_layer_pass *pass,
+                             const struct yk_attention_shape *shape, void *q, void *kv)
 {
     void *k = is_cross(shape) ? kv : head(q, query_width(shape), pass);
     return (struct keys){
         .k = k,
         .v = head(k, key_width(shape), pass),
-        .stride = is_cross(shape) ? 2 * key_width(shape) : yk_attention_width(shape),
+        .stride = is_cross(shape) ? 2 * key_width(shape) : yk_attention_row_width(shape),
     };
 }
 
-static struct yk_attention_op attend_op(const struct yk_pass *pass,
+static struct yk_attention_op attend_op(const struct yk_layer_pass *pass,
                                         const struct yk_attention_shape *shape,
                                         const struct yk_attention_saved *saved)
 {
@@ -97,7 +99,7 @@ static struct yk_attention_op attend_op(const struct yk_pass *pass,
         .v = keys.v,
         .out = saved->attended,
         .sums = saved->sums,
-        .q_stride = yk_attention_width(shape),
+        .q_stride = yk_attention_row_width(shape),
         .k_stride = keys.stride,
         .v_stride = keys.stride,
         .out_stride = query_width(shape),
@@ -105,23 +107,23 @@ static struct yk_attention_op attend_op(const struct yk_pass *pass,
         .scale = (float)(1 / sqrt((double)shape->head_size)),
         .causal = shape->causal,
         .lengths = shape->measured ? pass->lengths : NULL,
-        .dropout = yk_pass_dropout(pass, shape->drop_attention),
+        .dropout = yk_layer_pass_dropout(pass, shape->drop_attention),
     };
 }
 
 /* Queries and keys are adjacent, so one op rotates both. */
-static void rotate(const struct yk_pass *pass, const struct yk_attention_shape *shape, void *q,
-                   bool back)
+static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
+                   void *q, bool back)
 {
     if (pass->net->config->rope_theta == 0) {
         return;
     }
     pass->store->engine.backend->rotary(pass->lane, &(struct yk_rotary_op){
-                                                        .rows = yk_pass_rows(pass),
+                                                        .rows = yk_layer_pass_rows(pass),
                                                         .sequence = pass->batch.sequence,
                                                         .heads = shape->heads + shape->kv_heads,
                                                         .head_size = shape->head_size,
-                                                        .stride = yk_attention_width(shape),
+                                                        .stride = yk_attention_row_width(shape),
                                                         .data = q,
                                                         .cos_sin = pass->position_tables.rotary,
                                                         .inverse = back,
@@ -129,7 +131,7 @@ static void rotate(const struct yk_pass *pass, const struct yk_attention_shape *
                                                     });
 }
 
-void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
                           const struct yk_attention_saved *saved, const void *x, const void *stream,
                           void *weights, void *to)
 {
@@ -155,12 +157,13 @@ void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_
     }
     rotate(pass, shape, saved->q, false);
     pass->store->engine.backend->attention(pass->lane, &attend);
-    yk_residual_add(pass, shape->out, shape->drop_out, saved->attended, stream, saved->inner_out,
-                    weights, to);
+    yk_residual_add_projection(pass, shape->out, shape->drop_out, saved->attended, stream,
+                               saved->inner_out, weights, to);
 }
 
 /* Computes the gradient of the memory from those of keys and values. */
-static void memory_backward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+static void memory_backward(const struct yk_layer_pass *pass,
+                            const struct yk_attention_shape *shape,
                             const struct yk_attention_saved *saved,
                             const struct yk_residual_workspace *workspace)
 {
@@ -177,7 +180,7 @@ static void memory_backward(const struct yk_pass *pass, const struct yk_attentio
                            });
 }
 
-void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
                            const struct yk_attention_saved *saved,
                            const struct yk_residual_workspace *workspace, const void *x,
                            const void *gradient, const void *add, void *dx)
@@ -187,7 +190,7 @@ void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention
         pass, shape->out,
         &(struct yk_projection_backward){
             .x = saved->attended,
-            .dy = yk_residual_backward(pass, shape->drop_out, gradient, workspace->dropped),
+            .dy = yk_residual_dropout_backward(pass, shape->drop_out, gradient, workspace->dropped),
             .dx = workspace->narrow,
             .inner = saved->inner_out,
             .d_inner = workspace->d_inner,
@@ -200,7 +203,7 @@ void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention
                                                         .dq = workspace->wide,
                                                         .dk = keys.k,
                                                         .dv = keys.v,
-                                                        .dq_stride = yk_attention_width(shape),
+                                                        .dq_stride = yk_attention_row_width(shape),
                                                         .dk_stride = keys.stride,
                                                         .dv_stride = keys.stride,
                                                     });

@@ -58,15 +58,15 @@ static void list(struct yk_parameter_list *parameters)
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                    struct yk_layer_sizes *out)
+                    struct yk_layer_memory_sizes *out)
 {
     (void)net;
     (void)layer;
     (void)batch;
-    *out = (struct yk_layer_sizes){0};
+    *out = (struct yk_layer_memory_sizes){0};
 }
 
-static int64_t vocabulary_of(const struct yk_pass *pass)
+static int64_t vocabulary_of(const struct yk_layer_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
     return pass->net->layers[pass->layer].decodes ? yk_model_config_target_vocabulary(config)
@@ -79,61 +79,63 @@ static float scale_of(const struct yk_model_config *config)
 }
 
 /* out = the rows of the tables, plus `shift` (C) unless it is NULL. */
-static void look_up(const struct yk_pass *pass, const void *shift, void *out)
+static void look_up(const struct yk_layer_pass *pass, const void *shift, void *out)
 {
     const struct yk_model_config *config = pass->net->config;
-    const struct yk_pass owner = yk_pass_leader(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
     pass->store->engine.backend->embedding(
-        pass->lane, &(struct yk_embedding_op){
-                        .rows = yk_pass_rows(pass),
-                        .width = config->width,
-                        .sequence = pass->batch.sequence,
-                        .vocabulary = vocabulary_of(pass),
-                        .tokens = pass->tokens,
-                        .table = yk_pass_weights(&owner, TOKENS),
-                        .positions = has_positions(config) ? yk_pass_weights(&owner, POSITIONS)
-                                                           : pass->position_tables.sinusoidal,
-                        .shift = shift,
-                        .out = out,
-                        .scale = scale_of(config),
-                        .table_type = yk_pass_type(&owner, TOKENS),
-                        .out_type = pass->net->workload.precision,
-                    });
+        pass->lane,
+        &(struct yk_embedding_op){
+            .rows = yk_layer_pass_rows(pass),
+            .width = config->width,
+            .sequence = pass->batch.sequence,
+            .vocabulary = vocabulary_of(pass),
+            .tokens = pass->tokens,
+            .table = yk_layer_pass_weights(&owner, TOKENS),
+            .positions = has_positions(config) ? yk_layer_pass_weights(&owner, POSITIONS)
+                                               : pass->position_tables.sinusoidal,
+            .shift = shift,
+            .out = out,
+            .scale = scale_of(config),
+            .table_type = yk_layer_pass_parameter_type(&owner, TOKENS),
+            .out_type = pass->net->workload.precision,
+        });
 }
 
 /* Adds the gradient of the output to the gradients of the tables. */
-static void look_up_backward(const struct yk_pass *pass)
+static void look_up_backward(const struct yk_layer_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
-    const struct yk_pass owner = yk_pass_leader(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
     pass->store->engine.backend->embedding_backward(
         pass->lane,
         &(struct yk_embedding_backward_op){
-            .rows = yk_pass_rows(pass),
+            .rows = yk_layer_pass_rows(pass),
             .width = config->width,
             .sequence = pass->batch.sequence,
             .vocabulary = vocabulary_of(pass),
             .tokens = pass->tokens,
             .d_out = pass->output_gradient,
-            .d_table = yk_pass_gradients(&owner, TOKENS),
-            .d_positions = has_positions(config) ? yk_pass_gradients(&owner, POSITIONS) : NULL,
+            .d_table = yk_layer_pass_gradients(&owner, TOKENS),
+            .d_positions =
+                has_positions(config) ? yk_layer_pass_gradients(&owner, POSITIONS) : NULL,
             .scale = scale_of(config),
             .table_type = pass->net->workload.precision,
             .out_type = pass->net->workload.precision,
         });
 }
 
-static void forward(const struct yk_pass *pass)
+static void forward(const struct yk_layer_pass *pass)
 {
     look_up(pass, NULL, pass->output);
-    yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output);
+    yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
 }
 
-static void backward(const struct yk_pass *pass)
+static void backward(const struct yk_layer_pass *pass)
 {
-    const struct yk_pass owner = yk_pass_leader(pass);
-    if (yk_pass_gradients(&owner, TOKENS)) {
-        yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output_gradient);
+    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
+    if (yk_layer_pass_gradients(&owner, TOKENS)) {
+        yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output_gradient);
         look_up_backward(pass);
     }
 }
@@ -176,55 +178,58 @@ struct saved {
     struct yk_norm norm;
 };
 
-static struct saved carve_saved(const struct yk_net *net, int64_t rows, struct yk_carver *carver)
+static struct saved carve_saved(const struct yk_net *net, int64_t rows,
+                                struct yk_bump_allocator *carver)
 {
     const enum yk_precision type = net->workload.precision;
     return (struct saved){
-        .sum = yk_carve(carver, rows * net->config->width, (size_t)yk_precision_bytes(type)),
-        .norm = yk_norm_carve(net, NORM, type, rows, carver),
+        .sum =
+            yk_bump_allocate(carver, rows * net->config->width, (size_t)yk_precision_bytes(type)),
+        .norm = yk_norm_allocate(net, NORM, type, rows, carver),
     };
 }
 
 static void bert_measure(const struct yk_net *net, int32_t layer,
-                         const struct yk_batch_shape *batch, struct yk_layer_sizes *out)
+                         const struct yk_batch_shape *batch, struct yk_layer_memory_sizes *out)
 {
-    struct yk_carver carver = {0};
+    struct yk_bump_allocator carver = {0};
     (void)layer;
     (void)carve_saved(net, batch->samples * batch->sequence, &carver);
-    *out = (struct yk_layer_sizes){.saved_bytes = carver.used};
+    *out = (struct yk_layer_memory_sizes){.saved_bytes = carver.used};
 }
 
-static void bert_forward(const struct yk_pass *pass)
+static void bert_forward(const struct yk_layer_pass *pass)
 {
-    struct yk_carver carver = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_pass_rows(pass), &carver);
-    look_up(pass, yk_pass_weights(pass, SEGMENTS), saved.sum); /* row 0 */
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &carver);
+    look_up(pass, yk_layer_pass_weights(pass, SEGMENTS), saved.sum); /* row 0 */
     yk_norm_forward(pass, &saved.norm, saved.sum, pass->output);
-    yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, pass->output);
+    yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
 }
 
-static void bert_backward(const struct yk_pass *pass)
+static void bert_backward(const struct yk_layer_pass *pass)
 {
     const int64_t C = pass->net->config->width;
     const enum yk_precision type = pass->net->workload.precision;
-    struct yk_carver carver = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_pass_rows(pass), &carver);
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &carver);
     void *gradient = pass->output_gradient;
-    if (!yk_pass_gradients(pass, TOKENS)) {
+    if (!yk_layer_pass_gradients(pass, TOKENS)) {
         return;
     }
-    yk_residual_dropout(pass, YK_DROPOUT_EMBEDDING, gradient);
+    yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, gradient);
     yk_norm_backward(pass, &saved.norm, saved.sum, gradient, NULL, gradient);
     look_up_backward(pass);
-    pass->store->engine.backend->sum_rows(pass->lane, &(struct yk_sum_rows_op){
-                                                          .rows = yk_pass_rows(pass),
-                                                          .columns = C,
-                                                          .from = gradient,
-                                                          .stride = C,
-                                                          .to = yk_pass_gradients(pass, SEGMENTS),
-                                                          .from_type = type,
-                                                          .to_type = type,
-                                                      });
+    pass->store->engine.backend->sum_rows(pass->lane,
+                                          &(struct yk_sum_rows_op){
+                                              .rows = yk_layer_pass_rows(pass),
+                                              .columns = C,
+                                              .from = gradient,
+                                              .stride = C,
+                                              .to = yk_layer_pass_gradients(pass, SEGMENTS),
+                                              .from_type = type,
+                                              .to_type = type,
+                                          });
 }
 
 const struct yk_layer_kind yk_layer_bert_embedding = {

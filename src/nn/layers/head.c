@@ -26,50 +26,50 @@ static int64_t stride_of(const struct yk_net *net)
 }
 
 static void *carve_logits(const struct yk_net *net, int32_t layer, int64_t rows,
-                          struct yk_carver *carver)
+                          struct yk_bump_allocator *carver)
 {
-    return yk_carve(carver, rows * stride_of(net),
-                    (size_t)yk_precision_bytes(net->layers[layer].precision));
+    return yk_bump_allocate(carver, rows * stride_of(net),
+                            (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
-static float *carve_losses(int64_t rows, struct yk_carver *carver)
+static float *carve_losses(int64_t rows, struct yk_bump_allocator *carver)
 {
-    return yk_carve(carver, rows, sizeof(float));
+    return yk_bump_allocate(carver, rows, sizeof(float));
 }
 
-static void forward_logits(const struct yk_pass *pass, const struct logits *io, float *losses)
+static void forward_logits(const struct yk_layer_pass *pass, const struct logits *io, float *losses)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
-    const struct yk_pass owner = yk_pass_leader(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = vocabulary_of(pass->net);
     const enum yk_precision type = pass->net->layers[pass->layer].precision;
     struct yk_matmul_op op = {
-        .m = yk_pass_rows(pass),
+        .m = yk_layer_pass_rows(pass),
         .n = V,
         .k = C,
         .a = io->x,
         .a_stride = C,
-        .b = yk_pass_weights(&owner, 0),
+        .b = yk_layer_pass_weights(&owner, 0),
         .b_stride = C,
         .b_transposed = true,
         .c = io->logits,
         .c_stride = stride_of(pass->net),
         .scale = 1,
         .a_type = io->x_type,
-        .b_type = yk_pass_type(&owner, 0),
+        .b_type = yk_layer_pass_parameter_type(&owner, 0),
         .c_type = type,
     };
     if (io->bias >= 0) {
-        op.bias = yk_pass_weights(pass, io->bias);
-        op.bias_type = yk_pass_type(pass, io->bias);
+        op.bias = yk_layer_pass_weights(pass, io->bias);
+        op.bias_type = yk_layer_pass_parameter_type(pass, io->bias);
     }
     backend->matmul(pass->lane, &op);
     if (pass->targets) {
         backend->cross_entropy(
             pass->lane,
             &(struct yk_cross_entropy_op){
-                .rows = yk_pass_rows(pass),
+                .rows = yk_layer_pass_rows(pass),
                 .classes = V,
                 .stride = stride_of(pass->net),
                 .logits = io->logits,
@@ -83,13 +83,13 @@ static void forward_logits(const struct yk_pass *pass, const struct logits *io, 
     }
 }
 
-static void bias_backward(const struct yk_pass *pass, const struct logits *io)
+static void bias_backward(const struct yk_layer_pass *pass, const struct logits *io)
 {
-    void *to = io->bias >= 0 ? yk_pass_gradients(pass, io->bias) : NULL;
+    void *to = io->bias >= 0 ? yk_layer_pass_gradients(pass, io->bias) : NULL;
     if (to) {
         pass->store->engine.backend->sum_rows(
             pass->lane, &(struct yk_sum_rows_op){
-                            .rows = yk_pass_rows(pass),
+                            .rows = yk_layer_pass_rows(pass),
                             .columns = vocabulary_of(pass->net),
                             .from = io->logits,
                             .stride = stride_of(pass->net),
@@ -100,29 +100,29 @@ static void bias_backward(const struct yk_pass *pass, const struct logits *io)
     }
 }
 
-static void backward_logits(const struct yk_pass *pass, const struct logits *io, void *dx)
+static void backward_logits(const struct yk_layer_pass *pass, const struct logits *io, void *dx)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
-    const struct yk_pass owner = yk_pass_leader(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = vocabulary_of(pass->net);
     struct yk_matmul_op op = {
-        .m = yk_pass_rows(pass),
+        .m = yk_layer_pass_rows(pass),
         .n = C,
         .k = V,
         .a = io->logits,
         .a_stride = stride_of(pass->net),
-        .b = yk_pass_weights(&owner, 0),
+        .b = yk_layer_pass_weights(&owner, 0),
         .b_stride = C,
         .c = dx,
         .c_stride = C,
         .scale = 1,
         .a_type = pass->net->layers[pass->layer].precision,
-        .b_type = yk_pass_type(&owner, 0),
+        .b_type = yk_layer_pass_parameter_type(&owner, 0),
         .c_type = io->x_type,
     };
     backend->matmul(pass->lane, &op);
-    op.c = yk_pass_gradients(&owner, 0);
+    op.c = yk_layer_pass_gradients(&owner, 0);
     if (op.c) {
         op.k = op.m;
         op.m = V;
@@ -156,17 +156,17 @@ static void list(struct yk_parameter_list *parameters)
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                    struct yk_layer_sizes *out)
+                    struct yk_layer_memory_sizes *out)
 {
     const int64_t rows = batch->samples * batch->sequence;
-    struct yk_carver saved = {0};
-    struct yk_carver forward = {0};
+    struct yk_bump_allocator saved = {0};
+    struct yk_bump_allocator forward = {0};
     (void)carve_logits(net, layer, rows, &saved);
     (void)carve_losses(rows, &forward);
-    *out = (struct yk_layer_sizes){.saved_bytes = saved.used, .forward_bytes = forward.used};
+    *out = (struct yk_layer_memory_sizes){.saved_bytes = saved.used, .forward_bytes = forward.used};
 }
 
-static struct logits logits_of(const struct yk_pass *pass)
+static struct logits logits_of(const struct yk_layer_pass *pass)
 {
     const struct yk_net_layer *layer = &pass->net->layers[pass->layer];
     return (struct logits){
@@ -177,13 +177,13 @@ static struct logits logits_of(const struct yk_pass *pass)
     };
 }
 
-static void forward(const struct yk_pass *pass)
+static void forward(const struct yk_layer_pass *pass)
 {
     const struct logits io = logits_of(pass);
     forward_logits(pass, &io, pass->workspace);
 }
 
-static void backward(const struct yk_pass *pass)
+static void backward(const struct yk_layer_pass *pass)
 {
     const struct logits io = logits_of(pass);
     backward_logits(pass, &io, pass->input_gradient);
@@ -213,11 +213,12 @@ static void bert_list(struct yk_parameter_list *parameters)
     const int64_t C = config->width;
     const int64_t V = config->vocabulary;
     if (parameters->follows) {
-        yk_parameter_list_add_vector(parameters, module, "predictions.bias", V, YK_INIT_ZERO);
+        yk_parameter_list_add_vector(parameters, module, "predictions.bias", V,
+                                     YK_PARAMETER_INIT_ZERO);
     } else {
         yk_parameter_list_add_embedding(parameters, "cls.predictions.decoder", V, C);
         yk_parameter_list_add_vector(parameters, module, "predictions.decoder.bias", V,
-                                     YK_INIT_ZERO);
+                                     YK_PARAMETER_INIT_ZERO);
     }
     yk_parameter_list_add_norm(parameters, module, "predictions.transform.LayerNorm");
     yk_parameter_list_add_projections(
@@ -246,41 +247,41 @@ struct saved {
 };
 
 static struct saved carve_saved(const struct yk_net *net, int32_t layer, int64_t rows,
-                                struct yk_carver *carver)
+                                struct yk_bump_allocator *carver)
 {
     const enum yk_precision type = net->layers[layer].precision;
     const size_t size = (size_t)yk_precision_bytes(type);
     const int64_t numbers = rows * net->config->width;
     struct saved saved = {.logits = carve_logits(net, layer, rows, carver)};
-    saved.transformed = net->config->relu ? NULL : yk_carve(carver, numbers, size);
-    saved.active = yk_carve(carver, numbers, size);
-    saved.normed = yk_carve(carver, numbers, size);
-    saved.norm = yk_norm_carve(net, bias_of(net, layer) + 1, type, rows, carver);
+    saved.transformed = net->config->relu ? NULL : yk_bump_allocate(carver, numbers, size);
+    saved.active = yk_bump_allocate(carver, numbers, size);
+    saved.normed = yk_bump_allocate(carver, numbers, size);
+    saved.norm = yk_norm_allocate(net, bias_of(net, layer) + 1, type, rows, carver);
     return saved;
 }
 
 /* (rows, C) for gradients. */
 static void *carve_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
-                            struct yk_carver *carver)
+                            struct yk_bump_allocator *carver)
 {
-    return yk_carve(carver, rows * net->config->width,
-                    (size_t)yk_precision_bytes(net->layers[layer].precision));
+    return yk_bump_allocate(carver, rows * net->config->width,
+                            (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
 static void bert_measure(const struct yk_net *net, int32_t layer,
-                         const struct yk_batch_shape *batch, struct yk_layer_sizes *out)
+                         const struct yk_batch_shape *batch, struct yk_layer_memory_sizes *out)
 {
     const int64_t rows = batch->samples * batch->sequence;
-    struct yk_carver saved = {0};
-    struct yk_carver forward = {0};
-    struct yk_carver backward = {0};
+    struct yk_bump_allocator saved = {0};
+    struct yk_bump_allocator forward = {0};
+    struct yk_bump_allocator backward = {0};
     (void)carve_saved(net, layer, rows, &saved);
     (void)carve_losses(rows, &forward);
     (void)carve_gradient(net, layer, rows, &backward);
-    *out = (struct yk_layer_sizes){saved.used, forward.used, backward.used};
+    *out = (struct yk_layer_memory_sizes){saved.used, forward.used, backward.used};
 }
 
-static struct logits bert_logits_of(const struct yk_pass *pass, const struct saved *saved)
+static struct logits bert_logits_of(const struct yk_layer_pass *pass, const struct saved *saved)
 {
     return (struct logits){
         .x = saved->normed,
@@ -290,10 +291,11 @@ static struct logits bert_logits_of(const struct yk_pass *pass, const struct sav
     };
 }
 
-static void bert_forward(const struct yk_pass *pass)
+static void bert_forward(const struct yk_layer_pass *pass)
 {
-    struct yk_carver carver = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, pass->layer, yk_pass_rows(pass), &carver);
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    const struct saved saved =
+        carve_saved(pass->net, pass->layer, yk_layer_pass_rows(pass), &carver);
     const struct logits io = bert_logits_of(pass, &saved);
     yk_projection_forward(pass, TRANSFORM,
                           &(struct yk_projection_forward){
@@ -309,18 +311,18 @@ static void bert_forward(const struct yk_pass *pass)
 /* Applies the derivative of the activation in place. It is only available as the epilogue of a
  * product, so this uses a product that is scaled by 0: a column of the norm's output with the
  * norm's weight. */
-static void activation_backward(const struct yk_pass *pass, const struct saved *saved,
+static void activation_backward(const struct yk_layer_pass *pass, const struct saved *saved,
                                 void *gradient)
 {
     const int64_t C = pass->net->config->width;
     pass->store->engine.backend->matmul(
         pass->lane, &(struct yk_matmul_op){
-                        .m = yk_pass_rows(pass),
+                        .m = yk_layer_pass_rows(pass),
                         .n = C,
                         .k = 1,
                         .a = saved->normed,
                         .a_stride = C,
-                        .b = yk_pass_weights(pass, saved->norm.weight),
+                        .b = yk_layer_pass_weights(pass, saved->norm.weight),
                         .b_stride = C,
                         .c = gradient,
                         .c_stride = C,
@@ -331,16 +333,16 @@ static void activation_backward(const struct yk_pass *pass, const struct saved *
                         .aux_stride = C,
                         .scale = 0,
                         .a_type = saved->norm.type,
-                        .b_type = yk_pass_type(pass, saved->norm.weight),
+                        .b_type = yk_layer_pass_parameter_type(pass, saved->norm.weight),
                         .c_type = saved->norm.type,
                     });
 }
 
-static void bert_backward(const struct yk_pass *pass)
+static void bert_backward(const struct yk_layer_pass *pass)
 {
-    const int64_t rows = yk_pass_rows(pass);
-    struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver workspace = {.base = pass->workspace};
+    const int64_t rows = yk_layer_pass_rows(pass);
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator workspace = {.base = pass->workspace};
     const struct saved saved = carve_saved(pass->net, pass->layer, rows, &carver);
     const struct logits io = bert_logits_of(pass, &saved);
     void *gradient = carve_gradient(pass->net, pass->layer, rows, &workspace);

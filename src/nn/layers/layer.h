@@ -8,13 +8,13 @@
 #ifndef YK_NN_LAYERS_LAYER_H
 #define YK_NN_LAYERS_LAYER_H
 
-#include "nn/layers/pass.h"
+#include "nn/layers/layer_pass.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The memory that a pass needs, see struct yk_pass. */
-struct yk_layer_sizes {
+/* The memory that a pass needs, see struct yk_layer_pass. */
+struct yk_layer_memory_sizes {
     size_t saved_bytes;
     size_t forward_bytes;  /* workspace of forward */
     size_t backward_bytes; /* workspace of backward */
@@ -28,9 +28,9 @@ struct yk_layer_kind {
     bool reads_tokens; /* has no input from other layers */
     void (*list)(struct yk_parameter_list *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                    struct yk_layer_sizes *out);
-    void (*forward)(const struct yk_pass *pass);
-    void (*backward)(const struct yk_pass *pass);
+                    struct yk_layer_memory_sizes *out);
+    void (*forward)(const struct yk_layer_pass *pass);
+    void (*backward)(const struct yk_layer_pass *pass);
 };
 
 extern const struct yk_layer_kind yk_layer_embedding;

@@ -14,29 +14,31 @@ enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool back
     return backward ? YK_EPILOGUE_GELU_BACKWARD : YK_EPILOGUE_GELU;
 }
 
-void yk_mlp_carve(const struct yk_net *net, int32_t layer, int64_t rows, struct yk_carver *carver,
-                  struct yk_mlp_saved *out)
+void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
+                           struct yk_bump_allocator *carver, struct yk_mlp_saved *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    const struct yk_projection *up = &net->layers[layer].projections[YK_MLP_UP];
-    const struct yk_projection *down = &net->layers[layer].projections[YK_MLP_DOWN];
-    out->up = net->config->relu ? NULL : yk_carve(carver, rows * up->out, size);
-    out->active = yk_carve(carver, rows * down->in, size);
-    out->inner_up = yk_projection_carve_inner(net, layer, YK_MLP_UP, rows, carver);
-    out->inner_down = yk_projection_carve_inner(net, layer, YK_MLP_DOWN, rows, carver);
+    const struct yk_projection *up = &net->layers[layer].projections[YK_MLP_PROJECTION_UP];
+    const struct yk_projection *down = &net->layers[layer].projections[YK_MLP_PROJECTION_DOWN];
+    out->up = net->config->relu ? NULL : yk_bump_allocate(carver, rows * up->out, size);
+    out->active = yk_bump_allocate(carver, rows * down->in, size);
+    out->inner_up =
+        yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_UP, rows, carver);
+    out->inner_down =
+        yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_DOWN, rows, carver);
 }
 
-static bool is_gated(const struct yk_pass *pass)
+static bool is_gated(const struct yk_layer_pass *pass)
 {
-    return pass->net->layers[pass->layer].projections[YK_MLP_UP].parts == 2;
+    return pass->net->layers[pass->layer].projections[YK_MLP_PROJECTION_UP].parts == 2;
 }
 
-void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved, const void *x,
-                    const void *stream, void *weights, void *to)
+void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
+                    const void *x, const void *stream, void *weights, void *to)
 {
     const bool gated = is_gated(pass);
     yk_projection_forward(
-        pass, YK_MLP_UP,
+        pass, YK_MLP_PROJECTION_UP,
         &(struct yk_projection_forward){
             .x = x,
             .y = gated ? saved->up : saved->active,
@@ -47,7 +49,7 @@ void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved
         });
     if (gated) {
         pass->store->engine.backend->swiglu(pass->lane, &(struct yk_swiglu_op){
-                                                            .rows = yk_pass_rows(pass),
+                                                            .rows = yk_layer_pass_rows(pass),
                                                             .width = pass->net->config->inner,
                                                             .gate_up = saved->up,
                                                             .out = saved->active,
@@ -55,25 +57,26 @@ void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved
                                                         });
     }
     if (to) {
-        yk_residual_add(pass, YK_MLP_DOWN, YK_DROPOUT_DOWN, saved->active, stream,
-                        saved->inner_down, weights, to);
+        yk_residual_add_projection(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN, saved->active,
+                                   stream, saved->inner_down, weights, to);
     } else if (saved->inner_down) {
         /* Backward needs only `inner` of the last projection. */
-        yk_projection_recompute_inner(pass, YK_MLP_DOWN, saved->active, saved->inner_down);
+        yk_projection_recompute_lora_inner(pass, YK_MLP_PROJECTION_DOWN, saved->active,
+                                           saved->inner_down);
     }
 }
 
-void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *saved,
+void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
                      const struct yk_residual_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx)
 {
     const bool gated = is_gated(pass);
-    void *up_bias = gated ? NULL : yk_projection_bias_gradient(pass, YK_MLP_UP);
+    void *up_bias = gated ? NULL : yk_projection_bias_gradient(pass, YK_MLP_PROJECTION_UP);
     yk_projection_backward(
-        pass, YK_MLP_DOWN,
+        pass, YK_MLP_PROJECTION_DOWN,
         &(struct yk_projection_backward){
             .x = saved->active,
-            .dy = yk_residual_backward(pass, YK_DROPOUT_DOWN, gradient, workspace->dropped),
+            .dy = yk_residual_dropout_backward(pass, YK_DROPOUT_DOWN, gradient, workspace->dropped),
             .dx = workspace->wide,
             .epilogue = gated ? YK_EPILOGUE_NONE : yk_mlp_epilogue(pass->net->config, true),
             .aux = gated       ? NULL
@@ -87,7 +90,7 @@ void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *save
     if (gated) {
         pass->store->engine.backend->swiglu_backward(pass->lane,
                                                      &(struct yk_swiglu_backward_op){
-                                                         .rows = yk_pass_rows(pass),
+                                                         .rows = yk_layer_pass_rows(pass),
                                                          .width = pass->net->config->inner,
                                                          .gate_up = saved->up,
                                                          .d_out = workspace->wide,
@@ -95,7 +98,7 @@ void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *save
                                                          .type = pass->net->workload.precision,
                                                      });
     }
-    yk_projection_backward(pass, YK_MLP_UP,
+    yk_projection_backward(pass, YK_MLP_PROJECTION_UP,
                            &(struct yk_projection_backward){
                                .x = x,
                                .dy = gated ? saved->up : workspace->wide,

@@ -9,9 +9,9 @@
 #include "nn/layers/attention.h"
 
 enum {
-    YK_MLP_UP = YK_ATTENTION_END,
-    YK_MLP_DOWN,
-    YK_MLP_END,
+    YK_MLP_PROJECTION_UP = YK_ATTENTION_PROJECTION_END,
+    YK_MLP_PROJECTION_DOWN,
+    YK_MLP_PROJECTION_END,
 };
 
 /* Activations that forward saves for backward, in addition to the input. */
@@ -23,16 +23,16 @@ struct yk_mlp_saved {
     void *inner_down;
 };
 
-void yk_mlp_carve(const struct yk_net *net, int32_t layer, int64_t rows, struct yk_carver *carver,
-                  struct yk_mlp_saved *out);
+void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
+                           struct yk_bump_allocator *carver, struct yk_mlp_saved *out);
 
 /* to = stream + mlp(x). `to` NULL: computes only what backward needs. */
-void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved, const void *x,
-                    const void *stream, void *weights, void *to);
+void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
+                    const void *x, const void *stream, void *weights, void *to);
 
 /* dx = add + the gradient of x, where `gradient` is the gradient of `to`. `add` and `dx` may equal
  * `gradient`. */
-void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *saved,
+void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
                      const struct yk_residual_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx);
 

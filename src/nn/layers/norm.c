@@ -2,56 +2,58 @@
 
 #include "nn/parameter_list.h"
 
-struct yk_norm yk_norm_carve(const struct yk_net *net, int32_t weight, enum yk_precision type,
-                             int64_t rows, struct yk_carver *carver)
+struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum yk_precision type,
+                                int64_t rows, struct yk_bump_allocator *carver)
 {
     return (struct yk_norm){
         .weight = weight,
         .type = type,
-        .mean = net->config->rms_norm ? NULL : yk_carve(carver, rows, sizeof(float)),
-        .rstd = yk_carve(carver, rows, sizeof(float)),
+        .mean = net->config->rms_norm ? NULL : yk_bump_allocate(carver, rows, sizeof(float)),
+        .rstd = yk_bump_allocate(carver, rows, sizeof(float)),
     };
 }
 
-void yk_norm_forward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x, void *y)
+void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
+                     void *y)
 {
     pass->store->engine.backend->norm(
         pass->lane, &(struct yk_norm_op){
-                        .rows = yk_pass_rows(pass),
+                        .rows = yk_layer_pass_rows(pass),
                         .width = pass->net->config->width,
                         .x = x,
                         .y = y,
-                        .weight = yk_pass_weights(pass, norm->weight),
-                        .bias = norm->mean ? yk_pass_weights(pass, norm->weight + 1) : NULL,
+                        .weight = yk_layer_pass_weights(pass, norm->weight),
+                        .bias = norm->mean ? yk_layer_pass_weights(pass, norm->weight + 1) : NULL,
                         .mean = norm->mean,
                         .rstd = norm->rstd,
                         .epsilon = (float)pass->net->config->norm_epsilon,
                         .x_type = norm->type,
                         .y_type = norm->type,
-                        .weight_type = yk_pass_type(pass, norm->weight),
+                        .weight_type = yk_layer_pass_parameter_type(pass, norm->weight),
                     });
 }
 
-void yk_norm_backward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x,
+void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                       const void *dy, const void *add, void *dx)
 {
     pass->store->engine.backend->norm_backward(
-        pass->lane, &(struct yk_norm_backward_op){
-                        .rows = yk_pass_rows(pass),
-                        .width = pass->net->config->width,
-                        .x = x,
-                        .dy = dy,
-                        .dx = dx,
-                        .add = add,
-                        .weight = yk_pass_weights(pass, norm->weight),
-                        .d_weight = yk_pass_gradients(pass, norm->weight),
-                        .d_bias = norm->mean ? yk_pass_gradients(pass, norm->weight + 1) : NULL,
-                        .mean = norm->mean,
-                        .rstd = norm->rstd,
-                        .x_type = norm->type,
-                        .y_type = norm->type,
-                        .weight_type = yk_pass_type(pass, norm->weight),
-                    });
+        pass->lane,
+        &(struct yk_norm_backward_op){
+            .rows = yk_layer_pass_rows(pass),
+            .width = pass->net->config->width,
+            .x = x,
+            .dy = dy,
+            .dx = dx,
+            .add = add,
+            .weight = yk_layer_pass_weights(pass, norm->weight),
+            .d_weight = yk_layer_pass_gradients(pass, norm->weight),
+            .d_bias = norm->mean ? yk_layer_pass_gradients(pass, norm->weight + 1) : NULL,
+            .mean = norm->mean,
+            .rstd = norm->rstd,
+            .x_type = norm->type,
+            .y_type = norm->type,
+            .weight_type = yk_layer_pass_parameter_type(pass, norm->weight),
+        });
 }
 
 static void list(struct yk_parameter_list *parameters)
@@ -59,31 +61,32 @@ static void list(struct yk_parameter_list *parameters)
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "");
 }
 
-static struct yk_norm carve(const struct yk_net *net, int64_t rows, struct yk_carver *carver)
+static struct yk_norm carve(const struct yk_net *net, int64_t rows,
+                            struct yk_bump_allocator *carver)
 {
-    return yk_norm_carve(net, 0, net->workload.precision, rows, carver);
+    return yk_norm_allocate(net, 0, net->workload.precision, rows, carver);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                    struct yk_layer_sizes *out)
+                    struct yk_layer_memory_sizes *out)
 {
-    struct yk_carver carver = {0};
+    struct yk_bump_allocator carver = {0};
     (void)layer;
     (void)carve(net, batch->samples * batch->sequence, &carver);
-    *out = (struct yk_layer_sizes){.saved_bytes = carver.used};
+    *out = (struct yk_layer_memory_sizes){.saved_bytes = carver.used};
 }
 
-static void forward(const struct yk_pass *pass)
+static void forward(const struct yk_layer_pass *pass)
 {
-    struct yk_carver carver = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_pass_rows(pass), &carver);
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &carver);
     yk_norm_forward(pass, &norm, pass->input, pass->output);
 }
 
-static void backward(const struct yk_pass *pass)
+static void backward(const struct yk_layer_pass *pass)
 {
-    struct yk_carver carver = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_pass_rows(pass), &carver);
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &carver);
     yk_norm_backward(pass, &norm, pass->input, pass->output_gradient, NULL, pass->input_gradient);
 }
 

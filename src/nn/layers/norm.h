@@ -12,14 +12,14 @@ struct yk_norm {
     float *rstd;            /* (rows) */
 };
 
-struct yk_norm yk_norm_carve(const struct yk_net *net, int32_t weight, enum yk_precision type,
-                             int64_t rows, struct yk_carver *carver);
+struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum yk_precision type,
+                                int64_t rows, struct yk_bump_allocator *carver);
 
-void yk_norm_forward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x,
+void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                      void *y);
 
 /* dx = add + the gradient of x. Adds to the gradients of its parameters unless they are frozen. */
-void yk_norm_backward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x,
+void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                       const void *dy, const void *add, void *dx);
 
 #endif

@@ -21,15 +21,16 @@ static enum yk_precision sinusoidal_precision(const struct yk_net *net)
     return net->layers[0].precision;
 }
 
-void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct yk_carver *carver,
-                              struct yk_position_tables *out)
+void yk_position_tables_allocate(const struct yk_net *net, int64_t longest,
+                                 struct yk_bump_allocator *carver, struct yk_position_tables *out)
 {
     const struct yk_model_config *config = net->config;
     const size_t size = (size_t)yk_precision_bytes(sinusoidal_precision(net));
-    out->rotary =
-        is_rotary(config) ? yk_carve(carver, longest * config->head_size, sizeof(float)) : NULL;
+    out->rotary = is_rotary(config)
+                      ? yk_bump_allocate(carver, longest * config->head_size, sizeof(float))
+                      : NULL;
     out->sinusoidal =
-        is_sinusoidal(config) ? yk_carve(carver, longest * config->width, size) : NULL;
+        is_sinusoidal(config) ? yk_bump_allocate(carver, longest * config->width, size) : NULL;
 }
 
 /* Llama 3 scales long wavelengths: those longer than rope_positions / rope_low by the whole factor,
@@ -46,7 +47,8 @@ static double stretch(const struct yk_model_config *config, double frequency)
     return smooth * frequency + (1 - smooth) * frequency / config->rope_factor;
 }
 
-void yk_position_tables_rotary(const struct yk_model_config *config, int64_t longest, float *out)
+void yk_position_tables_compute_rotary(const struct yk_model_config *config, int64_t longest,
+                                       float *out)
 {
     const int64_t half = config->head_size / 2;
     for (int64_t i = 0; i < half; i++) {
@@ -61,8 +63,8 @@ void yk_position_tables_rotary(const struct yk_model_config *config, int64_t lon
     }
 }
 
-void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t longest,
-                                   float *out)
+void yk_position_tables_compute_sinusoidal(const struct yk_model_config *config, int64_t longest,
+                                           float *out)
 {
     const int64_t C = config->width;
     const int64_t half = (C + 1) / 2;
@@ -80,10 +82,10 @@ void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t
 static yk_status round_sinusoidal(const struct yk_parameter_store *store, int64_t count,
                                   const float *made, void *sinusoidal)
 {
-    const struct yk_engine *engine = &store->engine;
+    const struct yk_device_context *engine = &store->engine;
     void *wide = NULL;
     YK_TRY(engine->backend->allocate(engine->device, (size_t)count * sizeof *made, &wide));
-    yk_status status = yk_engine_copy(engine, wide, made, (size_t)count * sizeof *made);
+    yk_status status = yk_device_context_copy(engine, wide, made, (size_t)count * sizeof *made);
     if (status == YK_OK) {
         engine->backend->cast(engine->lane, &(struct yk_cast_op){
                                                 .count = count,
@@ -110,8 +112,8 @@ static yk_status fill_table(const struct yk_parameter_store *store,
     }
     compute_table(store->net->config, longest, table);
     const yk_status status =
-        compute_table == yk_position_tables_rotary
-            ? yk_engine_copy(&store->engine, to, table, (size_t)count * sizeof *table)
+        compute_table == yk_position_tables_compute_rotary
+            ? yk_device_context_copy(&store->engine, to, table, (size_t)count * sizeof *table)
             : round_sinusoidal(store, count, table, to);
     free(table);
     return status;
@@ -122,11 +124,11 @@ yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_
 {
     const struct yk_model_config *config = store->net->config;
     if (position_tables->rotary) {
-        YK_TRY(fill_table(store, yk_position_tables_rotary, longest, longest * config->head_size,
-                          position_tables->rotary));
+        YK_TRY(fill_table(store, yk_position_tables_compute_rotary, longest,
+                          longest * config->head_size, position_tables->rotary));
     }
     return position_tables->sinusoidal
-               ? fill_table(store, yk_position_tables_sinusoidal, longest, longest * config->width,
-                            position_tables->sinusoidal)
+               ? fill_table(store, yk_position_tables_compute_sinusoidal, longest,
+                            longest * config->width, position_tables->sinusoidal)
                : YK_OK;
 }

@@ -6,8 +6,8 @@
 #define YK_NN_LAYERS_POSITION_TABLES_H
 
 #include "base/status.h"
-#include "nn/carve.h"
-#include "nn/store/store.h"
+#include "nn/bump_allocator.h"
+#include "nn/store/parameter_store.h"
 
 #include <stdint.h>
 
@@ -17,17 +17,18 @@ struct yk_position_tables {
 };
 
 /* Allocates the tables for sequences of up to `longest` tokens. */
-void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct yk_carver *carver,
-                              struct yk_position_tables *out);
+void yk_position_tables_allocate(const struct yk_net *net, int64_t longest,
+                                 struct yk_bump_allocator *carver, struct yk_position_tables *out);
 
 /* Fills the tables and waits for the device. */
 yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_t longest,
                                   const struct yk_position_tables *position_tables) YK_MUST_USE;
 
 /* Compute a table on the host: (longest, head_size / 2, 2) cosines and sines. */
-void yk_position_tables_rotary(const struct yk_model_config *config, int64_t longest, float *out);
+void yk_position_tables_compute_rotary(const struct yk_model_config *config, int64_t longest,
+                                       float *out);
 /* (longest, C): the first half of a row has sines, the second cosines, as in Marian. */
-void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t longest,
-                                   float *out);
+void yk_position_tables_compute_sinusoidal(const struct yk_model_config *config, int64_t longest,
+                                           float *out);
 
 #endif

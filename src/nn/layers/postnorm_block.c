@@ -15,7 +15,7 @@ enum {
 };
 
 enum {
-    CROSS_Q = YK_MLP_END,
+    CROSS_Q = YK_MLP_PROJECTION_END,
     CROSS_KV,
     CROSS_OUT,
 };
@@ -59,13 +59,13 @@ static void list_block(struct yk_parameter_list *parameters, const struct names 
     const int64_t C = parameters->config->width;
     const double spread = parameters->config->spread;
     const struct yk_projection_spec projections[] = {
-        [YK_ATTENTION_QKV] =
+        [YK_ATTENTION_PROJECTION_QKV] =
             {{names->queries, names->keys, names->values}, {C, C, C}, C, true, false, spread},
-        [YK_ATTENTION_OUT] = {{names->out}, {C}, C, true, false, spread},
-        [YK_MLP_UP] = {{names->up}, {inner}, C, true, false, spread},
-        [YK_MLP_DOWN] = {{names->down}, {C}, inner, true, false, spread},
+        [YK_ATTENTION_PROJECTION_OUT] = {{names->out}, {C}, C, true, false, spread},
+        [YK_MLP_PROJECTION_UP] = {{names->up}, {inner}, C, true, false, spread},
+        [YK_MLP_PROJECTION_DOWN] = {{names->down}, {C}, inner, true, false, spread},
     };
-    yk_parameter_list_add_projections(parameters, projections, YK_MLP_END);
+    yk_parameter_list_add_projections(parameters, projections, YK_MLP_PROJECTION_END);
 }
 
 static void list_norms(struct yk_parameter_list *parameters, const struct names *names)
@@ -110,7 +110,7 @@ static struct yk_attention_shape self_shape(const struct yk_net *net, int32_t la
 {
     const struct yk_model_config *config = net->config;
     const bool encoder = net->layers[layer].kind == &yk_layer_encoder_block;
-    struct yk_attention_shape shape = yk_attention_causal(config);
+    struct yk_attention_shape shape = yk_attention_causal_shape(config);
     shape.heads = encoder ? config->encoder_heads : config->heads;
     shape.kv_heads = shape.heads;
     shape.head_size = config->width / shape.heads;
@@ -121,7 +121,7 @@ static struct yk_attention_shape self_shape(const struct yk_net *net, int32_t la
 
 static struct yk_attention_shape cross_shape(const struct yk_net *net)
 {
-    struct yk_attention_shape shape = yk_attention_causal(net->config);
+    struct yk_attention_shape shape = yk_attention_causal_shape(net->config);
     shape.queries = CROSS_Q;
     shape.memory = CROSS_KV;
     shape.out = CROSS_OUT;
@@ -150,31 +150,31 @@ struct saved {
 };
 
 static struct sum carve_sum(const struct yk_net *net, int32_t weight, int64_t rows, bool last,
-                            struct yk_carver *carver)
+                            struct yk_bump_allocator *carver)
 {
     const enum yk_precision type = net->workload.precision;
     const size_t size = (size_t)yk_precision_bytes(type);
     return (struct sum){
-        .sum = yk_carve(carver, rows * net->config->width, size),
-        .normed = last ? NULL : yk_carve(carver, rows * net->config->width, size),
-        .norm = yk_norm_carve(net, weight, type, rows, carver),
+        .sum = yk_bump_allocate(carver, rows * net->config->width, size),
+        .normed = last ? NULL : yk_bump_allocate(carver, rows * net->config->width, size),
+        .norm = yk_norm_allocate(net, weight, type, rows, carver),
     };
 }
 
 static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                        struct yk_carver *carver, struct saved *out)
+                        struct yk_bump_allocator *carver, struct saved *out)
 {
     const int64_t rows = batch->samples * batch->sequence;
     const struct yk_attention_shape self = self_shape(net, layer);
     *out = (struct saved){0};
-    yk_attention_carve(net, layer, &self, batch, carver, &out->self);
+    yk_attention_allocate_saved(net, layer, &self, batch, carver, &out->self);
     out->after_self = carve_sum(net, NORM_SELF, rows, false, carver);
     if (is_decoder(net, layer)) {
         const struct yk_attention_shape cross = cross_shape(net);
-        yk_attention_carve(net, layer, &cross, batch, carver, &out->cross);
+        yk_attention_allocate_saved(net, layer, &cross, batch, carver, &out->cross);
         out->after_cross = carve_sum(net, NORM_CROSS, rows, false, carver);
     }
-    yk_mlp_carve(net, layer, rows, carver, &out->feed);
+    yk_mlp_allocate_saved(net, layer, rows, carver, &out->feed);
     out->after_feed = carve_sum(net, NORM_FEED, rows, true, carver);
 }
 
@@ -185,52 +185,53 @@ struct forward_workspace {
 };
 
 static struct forward_workspace carve_forward(const struct yk_net *net, int32_t layer, int64_t rows,
-                                              struct yk_carver *carver)
+                                              struct yk_bump_allocator *carver)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     return (struct forward_workspace){
-        .weights = yk_projection_carve_weights(net, layer, carver),
-        .output = yk_carve(carver, rows * net->config->width, size),
+        .weights = yk_projection_allocate_dequantised(net, layer, carver),
+        .output = yk_bump_allocate(carver, rows * net->config->width, size),
     };
 }
 
 static void carve_backward(const struct yk_net *net, int32_t layer,
-                           const struct yk_batch_shape *batch, struct yk_carver *carver,
+                           const struct yk_batch_shape *batch, struct yk_bump_allocator *carver,
                            struct yk_residual_workspace *out)
 {
     const int64_t C = net->config->width;
-    const int64_t F = net->layers[layer].projections[YK_MLP_UP].out;
-    const struct yk_residual_widths widths = {
+    const int64_t F = net->layers[layer].projections[YK_MLP_PROJECTION_UP].out;
+    const struct yk_residual_workspace_widths widths = {
         .wide = F > 3 * C ? F : 3 * C,
         .narrow = C,
         .memory = is_decoder(net, layer) ? 2 * C : 0,
     };
-    yk_residual_carve_workspace(net, layer, batch, &widths, carver, out);
+    yk_residual_allocate_workspace(net, layer, batch, &widths, carver, out);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                    struct yk_layer_sizes *out)
+                    struct yk_layer_memory_sizes *out)
 {
-    struct yk_carver saved_carver = {0};
-    struct yk_carver forward_carver = {0};
-    struct yk_carver backward_carver = {0};
+    struct yk_bump_allocator saved_carver = {0};
+    struct yk_bump_allocator forward_carver = {0};
+    struct yk_bump_allocator backward_carver = {0};
     struct saved saved;
     struct yk_residual_workspace workspace;
     carve_saved(net, layer, batch, &saved_carver, &saved);
     (void)carve_forward(net, layer, batch->samples * batch->sequence, &forward_carver);
     carve_backward(net, layer, batch, &backward_carver, &workspace);
-    *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
+    *out = (struct yk_layer_memory_sizes){saved_carver.used, forward_carver.used,
+                                          backward_carver.used};
 }
 
-static void forward(const struct yk_pass *pass)
+static void forward(const struct yk_layer_pass *pass)
 {
     const struct yk_attention_shape self = self_shape(pass->net, pass->layer);
     struct saved saved;
-    struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver workspace_carver = {.base = pass->workspace};
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
     const struct forward_workspace workspace =
-        carve_forward(pass->net, pass->layer, yk_pass_rows(pass), &workspace_carver);
+        carve_forward(pass->net, pass->layer, yk_layer_pass_rows(pass), &workspace_carver);
     const struct sum *before = &saved.after_self;
     yk_attention_forward(pass, &self, &saved.self, pass->input, pass->input, workspace.weights,
                          before->sum);
@@ -249,20 +250,20 @@ static void forward(const struct yk_pass *pass)
 }
 
 /* Replaces the gradient of a norm's output by that of the sum before it. */
-static void sum_backward(const struct yk_pass *pass, const struct sum *after, void *gradient)
+static void sum_backward(const struct yk_layer_pass *pass, const struct sum *after, void *gradient)
 {
     yk_norm_backward(pass, &after->norm, after->sum, gradient, NULL, gradient);
 }
 
 /* The gradient of the residual stream is updated in place, in output_gradient. */
-static void backward(const struct yk_pass *pass)
+static void backward(const struct yk_layer_pass *pass)
 {
     const struct yk_attention_shape self = self_shape(pass->net, pass->layer);
     const bool decoder = is_decoder(pass->net, pass->layer);
     struct saved saved;
     struct yk_residual_workspace workspace;
-    struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver workspace_carver = {.base = pass->workspace};
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
     void *gradient = pass->output_gradient;
     carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
     carve_backward(pass->net, pass->layer, &pass->batch, &workspace_carver, &workspace);

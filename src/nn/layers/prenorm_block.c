@@ -18,13 +18,13 @@ static void list_gpt(struct yk_parameter_list *parameters)
     const double residual = config->spread / sqrt(2 * (double)config->layers);
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_1");
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_2");
-    const struct yk_projection_spec specs[YK_MLP_END] = {
-        [YK_ATTENTION_QKV] = {{"attn.c_attn"}, {3 * C}, C, true, true, config->spread},
-        [YK_ATTENTION_OUT] = {{"attn.c_proj"}, {C}, C, true, true, residual},
-        [YK_MLP_UP] = {{"mlp.c_fc"}, {F}, C, true, true, config->spread},
-        [YK_MLP_DOWN] = {{"mlp.c_proj"}, {C}, F, true, true, residual},
+    const struct yk_projection_spec specs[YK_MLP_PROJECTION_END] = {
+        [YK_ATTENTION_PROJECTION_QKV] = {{"attn.c_attn"}, {3 * C}, C, true, true, config->spread},
+        [YK_ATTENTION_PROJECTION_OUT] = {{"attn.c_proj"}, {C}, C, true, true, residual},
+        [YK_MLP_PROJECTION_UP] = {{"mlp.c_fc"}, {F}, C, true, true, config->spread},
+        [YK_MLP_PROJECTION_DOWN] = {{"mlp.c_proj"}, {C}, F, true, true, residual},
     };
-    yk_parameter_list_add_projections(parameters, specs, YK_MLP_END);
+    yk_parameter_list_add_projections(parameters, specs, YK_MLP_PROJECTION_END);
 }
 
 static void list_llama(struct yk_parameter_list *parameters)
@@ -39,18 +39,20 @@ static void list_llama(struct yk_parameter_list *parameters)
     const double spread = config->spread;
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "input_layernorm");
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "post_attention_layernorm");
-    const struct yk_projection_spec specs[YK_MLP_END] = {
-        [YK_ATTENTION_QKV] = {{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
-                              {Q, K, K},
-                              C,
-                              bias,
-                              false,
-                              spread},
-        [YK_ATTENTION_OUT] = {{"self_attn.o_proj"}, {C}, Q, bias, false, spread},
-        [YK_MLP_UP] = {{"mlp.gate_proj", "mlp.up_proj"}, {F, F}, C, inner_bias, false, spread},
-        [YK_MLP_DOWN] = {{"mlp.down_proj"}, {C}, F, inner_bias, false, spread},
+    const struct yk_projection_spec specs[YK_MLP_PROJECTION_END] = {
+        [YK_ATTENTION_PROJECTION_QKV] = {{"self_attn.q_proj", "self_attn.k_proj",
+                                          "self_attn.v_proj"},
+                                         {Q, K, K},
+                                         C,
+                                         bias,
+                                         false,
+                                         spread},
+        [YK_ATTENTION_PROJECTION_OUT] = {{"self_attn.o_proj"}, {C}, Q, bias, false, spread},
+        [YK_MLP_PROJECTION_UP] =
+            {{"mlp.gate_proj", "mlp.up_proj"}, {F, F}, C, inner_bias, false, spread},
+        [YK_MLP_PROJECTION_DOWN] = {{"mlp.down_proj"}, {C}, F, inner_bias, false, spread},
     };
-    yk_parameter_list_add_projections(parameters, specs, YK_MLP_END);
+    yk_parameter_list_add_projections(parameters, specs, YK_MLP_PROJECTION_END);
 }
 
 /* Activations that forward saves for backward, in addition to the input; (rows, C) each. */
@@ -65,20 +67,20 @@ struct saved {
 };
 
 static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                        struct yk_carver *carver, struct saved *out)
+                        struct yk_bump_allocator *carver, struct saved *out)
 {
-    const struct yk_attention_shape shape = yk_attention_causal(net->config);
+    const struct yk_attention_shape shape = yk_attention_causal_shape(net->config);
     const enum yk_precision type = net->workload.precision;
     const size_t size = (size_t)yk_precision_bytes(type);
     const int64_t rows = batch->samples * batch->sequence;
     const int32_t second = net->config->rms_norm ? 1 : 2; /* after the first norm's parameters */
-    out->norm1 = yk_norm_carve(net, 0, type, rows, carver);
-    out->normed1 = yk_carve(carver, rows * net->config->width, size);
-    yk_attention_carve(net, layer, &shape, batch, carver, &out->attention);
-    out->middle = yk_carve(carver, rows * net->config->width, size);
-    out->normed2 = yk_carve(carver, rows * net->config->width, size);
-    out->norm2 = yk_norm_carve(net, second, type, rows, carver);
-    yk_mlp_carve(net, layer, rows, carver, &out->mlp);
+    out->norm1 = yk_norm_allocate(net, 0, type, rows, carver);
+    out->normed1 = yk_bump_allocate(carver, rows * net->config->width, size);
+    yk_attention_allocate_saved(net, layer, &shape, batch, carver, &out->attention);
+    out->middle = yk_bump_allocate(carver, rows * net->config->width, size);
+    out->normed2 = yk_bump_allocate(carver, rows * net->config->width, size);
+    out->norm2 = yk_norm_allocate(net, second, type, rows, carver);
+    yk_mlp_allocate_saved(net, layer, rows, carver, &out->mlp);
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -87,40 +89,41 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 static void carve_workspace(const struct yk_net *net, int32_t layer,
-                            const struct yk_batch_shape *batch, struct yk_carver *carver,
+                            const struct yk_batch_shape *batch, struct yk_bump_allocator *carver,
                             struct yk_residual_workspace *out)
 {
     const struct yk_model_config *config = net->config;
-    const struct yk_attention_shape shape = yk_attention_causal(config);
-    const struct yk_residual_widths widths = {
-        .wide = larger(config->inner, yk_attention_width(&shape)),
+    const struct yk_attention_shape shape = yk_attention_causal_shape(config);
+    const struct yk_residual_workspace_widths widths = {
+        .wide = larger(config->inner, yk_attention_row_width(&shape)),
         .narrow = larger(config->width, config->heads * config->head_size),
     };
-    yk_residual_carve_workspace(net, layer, batch, &widths, carver, out);
+    yk_residual_allocate_workspace(net, layer, batch, &widths, carver, out);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                    struct yk_layer_sizes *out)
+                    struct yk_layer_memory_sizes *out)
 {
-    struct yk_carver saved_carver = {0};
-    struct yk_carver forward_carver = {0};
-    struct yk_carver backward_carver = {0};
+    struct yk_bump_allocator saved_carver = {0};
+    struct yk_bump_allocator forward_carver = {0};
+    struct yk_bump_allocator backward_carver = {0};
     struct saved saved;
     struct yk_residual_workspace workspace;
     carve_saved(net, layer, batch, &saved_carver, &saved);
-    (void)yk_projection_carve_weights(net, layer, &forward_carver);
+    (void)yk_projection_allocate_dequantised(net, layer, &forward_carver);
     carve_workspace(net, layer, batch, &backward_carver, &workspace);
-    *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
+    *out = (struct yk_layer_memory_sizes){saved_carver.used, forward_carver.used,
+                                          backward_carver.used};
 }
 
-static void forward(const struct yk_pass *pass)
+static void forward(const struct yk_layer_pass *pass)
 {
-    const struct yk_attention_shape shape = yk_attention_causal(pass->net->config);
+    const struct yk_attention_shape shape = yk_attention_causal_shape(pass->net->config);
     struct saved saved;
-    struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver workspace = {.base = pass->workspace};
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator workspace = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
-    void *weights = yk_projection_carve_weights(pass->net, pass->layer, &workspace);
+    void *weights = yk_projection_allocate_dequantised(pass->net, pass->layer, &workspace);
     yk_norm_forward(pass, &saved.norm1, pass->input, saved.normed1);
     yk_attention_forward(pass, &shape, &saved.attention, saved.normed1, pass->input, weights,
                          saved.middle);
@@ -128,13 +131,13 @@ static void forward(const struct yk_pass *pass)
     yk_mlp_forward(pass, &saved.mlp, saved.normed2, saved.middle, weights, pass->output);
 }
 
-static void backward(const struct yk_pass *pass)
+static void backward(const struct yk_layer_pass *pass)
 {
-    const struct yk_attention_shape shape = yk_attention_causal(pass->net->config);
+    const struct yk_attention_shape shape = yk_attention_causal_shape(pass->net->config);
     struct saved saved;
     struct yk_residual_workspace workspace;
-    struct yk_carver carver = {.base = pass->saved};
-    struct yk_carver workspace_carver = {.base = pass->workspace};
+    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
     carve_workspace(pass->net, pass->layer, &pass->batch, &workspace_carver, &workspace);
     yk_mlp_backward(pass, &saved.mlp, &workspace, saved.normed2, pass->output_gradient, NULL,

@@ -1,6 +1,6 @@
 #include "nn/layers/projection.h"
 
-static const struct yk_net_layer *layer_of(const struct yk_pass *pass)
+static const struct yk_net_layer *layer_of(const struct yk_layer_pass *pass)
 {
     return &pass->net->layers[pass->layer];
 }
@@ -10,26 +10,26 @@ static int64_t inner_width(const struct yk_net *net, const struct yk_projection 
     return projection->a >= 0 ? projection->parts * net->workload.lora_rank : 0;
 }
 
-void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection,
-                                int64_t rows, struct yk_carver *carver)
+void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer, int32_t projection,
+                                        int64_t rows, struct yk_bump_allocator *carver)
 {
     const int64_t width = inner_width(net, &net->layers[layer].projections[projection]);
-    return width > 0
-               ? yk_carve(carver, rows * width, (size_t)yk_precision_bytes(net->workload.precision))
-               : NULL;
+    return width > 0 ? yk_bump_allocate(carver, rows * width,
+                                        (size_t)yk_precision_bytes(net->workload.precision))
+                     : NULL;
 }
 
-void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
-                                  struct yk_carver *carver)
+void *yk_projection_allocate_lora_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
+                                           struct yk_bump_allocator *carver)
 {
     int64_t max = 0;
     for (int32_t s = 0; s < net->layers[layer].projection_count; s++) {
         const int64_t width = inner_width(net, &net->layers[layer].projections[s]);
         max = width > max ? width : max;
     }
-    return max > 0
-               ? yk_carve(carver, rows * max, (size_t)yk_precision_bytes(net->workload.precision))
-               : NULL;
+    return max > 0 ? yk_bump_allocate(carver, rows * max,
+                                      (size_t)yk_precision_bytes(net->workload.precision))
+                   : NULL;
 }
 
 /* Dequantised weights have two buffers, for even and for odd projections, so that the next weights
@@ -47,25 +47,26 @@ static int64_t dequantised_size(const struct yk_net_layer *layer, bool both)
     return both ? first + max[1] : first;
 }
 
-void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver)
+void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
+                                         struct yk_bump_allocator *carver)
 {
     return net->workload.nf4 && net->layers[layer].kind->is_block
-               ? yk_carve(carver, dequantised_size(&net->layers[layer], true),
-                          (size_t)yk_precision_bytes(net->workload.precision))
+               ? yk_bump_allocate(carver, dequantised_size(&net->layers[layer], true),
+                                  (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
 }
 
 /* The weights of all parts, dequantised into `scratch` if they are NF4. `begins`: it is the first
  * projection of the layer in this pass. */
-static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins,
+static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, bool begins,
                               void *scratch, enum yk_precision *type)
 {
     const struct yk_net_layer *layer = layer_of(pass);
     const struct yk_projection *projection = &layer->projections[number];
     const struct yk_parameter *first = &layer_of(pass)->parameters[projection->weight];
-    *type = yk_pass_type(pass, projection->weight);
+    *type = yk_layer_pass_parameter_type(pass, projection->weight);
     if (first->format != YK_PARAMETER_NF4) {
-        return yk_pass_weights(pass, projection->weight);
+        return yk_layer_pass_weights(pass, projection->weight);
     }
     char *place = (char *)scratch +
                   (number % 2 ? dequantised_size(layer, false) : 0) * yk_precision_bytes(*type);
@@ -75,11 +76,12 @@ static const void *weights_of(const struct yk_pass *pass, int32_t number, bool b
             .count = first[i].count,
             .to = place + done * yk_precision_bytes(*type),
             .type = *type,
-            .order = i > 0    ? YK_DEQUANTISE_WITH_LAST
+            .order = i > 0    ? YK_DEQUANTISE_WITH_PREVIOUS
                      : begins ? YK_DEQUANTISE_IN_ORDER
                               : YK_DEQUANTISE_PREFETCH,
         };
-        (void)yk_ops_nf4_layout(yk_pass_weights(pass, projection->weight + i), op.count, &op.from);
+        (void)yk_ops_nf4_layout(yk_layer_pass_weights(pass, projection->weight + i), op.count,
+                                &op.from);
         pass->store->engine.backend->dequantise(pass->lane, &op);
         done += op.count;
     }
@@ -91,13 +93,13 @@ static void *column(const void *base, int64_t at, enum yk_precision type)
     return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
 }
 
-static int64_t rows_of(const struct yk_pass *pass, int64_t rows)
+static int64_t rows_of(const struct yk_layer_pass *pass, int64_t rows)
 {
-    return rows > 0 ? rows : yk_pass_rows(pass);
+    return rows > 0 ? rows : yk_layer_pass_rows(pass);
 }
 
 /* inner = x · Aᵀ, for all parts at once. */
-static void make_inner(const struct yk_pass *pass, const struct yk_projection *projection,
+static void make_inner(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                        int64_t rows, const void *x, void *inner)
 {
     const enum yk_precision type = pass->net->workload.precision;
@@ -108,7 +110,7 @@ static void make_inner(const struct yk_pass *pass, const struct yk_projection *p
                                             .k = projection->in,
                                             .a = x,
                                             .a_stride = projection->in,
-                                            .b = yk_pass_weights(pass, projection->a),
+                                            .b = yk_layer_pass_weights(pass, projection->a),
                                             .b_stride = projection->in,
                                             .b_transposed = true,
                                             .c = inner,
@@ -120,14 +122,14 @@ static void make_inner(const struct yk_pass *pass, const struct yk_projection *p
                                         });
 }
 
-void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projection, const void *x,
-                                   void *inner)
+void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
+                                        const void *x, void *inner)
 {
-    make_inner(pass, &layer_of(pass)->projections[projection], yk_pass_rows(pass), x, inner);
+    make_inner(pass, &layer_of(pass)->projections[projection], yk_layer_pass_rows(pass), x, inner);
 }
 
 /* y = scale · inner · Bᵀ + add, for each part. */
-static void adapt(const struct yk_pass *pass, const struct yk_projection *projection,
+static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                   const struct yk_projection_forward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
@@ -144,7 +146,7 @@ static void adapt(const struct yk_pass *pass, const struct yk_projection *projec
                                         .k = rank,
                                         .a = column(io->inner, i * rank, type),
                                         .a_stride = width,
-                                        .b = yk_pass_weights(pass, projection->b + i),
+                                        .b = yk_layer_pass_weights(pass, projection->b + i),
                                         .b_stride = rank,
                                         .b_transposed = true,
                                         .c = column(io->y, done, type),
@@ -160,7 +162,7 @@ static void adapt(const struct yk_pass *pass, const struct yk_projection *projec
     }
 }
 
-void yk_projection_forward(const struct yk_pass *pass, int32_t number,
+void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
                            const struct yk_projection_forward *io)
 {
     const struct yk_projection *projection = &layer_of(pass)->projections[number];
@@ -187,8 +189,8 @@ void yk_projection_forward(const struct yk_pass *pass, int32_t number,
     };
     op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
     if (projection->bias >= 0) {
-        op.bias = yk_pass_weights(pass, projection->bias);
-        op.bias_type = yk_pass_type(pass, projection->bias);
+        op.bias = yk_layer_pass_weights(pass, projection->bias);
+        op.bias_type = yk_layer_pass_parameter_type(pass, projection->bias);
     }
     if (projection->a >= 0) {
         adapt(pass, projection, io);
@@ -198,7 +200,8 @@ void yk_projection_forward(const struct yk_pass *pass, int32_t number,
 }
 
 /* dB += scale · dyᵀ · inner, d_inner = scale · dy · B, for each part. */
-static void adapt_parts_back(const struct yk_pass *pass, const struct yk_projection *projection,
+static void adapt_parts_back(const struct yk_layer_pass *pass,
+                             const struct yk_projection *projection,
                              const struct yk_projection_backward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
@@ -217,7 +220,7 @@ static void adapt_parts_back(const struct yk_pass *pass, const struct yk_project
             .a_transposed = true,
             .b = column(io->inner, i * rank, type),
             .b_stride = width,
-            .c = yk_pass_gradients(pass, projection->b + i),
+            .c = yk_layer_pass_gradients(pass, projection->b + i),
             .c_stride = rank,
             .accumulate = true,
             .scale = yk_net_adapter_scale(pass->net),
@@ -229,7 +232,7 @@ static void adapt_parts_back(const struct yk_pass *pass, const struct yk_project
         op.m = rows;
         op.k = projection->part_out[i];
         op.a_transposed = false;
-        op.b = yk_pass_weights(pass, projection->b + i);
+        op.b = yk_layer_pass_weights(pass, projection->b + i);
         op.b_stride = rank;
         op.c = column(io->d_inner, i * rank, type);
         op.c_stride = width;
@@ -240,7 +243,7 @@ static void adapt_parts_back(const struct yk_pass *pass, const struct yk_project
 }
 
 /* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */
-static void adapt_back(const struct yk_pass *pass, const struct yk_projection *projection,
+static void adapt_back(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                        const struct yk_projection_backward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
@@ -255,7 +258,7 @@ static void adapt_back(const struct yk_pass *pass, const struct yk_projection *p
         .a_transposed = true,
         .b = io->x,
         .b_stride = projection->in,
-        .c = yk_pass_gradients(pass, projection->a),
+        .c = yk_layer_pass_gradients(pass, projection->a),
         .c_stride = projection->in,
         .accumulate = true,
         .scale = 1,
@@ -269,7 +272,7 @@ static void adapt_back(const struct yk_pass *pass, const struct yk_projection *p
         op.m = op.k;
         op.k = width;
         op.a_transposed = false;
-        op.b = yk_pass_weights(pass, projection->a);
+        op.b = yk_layer_pass_weights(pass, projection->a);
         op.c = io->dx;
         op.accumulate = false;
         op.add = io->add;
@@ -279,7 +282,7 @@ static void adapt_back(const struct yk_pass *pass, const struct yk_projection *p
 }
 
 /* dW += xᵀ · dy, or dyᵀ · x where weights are (out, in); the bias's is the sum over the rows. */
-static void train_weights(const struct yk_pass *pass, const struct yk_projection *projection,
+static void train_weights(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                           const struct yk_projection_backward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
@@ -294,7 +297,7 @@ static void train_weights(const struct yk_pass *pass, const struct yk_projection
         .a_transposed = true,
         .b = projection->transposed ? io->dy : io->x,
         .b_stride = projection->transposed ? projection->out : projection->in,
-        .c = yk_pass_gradients(pass, projection->weight),
+        .c = yk_layer_pass_gradients(pass, projection->weight),
         .c_stride = projection->transposed ? projection->out : projection->in,
         .accumulate = true,
         .scale = 1,
@@ -303,21 +306,22 @@ static void train_weights(const struct yk_pass *pass, const struct yk_projection
         .c_type = type,
     };
     if (projection->bias >= 0 && !io->bias_summed) {
-        op.sums_of = projection->transposed ? YK_SUMS_OF_B : YK_SUMS_OF_A;
-        op.sums = yk_pass_gradients(pass, projection->bias);
+        op.sums_of = projection->transposed ? YK_MATMUL_ROW_SUM_B : YK_MATMUL_ROW_SUM_A;
+        op.sums = yk_layer_pass_gradients(pass, projection->bias);
         op.sums_type = type;
     }
     backend->matmul(pass->lane, &op);
 }
 
-void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number)
+void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t number)
 {
     const struct yk_projection *projection = &layer_of(pass)->projections[number];
-    return projection->bias >= 0 && projection->a < 0 ? yk_pass_gradients(pass, projection->bias)
-                                                      : NULL;
+    return projection->bias >= 0 && projection->a < 0
+               ? yk_layer_pass_gradients(pass, projection->bias)
+               : NULL;
 }
 
-void yk_projection_backward(const struct yk_pass *pass, int32_t number,
+void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
                             const struct yk_projection_backward *io)
 {
     const struct yk_projection *projection = &layer_of(pass)->projections[number];
@@ -347,7 +351,7 @@ void yk_projection_backward(const struct yk_pass *pass, int32_t number,
         train_weights(pass, projection, io);
     }
     if (io->dx_sums) {
-        op.sums_of = YK_SUMS_OF_C;
+        op.sums_of = YK_MATMUL_ROW_SUM_C;
         op.sums = io->dx_sums;
         op.sums_type = pass->net->workload.precision;
     }

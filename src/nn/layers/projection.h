@@ -5,7 +5,7 @@
 #ifndef YK_NN_LAYERS_PROJECTION_H
 #define YK_NN_LAYERS_PROJECTION_H
 
-#include "nn/carve.h"
+#include "nn/bump_allocator.h"
 #include "nn/layers/layer.h"
 
 /* y (rows, out) = epilogue(x (rows, in) · weights + bias + add). */
@@ -40,26 +40,26 @@ struct yk_projection_backward {
                           dx_sums */
 };
 
-void yk_projection_forward(const struct yk_pass *pass, int32_t number,
+void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
                            const struct yk_projection_forward *io);
-void yk_projection_backward(const struct yk_pass *pass, int32_t number,
+void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
                             const struct yk_projection_backward *io);
 
 /* The address of the bias gradient. NULL: there is no trained bias, or there is an adapter. */
-void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number);
+void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t number);
 
 /* Computes only `inner`: for recomputation, which does not need the product again. */
-void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projection, const void *x,
-                                   void *inner);
+void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
+                                        const void *x, void *inner);
 
 /* Allocates `inner`; NULL: no adapter. */
-void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection,
-                                int64_t rows, struct yk_carver *carver);
+void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer, int32_t projection,
+                                        int64_t rows, struct yk_bump_allocator *carver);
 
 /* Allocates `d_inner` and `weights` for all projections of a layer. */
-void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
-                                  struct yk_carver *carver);
-void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer,
-                                  struct yk_carver *carver);
+void *yk_projection_allocate_lora_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
+                                           struct yk_bump_allocator *carver);
+void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
+                                         struct yk_bump_allocator *carver);
 
 #endif

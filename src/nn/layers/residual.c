@@ -6,44 +6,49 @@ static bool may_drop(const struct yk_net *net)
     return net->config->drops_stream && net->options.dropout > 0;
 }
 
-static bool drops(const struct yk_pass *pass)
+static bool drops(const struct yk_layer_pass *pass)
 {
     return pass->training && may_drop(pass->net);
 }
 
-void yk_residual_carve_workspace(const struct yk_net *net, int32_t layer,
-                                 const struct yk_batch_shape *batch,
-                                 const struct yk_residual_widths *widths, struct yk_carver *carver,
-                                 struct yk_residual_workspace *out)
+void yk_residual_allocate_workspace(const struct yk_net *net, int32_t layer,
+                                    const struct yk_batch_shape *batch,
+                                    const struct yk_residual_workspace_widths *widths,
+                                    struct yk_bump_allocator *carver,
+                                    struct yk_residual_workspace *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const int64_t rows = batch->samples * batch->sequence;
     const int64_t memory = batch->samples * batch->memory;
-    out->wide = yk_carve(carver, rows * widths->wide, size);
-    out->narrow = yk_carve(carver, rows * widths->narrow, size);
-    out->memory = widths->memory > 0 ? yk_carve(carver, memory * widths->memory, size) : NULL;
-    out->dropped = may_drop(net) ? yk_carve(carver, rows * net->config->width, size) : NULL;
-    out->d_inner = yk_projection_carve_d_inner(net, layer, memory > rows ? memory : rows, carver);
-    out->weights = yk_projection_carve_weights(net, layer, carver);
+    out->wide = yk_bump_allocate(carver, rows * widths->wide, size);
+    out->narrow = yk_bump_allocate(carver, rows * widths->narrow, size);
+    out->memory =
+        widths->memory > 0 ? yk_bump_allocate(carver, memory * widths->memory, size) : NULL;
+    out->dropped = may_drop(net) ? yk_bump_allocate(carver, rows * net->config->width, size) : NULL;
+    out->d_inner =
+        yk_projection_allocate_lora_gradient(net, layer, memory > rows ? memory : rows, carver);
+    out->weights = yk_projection_allocate_dequantised(net, layer, carver);
 }
 
-static void drop(const struct yk_pass *pass, enum yk_dropout_place place, const void *from,
+static void drop(const struct yk_layer_pass *pass, enum yk_dropout_site place, const void *from,
                  const void *add, void *to)
 {
-    pass->store->engine.backend->dropout(pass->lane, &(struct yk_dropout_op){
-                                                         .rows = yk_pass_rows(pass),
-                                                         .width = pass->net->config->width,
-                                                         .sequence = pass->batch.sequence,
-                                                         .from = from,
-                                                         .to = to,
-                                                         .add = add,
-                                                         .dropout = yk_pass_dropout(pass, place),
-                                                         .type = pass->net->workload.precision,
-                                                     });
+    pass->store->engine.backend->dropout(pass->lane,
+                                         &(struct yk_dropout_op){
+                                             .rows = yk_layer_pass_rows(pass),
+                                             .width = pass->net->config->width,
+                                             .sequence = pass->batch.sequence,
+                                             .from = from,
+                                             .to = to,
+                                             .add = add,
+                                             .dropout = yk_layer_pass_dropout(pass, place),
+                                             .type = pass->net->workload.precision,
+                                         });
 }
 
-void yk_residual_add(const struct yk_pass *pass, int32_t projection, enum yk_dropout_place place,
-                     const void *x, const void *stream, void *inner, void *weights, void *to)
+void yk_residual_add_projection(const struct yk_layer_pass *pass, int32_t projection,
+                                enum yk_dropout_site place, const void *x, const void *stream,
+                                void *inner, void *weights, void *to)
 {
     const bool dropped = drops(pass);
     yk_projection_forward(
@@ -55,8 +60,9 @@ void yk_residual_add(const struct yk_pass *pass, int32_t projection, enum yk_dro
     }
 }
 
-const void *yk_residual_backward(const struct yk_pass *pass, enum yk_dropout_place place,
-                                 const void *gradient, void *dropped)
+const void *yk_residual_dropout_backward(const struct yk_layer_pass *pass,
+                                         enum yk_dropout_site place, const void *gradient,
+                                         void *dropped)
 {
     if (!drops(pass)) {
         return gradient;
@@ -65,7 +71,8 @@ const void *yk_residual_backward(const struct yk_pass *pass, enum yk_dropout_pla
     return dropped;
 }
 
-void yk_residual_dropout(const struct yk_pass *pass, enum yk_dropout_place place, void *numbers)
+void yk_residual_dropout_in_place(const struct yk_layer_pass *pass, enum yk_dropout_site place,
+                                  void *numbers)
 {
     if (drops(pass)) {
         drop(pass, place, numbers, NULL, numbers);

@@ -1,7 +1,7 @@
 #include "nn/store/partition.h"
 
-struct yk_parameter_range yk_partition_parameter(const struct yk_net *net, int32_t layer,
-                                                 const struct yk_parameter *parameter)
+struct yk_parameter_range yk_partition_layer_range(const struct yk_net *net, int32_t layer,
+                                                   const struct yk_parameter *parameter)
 {
     if (parameter->trained) {
         return (struct yk_parameter_range){parameter->first, parameter->count};
@@ -15,7 +15,7 @@ static bool find_range(const struct yk_partition *partition, int32_t block,
                        const struct yk_net *net, int32_t layer,
                        const struct yk_parameter *parameter, struct yk_parameter_range *out)
 {
-    const struct yk_parameter_range own = yk_partition_parameter(net, layer, parameter);
+    const struct yk_parameter_range own = yk_partition_layer_range(net, layer, parameter);
     const int64_t all =
         parameter->trained
             ? net->layers[layer].trained

@@ -52,7 +52,7 @@ enum {
     /* Large blocks are cut at multiples of 1 / 10080, so that equal parts have equal numbers of
      * elements, which NCCL exchanges faster. The last part has the remainder. 10080 is a multiple
      * of all numbers up to 10. */
-    YK_PARTITION_CUTS = 10080,
+    YK_PARTITION_CUT_DENOMINATOR = 10080,
 };
 
 /* The element at which a block is cut at a fraction of its size. All ranks compute the same cut, so
@@ -62,8 +62,8 @@ static inline int64_t yk_partition_block_cut(int64_t count, int32_t blocks, int3
 {
     const int64_t first = yk_partition_block_first(count, blocks, block);
     const int64_t size = yk_partition_block_first(count, blocks, block + 1) - first;
-    const int64_t unit = fraction < 1 ? size / YK_PARTITION_CUTS : 0;
-    const int64_t cut = unit > 0 ? (int64_t)(fraction * YK_PARTITION_CUTS + 0.5) * unit
+    const int64_t unit = fraction < 1 ? size / YK_PARTITION_CUT_DENOMINATOR : 0;
+    const int64_t cut = unit > 0 ? (int64_t)(fraction * YK_PARTITION_CUT_DENOMINATOR + 0.5) * unit
                                  : (int64_t)(fraction * (double)size + 0.5);
     return first + (cut > size ? size : cut);
 }
@@ -80,8 +80,8 @@ static inline bool yk_partition_span_intersect(const struct yk_partition_span *s
 }
 
 /* The range of a parameter in its layer: among the trained numbers, or among the frozen bytes. */
-struct yk_parameter_range yk_partition_parameter(const struct yk_net *net, int32_t layer,
-                                                 const struct yk_parameter *parameter);
+struct yk_parameter_range yk_partition_layer_range(const struct yk_net *net, int32_t layer,
+                                                   const struct yk_parameter *parameter);
 
 /* Iterates over the ranges of a parameter that a partition keeps. For YK_PARTITION_SHARDED_STATE,
  * they are the part of the optimizer state. `*block` starts as 0. False: there are no more. */

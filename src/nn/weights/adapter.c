@@ -17,7 +17,7 @@ static const char TENSORS[] = "adapter_model.safetensors";
 static yk_status check_config(const struct yk_net *net, const char *folder)
 {
     struct yk_adapter_config config = {0};
-    YK_TRY_IN_ARENA(arena, yk_adapter_config_read(folder, arena, &config));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, yk_adapter_config_read(folder, arena, &config));
     if (config.rank != net->workload.lora_rank) {
         return yk_fail(YK_ERROR_INPUT,
                        "the adapter in %s has the rank %" PRId64 ", but %" PRId64 " was asked for",
@@ -35,7 +35,7 @@ static yk_status check_targets(const struct yk_net *net, const struct yk_tensor_
 {
     for (int32_t i = 0; i < set->count; i++) {
         const char *name = set->locations[i].entry->name;
-        const struct yk_parameter *parameter = yk_net_find(net, name, NULL);
+        const struct yk_parameter *parameter = yk_net_find_parameter(net, name, NULL);
         if (!parameter || !parameter->adapter) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" belongs to no linear of a block of %s; adapters are on "
@@ -51,7 +51,7 @@ static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_
 {
     const struct yk_net *net = store->net;
     YK_TRY(check_targets(net, set));
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         const struct yk_parameter *parameter = at.parameter;
         if (!parameter->adapter) {
             continue;
@@ -64,7 +64,7 @@ static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_
         }
         YK_TRY(yk_weights_check_tensor(place, parameter));
         YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
-        YK_TRY(yk_store_write_values(store, at.layer, parameter, scratch));
+        YK_TRY(yk_parameter_store_write_values(store, at.layer, parameter, scratch));
     }
     return YK_OK;
 }
@@ -77,7 +77,7 @@ yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder)
     float *scratch = NULL;
     YK_TRY(check_config(store->net, folder));
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_folder_path(folder, TENSORS, arena, &path);
+    yk_status status = yk_folder_join_path(folder, TENSORS, arena, &path);
     YK_THEN(yk_tensor_set_open(path, &set));
     YK_THEN(yk_weights_allocate_tensor(store->net, &scratch));
     YK_THEN(load_tensors(store, set, scratch));
@@ -91,14 +91,14 @@ static yk_status write_tensors(const struct yk_parameter_store *store,
                                struct yk_safetensors_writer *writer)
 {
     const struct yk_net *net = store->net;
-    YK_TRY(yk_safetensors_writer_metadata(writer, "format", "pt"));
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    YK_TRY(yk_safetensors_writer_add_metadata(writer, "format", "pt"));
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         if (at.parameter->adapter) {
             YK_TRY(yk_weights_declare_tensor(writer, net, at.parameter));
         }
     }
     YK_TRY(yk_safetensors_writer_begin(writer));
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         if (at.parameter->adapter) {
             YK_TRY(yk_weights_add_device_tensor(
                 writer, &store->engine, store->layers[at.layer].weights + at.parameter->offset,
@@ -123,8 +123,8 @@ static yk_status save(const struct yk_parameter_store *store, const char *folder
     struct yk_text text = {0};
     const char *config = NULL;
     const char *tensors = NULL;
-    YK_TRY(yk_folder_path(folder, CONFIG, arena, &config));
-    YK_TRY(yk_folder_path(folder, TENSORS, arena, &tensors));
+    YK_TRY(yk_folder_join_path(folder, CONFIG, arena, &config));
+    YK_TRY(yk_folder_join_path(folder, TENSORS, arena, &tensors));
     yk_status status = yk_adapter_config_write(store->net, base, &text);
     YK_THEN(yk_file_write_nofollow(config, &text));
     yk_text_free(&text);
@@ -139,6 +139,6 @@ yk_status yk_adapter_save(const struct yk_parameter_store *store, const char *fo
         return yk_fail(YK_ERROR_INPUT, "%s has no adapter that could be saved",
                        store->net->config->name);
     }
-    YK_TRY_IN_ARENA(arena, save(store, folder, base, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, save(store, folder, base, arena));
     return YK_OK;
 }

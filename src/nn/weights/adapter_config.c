@@ -33,7 +33,8 @@ static bool is_unset(const struct yk_json *node)
     if (yk_json_is_object(node)) {
         return yk_json_check_keys(node, NULL, 0) == YK_OK;
     }
-    return word ? strcmp(word, "none") == 0 : yk_json_is_array(node) && yk_json_count(node) == 0;
+    return word ? strcmp(word, "none") == 0
+                : yk_json_is_array(node) && yk_json_array_count(node) == 0;
 }
 
 static yk_status refuse_kinds(const struct yk_json *root)
@@ -70,7 +71,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     const struct yk_json *alpha = yk_json_get(root, "lora_alpha");
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "an adapter_config.json is an object, not %s",
-                       yk_json_kind(root));
+                       yk_json_type_name(root));
     }
     if (!type || strcmp(type, "LORA") != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"peft_type\" is %s%s%s; only \"LORA\" can be used",
@@ -110,7 +111,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
     struct yk_text text = {0};
     yk_text_addf(&path, "%s/adapter_config.json", folder);
     yk_status status = yk_text_status(&path);
-    YK_THEN(yk_file_read(path.bytes, &text));
+    YK_THEN(yk_file_read_document(path.bytes, &text));
     if (status == YK_OK) {
         status = yk_adapter_config_parse(yk_text_chars(&text), text.length, arena, out);
         status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
@@ -219,13 +220,13 @@ yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, st
         yk_json_write_string(&json, NULL, yk_text_chars(&targets.names[i]));
         yk_text_free(&targets.names[i]);
     }
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_end_array(&json);
     json.lines = 2;
     yk_json_write_string(&json, "task_type", task_of(net->config));
     yk_json_write_bool(&json, "use_dora", false);
     yk_json_write_bool(&json, "use_rslora", false);
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
     return yk_text_status(out);

@@ -1,8 +1,8 @@
 /* Loads a model's weights: alternative names, optional tensors, and tensors that are not used. */
 #include "base/log.h"
-#include "base/names.h"
+#include "base/name_index.h"
 #include "base/text.h"
-#include "nn/store/range.h"
+#include "nn/store/parameter_range.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
 
@@ -97,8 +97,8 @@ static const char *copy_name(const struct yk_net *net, const char *parameter, in
         {"model.decoder.embed_tokens.weight", "lm_head.weight"},
     };
     for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
-        if (strcmp(copies[i].of, parameter) == 0 && !yk_net_find(net, copies[i].name, NULL) &&
-            number-- == 0) {
+        if (strcmp(copies[i].of, parameter) == 0 &&
+            !yk_net_find_parameter(net, copies[i].name, NULL) && number-- == 0) {
             return copies[i].name;
         }
     }
@@ -199,13 +199,14 @@ static yk_status load_numbers(struct yk_parameter_store *store,
     if (partition->kind != YK_PARTITION_FULLY_SHARDED || !parameter->trained) {
         YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
         YK_TRY(check_finite(place, scratch, range));
-        return yk_store_write_values(store, layer, parameter, scratch);
+        return yk_parameter_store_write_values(store, layer, parameter, scratch);
     }
     for (int32_t b = 0;
          yk_partition_next_range(partition, store->net, layer, parameter, &b, &range);) {
         YK_TRY(yk_weights_read_tensor(place, range.first, range.count, scratch));
         YK_TRY(check_finite(place, scratch, range));
-        YK_TRY(yk_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range, scratch));
+        YK_TRY(yk_parameter_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range,
+                                              scratch));
     }
     return YK_OK;
 }
@@ -218,7 +219,7 @@ static yk_status load_parameter(struct yk_parameter_store *store, const struct y
     YK_TRY(find(store->net, set, parameter, arena, &place));
     if (!place) { /* its initial value is 0 */
         memset(scratch, 0, (size_t)parameter->count * sizeof *scratch);
-        return yk_store_write_values(store, layer, parameter, scratch);
+        return yk_parameter_store_write_values(store, layer, parameter, scratch);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
     if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
@@ -232,7 +233,7 @@ static yk_status load_parameters(struct yk_parameter_store *store, const struct 
                                  struct yk_arena *arena, float *scratch)
 {
     const struct yk_net *net = store->net;
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         if (!at.parameter->adapter) {
             YK_TRY(load_parameter(store, set, at.layer, at.parameter, arena, scratch));
         }
@@ -242,7 +243,7 @@ static yk_status load_parameters(struct yk_parameter_store *store, const struct 
 
 /* Adds every name that a parameter may have. */
 static yk_status add_names(const struct yk_net *net, const struct yk_parameter *parameter,
-                           struct yk_arena *arena, struct yk_names *out)
+                           struct yk_arena *arena, struct yk_name_index *out)
 {
     const char *own[MAX_NAMES];
     const char *copy = NULL;
@@ -250,10 +251,10 @@ static yk_status add_names(const struct yk_net *net, const struct yk_parameter *
     int32_t number = 0;
     YK_TRY(list_names(parameter, arena, own));
     for (int32_t i = 0; i < MAX_NAMES && own[i]; i++) {
-        YK_TRY(yk_names_add(out, own[i], &added, &number));
+        YK_TRY(yk_name_index_add(out, own[i], &added, &number));
     }
     for (int32_t i = 0; (copy = copy_name(net, parameter->name, i)); i++) {
-        YK_TRY(yk_names_add(out, copy, &added, &number));
+        YK_TRY(yk_name_index_add(out, copy, &added, &number));
     }
     return YK_OK;
 }
@@ -262,16 +263,17 @@ static yk_status add_names(const struct yk_net *net, const struct yk_parameter *
 static yk_status note_others(const struct yk_tensor_set *set, const struct yk_net *net,
                              struct yk_arena *arena)
 {
-    struct yk_names *names = NULL;
+    struct yk_name_index *names = NULL;
     struct yk_text listed = {0};
     int32_t others = 0;
-    yk_status status = yk_names_create(&names);
-    for (struct yk_net_cursor at = {0}; status == YK_OK && yk_net_next(net, &at);) {
+    yk_status status = yk_name_index_create(&names);
+    for (struct yk_net_parameter_cursor at = {0};
+         status == YK_OK && yk_net_next_parameter(net, &at);) {
         status = add_names(net, at.parameter, arena, names);
     }
     for (int32_t i = 0; status == YK_OK && i < set->count; i++) {
         const char *name = set->locations[i].entry->name;
-        if (!is_buffer(name) && yk_names_find(names, name) < 0 && others++ < LISTED) {
+        if (!is_buffer(name) && yk_name_index_find(names, name) < 0 && others++ < LISTED) {
             yk_text_addf(&listed, "%s%s", listed.length > 0 ? ", " : "", name);
         }
     }
@@ -281,7 +283,7 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
     }
     YK_THEN(yk_text_status(&listed));
     yk_text_free(&listed);
-    yk_names_destroy(names);
+    yk_name_index_destroy(names);
     return status;
 }
 

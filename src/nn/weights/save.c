@@ -25,7 +25,7 @@ enum {
 struct walk {
     const struct yk_net *net;
     uint64_t max_bytes;
-    struct yk_net_cursor at;
+    struct yk_net_parameter_cursor at;
     int32_t file;     /* current file, from 0 */
     uint64_t in_file; /* bytes of the current file so far */
     uint64_t total;
@@ -107,8 +107,8 @@ static yk_status merge(const struct yk_parameter_store *store, int32_t layer, in
         return yk_fail_out_of_memory();
     }
     float *b_numbers = halves + a->count;
-    yk_status status = yk_store_read_values(store, layer, a, halves);
-    YK_THEN(yk_store_read_values(store, layer, b, b_numbers));
+    yk_status status = yk_parameter_store_read_values(store, layer, a, halves);
+    YK_THEN(yk_parameter_store_read_values(store, layer, b, b_numbers));
     if (status == YK_OK && projection->transposed) {
         float *transposed = b_numbers + b->count; /* (rank, out) */
         transpose(b_numbers, out, rank, transposed);
@@ -130,7 +130,7 @@ static struct walk start_walk(const struct save *save)
 static const struct yk_parameter *next(struct walk *walk)
 {
     do {
-        if (!yk_net_next(walk->net, &walk->at)) {
+        if (!yk_net_next_parameter(walk->net, &walk->at)) {
             return NULL;
         }
     } while (walk->at.parameter->adapter);
@@ -167,7 +167,7 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
             writer, &store->engine, store->layers[walk->at.layer].weights + parameter->offset,
             yk_net_parameter_bytes(net, parameter));
     }
-    YK_TRY(yk_store_read_values(store, walk->at.layer, parameter, save->scratch));
+    YK_TRY(yk_parameter_store_read_values(store, walk->at.layer, parameter, save->scratch));
     if (save->merged) {
         YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->scratch));
     }
@@ -179,7 +179,7 @@ static yk_status fill_file(const struct save *save, int32_t file,
                            struct yk_safetensors_writer *writer)
 {
     const struct yk_parameter *parameter = NULL;
-    YK_TRY(yk_safetensors_writer_metadata(writer, "format", "pt"));
+    YK_TRY(yk_safetensors_writer_add_metadata(writer, "format", "pt"));
     for (struct walk walk = start_walk(save); (parameter = next(&walk));) {
         if (walk.file == file) {
             YK_TRY(yk_weights_declare_tensor(writer, save->store->net, parameter));
@@ -200,7 +200,7 @@ static yk_status write_file(const struct save *save, int32_t file)
     const char *path = NULL;
     struct yk_safetensors_writer *writer = NULL;
     name_file(save, file, name);
-    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    YK_TRY(yk_folder_join_path(save->folder, name, save->arena, &path));
     YK_TRY(yk_safetensors_writer_create(path, &writer));
     const yk_status status = fill_file(save, file, writer);
     yk_safetensors_writer_destroy(writer);
@@ -216,7 +216,7 @@ static void list_index(const struct save *save, struct yk_text *out)
     yk_json_write_begin_object(&json, "metadata");
     json.lines = 4;
     yk_json_write_integer(&json, "total_size", (int64_t)save->total);
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_end_object(&json);
     json.lines = 2;
     yk_json_write_begin_object(&json, "weight_map");
@@ -226,9 +226,9 @@ static void list_index(const struct save *save, struct yk_text *out)
         name_file(save, walk.file, name);
         yk_json_write_string(&json, parameter->name, name);
     }
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_end_object(&json);
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
 }
@@ -236,7 +236,7 @@ static void list_index(const struct save *save, struct yk_text *out)
 static yk_status write_text(const struct save *save, const char *name, const struct yk_text *text)
 {
     const char *path = NULL;
-    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    YK_TRY(yk_folder_join_path(save->folder, name, save->arena, &path));
     return yk_file_write_nofollow(path, text);
 }
 
@@ -244,7 +244,7 @@ static yk_status write_text(const struct save *save, const char *name, const str
 static yk_status remove_stale(const struct save *save, const char *name)
 {
     const char *path = NULL;
-    YK_TRY(yk_folder_path(save->folder, name, save->arena, &path));
+    YK_TRY(yk_folder_join_path(save->folder, name, save->arena, &path));
     return unlink(path) == 0 || errno == ENOENT
                ? YK_OK
                : yk_fail(YK_ERROR_SYSTEM, "cannot remove %s: %s", path, strerror(errno));

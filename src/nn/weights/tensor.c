@@ -1,6 +1,6 @@
 #include "nn/weights/tensor.h"
 
-#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/convert.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -82,10 +82,10 @@ static void convert(enum yk_tensor_dtype type, const void *from, int64_t count, 
         }
         break;
     case YK_TENSOR_F16:
-        yk_cpu_numbers_load(YK_PRECISION_FP16, from, 0, count, out);
+        yk_cpu_convert_to_fp32(YK_PRECISION_FP16, from, 0, count, out);
         break;
     default:
-        yk_cpu_numbers_load(YK_PRECISION_BF16, from, 0, count, out);
+        yk_cpu_convert_to_fp32(YK_PRECISION_BF16, from, 0, count, out);
         break;
     }
 }
@@ -112,28 +112,28 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter)
 {
-    return yk_safetensors_writer_declare(writer, parameter->name,
-                                         dtype_of(yk_weights_tensor_precision(net, parameter)),
-                                         parameter->rank, parameter->shape);
+    return yk_safetensors_writer_declare_tensor(
+        writer, parameter->name, dtype_of(yk_weights_tensor_precision(net, parameter)),
+        parameter->rank, parameter->shape);
 }
 
 yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const float *numbers,
                                 int64_t count, enum yk_precision precision)
 {
     if (dtype_of(precision) == YK_TENSOR_F32) {
-        return yk_safetensors_writer_add(writer, numbers, (size_t)count * sizeof *numbers);
+        return yk_safetensors_writer_add_bytes(writer, numbers, (size_t)count * sizeof *numbers);
     }
     uint16_t chunk[CHUNK];
     for (int64_t done = 0; done < count; done += CHUNK) {
         const int64_t length = count - done < CHUNK ? count - done : CHUNK;
-        yk_cpu_numbers_store(precision, numbers + done, length, chunk, 0);
-        YK_TRY(yk_safetensors_writer_add(writer, chunk, (size_t)length * sizeof *chunk));
+        yk_cpu_convert_from_fp32(precision, numbers + done, length, chunk, 0);
+        YK_TRY(yk_safetensors_writer_add_bytes(writer, chunk, (size_t)length * sizeof *chunk));
     }
     return YK_OK;
 }
 
 yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
-                                       const struct yk_engine *engine, const void *memory,
+                                       const struct yk_device_context *engine, const void *memory,
                                        uint64_t bytes)
 {
     yk_status status = YK_OK;
@@ -143,8 +143,8 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
     }
     for (uint64_t done = 0; status == YK_OK && done < bytes; done += CHUNK_BYTES) {
         const size_t length = (size_t)(bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES);
-        status = yk_engine_copy(engine, chunk, (const char *)memory + done, length);
-        YK_THEN(yk_safetensors_writer_add(writer, chunk, length));
+        status = yk_device_context_copy(engine, chunk, (const char *)memory + done, length);
+        YK_THEN(yk_safetensors_writer_add_bytes(writer, chunk, length));
     }
     free(chunk);
     return status;
@@ -153,7 +153,7 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
 yk_status yk_weights_allocate_tensor(const struct yk_net *net, float **out)
 {
     int64_t max = 1;
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         max = at.parameter->count > max ? at.parameter->count : max;
     }
     *out = malloc((size_t)max * sizeof **out);

@@ -8,7 +8,7 @@
 #define YK_NN_WEIGHTS_WEIGHTS_H
 
 #include "base/status.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 
 #include <stdint.h>
 

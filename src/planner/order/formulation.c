@@ -1,7 +1,7 @@
 #include "planner/order/formulation.h"
 
-#include "planner/order/order.h"
-#include "planner/order/slots.h"
+#include "planner/order/slot_window.h"
+#include "planner/order/transfer_order.h"
 
 #include <math.h>
 
@@ -9,9 +9,9 @@ enum {
     NONE = -1
 };
 
-struct yk_order_formulation {
-    const struct yk_order_problem *problem;
-    const struct yk_order_formulation_options *form; /* while it is built */
+struct yk_transfer_order_formulation {
+    const struct yk_transfer_order_problem *problem;
+    const struct yk_transfer_order_formulation_options *form; /* while it is built */
     struct yk_milp *milp;
     int32_t slots;
     double unit_bytes;      /* unit of memory, so that all numbers have similar magnitudes */
@@ -23,51 +23,51 @@ struct yk_order_formulation {
     int32_t *memory_rows;   /* (slots) */
 };
 
-static int32_t *column_at(const struct yk_order_formulation *program, int32_t layer, bool gather,
-                          int32_t slot)
+static int32_t *column_at(const struct yk_transfer_order_formulation *program, int32_t layer,
+                          bool gather, int32_t slot)
 {
     return &program->block_columns[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
 }
 
 /* The change of memory at the beginning of a slot that does not depend on the order. */
-static double fixed_change(const struct yk_order_formulation *program, int32_t slot)
+static double fixed_change(const struct yk_transfer_order_formulation *program, int32_t slot)
 {
-    const struct yk_order_problem *problem = program->problem;
+    const struct yk_transfer_order_problem *problem = program->problem;
     const int32_t n = problem->layer_count;
     double bytes = 0;
     if (slot > n && slot <= 2 * n) {
-        const struct yk_order_layer *layer = &problem->layers[2 * n - slot];
-        bytes += layer->choice == YK_ORDER_LOCAL ? 0 : layer->gradient_bytes;
+        const struct yk_transfer_order_layer *layer = &problem->layers[2 * n - slot];
+        bytes += layer->choice == YK_TRANSFER_ORDER_LOCAL ? 0 : layer->gradient_bytes;
     }
     if (slot >= 1 && slot <= n) {
-        const struct yk_order_layer *layer = &problem->layers[slot - 1];
-        const bool dropped =
-            layer->choice == YK_ORDER_OPEN || layer->choice == YK_ORDER_FULLY_SHARDED;
+        const struct yk_transfer_order_layer *layer = &problem->layers[slot - 1];
+        const bool dropped = layer->choice == YK_TRANSFER_ORDER_UNDECIDED ||
+                             layer->choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
         bytes -= dropped ? layer->weight_bytes : 0;
     }
     if (slot > n + 1 && slot <= 2 * n + 1) {
-        const struct yk_order_layer *layer = &problem->layers[2 * n + 1 - slot];
-        bytes -= yk_order_counts_weights(layer->choice) ? layer->weight_bytes : 0;
+        const struct yk_transfer_order_layer *layer = &problem->layers[2 * n + 1 - slot];
+        bytes -= yk_transfer_order_counts_weights(layer->choice) ? layer->weight_bytes : 0;
     }
     return bytes;
 }
 
 /* Bytes of the layers that are always kept, in the slot between forward and backward. */
-static double kept_bytes(const struct yk_order_problem *problem)
+static double kept_bytes(const struct yk_transfer_order_problem *problem)
 {
     double bytes = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        const struct yk_order_layer *layer = &problem->layers[i];
-        bytes += layer->choice == YK_ORDER_KEPT ? layer->weight_bytes : 0;
+        const struct yk_transfer_order_layer *layer = &problem->layers[i];
+        bytes += layer->choice == YK_TRANSFER_ORDER_KEPT ? layer->weight_bytes : 0;
     }
     return bytes;
 }
 
 /* In the slot between forward and backward, memory is the sum of kept layers and gathers for
  * backward. In any other slot it is that of the previous slot plus the change. */
-static yk_status add_slots(struct yk_order_formulation *program)
+static yk_status add_slots(struct yk_transfer_order_formulation *program)
 {
-    const struct yk_order_problem *problem = program->problem;
+    const struct yk_transfer_order_problem *problem = program->problem;
     struct yk_milp *milp = program->milp;
     const int32_t turn = problem->layer_count;
     for (int32_t t = 0; t < program->slots; t++) {
@@ -83,7 +83,7 @@ static yk_status add_slots(struct yk_order_formulation *program)
         YK_TRY(yk_milp_add_entry(milp, program->memory_rows[t], program->used_columns[t], 1));
     }
     for (int32_t t = 0; t < program->slots; t++) {
-        const int32_t before = yk_order_slot_after(program->slots, t, -1);
+        const int32_t before = yk_transfer_order_shift_slot(program->slots, t, -1);
         if (t != turn) {
             YK_TRY(yk_milp_add_entry(milp, program->memory_rows[t], program->used_columns[before],
                                      -1));
@@ -92,8 +92,8 @@ static yk_status add_slots(struct yk_order_formulation *program)
     return YK_OK;
 }
 
-static bool is_allowed(const struct yk_order_formulation *program, int32_t layer, bool gather,
-                       int32_t slot)
+static bool is_allowed(const struct yk_transfer_order_formulation *program, int32_t layer,
+                       bool gather, int32_t slot)
 {
     const bool *allowed = program->form->allowed;
     return !allowed || allowed[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
@@ -103,22 +103,22 @@ static bool is_allowed(const struct yk_order_formulation *program, int32_t layer
 struct transfer {
     int32_t layer;
     bool gather;
-    struct yk_order_window window;
+    struct yk_transfer_order_slot_window window;
     double block_s;
     double block_bytes;
 };
 
 /* Adds one column for each slot, to its link and memory rows and to the row that counts blocks. */
-static yk_status add_blocks(struct yk_order_formulation *program, const struct transfer *transfer,
-                            int32_t sum_row)
+static yk_status add_blocks(struct yk_transfer_order_formulation *program,
+                            const struct transfer *transfer, int32_t sum_row)
 {
     const int32_t turn = program->problem->layer_count;
     const double blocks = program->problem->layers[transfer->layer].blocks;
     const double units = transfer->block_bytes / program->unit_bytes;
     for (int32_t k = 0; k < transfer->window.length; k++) {
-        const int32_t t = yk_order_slot_after(program->slots, transfer->window.first, k);
+        const int32_t t = yk_transfer_order_shift_slot(program->slots, transfer->window.first, k);
         /* A gradient is freed in the next slot. */
-        const int32_t next = yk_order_slot_after(program->slots, t, 1);
+        const int32_t next = yk_transfer_order_shift_slot(program->slots, t, 1);
         int32_t column = NONE;
         if (!is_allowed(program, transfer->layer, transfer->gather, t)) {
             continue;
@@ -132,14 +132,15 @@ static yk_status add_blocks(struct yk_order_formulation *program, const struct t
             continue;
         }
         YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[t], column, -units));
-        if (t < turn && yk_order_slot_is_inside(program->problem, transfer->layer, t)) {
+        if (t < turn &&
+            yk_transfer_order_slot_is_before_backward(program->problem, transfer->layer, t)) {
             YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[turn], column, -units));
         }
     }
     return YK_OK;
 }
 
-static yk_status add_kind(struct yk_order_formulation *program, struct transfer transfer,
+static yk_status add_kind(struct yk_transfer_order_formulation *program, struct transfer transfer,
                           double whole_s, double whole_bytes, int32_t *out_row)
 {
     const double blocks = program->problem->layers[transfer.layer].blocks;
@@ -154,9 +155,10 @@ static yk_status add_kind(struct yk_order_formulation *program, struct transfer 
 }
 
 /* A kept layer is gathered only once, and stays in memory after its forward. */
-static yk_status add_kept(struct yk_order_formulation *program, int32_t layer, int32_t sum_row)
+static yk_status add_kept(struct yk_transfer_order_formulation *program, int32_t layer,
+                          int32_t sum_row)
 {
-    const struct yk_order_layer *described = &program->problem->layers[layer];
+    const struct yk_transfer_order_layer *described = &program->problem->layers[layer];
     const double units = described->weight_bytes / program->unit_bytes;
     const int32_t turn = program->problem->layer_count;
     const int32_t after = program->memory_rows[layer + 1];
@@ -168,18 +170,19 @@ static yk_status add_kept(struct yk_order_formulation *program, int32_t layer, i
 }
 
 /* Up to each slot, at most as many blocks are gathered as were scattered before it. */
-static yk_status add_apart(struct yk_order_formulation *program, int32_t layer)
+static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_t layer)
 {
-    const struct yk_order_window gap = yk_order_gap(program->problem, layer);
+    const struct yk_transfer_order_slot_window gap =
+        yk_transfer_order_between_steps_window(program->problem, layer);
     for (int32_t k = 1; k < gap.length; k++) {
-        const int32_t at = yk_order_slot_after(program->slots, gap.first, k);
+        const int32_t at = yk_transfer_order_shift_slot(program->slots, gap.first, k);
         int32_t row = NONE;
         if (*column_at(program, layer, true, at) == NONE) {
             continue;
         }
         YK_TRY(yk_milp_add_row(program->milp, -INFINITY, 0, &row));
         for (int32_t j = 0; j <= k; j++) {
-            const int32_t t = yk_order_slot_after(program->slots, gap.first, j);
+            const int32_t t = yk_transfer_order_shift_slot(program->slots, gap.first, j);
             const int32_t gathered = *column_at(program, layer, true, t);
             const int32_t scattered = *column_at(program, layer, false, t);
             if (gathered != NONE) {
@@ -193,21 +196,21 @@ static yk_status add_apart(struct yk_order_formulation *program, int32_t layer)
     return YK_OK;
 }
 
-static yk_status add_layer(struct yk_order_formulation *program, int32_t layer)
+static yk_status add_layer(struct yk_transfer_order_formulation *program, int32_t layer)
 {
-    const struct yk_order_problem *problem = program->problem;
-    const struct yk_order_layer *described = &problem->layers[layer];
+    const struct yk_transfer_order_problem *problem = program->problem;
+    const struct yk_transfer_order_layer *described = &problem->layers[layer];
     const double weight_bytes =
-        yk_order_counts_weights(described->choice) ? described->weight_bytes : 0;
+        yk_transfer_order_counts_weights(described->choice) ? described->weight_bytes : 0;
     int32_t row = NONE;
-    YK_TRY(add_kind(
-        program,
-        (struct transfer){.layer = layer, .window = yk_order_reduce_window(problem, layer)},
-        described->scatter_s, described->gradient_bytes, &row));
+    YK_TRY(add_kind(program,
+                    (struct transfer){.layer = layer,
+                                      .window = yk_transfer_order_reduce_window(problem, layer)},
+                    described->scatter_s, described->gradient_bytes, &row));
     YK_TRY(add_kind(program,
                     (struct transfer){.layer = layer,
                                       .gather = true,
-                                      .window = yk_order_forward_window(problem, layer)},
+                                      .window = yk_transfer_order_forward_window(problem, layer)},
                     described->gather_s, weight_bytes, &row));
     if (program->form->apart && row != NONE) {
         YK_TRY(add_apart(program, layer));
@@ -215,14 +218,14 @@ static yk_status add_layer(struct yk_order_formulation *program, int32_t layer)
     YK_TRY(add_kind(program,
                     (struct transfer){.layer = layer,
                                       .gather = true,
-                                      .window = yk_order_backward_window(problem, layer)},
+                                      .window = yk_transfer_order_backward_window(problem, layer)},
                     described->gather_s, weight_bytes, &row));
-    return described->choice == YK_ORDER_OPEN ? add_kept(program, layer, row) : YK_OK;
+    return described->choice == YK_TRANSFER_ORDER_UNDECIDED ? add_kept(program, layer, row) : YK_OK;
 }
 
-static yk_status build(struct yk_order_formulation *program, struct yk_arena *arena)
+static yk_status build(struct yk_transfer_order_formulation *program, struct yk_arena *arena)
 {
-    const struct yk_order_problem *problem = program->problem;
+    const struct yk_transfer_order_problem *problem = program->problem;
     const int32_t n = problem->layer_count;
     const int64_t cells = (int64_t)2 * n * program->slots;
     program->unit_bytes = 1;
@@ -247,27 +250,29 @@ static yk_status build(struct yk_order_formulation *program, struct yk_arena *ar
     return YK_OK;
 }
 
-yk_status yk_order_formulation_create(const struct yk_order_problem *problem,
-                                      const struct yk_order_formulation_options *form,
-                                      struct yk_arena *arena, struct yk_order_formulation **out)
+yk_status
+yk_transfer_order_formulation_create(const struct yk_transfer_order_problem *problem,
+                                     const struct yk_transfer_order_formulation_options *form,
+                                     struct yk_arena *arena,
+                                     struct yk_transfer_order_formulation **out)
 {
-    struct yk_order_formulation *program = NULL;
+    struct yk_transfer_order_formulation *program = NULL;
     YK_TRY_NEW(arena, program, 1);
     program->problem = problem;
     program->form = form;
-    program->slots = yk_order_slot_count(problem);
+    program->slots = yk_transfer_order_slot_count(problem);
     YK_TRY(yk_milp_create(&program->milp));
     const yk_status status = build(program, arena);
     program->form = NULL;
     if (status != YK_OK) {
-        yk_order_formulation_destroy(program);
+        yk_transfer_order_formulation_destroy(program);
         return status;
     }
     *out = program;
     return YK_OK;
 }
 
-void yk_order_formulation_destroy(struct yk_order_formulation *program)
+void yk_transfer_order_formulation_destroy(struct yk_transfer_order_formulation *program)
 {
     if (program) {
         yk_milp_destroy(program->milp);
@@ -275,8 +280,8 @@ void yk_order_formulation_destroy(struct yk_order_formulation *program)
     }
 }
 
-static void add_order(const struct yk_order_formulation *program, const struct yk_order *order,
-                      double *values)
+static void add_order(const struct yk_transfer_order_formulation *program,
+                      const struct yk_transfer_order *order, double *values)
 {
     for (int32_t i = 0; i < program->problem->layer_count; i++) {
         const int64_t row = (int64_t)i * program->slots;
@@ -296,8 +301,9 @@ static void add_order(const struct yk_order_formulation *program, const struct y
     }
 }
 
-static yk_status begin_with(const struct yk_order_formulation *program,
-                            const struct yk_order *order, struct yk_arena *arena, double **out)
+static yk_status begin_with(const struct yk_transfer_order_formulation *program,
+                            const struct yk_transfer_order *order, struct yk_arena *arena,
+                            double **out)
 {
     double *values = NULL;
     double *load_s = NULL;
@@ -305,8 +311,8 @@ static yk_status begin_with(const struct yk_order_formulation *program,
     YK_TRY_NEW(arena, values, yk_milp_column_count(program->milp));
     YK_TRY_NEW(arena, load_s, program->slots);
     YK_TRY_NEW(arena, used_bytes, program->slots);
-    yk_order_loads_s(program->problem, order, load_s);
-    yk_order_memory_bytes(program->problem, order, used_bytes);
+    yk_transfer_order_link_times(program->problem, order, load_s);
+    yk_transfer_order_slot_memory(program->problem, order, used_bytes);
     for (int32_t t = 0; t < program->slots; t++) {
         values[program->slot_columns[t]] = fmax(program->problem->compute_s[t], load_s[t]);
         values[program->used_columns[t]] = used_bytes[t] / program->unit_bytes;
@@ -316,10 +322,10 @@ static yk_status begin_with(const struct yk_order_formulation *program,
     return YK_OK;
 }
 
-yk_status yk_order_formulation_solve(struct yk_order_formulation *program,
-                                     const struct yk_milp_options *options,
-                                     const struct yk_order *start, struct yk_arena *arena,
-                                     struct yk_milp_result *out)
+yk_status yk_transfer_order_formulation_solve(struct yk_transfer_order_formulation *program,
+                                              const struct yk_milp_options *options,
+                                              const struct yk_transfer_order *start,
+                                              struct yk_arena *arena, struct yk_milp_result *out)
 {
     struct yk_milp_options with_start = *options;
     if (start) {
@@ -330,14 +336,14 @@ yk_status yk_order_formulation_solve(struct yk_order_formulation *program,
     return yk_milp_solve(program->milp, &with_start, arena, out);
 }
 
-void yk_order_formulation_read(const struct yk_order_formulation *program, const double *values,
-                               struct yk_order *out)
+void yk_transfer_order_formulation_read(const struct yk_transfer_order_formulation *program,
+                                        const double *values, struct yk_transfer_order *out)
 {
-    const struct yk_order_problem *problem = program->problem;
+    const struct yk_transfer_order_problem *problem = program->problem;
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const int32_t kept = program->kept_columns[i];
-        out->kept[i] =
-            kept == NONE ? problem->layers[i].choice == YK_ORDER_KEPT : lround(values[kept]) == 1;
+        out->kept[i] = kept == NONE ? problem->layers[i].choice == YK_TRANSFER_ORDER_KEPT
+                                    : lround(values[kept]) == 1;
         for (int32_t t = 0; t < program->slots; t++) {
             const int32_t scattered = *column_at(program, i, false, t);
             const int32_t gathered = *column_at(program, i, true, t);
@@ -348,8 +354,9 @@ void yk_order_formulation_read(const struct yk_order_formulation *program, const
     }
 }
 
-yk_status yk_order_formulation_bound(const struct yk_order_formulation *program,
-                                     const double *prices, struct yk_arena *arena, double *out_s)
+yk_status yk_transfer_order_formulation_bound(const struct yk_transfer_order_formulation *program,
+                                              const double *prices, struct yk_arena *arena,
+                                              double *out_s)
 {
     const int32_t turn = program->problem->layer_count;
     double *link = NULL;
@@ -357,7 +364,7 @@ yk_status yk_order_formulation_bound(const struct yk_order_formulation *program,
     YK_TRY_NEW(arena, link, program->slots);
     YK_TRY_NEW(arena, memory, program->slots);
     for (int32_t t = 0; t < program->slots; t++) {
-        const int32_t next = yk_order_slot_after(program->slots, t, 1);
+        const int32_t next = yk_transfer_order_shift_slot(program->slots, t, 1);
         /* What a byte more in the slot would save: the slot's row and, with the other sign, the
          * next one hold its column. */
         const double price = prices[program->memory_rows[t]] -
@@ -365,5 +372,5 @@ yk_status yk_order_formulation_bound(const struct yk_order_formulation *program,
         link[t] = fmin(1, fmax(0, prices[program->link_rows[t]]));
         memory[t] = fmax(0, price) / program->unit_bytes;
     }
-    return yk_order_bound_from_prices(program->problem, link, memory, arena, out_s);
+    return yk_transfer_order_bound_from_prices(program->problem, link, memory, arena, out_s);
 }

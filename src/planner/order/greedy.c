@@ -1,4 +1,4 @@
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include "base/random.h"
 #include "planner/order/state.h"
@@ -20,10 +20,10 @@ enum {
 
 /* Tries sets of kept layers and keeps the best order. */
 struct search {
-    const struct yk_order_problem *problem;
-    struct yk_order_state *state;
-    struct yk_order_balance *balance;
-    struct yk_order *best;
+    const struct yk_transfer_order_problem *problem;
+    struct yk_transfer_order_state *state;
+    struct yk_transfer_order_balancer *balance;
+    struct yk_transfer_order *best;
     double bound_s;
     double tolerance_s; /* smaller gains are ignored */
     int32_t trials;     /* left */
@@ -36,7 +36,7 @@ struct search {
 
 static bool is_open(const struct search *search, int32_t layer)
 {
-    return search->problem->layers[layer].choice == YK_ORDER_OPEN;
+    return search->problem->layers[layer].choice == YK_TRANSFER_ORDER_UNDECIDED;
 }
 
 static bool is_done(const struct search *search)
@@ -48,14 +48,14 @@ static bool is_done(const struct search *search)
 /* Whether communication alone takes as long as the best step so far. */
 static bool is_hopeless(const struct search *search)
 {
-    const struct yk_order_problem *problem = search->problem;
+    const struct yk_transfer_order_problem *problem = search->problem;
     double sum_s = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        const struct yk_order_layer *layer = &problem->layers[i];
-        sum_s += layer->choice == YK_ORDER_LOCAL ? 0 : layer->scatter_s;
-        sum_s += yk_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
-        if (layer->choice == YK_ORDER_FULLY_SHARDED ||
-            (layer->choice == YK_ORDER_OPEN && !search->kept[i])) {
+        const struct yk_transfer_order_layer *layer = &problem->layers[i];
+        sum_s += layer->choice == YK_TRANSFER_ORDER_LOCAL ? 0 : layer->scatter_s;
+        sum_s += yk_transfer_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
+        if (layer->choice == YK_TRANSFER_ORDER_FULLY_SHARDED ||
+            (layer->choice == YK_TRANSFER_ORDER_UNDECIDED && !search->kept[i])) {
             sum_s += layer->gather_s;
         }
     }
@@ -67,7 +67,7 @@ static bool admit(struct search *search, int32_t layer)
 {
     const double weight_bytes = search->problem->layers[layer].weight_bytes;
     /* In the slot before its backward the layer is gathered anyway. */
-    const int32_t end = yk_order_backward_slot(search->problem, layer) - 1;
+    const int32_t end = yk_transfer_order_backward_slot(search->problem, layer) - 1;
     for (int32_t t = layer + 1; t < end; t++) {
         if (search->min_bytes[t] + search->more_bytes[t] + weight_bytes >
             search->state->limit_bytes[t]) {
@@ -82,8 +82,8 @@ static bool admit(struct search *search, int32_t layer)
 
 static void keep_best(struct search *search)
 {
-    search->state->order->step_s = yk_order_state_step_s(search->state);
-    yk_order_copy(search->problem, search->state->order, search->best);
+    search->state->order->step_s = yk_transfer_order_state_step_s(search->state);
+    yk_transfer_order_copy(search->problem, search->state->order, search->best);
 }
 
 /* Tries the set `kept`; true if its order is the best so far. */
@@ -102,9 +102,10 @@ static bool try_kept(struct search *search)
         }
     }
     search->trials--;
-    yk_order_state_on_demand(search->state, search->kept);
-    yk_order_balance_run(search->balance, search->state, search->width, &search->work);
-    if (yk_order_state_step_s(search->state) >= search->best->step_s - search->tolerance_s) {
+    yk_transfer_order_state_set_on_demand(search->state, search->kept);
+    yk_transfer_order_balancer_run(search->balance, search->state, search->width, &search->work);
+    if (yk_transfer_order_state_step_s(search->state) >=
+        search->best->step_s - search->tolerance_s) {
         return false;
     }
     keep_best(search);
@@ -163,7 +164,7 @@ enum worth {
     WORTH_COUNT,
 };
 
-static double worth_of(const struct yk_order_layer *layer, enum worth worth)
+static double worth_of(const struct yk_transfer_order_layer *layer, enum worth worth)
 {
     switch (worth) {
     case WORTH_DENSITY:
@@ -178,7 +179,7 @@ static double worth_of(const struct yk_order_layer *layer, enum worth worth)
 /* Sorts the undecided layers by worth, the largest first; of equal ones the last layer first. */
 static int32_t list_by_worth(const struct search *search, enum worth worth, int32_t *out)
 {
-    const struct yk_order_problem *problem = search->problem;
+    const struct yk_transfer_order_problem *problem = search->problem;
     int32_t count = 0;
     for (int32_t i = problem->layer_count - 1; i >= 0; i--) {
         const double own = worth_of(&problem->layers[i], worth);
@@ -246,35 +247,37 @@ static void try_random(struct search *search)
 static void finish(struct search *search)
 {
     if (search->best->step_s > search->bound_s + search->tolerance_s) {
-        yk_order_state_load(search->state, search->best);
+        yk_transfer_order_state_set(search->state, search->best);
         int64_t work = MAX_WORK;
-        yk_order_balance_run(search->balance, search->state, YK_ORDER_BALANCE_WIDE, &work);
+        yk_transfer_order_balancer_run(search->balance, search->state,
+                                       YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
         keep_best(search);
     }
 }
 
 static yk_status prepare(struct search *search, struct yk_arena *arena)
 {
-    const struct yk_order_problem *problem = search->problem;
+    const struct yk_transfer_order_problem *problem = search->problem;
     const int32_t n = problem->layer_count;
     YK_TRY_NEW(arena, search->kept, n);
-    YK_TRY(yk_order_state_create(problem, arena, &search->state));
+    YK_TRY(yk_transfer_order_state_create(problem, arena, &search->state));
     YK_TRY_NEW(arena, search->min_bytes, search->state->slots);
     YK_TRY_NEW(arena, search->more_bytes, search->state->slots);
-    yk_order_state_on_demand(search->state, search->kept);
+    yk_transfer_order_state_set_on_demand(search->state, search->kept);
     memcpy(search->min_bytes, search->state->used_bytes,
            (size_t)search->state->slots * sizeof *search->min_bytes);
-    const yk_status status = yk_order_check_memory(problem, search->min_bytes);
+    const yk_status status = yk_transfer_order_check_memory(problem, search->min_bytes);
     if (status != YK_OK) {
         return yk_status_prefix(status, "no order fits");
     }
     keep_best(search);
-    YK_TRY(yk_order_balance_create(search->state, arena, &search->balance));
-    YK_TRY(yk_order_bound_quick(problem, search->min_bytes, arena, &search->bound_s));
+    YK_TRY(yk_transfer_order_balancer_create(search->state, arena, &search->balance));
+    YK_TRY(yk_transfer_order_bound_simple(problem, search->min_bytes, arena, &search->bound_s));
     search->tolerance_s = 1e-9 * search->best->step_s;
     search->trials = MIN_TRIALS + MORE_TRIALS / n;
     search->work = MAX_WORK;
-    search->width = n <= FEW_LAYERS ? YK_ORDER_BALANCE_WIDE / 2 : YK_ORDER_BALANCE_NARROW;
+    search->width =
+        n <= FEW_LAYERS ? YK_TRANSFER_ORDER_BALANCER_WIDE / 2 : YK_TRANSFER_ORDER_BALANCER_NARROW;
     return YK_OK;
 }
 
@@ -300,15 +303,15 @@ static yk_status find(struct search *search, struct yk_arena *arena)
     }
     try_random(search);
     finish(search);
-    return yk_order_sort_gathers(search->problem, search->best, arena);
+    return yk_transfer_order_sort_gathers(search->problem, search->best, arena);
 }
 
-yk_status yk_order_greedy(const struct yk_order_problem *problem, struct yk_arena *arena,
-                          struct yk_order **out)
+yk_status yk_transfer_order_solve_greedy(const struct yk_transfer_order_problem *problem,
+                                         struct yk_arena *arena, struct yk_transfer_order **out)
 {
     struct search search = {.problem = problem};
-    YK_TRY(yk_order_create(problem, arena, &search.best));
-    YK_TRY_IN_ARENA(work, find(&search, work));
+    YK_TRY(yk_transfer_order_create(problem, arena, &search.best));
+    YK_TRY_WITH_TEMPORARY_ARENA(work, find(&search, work));
     search.best->bound_s = search.bound_s;
     search.best->method = "greedy";
     *out = search.best;

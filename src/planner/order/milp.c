@@ -1,4 +1,4 @@
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include "base/clock.h"
 #include "planner/order/formulation.h"
@@ -22,10 +22,10 @@ enum {
 };
 
 struct search {
-    const struct yk_order_problem *problem;
-    const struct yk_order_options *options;
+    const struct yk_transfer_order_problem *problem;
+    const struct yk_transfer_order_options *options;
     struct yk_arena *work;
-    struct yk_order *best;
+    struct yk_transfer_order *best;
     double end_s;   /* deadline in the time of yk_clock_now_s() */
     bool *allowed;  /* (2n, slots) */
     int64_t places; /* block columns if all slots are allowed */
@@ -33,7 +33,7 @@ struct search {
 
 static bool is_done(const struct search *search)
 {
-    const struct yk_order *best = search->best;
+    const struct yk_transfer_order *best = search->best;
     return best->step_s <= best->bound_s * (1 + close_enough) ||
            yk_clock_now_s() >= search->end_s ||
            (search->options->stop && atomic_load(search->options->stop));
@@ -50,13 +50,13 @@ static struct yk_milp_options limits(const struct search *search, bool relaxed)
 }
 
 /* The number of block columns if all slots are allowed. */
-static int64_t count_places(const struct yk_order_problem *problem)
+static int64_t count_places(const struct yk_transfer_order_problem *problem)
 {
     int64_t count = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        count += yk_order_reduce_window(problem, i).length;
-        count += yk_order_forward_window(problem, i).length;
-        count += yk_order_backward_window(problem, i).length;
+        count += yk_transfer_order_reduce_window(problem, i).length;
+        count += yk_transfer_order_forward_window(problem, i).length;
+        count += yk_transfer_order_backward_window(problem, i).length;
     }
     return count;
 }
@@ -64,8 +64,8 @@ static int64_t count_places(const struct yk_order_problem *problem)
 /* Allows the slots of the best order's blocks and `margin` slots around each; returns the count. */
 static int64_t allow_around(struct search *search, int32_t margin)
 {
-    const struct yk_order *order = search->best;
-    const int32_t slots = yk_order_slot_count(search->problem);
+    const struct yk_transfer_order *order = search->best;
+    const int32_t slots = yk_transfer_order_slot_count(search->problem);
     const int32_t reach = margin < slots / 2 ? margin : slots / 2;
     int64_t count = 0;
     memset(search->allowed, 0,
@@ -76,7 +76,7 @@ static int64_t allow_around(struct search *search, int32_t margin)
         bool *allowed = &search->allowed[(int64_t)i * slots];
         for (int32_t t = 0; t < slots; t++) {
             for (int32_t k = -reach; blocks[t] > 0 && k <= reach; k++) {
-                bool *place = &allowed[yk_order_slot_after(slots, t, k)];
+                bool *place = &allowed[yk_transfer_order_shift_slot(slots, t, k)];
                 count += *place ? 0 : 1;
                 *place = true;
             }
@@ -89,21 +89,22 @@ static int64_t allow_around(struct search *search, int32_t margin)
  * Raises the bound by the relaxed program, with blocks only where the form allows them. The bound
  * from its prices holds for blocks anywhere; `*proven_out`: it is as good as with blocks anywhere.
  */
-static yk_status relax(struct search *search, const struct yk_order_formulation_options *form,
+static yk_status relax(struct search *search,
+                       const struct yk_transfer_order_formulation_options *form,
                        struct yk_arena *arena, bool *proven_out)
 {
     const struct yk_milp_options options = limits(search, true);
-    struct yk_order_formulation *program = NULL;
+    struct yk_transfer_order_formulation *program = NULL;
     struct yk_milp_result result = {0};
     double bound_s = 0;
-    YK_TRY(yk_order_formulation_create(search->problem, form, arena, &program));
-    yk_status status = yk_order_formulation_solve(program, &options, NULL, arena, &result);
+    YK_TRY(yk_transfer_order_formulation_create(search->problem, form, arena, &program));
+    yk_status status = yk_transfer_order_formulation_solve(program, &options, NULL, arena, &result);
     if (status == YK_OK && result.prices) {
-        status = yk_order_formulation_bound(program, result.prices, arena, &bound_s);
+        status = yk_transfer_order_formulation_bound(program, result.prices, arena, &bound_s);
         search->best->bound_s = fmax(search->best->bound_s, bound_s);
         *proven_out = result.values && bound_s >= result.objective * (1 - proven);
     }
-    yk_order_formulation_destroy(program);
+    yk_transfer_order_formulation_destroy(program);
     return status;
 }
 
@@ -112,38 +113,39 @@ static yk_status raise_bound(struct search *search)
 {
     bool enough = false;
     for (int32_t margin = MARGIN; !enough && !is_done(search); margin *= MORE_MARGIN) {
-        const bool all = margin >= yk_order_slot_count(search->problem);
-        const struct yk_order_formulation_options form = {.allowed = all ? NULL : search->allowed};
+        const bool all = margin >= yk_transfer_order_slot_count(search->problem);
+        const struct yk_transfer_order_formulation_options form = {
+            .allowed = all ? NULL : search->allowed};
         if ((all ? search->places : allow_around(search, margin)) > MAX_RELAXED) {
             return YK_OK;
         }
-        YK_TRY_IN_ARENA(arena, relax(search, &form, arena, &enough));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, relax(search, &form, arena, &enough));
         enough = enough || all;
     }
     return YK_OK;
 }
 
 /* Balances an order of the program, and keeps it if it is the best. */
-static yk_status offer(struct search *search, struct yk_order *order)
+static yk_status offer(struct search *search, struct yk_transfer_order *order)
 {
-    struct yk_order_state *state = NULL;
-    struct yk_order_balance *balance = NULL;
+    struct yk_transfer_order_state *state = NULL;
+    struct yk_transfer_order_balancer *balance = NULL;
     int64_t work = INT64_MAX;
     double step_s = 0;
-    if (yk_order_check(search->problem, order, &step_s) != YK_OK) {
+    if (yk_transfer_order_check(search->problem, order, &step_s) != YK_OK) {
         return YK_OK; /* valid only within the solver's tolerances */
     }
-    YK_TRY(yk_order_state_create(search->problem, search->work, &state));
-    yk_order_state_load(state, order);
-    YK_TRY(yk_order_balance_create(state, search->work, &balance));
-    yk_order_balance_run(balance, state, YK_ORDER_BALANCE_WIDE, &work);
-    YK_TRY(yk_order_sort_gathers(search->problem, state->order, search->work));
-    YK_TRY(yk_order_check(search->problem, state->order, &step_s));
+    YK_TRY(yk_transfer_order_state_create(search->problem, search->work, &state));
+    yk_transfer_order_state_set(state, order);
+    YK_TRY(yk_transfer_order_balancer_create(state, search->work, &balance));
+    yk_transfer_order_balancer_run(balance, state, YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
+    YK_TRY(yk_transfer_order_sort_gathers(search->problem, state->order, search->work));
+    YK_TRY(yk_transfer_order_check(search->problem, state->order, &step_s));
     if (step_s < search->best->step_s) {
         state->order->step_s = step_s;
         state->order->bound_s = search->best->bound_s;
         state->order->method = "milp";
-        yk_order_copy(search->problem, state->order, search->best);
+        yk_transfer_order_copy(search->problem, state->order, search->best);
     }
     return YK_OK;
 }
@@ -152,35 +154,35 @@ static yk_status offer(struct search *search, struct yk_order *order)
 static yk_status solve_integer(struct search *search)
 {
     const bool all = search->places <= MAX_INTEGER;
-    const struct yk_order_formulation_options form = {.allowed = all ? NULL : search->allowed,
-                                                      .apart = true};
-    struct yk_order_formulation *program = NULL;
+    const struct yk_transfer_order_formulation_options form = {
+        .allowed = all ? NULL : search->allowed, .apart = true};
+    struct yk_transfer_order_formulation *program = NULL;
     struct yk_milp_result result = {0};
-    struct yk_order *found = NULL;
+    struct yk_transfer_order *found = NULL;
     if (!all && allow_around(search, MARGIN) > MAX_INTEGER_PART) {
         return YK_OK;
     }
-    YK_TRY(yk_order_create(search->problem, search->work, &found));
-    YK_TRY(yk_order_formulation_create(search->problem, &form, search->work, &program));
+    YK_TRY(yk_transfer_order_create(search->problem, search->work, &found));
+    YK_TRY(yk_transfer_order_formulation_create(search->problem, &form, search->work, &program));
     const struct yk_milp_options options = limits(search, false);
     yk_status status =
-        yk_order_formulation_solve(program, &options, search->best, search->work, &result);
+        yk_transfer_order_formulation_solve(program, &options, search->best, search->work, &result);
     if (status == YK_OK && all) {
         /* The solver's tolerances are absolute, one for each slot. */
         search->best->bound_s = fmax(search->best->bound_s, result.bound * (1 - proven));
     }
     if (status == YK_OK && result.values) {
-        yk_order_formulation_read(program, result.values, found);
+        yk_transfer_order_formulation_read(program, result.values, found);
         status = offer(search, found);
     }
-    yk_order_formulation_destroy(program);
+    yk_transfer_order_formulation_destroy(program);
     return status;
 }
 
 static yk_status run(struct search *search, struct yk_arena *arena)
 {
-    const struct yk_order_problem *problem = search->problem;
-    const size_t slots = (size_t)yk_order_slot_count(problem);
+    const struct yk_transfer_order_problem *problem = search->problem;
+    const size_t slots = (size_t)yk_transfer_order_slot_count(problem);
     search->work = arena;
     YK_TRY_NEW(search->work, search->allowed, 2 * (size_t)problem->layer_count * slots);
     search->places = count_places(problem);
@@ -188,17 +190,17 @@ static yk_status run(struct search *search, struct yk_arena *arena)
     return is_done(search) ? YK_OK : solve_integer(search);
 }
 
-yk_status yk_order_milp(const struct yk_order_problem *problem,
-                        const struct yk_order_options *options, struct yk_arena *arena,
-                        struct yk_order **out)
+yk_status yk_transfer_order_solve_milp(const struct yk_transfer_order_problem *problem,
+                                       const struct yk_transfer_order_options *options,
+                                       struct yk_arena *arena, struct yk_transfer_order **out)
 {
     struct search search = {
         .problem = problem,
         .options = options,
         .end_s = yk_clock_now_s() + options->budget_s,
     };
-    YK_TRY(yk_order_greedy(problem, arena, &search.best));
-    YK_TRY_IN_ARENA(work, run(&search, work));
+    YK_TRY(yk_transfer_order_solve_greedy(problem, arena, &search.best));
+    YK_TRY_WITH_TEMPORARY_ARENA(work, run(&search, work));
     search.best->bound_s = fmin(search.best->bound_s, search.best->step_s);
     *out = search.best;
     return YK_OK;

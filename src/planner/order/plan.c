@@ -1,8 +1,8 @@
 #include "planner/order/plan.h"
 
 #include "cost/communication.h"
-#include "planner/search/trial.h"
-#include "program/layout.h"
+#include "planner/search/plan_evaluation.h"
+#include "program/message_layout.h"
 
 #include <math.h>
 
@@ -11,11 +11,11 @@ enum {
 };
 
 struct context {
-    struct yk_study *study;
+    struct yk_search_context *study;
     const struct yk_plan *plan;
     const struct yk_program *program;
     struct yk_arena *arena;
-    struct yk_order_problem *problem;
+    struct yk_transfer_order_problem *problem;
     struct yk_ring_devices ring;
     double largest_part;
 };
@@ -53,13 +53,16 @@ static yk_status set_times(const struct context *context)
             double backward_s = 0;
             double update_s = 0;
             struct yk_layer_costs *prices = context->study->costs;
-            YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_FORWARD, &forward_s));
+            YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_PASS_FORWARD,
+                                          &forward_s));
+            YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_PASS_BACKWARD,
+                                          &backward_s));
             YK_TRY(
-                yk_layer_costs_seconds(prices, device, l, samples, YK_COST_BACKWARD, &backward_s));
-            YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_UPDATE, &update_s));
+                yk_layer_costs_seconds(prices, device, l, samples, YK_COST_PASS_UPDATE, &update_s));
             backward_s += plan->layers[l].recompute ? forward_s : 0;
-            updates_s += update_s *
-                         (yk_plan_strategy(plan, l) == YK_REPLICATED ? 1 : group->members[i].part);
+            updates_s += update_s * (yk_plan_effective_strategy(plan, l) == YK_SHARDING_REPLICATED
+                                         ? 1
+                                         : group->members[i].part);
             compute_s[l] = fmax(compute_s[l], forward_s);
             compute_s[2 * L - l] = fmax(compute_s[2 * L - l], backward_s);
         }
@@ -69,14 +72,14 @@ static yk_status set_times(const struct context *context)
 }
 
 /* The first and the last op in the life of a buffer, in program order. */
-static int32_t first_of(const struct yk_lifetime *lifetime)
+static int32_t first_of(const struct yk_buffer_lifetime *lifetime)
 {
     const int32_t compute = lifetime->begin[YK_LANE_COMPUTE];
     const int32_t comm = lifetime->begin[YK_LANE_COMM];
     return compute == YK_OP_NONE || (comm != YK_OP_NONE && comm < compute) ? comm : compute;
 }
 
-static int32_t last_of(const struct yk_lifetime *lifetime)
+static int32_t last_of(const struct yk_buffer_lifetime *lifetime)
 {
     const int32_t compute = lifetime->end[YK_LANE_COMPUTE];
     const int32_t comm = lifetime->end[YK_LANE_COMM];
@@ -86,7 +89,7 @@ static int32_t last_of(const struct yk_lifetime *lifetime)
 /* Subtracts from each slot's room all memory of a rank that does not depend on the order. */
 static yk_status set_room(const struct context *context, int32_t rank)
 {
-    const struct yk_program_rank *list = &context->program->ranks[rank];
+    const struct yk_op_list *list = &context->program->ranks[rank];
     const int32_t L = context->plan->layer_count;
     struct yk_program_memory *memory = NULL;
     double *deltas = NULL;
@@ -97,7 +100,7 @@ static yk_status set_room(const struct context *context, int32_t rank)
         left -= memory->always_bytes[kind];
     }
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
-        const struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        const struct yk_buffer_lifetime *lifetime = &memory->lifetimes[i];
         if (lifetime->memory != YK_MEMORY_GATHERED && lifetime->memory != YK_MEMORY_GRADIENTS) {
             deltas[first_of(lifetime)] += lifetime->bytes;
             deltas[last_of(lifetime) + 1] -= lifetime->bytes;
@@ -127,48 +130,51 @@ static bool is_apart(const struct yk_program_layer *message, int32_t layer)
     return message->leader == layer && message->last_user == layer;
 }
 
-static enum yk_order_choice choice_of(const struct context *context, int32_t layer, bool open)
+static enum yk_transfer_order_strategy choice_of(const struct context *context, int32_t layer,
+                                                 bool open)
 {
     const struct yk_program_layer *message = &context->program->layers[layer];
-    switch (yk_plan_strategy(context->plan, layer)) {
-    case YK_KEPT:
+    switch (yk_plan_effective_strategy(context->plan, layer)) {
+    case YK_SHARDING_KEPT_AFTER_FORWARD:
         if (message->weight_bytes <= 0) {
-            return YK_ORDER_LOCAL;
+            return YK_TRANSFER_ORDER_LOCAL;
         }
         return open && is_apart(message, layer) &&
                        context->study->model->layers[layer].backward.count > 0
-                   ? YK_ORDER_OPEN
-                   : YK_ORDER_KEPT;
-    case YK_FULLY_SHARDED:
+                   ? YK_TRANSFER_ORDER_UNDECIDED
+                   : YK_TRANSFER_ORDER_KEPT;
+    case YK_SHARDING_FULLY_SHARDED:
         if (message->weight_bytes <= 0) {
-            return YK_ORDER_LOCAL;
+            return YK_TRANSFER_ORDER_LOCAL;
         }
         /* A layer that has no backward pass is not gathered for it. */
-        if (yk_layout_is_kept(context->program, layer) ||
+        if (yk_message_layout_is_kept(context->program, layer) ||
             context->study->model->layers[layer].backward.count == 0) {
-            return YK_ORDER_KEPT;
+            return YK_TRANSFER_ORDER_KEPT;
         }
-        return open && is_apart(message, layer) ? YK_ORDER_OPEN : YK_ORDER_FULLY_SHARDED;
-    case YK_SHARDED_STATE:
-        return message->gradient_bytes > 0 ? YK_ORDER_SHARDED_STATE : YK_ORDER_LOCAL;
-    case YK_REPLICATED:
-    case YK_STRATEGY_COUNT:
+        return open && is_apart(message, layer) ? YK_TRANSFER_ORDER_UNDECIDED
+                                                : YK_TRANSFER_ORDER_FULLY_SHARDED;
+    case YK_SHARDING_SHARDED_STATE:
+        return message->gradient_bytes > 0 ? YK_TRANSFER_ORDER_SHARDED_STATE
+                                           : YK_TRANSFER_ORDER_LOCAL;
+    case YK_SHARDING_REPLICATED:
+    case YK_SHARDING_STRATEGY_COUNT:
     default:
-        return YK_ORDER_LOCAL; /* add_buckets() changes the last of each bucket */
+        return YK_TRANSFER_ORDER_LOCAL; /* add_buckets() changes the last of each bucket */
     }
 }
 
 static yk_status set_layer(const struct context *context, int32_t layer, bool open)
 {
     const struct yk_program_layer *message = &context->program->layers[layer];
-    struct yk_order_layer *layer_problem = &context->problem->layers[layer];
+    struct yk_transfer_order_layer *layer_problem = &context->problem->layers[layer];
     *layer_problem =
-        (struct yk_order_layer){.choice = choice_of(context, layer, open), .blocks = 1};
-    if (layer_problem->choice == YK_ORDER_LOCAL) {
+        (struct yk_transfer_order_layer){.choice = choice_of(context, layer, open), .blocks = 1};
+    if (layer_problem->choice == YK_TRANSFER_ORDER_LOCAL) {
         return YK_OK;
     }
-    const bool gathered = layer_problem->choice != YK_ORDER_SHARDED_STATE;
-    layer_problem->blocks = yk_plan_blocks(context->plan, context->study->model, layer);
+    const bool gathered = layer_problem->choice != YK_TRANSFER_ORDER_SHARDED_STATE;
+    layer_problem->blocks = yk_plan_layer_block_count(context->plan, context->study->model, layer);
     layer_problem->weight_bytes = gathered ? message->weight_bytes : 0;
     layer_problem->gradient_bytes = message->gradient_bytes;
     YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_GATHER,
@@ -185,10 +191,11 @@ static yk_status set_layer(const struct context *context, int32_t layer, bool op
 static yk_status add_buckets(const struct context *context)
 {
     for (int32_t b = 0; b < context->program->bucket_count; b++) {
-        const struct yk_bucket *bucket = &context->program->buckets[b];
-        struct yk_order_layer *layer_problem =
+        const struct yk_gradient_bucket *bucket = &context->program->buckets[b];
+        struct yk_transfer_order_layer *layer_problem =
             &context->problem->layers[bucket->layers[bucket->layer_count - 1]];
-        *layer_problem = (struct yk_order_layer){.choice = YK_ORDER_REPLICATED, .blocks = 1};
+        *layer_problem =
+            (struct yk_transfer_order_layer){.choice = YK_TRANSFER_ORDER_REPLICATED, .blocks = 1};
         YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_REDUCE, bucket->bytes,
                             &layer_problem->scatter_s));
     }
@@ -228,16 +235,18 @@ static yk_status build_problem(struct context *context, bool open)
     return add_buckets(context);
 }
 
-yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *plan, bool open,
-                                struct yk_arena *arena, struct yk_order_problem **out)
+yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *study,
+                                                const struct yk_plan *plan, bool open,
+                                                struct yk_arena *arena,
+                                                struct yk_transfer_order_problem **out)
 {
     struct context context = {.study = study, .plan = plan, .arena = arena};
     struct yk_plan plain = *plan;
     struct yk_program *program = NULL;
     plain.transfer_count = 0;
     plain.prefetch = 1;
-    YK_TRY(
-        yk_program_compile_by(&plain, study->cluster, study->facts, study->sizes, NULL, &program));
+    YK_TRY(yk_program_compile_with_deadline(&plain, study->cluster, study->facts, study->sizes,
+                                            NULL, &program));
     context.program = program;
     const yk_status status = build_problem(&context, open);
     yk_program_destroy(program);
@@ -245,46 +254,53 @@ yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *pl
     return status;
 }
 
-static yk_status apply_order(const struct yk_order_problem *problem, const struct yk_order *order,
-                             struct yk_arena *arena, struct yk_plan *plan)
+static yk_status apply_order(const struct yk_transfer_order_problem *problem,
+                             const struct yk_transfer_order *order, struct yk_arena *arena,
+                             struct yk_plan *plan)
 {
-    YK_TRY(yk_order_transfers(problem, order, arena, &plan->transfers, &plan->transfer_count));
+    YK_TRY(yk_transfer_order_list_transfers(problem, order, arena, &plan->transfers,
+                                            &plan->transfer_count));
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        if (problem->layers[l].choice == YK_ORDER_OPEN) {
-            plan->layers[l].strategy = order->kept[l] ? YK_KEPT : YK_FULLY_SHARDED;
+        if (problem->layers[l].choice == YK_TRANSFER_ORDER_UNDECIDED) {
+            plan->layers[l].strategy =
+                order->kept[l] ? YK_SHARDING_KEPT_AFTER_FORWARD : YK_SHARDING_FULLY_SHARDED;
         }
     }
     return YK_OK;
 }
 
-static yk_status solve(const struct yk_study *study, const struct yk_order_plan_options *options,
-                       const struct yk_order_problem *problem, struct yk_arena *arena,
-                       struct yk_order **out)
+static yk_status solve(const struct yk_search_context *study,
+                       const struct yk_transfer_order_plan_options *options,
+                       const struct yk_transfer_order_problem *problem, struct yk_arena *arena,
+                       struct yk_transfer_order **out)
 {
-    const struct yk_order_options limits = {
+    const struct yk_transfer_order_options limits = {
         .budget_s = options->budget_s,
         .stop = study->request->search.stop,
     };
-    return options->method == YK_ORDER_METHOD_MILP ? yk_order_milp(problem, &limits, arena, out)
-                                                   : yk_order_greedy(problem, arena, out);
+    return options->method == YK_TRANSFER_ORDER_METHOD_MILP
+               ? yk_transfer_order_solve_milp(problem, &limits, arena, out)
+               : yk_transfer_order_solve_greedy(problem, arena, out);
 }
 
 /*
  * Slots do not model streams that run ahead of each other. If the program of an order needs more
  * memory than there is, the order is computed again with that much less room.
  */
-yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *options,
-                              struct yk_arena *arena, struct yk_plan *plan, bool *out_ordered)
+yk_status yk_transfer_order_plan_apply(struct yk_search_context *study,
+                                       const struct yk_transfer_order_plan_options *options,
+                                       struct yk_arena *arena, struct yk_plan *plan,
+                                       bool *out_ordered)
 {
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     *out_ordered = false;
-    YK_TRY(yk_order_plan_problem(study, plan, options->open, arena, &problem));
+    YK_TRY(yk_transfer_order_plan_create_problem(study, plan, options->open, arena, &problem));
     for (int32_t t = 0; options->max_bytes && t < yk_plan_slot_count(plan); t++) {
         problem->room_bytes[t] = fmin(problem->room_bytes[t], options->max_bytes[t]);
     }
     for (int32_t try = 0; try < TRIES && !*out_ordered; try++) {
-        struct yk_order *order = NULL;
-        struct yk_trial trial;
+        struct yk_transfer_order *order = NULL;
+        struct yk_plan_evaluation trial;
         struct yk_plan ordered = *plan;
         YK_TRY_NEW(arena, ordered.layers, plan->layer_count);
         for (int32_t l = 0; l < plan->layer_count; l++) {
@@ -295,16 +311,16 @@ yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan
             return status == YK_ERROR_NO_FIT ? YK_OK : status;
         }
         YK_TRY(apply_order(problem, order, arena, &ordered));
-        YK_TRY(yk_trial_run(study, &ordered, YK_TRIAL_MEMORY, &trial));
+        YK_TRY(yk_plan_evaluation_run(study, &ordered, YK_PLAN_EVALUATION_MEMORY_ONLY, &trial));
         *out_ordered = trial.fits;
         if (trial.refused) {
-            yk_trial_free(&trial);
+            yk_plan_evaluation_free(&trial);
             return YK_OK;
         }
         for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
             problem->room_bytes[t] -= trial.missing_bytes;
         }
-        yk_trial_free(&trial);
+        yk_plan_evaluation_free(&trial);
         if (*out_ordered) {
             *plan = ordered;
         }

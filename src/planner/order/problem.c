@@ -11,10 +11,10 @@
  *   memory_bytes      memory in total
  *   barrier           true or false; the default is false
  */
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include "base/json.h"
-#include "planner/order/slots.h"
+#include "planner/order/slot_window.h"
 
 #include <math.h>
 
@@ -29,7 +29,8 @@ static yk_status read_number(const struct yk_json *node, const char *key, double
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
     }
     if (!yk_json_number(node, &number)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key,
+                       yk_json_type_name(node));
     }
     if (!(number >= 0 && number <= max)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be from 0 to %g, not %g", key, max, number);
@@ -60,15 +61,15 @@ static yk_status read_list(const struct yk_json *root, const char *key, int32_t 
     }
     if (!yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list of numbers, not %s", key,
-                       yk_json_kind(list));
+                       yk_json_type_name(list));
     }
-    if (yk_json_count(list) != (size_t)count) {
+    if (yk_json_array_count(list) != (size_t)count) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must have one number for each of %d %s%s, not %zu",
-                       key, count, of, count == 1 ? "" : "s", yk_json_count(list));
+                       key, count, of, count == 1 ? "" : "s", yk_json_array_count(list));
     }
     YK_TRY_NEW(arena, numbers, count);
     for (size_t i = 0; i < (size_t)count; i++) {
-        const yk_status status = read_number(yk_json_at(list, i), key, max, &numbers[i]);
+        const yk_status status = read_number(yk_json_array_at(list, i), key, max, &numbers[i]);
         YK_TRY(yk_json_add_location(status, key, i, NULL));
     }
     *out = numbers;
@@ -76,19 +77,19 @@ static yk_status read_list(const struct yk_json *root, const char *key, int32_t 
 }
 
 static yk_status read_layers(const struct yk_json *root, struct yk_arena *arena,
-                             struct yk_order_problem *problem)
+                             struct yk_transfer_order_problem *problem)
 {
     const int32_t n = problem->layer_count;
     int32_t blocks = 0;
     double *comm_s = NULL;
     double *full_bytes = NULL;
-    YK_TRY(read_whole(root, "blocks", YK_ORDER_MAX_BLOCKS, &blocks));
+    YK_TRY(read_whole(root, "blocks", YK_TRANSFER_ORDER_MAX_BLOCKS, &blocks));
     YK_TRY(read_list(root, "comm_s", n, "layer", max_seconds, arena, &comm_s));
     YK_TRY(read_list(root, "full_bytes", n, "layer", max_bytes, arena, &full_bytes));
     YK_TRY_NEW(arena, problem->layers, n);
     for (int32_t i = 0; i < n; i++) {
-        problem->layers[i] = (struct yk_order_layer){
-            .choice = YK_ORDER_OPEN,
+        problem->layers[i] = (struct yk_transfer_order_layer){
+            .choice = YK_TRANSFER_ORDER_UNDECIDED,
             .blocks = blocks,
             .gather_s = comm_s[i],
             .scatter_s = comm_s[i],
@@ -100,15 +101,16 @@ static yk_status read_layers(const struct yk_json *root, struct yk_arena *arena,
 }
 
 static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena,
-                              struct yk_order_problem *problem)
+                              struct yk_transfer_order_problem *problem)
 {
     double static_bytes = 0;
     double memory_bytes = 0;
     if (!yk_json_is_object(root)) {
-        return yk_fail(YK_ERROR_INPUT, "an order problem is an object, not %s", yk_json_kind(root));
+        return yk_fail(YK_ERROR_INPUT, "an order problem is an object, not %s",
+                       yk_json_type_name(root));
     }
-    YK_TRY(read_whole(root, "layers", YK_ORDER_MAX_LAYERS, &problem->layer_count));
-    const int32_t slots = yk_order_slot_count(problem);
+    YK_TRY(read_whole(root, "layers", YK_TRANSFER_ORDER_MAX_LAYERS, &problem->layer_count));
+    const int32_t slots = yk_transfer_order_slot_count(problem);
     YK_TRY(read_layers(root, arena, problem));
     YK_TRY(read_list(root, "compute_s", slots, "slot", max_seconds, arena, &problem->compute_s));
     YK_TRY(
@@ -117,17 +119,18 @@ static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena
         read_number(yk_json_get(root, "static_bytes"), "static_bytes", max_bytes, &static_bytes));
     YK_TRY(
         read_number(yk_json_get(root, "memory_bytes"), "memory_bytes", max_bytes, &memory_bytes));
-    YK_TRY(yk_json_get_flag(root, "barrier", &problem->barrier));
+    YK_TRY(yk_json_get_bool(root, "barrier", &problem->barrier));
     for (int32_t t = 0; t < slots; t++) {
         problem->room_bytes[t] = memory_bytes - static_bytes - problem->room_bytes[t];
     }
     return YK_OK;
 }
 
-yk_status yk_order_problem_read(const char *text, size_t length, const char *source,
-                                struct yk_arena *arena, struct yk_order_problem **out)
+yk_status yk_transfer_order_problem_read(const char *text, size_t length, const char *source,
+                                         struct yk_arena *arena,
+                                         struct yk_transfer_order_problem **out)
 {
-    struct yk_order_problem *problem = NULL;
+    struct yk_transfer_order_problem *problem = NULL;
     YK_TRY_NEW(arena, problem, 1);
     YK_TRY_JSON(root, text, length, source, read_problem(root, arena, problem));
     *out = problem;

@@ -3,15 +3,15 @@
  * use. Blocks of one size are unit jobs with release times and deadlines, for which earliest
  * deadline first is optimal.
  */
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
-#include "planner/order/slots.h"
+#include "planner/order/slot_window.h"
 
 #include <string.h>
 
 struct sorting {
-    const struct yk_order_problem *problem;
-    struct yk_order *order;
+    const struct yk_transfer_order_problem *problem;
+    struct yk_transfer_order *order;
     int32_t slots;
     int32_t *sizes;     /* (n) the first layer with blocks of this size */
     int32_t *counts;    /* (slots) blocks of one size to assign to layers */
@@ -19,11 +19,13 @@ struct sorting {
     int32_t *scattered; /* (n) blocks scattered so far */
 };
 
-static bool has_same_blocks(const struct yk_order_layer *a, const struct yk_order_layer *b)
+static bool has_same_blocks(const struct yk_transfer_order_layer *a,
+                            const struct yk_transfer_order_layer *b)
 {
     return a->gather_s / a->blocks == b->gather_s / b->blocks &&
            a->weight_bytes / a->blocks == b->weight_bytes / b->blocks &&
-           yk_order_counts_weights(a->choice) == yk_order_counts_weights(b->choice);
+           yk_transfer_order_counts_weights(a->choice) ==
+               yk_transfer_order_counts_weights(b->choice);
 }
 
 static int32_t *cell(const struct sorting *sorting, int32_t layer, int32_t slot)
@@ -40,7 +42,8 @@ static void collect(const struct sorting *sorting, int32_t size, bool backward)
         sorting->scattered[i] = 0;
         for (int32_t t = 0; sorting->sizes[i] == size && t < sorting->slots; t++) {
             int32_t *blocks = cell(sorting, i, t);
-            if (*blocks > 0 && yk_order_slot_is_inside(sorting->problem, i, t) == backward) {
+            if (*blocks > 0 &&
+                yk_transfer_order_slot_is_before_backward(sorting->problem, i, t) == backward) {
                 sorting->counts[t] += *blocks;
                 sorting->left[i] += *blocks;
                 *blocks = 0;
@@ -66,7 +69,7 @@ static void sort_backward(const struct sorting *sorting, int32_t size)
     collect(sorting, size, true);
     for (int32_t t = 1; t < 2 * n; t++) {
         for (int32_t i = n - 1; i >= 0 && sorting->counts[t] > 0; i--) {
-            if (yk_order_slot_is_inside(sorting->problem, i, t)) {
+            if (yk_transfer_order_slot_is_before_backward(sorting->problem, i, t)) {
                 assign(sorting, i, t, sorting->left[i]);
             }
         }
@@ -76,15 +79,16 @@ static void sort_backward(const struct sorting *sorting, int32_t size)
 /* Forward uses the first layers first, each block after it is scattered. */
 static void sort_forward(const struct sorting *sorting, int32_t size)
 {
-    const struct yk_order_problem *problem = sorting->problem;
+    const struct yk_transfer_order_problem *problem = sorting->problem;
     const int32_t n = problem->layer_count;
     collect(sorting, size, false);
     for (int32_t k = 1; k < sorting->slots; k++) {
-        const int32_t t = yk_order_slot_after(sorting->slots, n, k);
+        const int32_t t = yk_transfer_order_shift_slot(sorting->slots, n, k);
         for (int32_t i = 0; i < n && sorting->counts[t] > 0; i++) {
             const int32_t gathered = problem->layers[i].blocks - sorting->left[i];
             if (sorting->left[i] > 0 &&
-                yk_order_window_has(yk_order_forward_window(problem, i), sorting->slots, t)) {
+                yk_transfer_order_slot_window_contains(yk_transfer_order_forward_window(problem, i),
+                                                       sorting->slots, t)) {
                 assign(sorting, i, t, sorting->scattered[i] - gathered);
             }
         }
@@ -94,12 +98,12 @@ static void sort_forward(const struct sorting *sorting, int32_t size)
     }
 }
 
-yk_status yk_order_sort_gathers(const struct yk_order_problem *problem, struct yk_order *order,
-                                struct yk_arena *arena)
+yk_status yk_transfer_order_sort_gathers(const struct yk_transfer_order_problem *problem,
+                                         struct yk_transfer_order *order, struct yk_arena *arena)
 {
     const int32_t n = problem->layer_count;
     struct sorting sorting = {
-        .problem = problem, .order = order, .slots = yk_order_slot_count(problem)};
+        .problem = problem, .order = order, .slots = yk_transfer_order_slot_count(problem)};
     YK_TRY_NEW(arena, sorting.sizes, n);
     YK_TRY_NEW(arena, sorting.counts, sorting.slots);
     YK_TRY_NEW(arena, sorting.left, n);

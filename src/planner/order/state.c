@@ -1,6 +1,6 @@
 #include "planner/order/state.h"
 
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 #include <string.h>
 
@@ -8,34 +8,35 @@ enum {
     WORD_BITS = 64
 };
 
-static void describe(struct yk_order_state *state)
+static void describe(struct yk_transfer_order_state *state)
 {
-    const struct yk_order_problem *problem = state->problem;
-    struct yk_order_op *op = state->ops;
+    const struct yk_transfer_order_problem *problem = state->problem;
+    struct yk_transfer_order_op *op = state->ops;
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        const struct yk_order_layer *layer = &problem->layers[i];
-        const bool counted = yk_order_counts_weights(layer->choice);
-        *op++ = (struct yk_order_op){layer->scatter_s / layer->blocks,
-                                     layer->gradient_bytes / layer->blocks};
-        *op++ = (struct yk_order_op){layer->gather_s / layer->blocks,
-                                     counted ? layer->weight_bytes / layer->blocks : 0};
-        state->scatter_windows[i] = yk_order_reduce_window(problem, i);
-        state->forward_windows[i] = yk_order_forward_window(problem, i);
-        state->backward_windows[i] = yk_order_backward_window(problem, i);
+        const struct yk_transfer_order_layer *layer = &problem->layers[i];
+        const bool counted = yk_transfer_order_counts_weights(layer->choice);
+        *op++ = (struct yk_transfer_order_op){layer->scatter_s / layer->blocks,
+                                              layer->gradient_bytes / layer->blocks};
+        *op++ = (struct yk_transfer_order_op){layer->gather_s / layer->blocks,
+                                              counted ? layer->weight_bytes / layer->blocks : 0};
+        state->scatter_windows[i] = yk_transfer_order_reduce_window(problem, i);
+        state->forward_windows[i] = yk_transfer_order_forward_window(problem, i);
+        state->backward_windows[i] = yk_transfer_order_backward_window(problem, i);
     }
     for (int32_t t = 0; t < state->slots; t++) {
-        state->limit_bytes[t] = yk_order_limit_bytes(problem->room_bytes[t]);
+        state->limit_bytes[t] = yk_transfer_order_memory_limit(problem->room_bytes[t]);
     }
 }
 
-yk_status yk_order_state_create(const struct yk_order_problem *problem, struct yk_arena *arena,
-                                struct yk_order_state **out)
+yk_status yk_transfer_order_state_create(const struct yk_transfer_order_problem *problem,
+                                         struct yk_arena *arena,
+                                         struct yk_transfer_order_state **out)
 {
     const int32_t n = problem->layer_count;
-    struct yk_order_state *state = NULL;
+    struct yk_transfer_order_state *state = NULL;
     YK_TRY_NEW(arena, state, 1);
     state->problem = problem;
-    state->slots = yk_order_slot_count(problem);
+    state->slots = yk_transfer_order_slot_count(problem);
     state->op_count = 2 * n;
     state->word_count = (state->op_count + WORD_BITS - 1) / WORD_BITS;
     YK_TRY_NEW(arena, state->ops, state->op_count);
@@ -48,32 +49,33 @@ yk_status yk_order_state_create(const struct yk_order_problem *problem, struct y
     YK_TRY_NEW(arena, state->load_s, state->slots);
     YK_TRY_NEW(arena, state->used_bytes, state->slots);
     YK_TRY_NEW(arena, state->limit_bytes, state->slots);
-    YK_TRY(yk_order_create(problem, arena, &state->order));
+    YK_TRY(yk_transfer_order_create(problem, arena, &state->order));
     describe(state);
     *out = state;
     return YK_OK;
 }
 
-static void set_present(struct yk_order_state *state, int32_t op, int32_t slot)
+static void set_present(struct yk_transfer_order_state *state, int32_t op, int32_t slot)
 {
     uint64_t *word = &state->present[(int64_t)slot * state->word_count + op / WORD_BITS];
     const uint64_t bit = (uint64_t)1 << (op % WORD_BITS);
-    *word = *yk_order_state_blocks(state, op, slot) > 0 ? *word | bit : *word & ~bit;
+    *word = *yk_transfer_order_state_blocks(state, op, slot) > 0 ? *word | bit : *word & ~bit;
 }
 
 /* Computes everything that follows from the order's blocks. */
-static void derive(struct yk_order_state *state)
+static void derive(struct yk_transfer_order_state *state)
 {
-    const struct yk_order_problem *problem = state->problem;
+    const struct yk_transfer_order_problem *problem = state->problem;
     memset(state->present, 0,
            (size_t)state->slots * (size_t)state->word_count * sizeof *state->present);
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        const struct yk_order_window gap = yk_order_gap(problem, i);
+        const struct yk_transfer_order_slot_window gap =
+            yk_transfer_order_between_steps_window(problem, i);
         const int64_t row = (int64_t)i * state->slots;
         int32_t scattered = 0;
         int32_t gathered = 0;
         for (int32_t k = 0; k < gap.length; k++) {
-            const int32_t t = yk_order_slot_after(state->slots, gap.first, k);
+            const int32_t t = yk_transfer_order_shift_slot(state->slots, gap.first, k);
             scattered += state->order->scatters[row + t];
             gathered += state->order->gathers[row + t];
             state->scattered[row + t] = scattered;
@@ -88,103 +90,110 @@ static void derive(struct yk_order_state *state)
             }
         }
     }
-    yk_order_loads_s(problem, state->order, state->load_s);
-    yk_order_memory_bytes(problem, state->order, state->used_bytes);
+    yk_transfer_order_link_times(problem, state->order, state->load_s);
+    yk_transfer_order_slot_memory(problem, state->order, state->used_bytes);
 }
 
-static bool is_kept(const struct yk_order_problem *problem, const bool *kept, int32_t layer)
+static bool is_kept(const struct yk_transfer_order_problem *problem, const bool *kept,
+                    int32_t layer)
 {
-    const enum yk_order_choice choice = problem->layers[layer].choice;
-    return choice == YK_ORDER_KEPT || (choice == YK_ORDER_OPEN && kept[layer]);
+    const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
+    return choice == YK_TRANSFER_ORDER_KEPT ||
+           (choice == YK_TRANSFER_ORDER_UNDECIDED && kept[layer]);
 }
 
-void yk_order_state_on_demand(struct yk_order_state *state, const bool *kept)
+void yk_transfer_order_state_set_on_demand(struct yk_transfer_order_state *state, const bool *kept)
 {
-    const struct yk_order_problem *problem = state->problem;
-    struct yk_order *order = state->order;
+    const struct yk_transfer_order_problem *problem = state->problem;
+    struct yk_transfer_order *order = state->order;
     const size_t cells = (size_t)problem->layer_count * (size_t)state->slots;
     memset(order->scatters, 0, cells * sizeof *order->scatters);
     memset(order->gathers, 0, cells * sizeof *order->gathers);
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const int64_t row = (int64_t)i * state->slots;
         const int32_t blocks = problem->layers[i].blocks;
-        const struct yk_order_window scatter = state->scatter_windows[i];
-        const struct yk_order_window forward = state->forward_windows[i];
-        const struct yk_order_window backward = state->backward_windows[i];
+        const struct yk_transfer_order_slot_window scatter = state->scatter_windows[i];
+        const struct yk_transfer_order_slot_window forward = state->forward_windows[i];
+        const struct yk_transfer_order_slot_window backward = state->backward_windows[i];
         order->kept[i] = is_kept(problem, kept, i);
         if (scatter.length > 0) {
             order->scatters[row + scatter.first] = blocks;
         }
         if (forward.length > 0) {
-            order->gathers[row + yk_order_window_last(forward, state->slots)] = blocks;
+            order->gathers[row + yk_transfer_order_slot_window_last(forward, state->slots)] =
+                blocks;
         }
         if (backward.length > 0 && !order->kept[i]) {
-            order->gathers[row + yk_order_window_last(backward, state->slots)] = blocks;
+            order->gathers[row + yk_transfer_order_slot_window_last(backward, state->slots)] =
+                blocks;
         }
     }
     derive(state);
 }
 
-void yk_order_state_load(struct yk_order_state *state, const struct yk_order *order)
+void yk_transfer_order_state_set(struct yk_transfer_order_state *state,
+                                 const struct yk_transfer_order *order)
 {
-    yk_order_copy(state->problem, order, state->order);
+    yk_transfer_order_copy(state->problem, order, state->order);
     derive(state);
 }
 
-double yk_order_state_step_s(const struct yk_order_state *state)
+double yk_transfer_order_state_step_s(const struct yk_transfer_order_state *state)
 {
-    return yk_order_step_s(state->problem, state->load_s);
+    return yk_transfer_order_step_s(state->problem, state->load_s);
 }
 
 /* Each block is gathered in a later slot than it is scattered in. */
-static bool keeps_blocks_apart(const struct yk_order_state *state, int32_t op, int32_t slot,
-                               int32_t direction)
+static bool keeps_blocks_apart(const struct yk_transfer_order_state *state, int32_t op,
+                               int32_t slot, int32_t direction)
 {
     const int64_t row = (int64_t)(op >> 1) * state->slots;
-    if (yk_order_op_is_all_gather(op) == (direction > 0)) {
+    if (yk_transfer_order_op_is_all_gather(op) == (direction > 0)) {
         return true;
     }
     if (direction < 0) {
-        const int32_t to = yk_order_slot_after(state->slots, slot, -1);
-        const int32_t before = yk_order_slot_after(state->slots, slot, -2);
+        const int32_t to = yk_transfer_order_shift_slot(state->slots, slot, -1);
+        const int32_t before = yk_transfer_order_shift_slot(state->slots, slot, -2);
         return state->gathered[row + to] < state->scattered[row + before];
     }
-    const int32_t to = yk_order_slot_after(state->slots, slot, 1);
+    const int32_t to = yk_transfer_order_shift_slot(state->slots, slot, 1);
     return state->forward_windows[op >> 1].length == 0 ||
            state->scattered[row + slot] > state->gathered[row + to];
 }
 
-bool yk_order_state_may_move(const struct yk_order_state *state, int32_t op, int32_t slot,
-                             int32_t direction, int32_t *out_reach)
+bool yk_transfer_order_state_may_move(const struct yk_transfer_order_state *state, int32_t op,
+                                      int32_t slot, int32_t direction, int32_t *out_reach)
 {
     const int32_t layer = op >> 1;
-    const bool gather = yk_order_op_is_all_gather(op);
-    const bool inside = gather && yk_order_slot_is_inside(state->problem, layer, slot);
-    const struct yk_order_window window = !gather  ? state->scatter_windows[layer]
-                                          : inside ? state->backward_windows[layer]
-                                                   : state->forward_windows[layer];
-    const int32_t at = yk_order_slot_after(state->slots, slot, -window.first);
+    const bool gather = yk_transfer_order_op_is_all_gather(op);
+    const bool inside =
+        gather && yk_transfer_order_slot_is_before_backward(state->problem, layer, slot);
+    const struct yk_transfer_order_slot_window window = !gather  ? state->scatter_windows[layer]
+                                                        : inside ? state->backward_windows[layer]
+                                                                 : state->forward_windows[layer];
+    const int32_t at = yk_transfer_order_shift_slot(state->slots, slot, -window.first);
     const int32_t reach = direction > 0 ? window.length - 1 - at : at;
     *out_reach = reach;
     return reach > 0 && (inside || keeps_blocks_apart(state, op, slot, direction));
 }
 
-void yk_order_state_move(struct yk_order_state *state, int32_t op, int32_t slot, int32_t direction)
+void yk_transfer_order_state_move(struct yk_transfer_order_state *state, int32_t op, int32_t slot,
+                                  int32_t direction)
 {
     const int32_t layer = op >> 1;
     const int64_t row = (int64_t)layer * state->slots;
-    const int32_t to = yk_order_slot_after(state->slots, slot, direction);
-    const struct yk_order_op *moved = &state->ops[op];
-    (*yk_order_state_blocks(state, op, slot))--;
-    (*yk_order_state_blocks(state, op, to))++;
+    const int32_t to = yk_transfer_order_shift_slot(state->slots, slot, direction);
+    const struct yk_transfer_order_op *moved = &state->ops[op];
+    (*yk_transfer_order_state_blocks(state, op, slot))--;
+    (*yk_transfer_order_state_blocks(state, op, to))++;
     set_present(state, op, slot);
     set_present(state, op, to);
     state->load_s[slot] -= moved->block_s;
     state->load_s[to] += moved->block_s;
-    if (yk_order_op_is_all_gather(op)) {
+    if (yk_transfer_order_op_is_all_gather(op)) {
         const int32_t earlier = direction > 0 ? slot : to;
         state->used_bytes[earlier] -= direction * moved->block_bytes;
-        if (!yk_order_slot_is_inside(state->problem, layer, slot)) {
+        if (!yk_transfer_order_slot_is_before_backward(state->problem, layer, slot)) {
             state->gathered[row + earlier] -= direction;
         }
     } else {

@@ -1,7 +1,7 @@
 #include "planner/placement/candidates.h"
 
 #include "planner/placement/evaluate.h"
-#include "sched/mapping.h"
+#include "sched/assignment.h"
 #include "sched/scheduler.h"
 
 #include <math.h>
@@ -15,71 +15,73 @@ enum {
     MAX_DESCENTS = 6,
 };
 
-yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
-                               struct yk_candidates *out)
+yk_status yk_placement_candidates_create(const struct yk_step_graph *step,
+                                         const struct yk_deadline *deadline,
+                                         struct yk_placement_candidates *out)
 {
-    struct yk_candidates candidates = {
+    struct yk_placement_candidates candidates = {
         .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
     yk_status status = yk_schedule_create(step->graph, &candidates.best);
     YK_THEN(yk_schedule_create(step->graph, &candidates.trial));
     if (status != YK_OK) {
-        yk_candidates_free(&candidates);
+        yk_placement_candidates_free(&candidates);
         return status;
     }
     *out = candidates;
     return YK_OK;
 }
 
-void yk_candidates_free(struct yk_candidates *candidates)
+void yk_placement_candidates_free(struct yk_placement_candidates *candidates)
 {
     yk_schedule_destroy(candidates->best);
     yk_schedule_destroy(candidates->trial);
-    *candidates = (struct yk_candidates){0};
+    *candidates = (struct yk_placement_candidates){0};
 }
 
-static bool is_over(const struct yk_candidates *candidates)
+static bool is_over(const struct yk_placement_candidates *candidates)
 {
     return candidates->trials > 0 && yk_deadline_has_passed(candidates->deadline);
 }
 
-static yk_status consider(struct yk_candidates *candidates, const struct yk_schedule *schedule,
-                          const struct yk_placement_fit *fit)
+static yk_status consider(struct yk_placement_candidates *candidates,
+                          const struct yk_schedule *schedule,
+                          const struct yk_placement_memory_fit *fit)
 {
     double step_s = 0;
     candidates->trials++;
-    YK_TRY(yk_evaluate_step_s(candidates->step, schedule, &step_s));
+    YK_TRY(yk_placement_evaluate_step_s(candidates->step, schedule, &step_s));
     if (isinf(candidates->step_s) ||
-        yk_evaluate_is_better(fit, step_s, &candidates->fit, candidates->step_s)) {
+        yk_placement_evaluate_is_better(fit, step_s, &candidates->fit, candidates->step_s)) {
         yk_schedule_copy(schedule, candidates->best);
         candidates->fit = *fit;
         candidates->step_s = step_s;
     }
     if (fit->fits && step_s < candidates->on_all_s &&
-        yk_schedule_count_devices(schedule) == candidates->step->graph->device_count) {
+        yk_schedule_count_used_devices(schedule) == candidates->step->graph->device_count) {
         candidates->on_all_s = step_s;
     }
     return YK_OK;
 }
 
-yk_status yk_candidates_consider(struct yk_candidates *candidates,
-                                 const struct yk_schedule *schedule)
+yk_status yk_placement_candidates_consider(struct yk_placement_candidates *candidates,
+                                           const struct yk_schedule *schedule)
 {
-    struct yk_placement_fit fit;
-    YK_TRY(yk_evaluate_memory(schedule, &fit));
+    struct yk_placement_memory_fit fit;
+    YK_TRY(yk_placement_evaluate_memory(schedule, &fit));
     return consider(candidates, schedule, &fit);
 }
 
-static yk_status consider_map(struct yk_candidates *candidates, const int32_t *devices)
+static yk_status consider_map(struct yk_placement_candidates *candidates, const int32_t *devices)
 {
-    struct yk_placement_fit fit;
-    YK_TRY(yk_evaluate_map(candidates->step, devices, candidates->trial, &fit));
+    struct yk_placement_memory_fit fit;
+    YK_TRY(yk_placement_evaluate_device_map(candidates->step, devices, candidates->trial, &fit));
     return consider(candidates, candidates->trial, &fit);
 }
 
 static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t device)
 {
     for (int32_t p = 0; p < device; p++) {
-        if (yk_stages_devices_are_equal(step, p, device)) {
+        if (yk_pipeline_stages_devices_are_equal(step, p, device)) {
             return false;
         }
     }
@@ -98,9 +100,9 @@ static int64_t micro_batch_ticks(const struct yk_step_graph *step, int32_t micro
     int64_t ticks = 0;
     for (int32_t l = 0; l < step->layer_count; l++) {
         const int32_t cell = micro_batch * step->layer_count + l;
-        ticks += yk_graph_cost(step->graph, step->forward[cell], device);
+        ticks += yk_graph_task_cost(step->graph, step->forward[cell], device);
         if (step->backward[cell] != YK_STEP_GRAPH_NO_TASK) {
-            ticks += yk_graph_cost(step->graph, step->backward[cell], device);
+            ticks += yk_graph_task_cost(step->graph, step->backward[cell], device);
         }
     }
     return ticks;
@@ -116,7 +118,7 @@ static bool holds_all_weights(const struct yk_step_graph *step, int32_t device)
 }
 
 /* Replicas: whole micro-batches on devices that hold the whole model, each where it ends first. */
-static yk_status consider_copies(struct yk_candidates *candidates, struct yk_arena *arena)
+static yk_status consider_copies(struct yk_placement_candidates *candidates, struct yk_arena *arena)
 {
     const struct yk_step_graph *step = candidates->step;
     const int32_t L = step->layer_count;
@@ -145,7 +147,7 @@ static yk_status consider_copies(struct yk_candidates *candidates, struct yk_are
     return consider_map(candidates, devices);
 }
 
-static yk_status consider_schedulers(struct yk_candidates *candidates)
+static yk_status consider_schedulers(struct yk_placement_candidates *candidates)
 {
     static const struct yk_scheduler *const quick[] = {&yk_scheduler_heft, &yk_scheduler_lookahead,
                                                        &yk_scheduler_heft_memory};
@@ -158,7 +160,7 @@ static yk_status consider_schedulers(struct yk_candidates *candidates)
         }
         const yk_status status = quick[i]->run(quick[i], &options, candidates->trial);
         if (status == YK_OK) {
-            YK_TRY(yk_candidates_consider(candidates, candidates->trial));
+            YK_TRY(yk_placement_candidates_consider(candidates, candidates->trial));
         } else if (status != YK_ERROR_NO_FIT) {
             return status;
         }
@@ -166,17 +168,17 @@ static yk_status consider_schedulers(struct yk_candidates *candidates)
     return YK_OK;
 }
 
-yk_status yk_candidates_add_divided(struct yk_candidates *candidates)
+yk_status yk_placement_candidates_add_divided(struct yk_placement_candidates *candidates)
 {
     if (candidates->step->micro_batch_count > 1) {
-        YK_TRY_IN_ARENA(arena, consider_copies(candidates, arena));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, consider_copies(candidates, arena));
     }
     return consider_schedulers(candidates);
 }
 
 /* A local search that moves layers across cuts. */
 struct descent {
-    struct yk_candidates *candidates;
+    struct yk_placement_candidates *candidates;
     int32_t *devices; /* (M, L) */
     double step_s;
     int32_t leader;    /* the best move: this layer, and those that share its weights, … */
@@ -197,14 +199,15 @@ static void move_layer(const struct descent *descent, int32_t leader, int32_t de
 
 static yk_status try_move(struct descent *descent, int32_t leader, int32_t device)
 {
-    struct yk_candidates *candidates = descent->candidates;
+    struct yk_placement_candidates *candidates = descent->candidates;
     const int32_t before = descent->devices[leader];
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     double step_s = 0;
     move_layer(descent, leader, device);
-    YK_TRY(yk_evaluate_map(candidates->step, descent->devices, candidates->trial, &fit));
+    YK_TRY(yk_placement_evaluate_device_map(candidates->step, descent->devices, candidates->trial,
+                                            &fit));
     YK_TRY(consider(candidates, candidates->trial, &fit));
-    YK_TRY(yk_evaluate_step_s(candidates->step, candidates->trial, &step_s));
+    YK_TRY(yk_placement_evaluate_step_s(candidates->step, candidates->trial, &step_s));
     move_layer(descent, leader, before);
     descent->allowance -= candidates->step->graph->task_count;
     if (fit.fits && step_s < descent->step_s) {
@@ -241,7 +244,7 @@ static yk_status go_down(struct descent *descent)
     return YK_OK;
 }
 
-static yk_status refine(struct yk_candidates *candidates, struct yk_arena *arena)
+static yk_status refine(struct yk_placement_candidates *candidates, struct yk_arena *arena)
 {
     const struct yk_step_graph *step = candidates->step;
     const int32_t cells = step->micro_batch_count * step->layer_count;
@@ -257,16 +260,16 @@ static yk_status refine(struct yk_candidates *candidates, struct yk_arena *arena
     return go_down(&descent);
 }
 
-yk_status yk_candidates_refine(struct yk_candidates *candidates)
+yk_status yk_placement_candidates_refine(struct yk_placement_candidates *candidates)
 {
     if (candidates->fit.fits) {
-        YK_TRY_IN_ARENA(arena, refine(candidates, arena));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, refine(candidates, arena));
     }
     return YK_OK;
 }
 
 /* Every micro-batch goes through the same stages. */
-static yk_status consider_stages(struct yk_candidates *candidates, struct yk_arena *arena)
+static yk_status consider_stages(struct yk_placement_candidates *candidates, struct yk_arena *arena)
 {
     const struct yk_step_graph *step = candidates->step;
     const int32_t L = step->layer_count;
@@ -274,9 +277,9 @@ static yk_status consider_stages(struct yk_candidates *candidates, struct yk_are
     /* In a small step, the first few cuts are improved by local search. */
     const int64_t size = (int64_t)step->graph->task_count * step->graph->device_count;
     const int32_t refined = size <= MAX_REFINED ? MAX_DESCENTS : 0;
-    struct yk_stages_list cuts = {0};
+    struct yk_pipeline_stages_list cuts = {0};
     int32_t *devices = NULL;
-    YK_TRY(yk_stages_propose(step, max_cuts(step), candidates->deadline, arena, &cuts));
+    YK_TRY(yk_pipeline_stages_propose(step, max_cuts(step), candidates->deadline, arena, &cuts));
     YK_TRY_NEW(arena, devices, (int64_t)M * L);
     for (int32_t i = 0; i < cuts.count && !is_over(candidates); i++) {
         for (int32_t k = 0; k < M * L; k++) {
@@ -290,7 +293,7 @@ static yk_status consider_stages(struct yk_candidates *candidates, struct yk_are
                 .step_s = INFINITY,
                 .allowance = MAX_EVALUATED,
             };
-            YK_TRY(yk_evaluate_step_s(step, candidates->trial, &descent.step_s));
+            YK_TRY(yk_placement_evaluate_step_s(step, candidates->trial, &descent.step_s));
             YK_TRY(go_down(&descent));
         }
     }
@@ -305,23 +308,24 @@ static yk_status consider_stages(struct yk_candidates *candidates, struct yk_are
     return YK_OK;
 }
 
-yk_status yk_candidates_add_undivided(struct yk_candidates *candidates)
+yk_status yk_placement_candidates_add_undivided(struct yk_placement_candidates *candidates)
 {
-    YK_TRY_IN_ARENA(arena, consider_stages(candidates, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, consider_stages(candidates, arena));
     return YK_OK;
 }
 
-yk_status yk_candidates_select(const struct yk_cost_book *whole, const int32_t *numbers,
-                               int32_t count, struct yk_arena *arena,
-                               struct yk_candidates_subset *out)
+yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
+                                         const int32_t *numbers, int32_t count,
+                                         struct yk_arena *arena,
+                                         struct yk_placement_candidates_subset *out)
 {
-    struct yk_device_facts *facts = NULL;
+    struct yk_device_measurements *facts = NULL;
     YK_TRY_NEW(arena, out->devices, count);
     YK_TRY_NEW(arena, facts, count);
     YK_TRY_NEW(arena, out->links, (int64_t)count * count);
     for (int32_t p = 0; p < count; p++) {
         out->devices[p] = whole->cluster->devices[numbers[p]];
-        facts[p] = yk_device_facts_at(whole->facts, numbers[p]);
+        facts[p] = yk_device_measurements_of_device(whole->facts, numbers[p]);
         for (int32_t q = 0; q < count; q++) {
             out->links[(int64_t)p * count + q] =
                 *yk_cluster_link(whole->cluster, numbers[p], numbers[q]);
@@ -346,7 +350,7 @@ struct subset {
 
 /* Considers the subset's best schedule on the whole cluster. Tasks have the same numbers. */
 static yk_status translate(const struct subset *subset, const struct yk_schedule *schedule,
-                           struct yk_candidates *candidates)
+                           struct yk_placement_candidates *candidates)
 {
     const int32_t n = schedule->graph->task_count;
     int32_t *devices = NULL;
@@ -358,29 +362,30 @@ static yk_status translate(const struct subset *subset, const struct yk_schedule
         devices[task] = subset->numbers[schedule->devices[task]];
         priorities[task] = n - k;
     }
-    const struct yk_mapping mapping = {.devices = devices, .priorities = priorities};
-    YK_TRY(yk_mapping_run(&mapping, candidates->trial));
-    return yk_candidates_consider(candidates, candidates->trial);
+    const struct yk_assignment mapping = {.devices = devices, .priorities = priorities};
+    YK_TRY(yk_assignment_schedule(&mapping, candidates->trial));
+    return yk_placement_candidates_consider(candidates, candidates->trial);
 }
 
-static yk_status consider_subset(const struct subset *subset, struct yk_candidates *candidates)
+static yk_status consider_subset(const struct subset *subset,
+                                 struct yk_placement_candidates *candidates)
 {
-    struct yk_candidates_subset selected;
+    struct yk_placement_candidates_subset selected;
     struct yk_step_graph_spec spec = candidates->step->spec;
     struct yk_step_graph *step = NULL;
-    struct yk_candidates own = {0};
-    YK_TRY(
-        yk_candidates_select(spec.book, subset->numbers, subset->count, subset->arena, &selected));
+    struct yk_placement_candidates own = {0};
+    YK_TRY(yk_placement_candidates_select(spec.book, subset->numbers, subset->count, subset->arena,
+                                          &selected));
     spec.book = &selected.book;
     YK_TRY(yk_step_graph_create(&spec, &step));
-    yk_status status = yk_candidates_create(step, candidates->deadline, &own);
-    YK_THEN(yk_candidates_add_undivided(&own));
-    YK_THEN(yk_candidates_add_divided(&own));
+    yk_status status = yk_placement_candidates_create(step, candidates->deadline, &own);
+    YK_THEN(yk_placement_candidates_add_undivided(&own));
+    YK_THEN(yk_placement_candidates_add_divided(&own));
     candidates->trials += own.trials;
     if (status == YK_OK && isfinite(own.step_s)) {
         status = translate(subset, own.best, candidates);
     }
-    yk_candidates_free(&own);
+    yk_placement_candidates_free(&own);
     yk_step_graph_destroy(step);
     return status;
 }
@@ -405,7 +410,7 @@ static bool is_repeated(const struct yk_step_graph *step, const struct subset *s
     for (int32_t other = 0; other < node; other++) {
         bool alike = list_node(cluster, other, room) == subset->count;
         for (int32_t p = 0; alike && p < subset->count; p++) {
-            alike = yk_stages_devices_are_equal(step, room[p], subset->numbers[p]);
+            alike = yk_pipeline_stages_devices_are_equal(step, room[p], subset->numbers[p]);
         }
         if (alike) {
             return true;
@@ -414,7 +419,7 @@ static bool is_repeated(const struct yk_step_graph *step, const struct subset *s
     return false;
 }
 
-static yk_status consider_node(struct yk_candidates *candidates, int32_t node,
+static yk_status consider_node(struct yk_placement_candidates *candidates, int32_t node,
                                struct yk_arena *arena)
 {
     const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
@@ -428,13 +433,13 @@ static yk_status consider_node(struct yk_candidates *candidates, int32_t node,
                : YK_OK;
 }
 
-yk_status yk_candidates_add_nodes(struct yk_candidates *candidates)
+yk_status yk_placement_candidates_add_nodes(struct yk_placement_candidates *candidates)
 {
     const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
     for (int32_t node = 0; cluster->node_count > 1 && node < cluster->node_count &&
                            !yk_deadline_has_passed(candidates->deadline);
          node++) {
-        YK_TRY_IN_ARENA(arena, consider_node(candidates, node, arena));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, consider_node(candidates, node, arena));
     }
     return YK_OK;
 }

@@ -1,22 +1,23 @@
 #include "planner/placement/evaluate.h"
 
-#include "sched/mapping.h"
+#include "sched/assignment.h"
 #include "sched/schedule.h"
 #include "sched/timeline/group_devices.h"
 
 #include <math.h>
 #include <string.h>
 
-yk_status yk_evaluate_memory(const struct yk_schedule *schedule, struct yk_placement_fit *out)
+yk_status yk_placement_evaluate_memory(const struct yk_schedule *schedule,
+                                       struct yk_placement_memory_fit *out)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_placement_fit report = {.fits = true};
+    struct yk_placement_memory_fit report = {.fits = true};
     int64_t peaks[YK_GRAPH_MAX_DEVICES];
     YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
     for (int32_t p = 0; p < graph->device_count; p++) {
         const int64_t missing = peaks[p] - graph->devices[p].memory_bytes;
         if (missing > report.missing_bytes) {
-            report = (struct yk_placement_fit){false, p, missing};
+            report = (struct yk_placement_memory_fit){false, p, missing};
         }
     }
     *out = report;
@@ -27,7 +28,7 @@ struct trials {
     const struct yk_step_graph *step;
     struct yk_schedule *trial;
     struct yk_schedule *best;
-    struct yk_placement_fit best_fit;
+    struct yk_placement_memory_fit best_fit;
     bool found;
     int32_t *task_devices; /* (n) */
     int64_t *priorities;   /* (n) backward before forward, then earlier micro-batches */
@@ -53,9 +54,9 @@ static void set_priorities(struct trials *trials)
     const int64_t M = step->micro_batch_count;
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_graph_task *task = &step->tasks[i];
-        trials->priorities[i] = task->pass == YK_COST_UPDATE    ? 0
-                                : task->pass == YK_COST_FORWARD ? M - task->micro_batch
-                                                                : 2 * M - task->micro_batch;
+        trials->priorities[i] = task->pass == YK_COST_PASS_UPDATE    ? 0
+                                : task->pass == YK_COST_PASS_FORWARD ? M - task->micro_batch
+                                                                     : 2 * M - task->micro_batch;
     }
 }
 
@@ -79,23 +80,24 @@ static void set_gates(struct trials *trials, int32_t in_flight)
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t earlier = step->tasks[i].micro_batch - in_flight;
         const bool begins = graph->in_first[i + 1] == graph->in_first[i];
-        trials->gates[i] = begins && earlier >= 0 ? last_task(step, earlier) : YK_MAPPING_NO_GATE;
+        trials->gates[i] =
+            begins && earlier >= 0 ? last_task(step, earlier) : YK_ASSIGNMENT_NO_PREDECESSOR;
     }
 }
 
 static yk_status try_order(struct trials *trials, const int64_t *priorities, int32_t in_flight)
 {
-    struct yk_placement_fit fit = {0};
+    struct yk_placement_memory_fit fit = {0};
     set_gates(trials, in_flight);
-    const struct yk_mapping mapping = {trials->task_devices, priorities, trials->gates};
-    YK_TRY(yk_mapping_run(&mapping, trials->trial));
+    const struct yk_assignment mapping = {trials->task_devices, priorities, trials->gates};
+    YK_TRY(yk_assignment_schedule(&mapping, trials->trial));
     if (trials->best_fit.fits && trials->trial->makespan >= trials->best->makespan) {
         return YK_OK; /* counting memory is slow, and it cannot be the best */
     }
-    YK_TRY(yk_evaluate_memory(trials->trial, &fit));
+    YK_TRY(yk_placement_evaluate_memory(trials->trial, &fit));
     if (!trials->found ||
-        yk_evaluate_is_better(&fit, (double)trials->trial->makespan, &trials->best_fit,
-                              (double)trials->best->makespan)) {
+        yk_placement_evaluate_is_better(&fit, (double)trials->trial->makespan, &trials->best_fit,
+                                        (double)trials->best->makespan)) {
         yk_schedule_copy(trials->trial, trials->best);
         trials->best_fit = fit;
         trials->found = true;
@@ -141,7 +143,7 @@ static bool holds_weights(const struct trials *trials)
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t device = trials->task_devices[i];
         resident_bytes[device] += yk_group_devices_added_bytes(&groups, i, device);
-        yk_group_devices_assign(&groups, i, device);
+        yk_group_devices_add_task(&groups, i, device);
         if (resident_bytes[device] > graph->devices[device].memory_bytes) {
             return false;
         }
@@ -168,8 +170,9 @@ static yk_status try_orders(struct trials *trials, const int32_t *devices, struc
     return M > 1 ? try_fewer_in_flight(trials, count_devices(step, devices)) : YK_OK;
 }
 
-yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devices,
-                          struct yk_schedule *schedule, struct yk_placement_fit *out)
+yk_status yk_placement_evaluate_device_map(const struct yk_step_graph *step, const int32_t *devices,
+                                           struct yk_schedule *schedule,
+                                           struct yk_placement_memory_fit *out)
 {
     struct trials trials = {.step = step, .best = schedule};
     struct yk_arena *arena = NULL;
@@ -252,18 +255,18 @@ static yk_status find_busiest(const struct yk_step_graph *step, const struct yk_
     return YK_OK;
 }
 
-yk_status yk_evaluate_traffic_s(const struct yk_step_graph *step,
-                                const struct yk_schedule *schedule, double *out)
+yk_status yk_placement_evaluate_busiest_port_s(const struct yk_step_graph *step,
+                                               const struct yk_schedule *schedule, double *out)
 {
-    YK_TRY_IN_ARENA(arena, find_busiest(step, schedule, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, find_busiest(step, schedule, arena, out));
     return YK_OK;
 }
 
-yk_status yk_evaluate_step_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
-                             double *out)
+yk_status yk_placement_evaluate_step_s(const struct yk_step_graph *step,
+                                       const struct yk_schedule *schedule, double *out)
 {
     double busiest_s = 0;
-    YK_TRY(yk_evaluate_traffic_s(step, schedule, &busiest_s));
-    *out = fmax(busiest_s, yk_graph_time(step->graph, schedule->makespan));
+    YK_TRY(yk_placement_evaluate_busiest_port_s(step, schedule, &busiest_s));
+    *out = fmax(busiest_s, yk_graph_ticks_to_time(step->graph, schedule->makespan));
     return YK_OK;
 }

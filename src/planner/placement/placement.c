@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "planner/placement/auto.h"
+#include "planner/placement/accelerate_auto.h"
 #include "planner/placement/candidates.h"
-#include "sched/bound/bound.h"
+#include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
 
@@ -13,15 +13,16 @@
 
 /* The best candidate over all numbers of micro-batches. */
 struct best_candidate {
-    struct yk_candidates candidates; /* those with the best; its step is NULL if there is none */
-    double on_all_s;                 /* of the best that uses all devices, or INFINITY */
+    struct yk_placement_candidates
+        candidates;  /* those with the best; its step is NULL if there is none */
+    double on_all_s; /* of the best that uses all devices, or INFINITY */
     int32_t on_all_micro_batches;
 };
 
 struct context {
     const struct yk_placement_request *request;
     struct yk_placements *out;
-    const struct yk_modules *modules;
+    const struct yk_module_tree *modules;
     struct best_candidate pipeline; /* its step is NULL before search_pipeline() */
     double started_s;
     struct yk_deadline deadline; /* of this phase */
@@ -94,16 +95,16 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
                         struct yk_placement *placement)
 {
     const struct yk_graph *graph = placement->step->graph;
-    const struct yk_device_facts *facts = context->request->book->facts;
+    const struct yk_device_measurements *facts = context->request->book->facts;
     const struct yk_cluster *cluster = context->request->book->cluster;
     placement->schedule = schedule;
-    YK_TRY(yk_evaluate_step_s(placement->step, schedule, &placement->step_s));
-    YK_TRY(yk_evaluate_memory(schedule, &placement->fit));
+    YK_TRY(yk_placement_evaluate_step_s(placement->step, schedule, &placement->step_s));
+    YK_TRY(yk_placement_evaluate_memory(schedule, &placement->fit));
     if (!placement->fit.fits) {
         /* In the graph, a device smaller than its driver context has no memory. */
         const int32_t device = placement->fit.device;
         placement->fit.missing_bytes +=
-            (int64_t)fmax(0, yk_device_facts_context_bytes(facts, cluster, device) -
+            (int64_t)fmax(0, yk_device_measurements_context_bytes(facts, cluster, device) -
                                  cluster->devices[device].memory_bytes);
     }
     YK_TRY_NEW(context->out->arena, placement->peak_bytes, graph->device_count);
@@ -111,21 +112,22 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
     for (int32_t p = 0; p < graph->device_count; p++) {
         /* Unused devices have no driver context. */
         if (placement->peak_bytes[p] > 0) {
-            placement->peak_bytes[p] += (int64_t)yk_device_facts_context_bytes(facts, cluster, p);
+            placement->peak_bytes[p] +=
+                (int64_t)yk_device_measurements_context_bytes(facts, cluster, p);
         }
     }
     YK_TRY(read_devices(context, placement));
     /* A divided layer is mapped to the device of its first micro-batch, which updates it. */
     return placement->map ? YK_OK
-                          : yk_module_map_of_layers(placement->step->model, placement->devices,
-                                                    context->modules, graph->device_count,
-                                                    context->out->arena, &placement->map);
+                          : yk_device_map_from_layers(placement->step->model, placement->devices,
+                                                      context->modules, graph->device_count,
+                                                      context->out->arena, &placement->map);
 }
 
 /* Whether a module, or one inside it, has parameters. */
-static bool has_parameters(const struct yk_modules *modules, const char *name)
+static bool has_parameters(const struct yk_module_tree *modules, const char *name)
 {
-    const int32_t module = yk_modules_find(modules, name);
+    const int32_t module = yk_module_tree_find(modules, name);
     for (int32_t i = 0; module != YK_MODULE_NONE && i < modules->tensor_count; i++) {
         const struct yk_module_tensor *tensor = &modules->tensors[i];
         if (!tensor->buffer && tensor->module >= module &&
@@ -137,13 +139,13 @@ static bool has_parameters(const struct yk_modules *modules, const char *name)
 }
 
 /* The number of places of the layer's parameters, 1 or 2 for several; `*first` is the first. */
-static int32_t spread_of(const struct context *context, const struct yk_module_map *map,
+static int32_t spread_of(const struct context *context, const struct yk_device_map *map,
                          const struct yk_layer *layer, int32_t *first)
 {
     int32_t spread = 1;
     for (int32_t i = 0; i < layer->module_count; i++) {
-        int32_t places[2] = {YK_PLACE_NONE, YK_PLACE_NONE};
-        const int32_t count = yk_module_map_spread(map, layer->modules[i], 2, places);
+        int32_t places[2] = {YK_DEVICE_MAP_UNASSIGNED, YK_DEVICE_MAP_UNASSIGNED};
+        const int32_t count = yk_device_map_list_places(map, layer->modules[i], 2, places);
         *first = i == 0 ? places[0] : *first;
         const bool apart = count > 1 || (count > 0 && places[0] != *first);
         spread = apart && has_parameters(context->modules, layer->modules[i]) ? 2 : spread;
@@ -152,26 +154,26 @@ static int32_t spread_of(const struct context *context, const struct yk_module_m
 }
 
 /* Evaluates `map`. A layer is placed where its first module is. */
-static yk_status apply_map(struct context *context, const struct yk_module_map *map,
+static yk_status apply_map(struct context *context, const struct yk_device_map *map,
                            struct yk_placement *placement)
 {
     const struct yk_step_graph *step = placement->step;
     const int32_t L = step->layer_count;
     int32_t *devices = NULL;
     struct yk_schedule *schedule = NULL;
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     placement->map = map;
     YK_TRY_NEW(context->out->arena, devices, (int64_t)step->micro_batch_count * L);
     for (int32_t l = 0; l < L; l++) {
         const struct yk_layer *layer = &step->model->layers[yk_step_graph_weight_owner(step, l)];
-        int32_t places[1] = {YK_PLACE_NONE};
+        int32_t places[1] = {YK_DEVICE_MAP_UNASSIGNED};
         if (spread_of(context, map, layer, places) > 1 && !placement->remark) {
             placement->remark = "a layer is spread over several places; it is counted where its "
                                 "first module is";
         }
         if (places[0] < 0) {
             (void)!yk_fail(YK_ERROR_NO_FIT, "%s is kept on the %s, where nothing is trained",
-                           layer->name, places[0] == YK_PLACE_CPU ? "host" : "disk");
+                           layer->name, places[0] == YK_DEVICE_MAP_CPU ? "host" : "disk");
             return refuse(context, placement);
         }
         for (int32_t m = 0; m < step->micro_batch_count; m++) {
@@ -179,7 +181,7 @@ static yk_status apply_map(struct context *context, const struct yk_module_map *
         }
     }
     YK_TRY(yk_schedule_create(step->graph, &schedule));
-    const yk_status status = yk_evaluate_map(step, devices, schedule, &fit);
+    const yk_status status = yk_placement_evaluate_device_map(step, devices, schedule, &fit);
     if (status != YK_OK) {
         yk_schedule_destroy(schedule);
         return status;
@@ -214,36 +216,38 @@ static bool is_worth_trying(const struct context *context, int32_t micro_batches
 }
 
 /* Keeps the candidates if they contain the best so far; frees the others. */
-static void keep_better(struct best_candidate *choice, struct yk_candidates *candidates)
+static void keep_better(struct best_candidate *choice, struct yk_placement_candidates *candidates)
 {
-    const struct yk_candidates *before = &choice->candidates;
-    const bool better = !before->step || yk_evaluate_is_better(&candidates->fit, candidates->step_s,
-                                                               &before->fit, before->step_s);
+    const struct yk_placement_candidates *before = &choice->candidates;
+    const bool better =
+        !before->step || yk_placement_evaluate_is_better(&candidates->fit, candidates->step_s,
+                                                         &before->fit, before->step_s);
     if (candidates->on_all_s < choice->on_all_s) {
         choice->on_all_s = candidates->on_all_s;
         choice->on_all_micro_batches = candidates->step->micro_batch_count;
     }
     if (better) {
-        yk_candidates_free(&choice->candidates);
+        yk_placement_candidates_free(&choice->candidates);
         choice->candidates = *candidates;
     } else {
-        yk_candidates_free(candidates);
+        yk_placement_candidates_free(candidates);
     }
 }
 
 /* Considers the placements of other algorithms for the same step. */
-static yk_status consider_others(const struct context *context, struct yk_candidates *candidates)
+static yk_status consider_others(const struct context *context,
+                                 struct yk_placement_candidates *candidates)
 {
     for (int32_t i = 0; i < context->out->count; i++) {
         const struct yk_placement *placement = &context->out->placements[i];
         if (placement->step == candidates->step && placement->schedule && !placement->divided) {
-            YK_TRY(yk_candidates_consider(candidates, placement->schedule));
+            YK_TRY(yk_placement_candidates_consider(candidates, placement->schedule));
         }
     }
     return YK_OK;
 }
 
-typedef yk_status (*filler)(struct yk_candidates *candidates);
+typedef yk_status (*filler)(struct yk_placement_candidates *candidates);
 
 /* Whether building and evaluating the step graph, about equally long, would exceed the deadline. */
 static bool is_too_long(const struct context *context, int32_t micro_batches)
@@ -272,21 +276,21 @@ static yk_status search_micro_batches(struct context *context, filler fill,
             continue;
         }
         const struct yk_step_graph *step = NULL;
-        struct yk_candidates candidates;
+        struct yk_placement_candidates candidates;
         YK_TRY(get_step_graph(context, M, &step));
-        YK_TRY(yk_candidates_create(step, &context->deadline, &candidates));
+        YK_TRY(yk_placement_candidates_create(step, &context->deadline, &candidates));
         yk_status status = fill(&candidates);
         context->out->trials += candidates.trials;
         context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
         YK_THEN(consider_others(context, &candidates));
         if (status != YK_OK) {
-            yk_candidates_free(&candidates);
+            yk_placement_candidates_free(&candidates);
             return status;
         }
         if (isfinite(candidates.step_s)) {
             keep_better(choice, &candidates);
         } else {
-            yk_candidates_free(&candidates);
+            yk_placement_candidates_free(&candidates);
         }
         if (search->progress) {
             search->progress(search->progress_user, "best", (double)k / MAX_MICRO_BATCHES);
@@ -300,7 +304,7 @@ static yk_status explain(struct context *context, const struct best_candidate *c
 {
     const struct yk_step_graph *step = choice->candidates.step;
     const int32_t P = step->graph->device_count;
-    const int32_t used = yk_schedule_count_devices(choice->candidates.best);
+    const int32_t used = yk_schedule_count_used_devices(choice->candidates.best);
     if (used == P || !choice->candidates.fit.fits) {
         return YK_OK;
     }
@@ -315,7 +319,7 @@ static yk_status explain(struct context *context, const struct best_candidate *c
     if (isinf(choice->on_all_s)) {
         yk_text_add(&note, "no way was found that uses all of them and fits");
     } else {
-        char time[YK_UNITS_SIZE];
+        char time[YK_UNITS_BUFFER_SIZE];
         yk_units_format(choice->on_all_s, YK_UNIT_SECONDS, time);
         yk_text_addf(
             &note,
@@ -324,11 +328,11 @@ static yk_status explain(struct context *context, const struct best_candidate *c
             time, choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
             100 * (choice->on_all_s / choice->candidates.step_s - 1));
     }
-    return yk_text_move(&note, context->out->arena, &context->out->note);
+    return yk_text_move_to_arena(&note, context->out->arena, &context->out->note);
 }
 
 /* Annealing ignores the traffic of ports, so its result is evaluated again. */
-static yk_status anneal(struct context *context, struct yk_candidates *candidates)
+static yk_status anneal(struct context *context, struct yk_placement_candidates *candidates)
 {
     const struct yk_scheduler_options *search = &context->request->search;
     const double left_s = context->deadline.at_s - yk_deadline_now_s(&context->deadline.clock);
@@ -336,11 +340,11 @@ static yk_status anneal(struct context *context, struct yk_candidates *candidate
     if (!candidates->fit.fits || left_s <= 0) {
         return YK_OK;
     }
-    YK_TRY(yk_bound_compute(candidates->step->graph, &bound));
+    YK_TRY(yk_makespan_bound_compute(candidates->step->graph, &bound));
     yk_schedule_copy(candidates->best, candidates->trial);
     YK_TRY(yk_anneal_run(search, fmin(left_s, annealing_part * search->budget_s), bound,
                          candidates->trial));
-    return yk_candidates_consider(candidates, candidates->trial);
+    return yk_placement_candidates_consider(candidates, candidates->trial);
 }
 
 static yk_status copy_best(struct context *context, const struct best_candidate *choice,
@@ -361,9 +365,9 @@ static yk_status search_pipeline(struct context *context, double part)
     }
     *choice = (struct best_candidate){.on_all_s = INFINITY};
     begin_phase(context, part);
-    YK_TRY(search_micro_batches(context, yk_candidates_add_undivided, choice));
+    YK_TRY(search_micro_batches(context, yk_placement_candidates_add_undivided, choice));
     const int64_t before = choice->candidates.trials;
-    YK_TRY(yk_candidates_refine(&choice->candidates));
+    YK_TRY(yk_placement_candidates_refine(&choice->candidates));
     context->out->trials += choice->candidates.trials - before;
     context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
     return YK_OK;
@@ -376,20 +380,20 @@ static yk_status place_pipeline(struct context *context, struct yk_placement *pl
     return copy_best(context, &context->pipeline, placement);
 }
 
-static yk_status fill_divided(struct yk_candidates *candidates)
+static yk_status fill_divided(struct yk_placement_candidates *candidates)
 {
-    YK_TRY(yk_candidates_add_divided(candidates));
-    return yk_candidates_add_nodes(candidates);
+    YK_TRY(yk_placement_candidates_add_divided(candidates));
+    return yk_placement_candidates_add_nodes(candidates);
 }
 
 /* The algorithm best, starting from the best pipeline. */
 static yk_status search(struct context *context, struct best_candidate *choice,
                         struct yk_placement *placement)
 {
-    const struct yk_candidates *pipeline = &context->pipeline.candidates;
+    const struct yk_placement_candidates *pipeline = &context->pipeline.candidates;
     begin_phase(context, candidates_part);
-    YK_TRY(yk_candidates_create(pipeline->step, &context->deadline, &choice->candidates));
-    YK_TRY(yk_candidates_consider(&choice->candidates, pipeline->best));
+    YK_TRY(yk_placement_candidates_create(pipeline->step, &context->deadline, &choice->candidates));
+    YK_TRY(yk_placement_candidates_consider(&choice->candidates, pipeline->best));
     YK_TRY(search_micro_batches(context, fill_divided, choice));
     begin_phase(context, 1);
     YK_TRY(anneal(context, &choice->candidates));
@@ -401,9 +405,9 @@ static yk_status place_best(struct context *context, struct yk_placement *placem
 {
     YK_TRY(search_pipeline(context, pipeline_part));
     struct best_candidate choice = context->pipeline;
-    choice.candidates = (struct yk_candidates){0};
+    choice.candidates = (struct yk_placement_candidates){0};
     const yk_status status = search(context, &choice, placement);
-    yk_candidates_free(&choice.candidates);
+    yk_placement_candidates_free(&choice.candidates);
     return status;
 }
 
@@ -429,22 +433,22 @@ static int64_t host_bytes(const struct yk_cluster *cluster, int32_t listed)
          p++) {
         bytes += cluster->devices[p].is_cpu ? cluster->devices[p].memory_bytes : 0;
     }
-    return bytes > 0 ? (int64_t)bytes : YK_AUTO_NO_CPU;
+    return bytes > 0 ? (int64_t)bytes : YK_ACCELERATE_AUTO_NO_CPU;
 }
 
 /* Replaces Accelerate's device numbers by the cluster's. */
-static yk_status renumber(const struct yk_module_map *map, const int32_t *numbers,
-                          struct yk_arena *arena, const struct yk_module_map **out)
+static yk_status renumber(const struct yk_device_map *map, const int32_t *numbers,
+                          struct yk_arena *arena, const struct yk_device_map **out)
 {
-    struct yk_module_map *copy = NULL;
-    struct yk_module_map_entry *entries = NULL;
+    struct yk_device_map *copy = NULL;
+    struct yk_device_map_entry *entries = NULL;
     YK_TRY_NEW(arena, copy, 1);
     YK_TRY_NEW(arena, entries, map->count);
     for (int32_t i = 0; i < map->count; i++) {
         entries[i] = map->entries[i];
         entries[i].place = entries[i].place >= 0 ? numbers[entries[i].place] : entries[i].place;
     }
-    *copy = (struct yk_module_map){entries, map->count};
+    *copy = (struct yk_device_map){entries, map->count};
     *out = copy;
     return YK_OK;
 }
@@ -453,7 +457,7 @@ static yk_status place_auto(struct context *context, struct yk_placement *placem
 {
     const struct yk_cluster *cluster = context->request->book->cluster;
     struct yk_arena *arena = context->out->arena;
-    const struct yk_module_map *map = NULL;
+    const struct yk_device_map *map = NULL;
     int32_t *numbers = NULL;
     int64_t *memory = NULL;
     YK_TRY_NEW(arena, numbers, cluster->device_count);
@@ -462,7 +466,7 @@ static yk_status place_auto(struct context *context, struct yk_placement *placem
     for (int32_t i = 0; i < count; i++) {
         memory[i] = (int64_t)cluster->devices[numbers[i]].memory_bytes;
     }
-    const struct yk_auto_request request = {
+    const struct yk_accelerate_auto_request request = {
         .modules = context->modules,
         .precision = context->request->workload.precision,
         .nf4 = context->request->workload.nf4,
@@ -470,7 +474,7 @@ static yk_status place_auto(struct context *context, struct yk_placement *placem
         .device_count = count,
         .cpu_bytes = host_bytes(cluster, count),
     };
-    YK_TRY(yk_auto_place(&request, arena, &map));
+    YK_TRY(yk_accelerate_auto_place(&request, arena, &map));
     YK_TRY(renumber(map, numbers, arena, &map));
     return apply_map(context, map, placement);
 }
@@ -514,7 +518,7 @@ enum {
     METHOD_COUNT = sizeof methods / sizeof methods[0]
 };
 
-const char *yk_placement_algorithm(size_t number)
+const char *yk_placement_algorithm_name(size_t number)
 {
     return number < METHOD_COUNT ? methods[number].name : NULL;
 }
@@ -530,8 +534,8 @@ static bool is_wanted(const struct yk_placement_request *request, size_t method)
 static yk_status find_bound(struct yk_placement *placement)
 {
     int64_t bound = 0;
-    YK_TRY(yk_bound_compute(placement->step->graph, &bound));
-    placement->bound_s = yk_graph_time(placement->step->graph, bound);
+    YK_TRY(yk_makespan_bound_compute(placement->step->graph, &bound));
+    placement->bound_s = yk_graph_ticks_to_time(placement->step->graph, bound);
     return YK_OK;
 }
 
@@ -563,7 +567,7 @@ static yk_status compare(struct context *context)
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(out->arena, out->steps, MAX_STEPS);
     YK_TRY_NEW(out->arena, out->placements, METHOD_COUNT);
-    YK_TRY(yk_modules_list(context->request->config, out->arena, &context->modules));
+    YK_TRY(yk_module_tree_build(context->request->config, out->arena, &context->modules));
     return run_methods(context);
 }
 
@@ -571,7 +575,7 @@ yk_status yk_placement_compare(const struct yk_placement_request *request,
                                struct yk_placements **out)
 {
     struct yk_placements *placements = NULL;
-    YK_TRY_NEW_OWNER(placements);
+    YK_TRY_NEW_WITH_ARENA(placements);
     placements->winner = -1;
     struct context context = {
         .request = request,
@@ -581,7 +585,7 @@ yk_status yk_placement_compare(const struct yk_placement_request *request,
     begin_phase(&context, 1);
     placements->deadline = context.deadline;
     const yk_status status = compare(&context);
-    yk_candidates_free(&context.pipeline.candidates);
+    yk_placement_candidates_free(&context.pipeline.candidates);
     if (status != YK_OK) {
         yk_placements_destroy(placements);
         return status;

@@ -21,18 +21,18 @@
 #define YK_PLANNER_PLACEMENT_PLACEMENT_H
 
 #include "base/text.h"
-#include "plan/module_map.h"
+#include "plan/device_map.h"
 #include "planner/placement/evaluate.h"
 #include "planner/placement/step_graph.h"
-#include "planner/search/study.h"
+#include "planner/search/search_context.h"
 #include "sched/scheduler.h"
 
 struct yk_placement_request {
-    const struct yk_cost_book *book;
+    const struct yk_cost_sources *book;
     const struct yk_model_config *config;
     struct yk_workload workload;
     int32_t micro_batches;              /* 0 means: chosen by pipeline and best, 1 for the others */
-    const struct yk_module_map *map;    /* for the algorithm map; NULL means: none */
+    const struct yk_device_map *map;    /* for the algorithm map; NULL means: none */
     const char *algorithm;              /* NULL means: all of them */
     struct yk_scheduler_options search; /* the budget is for pipeline and best together */
     const struct yk_deadline *deadline; /* additional deadline of an outer search, or NULL */
@@ -44,9 +44,9 @@ struct yk_placement {
     struct yk_schedule *schedule;    /* NULL if the algorithm failed */
     const char *refusal;             /* why it failed; NULL with a schedule */
     const char *remark;              /* what its times ignore, or NULL */
-    const struct yk_module_map *map; /* may be NULL if it failed */
+    const struct yk_device_map *map; /* may be NULL if it failed */
     int32_t *devices;                /* (M, L) of the layers; NULL without a schedule */
-    struct yk_placement_fit fit;
+    struct yk_placement_memory_fit fit;
     int64_t *peak_bytes; /* (P) with the driver context; NULL without a schedule */
     double step_s;       /* NAN without a schedule */
     double bound_s;      /* lower bound of any placement with as many micro-batches */
@@ -67,7 +67,7 @@ struct yk_placements {
 };
 
 /* The name of an algorithm; NULL past the last one. */
-const char *yk_placement_algorithm(size_t number);
+const char *yk_placement_algorithm_name(size_t number);
 
 /* Runs the requested algorithms. If nothing fits, there is no winner; that is not an error. */
 yk_status yk_placement_compare(const struct yk_placement_request *request,
@@ -79,14 +79,15 @@ const struct yk_placement *yk_placements_best_undivided(const struct yk_placemen
 
 /* Searches for a change that makes the model fit. Writes it with its step time, such as "cheapest
  * remedy: --recompute (1.2s a step)", or that none was found. */
-yk_status yk_placement_remedy_search(const struct yk_placement_request *request,
-                                     const struct yk_deadline *deadline,
-                                     struct yk_text *out) YK_MUST_USE;
+yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *request,
+                                            const struct yk_deadline *deadline,
+                                            struct yk_text *out) YK_MUST_USE;
 
 /* Creates a plan, in `arena`, with one micro-batch. Every device that has a layer becomes a rank in
  * its own group, in device order. */
-yk_status yk_placement_plan_create(const struct yk_study *study, const int32_t *layer_devices,
-                                   struct yk_arena *arena, struct yk_plan **out) YK_MUST_USE;
+yk_status yk_placement_plan_create(const struct yk_search_context *study,
+                                   const int32_t *layer_devices, struct yk_arena *arena,
+                                   struct yk_plan **out) YK_MUST_USE;
 
 /* Whether yk_placement_plan_search() supports an algorithm: only those with one device per layer.
  */
@@ -101,7 +102,7 @@ struct yk_placement_plan {
 /* Runs one algorithm and converts its placement to a plan, in `arena`. `map` is for the algorithm
  * "map". */
 yk_status yk_placement_plan_search(const struct yk_plan_request *request, const char *algorithm,
-                                   const struct yk_module_map *map, struct yk_arena *arena,
+                                   const struct yk_device_map *map, struct yk_arena *arena,
                                    struct yk_placement_plan *out) YK_MUST_USE;
 
 #endif

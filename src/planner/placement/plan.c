@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-yk_status yk_placement_plan_create(const struct yk_study *study, const int32_t *layer_devices,
-                                   struct yk_arena *arena, struct yk_plan **out)
+yk_status yk_placement_plan_create(const struct yk_search_context *study,
+                                   const int32_t *layer_devices, struct yk_arena *arena,
+                                   struct yk_plan **out)
 {
     const int32_t P = study->cluster->device_count;
     struct yk_plan *plan = NULL;
@@ -22,12 +23,12 @@ yk_status yk_placement_plan_create(const struct yk_study *study, const int32_t *
             devices[count++] = p;
         }
     }
-    YK_TRY(yk_study_create_plan(study, devices, count, count, arena, &plan));
+    YK_TRY(yk_search_context_create_plan(study, devices, count, count, arena, &plan));
     for (int32_t g = 0; g < count; g++) {
         plan->groups[g].member_count = 1;
         YK_TRY_NEW(arena, plan->groups[g].members, 1);
         plan->groups[g].members[0] =
-            (struct yk_plan_member){.rank = g, .share = plan->workload.batch, .part = 1};
+            (struct yk_plan_group_member){.rank = g, .share = plan->workload.batch, .part = 1};
     }
     for (int32_t l = 0; l < study->model->layer_count; l++) {
         plan->layers[l].group = rank_of[layer_devices[l]];
@@ -45,15 +46,15 @@ static yk_status plan_of(const struct yk_plan_request *request,
                          const struct yk_placement *placement, struct yk_arena *arena,
                          const struct yk_plan **out)
 {
-    struct yk_study *study = NULL;
+    struct yk_search_context *study = NULL;
     struct yk_plan *plan = NULL;
     if (!placement->devices) {
         return yk_fail(YK_ERROR_NO_FIT, "%s: %s", placement->name,
                        placement->refusal ? placement->refusal : "there is no placement");
     }
-    YK_TRY(yk_study_create(request, &study));
+    YK_TRY(yk_search_context_create(request, &study));
     const yk_status status = yk_placement_plan_create(study, placement->devices, arena, &plan);
-    yk_study_destroy(study);
+    yk_search_context_destroy(study);
     YK_TRY(status);
     plan->micro_batches = placement->step->micro_batch_count;
     *out = plan;
@@ -61,7 +62,7 @@ static yk_status plan_of(const struct yk_plan_request *request,
 }
 
 yk_status yk_placement_plan_search(const struct yk_plan_request *request, const char *algorithm,
-                                   const struct yk_module_map *map, struct yk_arena *arena,
+                                   const struct yk_device_map *map, struct yk_arena *arena,
                                    struct yk_placement_plan *out)
 {
     const struct yk_placement_request placement_request = {

@@ -55,14 +55,14 @@ struct search {
     struct cell *cells; /* (states, L + 1) */
 };
 
-bool yk_stages_devices_are_equal(const struct yk_step_graph *step, int32_t a, int32_t b)
+bool yk_pipeline_stages_devices_are_equal(const struct yk_step_graph *step, int32_t a, int32_t b)
 {
     const struct yk_graph *graph = step->graph;
     if (graph->devices[a].memory_bytes != graph->devices[b].memory_bytes) {
         return false;
     }
     for (int32_t i = 0; i < graph->task_count; i++) {
-        if (yk_graph_cost(graph, i, a) != yk_graph_cost(graph, i, b)) {
+        if (yk_graph_task_cost(graph, i, a) != yk_graph_task_cost(graph, i, b)) {
             return false;
         }
     }
@@ -77,7 +77,7 @@ static yk_status sort_devices(struct search *search)
     for (int32_t p = 0; p < P; p++) {
         int32_t k = 0;
         while (k < search->kind_count &&
-               !yk_stages_devices_are_equal(search->step, search->kinds[k].device, p)) {
+               !yk_pipeline_stages_devices_are_equal(search->step, search->kinds[k].device, p)) {
             k++;
         }
         if (k == search->kind_count) {
@@ -138,9 +138,11 @@ static int32_t digit(const struct search *search, int32_t state, int32_t kind)
 static double layer_s(const struct yk_step_graph *step, int32_t layer, int32_t device)
 {
     const struct yk_graph *graph = step->graph;
-    double seconds = yk_graph_time(graph, yk_graph_cost(graph, step->forward[layer], device));
+    double seconds =
+        yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, step->forward[layer], device));
     if (step->backward[layer] != YK_STEP_GRAPH_NO_TASK) {
-        seconds += yk_graph_time(graph, yk_graph_cost(graph, step->backward[layer], device));
+        seconds +=
+            yk_graph_ticks_to_time(graph, yk_graph_task_cost(graph, step->backward[layer], device));
     }
     return seconds;
 }
@@ -159,7 +161,7 @@ static yk_status add_up(struct search *search)
         const struct yk_layer *layer = &step->model->layers[l];
         const int32_t leader = yk_step_graph_weight_owner(step, l);
         search->leaders[l + 1] = search->leaders[l] + (leader == l ? 1 : 0);
-        search->state_sums[leader + 1] += yk_cost_state_bytes(step->model, layer);
+        search->state_sums[leader + 1] += yk_cost_layer_state_bytes(step->model, layer);
         search->saved_sums[leader + 1] += (double)layer->saved_bytes;
         search->workspace[leader] = fmax(search->workspace[leader], (double)layer->workspace_bytes);
         for (int32_t k = 0; k < search->kind_count; k++) {
@@ -381,7 +383,8 @@ static void keep_widest(struct proposal *proposals, int32_t count, int32_t max)
     }
 }
 
-static bool is_known(const struct yk_stages_list *list, const int32_t *devices, int32_t layers)
+static bool is_known(const struct yk_pipeline_stages_list *list, const int32_t *devices,
+                     int32_t layers)
 {
     for (int32_t i = 0; i < list->count; i++) {
         if (memcmp(&list->devices[(int64_t)i * layers], devices,
@@ -392,9 +395,9 @@ static bool is_known(const struct yk_stages_list *list, const int32_t *devices, 
     return false;
 }
 
-yk_status yk_stages_propose(const struct yk_step_graph *step, int32_t max,
-                            const struct yk_deadline *deadline, struct yk_arena *arena,
-                            struct yk_stages_list *out)
+yk_status yk_pipeline_stages_propose(const struct yk_step_graph *step, int32_t max,
+                                     const struct yk_deadline *deadline, struct yk_arena *arena,
+                                     struct yk_pipeline_stages_list *out)
 {
     struct search search = {.step = step, .deadline = deadline, .arena = arena};
     struct proposal *proposals = NULL;
@@ -409,7 +412,7 @@ yk_status yk_stages_propose(const struct yk_step_graph *step, int32_t max,
     }
     qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
     const int32_t L = step->layer_count;
-    struct yk_stages_list list = {0};
+    struct yk_pipeline_stages_list list = {0};
     YK_TRY_NEW(arena, list.devices, (int64_t)max * L);
     keep_widest(proposals, count, max);
     for (int32_t i = 0; i < count && list.count < max; i++) {

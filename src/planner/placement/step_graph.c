@@ -33,8 +33,7 @@ static yk_status describe_models(struct making *making)
         if (m > 0 && workload.batch == share_of(step, m - 1)) {
             making->models[m] = making->models[m - 1];
         } else {
-            YK_TRY(
-                yk_model_describe(step->spec.config, &workload, step->arena, &making->models[m]));
+            YK_TRY(yk_model_build(step->spec.config, &workload, step->arena, &making->models[m]));
         }
     }
     step->model = making->models[0];
@@ -60,19 +59,20 @@ static yk_status allocate_arrays(struct making *making)
 /* The memory of a device in the graph does not include the driver's context. */
 static yk_status add_devices(const struct making *making)
 {
-    const struct yk_device_facts *facts = making->step->spec.book->facts;
+    const struct yk_device_measurements *facts = making->step->spec.book->facts;
     const struct yk_cluster *cluster = making->step->spec.book->cluster;
     const struct yk_model *model = making->step->model;
     const double typical = model->edge_count > 0 ? (double)model->edges[0].bytes : 1;
     for (int32_t p = 0; p < cluster->device_count; p++) {
         const struct yk_device *device = &cluster->devices[p];
-        const double room = device->memory_bytes - yk_device_facts_context_bytes(facts, cluster, p);
+        const double room =
+            device->memory_bytes - yk_device_measurements_context_bytes(facts, cluster, p);
         YK_TRY(yk_graph_builder_add_device(making->builder, device->name, room > 0 ? room : 0));
     }
     for (int32_t p = 0; p < cluster->device_count; p++) {
         for (int32_t q = 0; q < p; q++) {
             struct yk_link *link = &making->step->links[(int64_t)p * cluster->device_count + q];
-            YK_TRY(yk_communication_link(making->step->spec.book, p, q, typical, link));
+            YK_TRY(yk_communication_effective_link(making->step->spec.book, p, q, typical, link));
             making->step->links[(int64_t)q * cluster->device_count + p] = *link;
             YK_TRY(yk_graph_builder_set_link(making->builder, cluster->devices[p].name,
                                              cluster->devices[q].name, link->latency_s,
@@ -96,7 +96,7 @@ static void name_task(const struct yk_step_graph *step, struct yk_step_graph_tas
     static const char *const passes[] = {"forward", "backward", "update"};
     out->length = 0;
     yk_text_addf(out, "%s %s", step->model->layers[task.layer].name, passes[task.pass]);
-    if (step->micro_batch_count > 1 && task.pass != YK_COST_UPDATE) {
+    if (step->micro_batch_count > 1 && task.pass != YK_COST_PASS_UPDATE) {
         yk_text_addf(out, " %d", task.micro_batch + 1);
     }
 }
@@ -107,13 +107,13 @@ static yk_status add_to_group(struct making *making, struct yk_step_graph_task t
     const struct yk_step_graph *step = making->step;
     const char *layer = step->model->layers[yk_step_graph_weight_owner(step, task.layer)].name;
     if (step->micro_batch_count == 1) {
-        return yk_graph_builder_set_group(making->builder, layer);
+        return yk_graph_builder_set_last_task_group(making->builder, layer);
     }
     struct yk_text group = {0};
     yk_text_addf(&group, "%s, micro-batch %d", layer, task.micro_batch + 1);
     yk_status status = yk_text_status(&group);
-    YK_THEN(yk_graph_builder_set_group(making->builder, group.bytes));
-    YK_THEN(yk_graph_builder_set_store(making->builder, group.bytes, layer));
+    YK_THEN(yk_graph_builder_set_last_task_group(making->builder, group.bytes));
+    YK_THEN(yk_graph_builder_set_group_store(making->builder, group.bytes, layer));
     yk_text_free(&group);
     return status;
 }
@@ -123,10 +123,10 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     struct yk_step_graph *step = making->step;
     const struct yk_model *model = making->models[task.micro_batch];
     const struct yk_layer *layer = &model->layers[task.layer];
-    const struct yk_cost_book *book = step->spec.book;
+    const struct yk_cost_sources *book = step->spec.book;
     for (int32_t p = 0; p < book->cluster->device_count; p++) {
         struct yk_cost_time time;
-        YK_TRY(yk_cost_layer(book, p, model, layer, task.pass, &time));
+        YK_TRY(yk_cost_layer_time(book, p, model, layer, task.pass, &time));
         making->costs[p] = time.seconds;
         yk_error_band_add(&step->band, &time, time.seconds);
     }
@@ -136,8 +136,9 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     YK_THEN(yk_graph_builder_add_task(making->builder, name.bytes, making->costs));
     yk_text_free(&name);
     YK_TRY(status);
-    if (task.pass != YK_COST_UPDATE) {
-        YK_TRY(yk_graph_builder_set_memory(making->builder, (double)layer->workspace_bytes));
+    if (task.pass != YK_COST_PASS_UPDATE) {
+        YK_TRY(
+            yk_graph_builder_set_last_task_memory(making->builder, (double)layer->workspace_bytes));
     }
     YK_TRY(add_to_group(making, task));
     step->tasks[making->task_count] = task;
@@ -152,13 +153,13 @@ static yk_status add_tasks(struct making *making)
     const int32_t L = step->layer_count;
     for (int32_t m = 0; m < step->micro_batch_count; m++) {
         for (int32_t l = 0; l < L; l++) {
-            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_FORWARD, l, m},
+            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_PASS_FORWARD, l, m},
                             &step->forward[m * L + l]));
         }
         for (int32_t l = L - 1; l >= 0; l--) {
             step->backward[m * L + l] = YK_STEP_GRAPH_NO_TASK;
             if (step->model->layers[l].backward.count > 0) {
-                YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_BACKWARD, l, m},
+                YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_PASS_BACKWARD, l, m},
                                 &step->backward[m * L + l]));
             }
         }
@@ -166,7 +167,7 @@ static yk_status add_tasks(struct making *making)
     for (int32_t l = L - 1; l >= 0; l--) {
         step->update[l] = YK_STEP_GRAPH_NO_TASK;
         if (step->model->layers[l].update.count > 0) {
-            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_UPDATE, l, 0},
+            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_COST_PASS_UPDATE, l, 0},
                             &step->update[l]));
         }
     }
@@ -184,13 +185,13 @@ static yk_status add_state(const struct making *making)
         }
         for (int32_t l = leader; l < step->layer_count; l++) {
             if (yk_step_graph_weight_owner(step, l) == leader) {
-                bytes += yk_cost_state_bytes(step->model, &step->model->layers[l]);
+                bytes += yk_cost_layer_state_bytes(step->model, &step->model->layers[l]);
             }
         }
         const char *name = step->model->layers[leader].name;
         YK_TRY(step->micro_batch_count == 1
-                   ? yk_graph_builder_set_resident(making->builder, name, bytes)
-                   : yk_graph_builder_set_store_bytes(making->builder, name, bytes));
+                   ? yk_graph_builder_set_group_resident_bytes(making->builder, name, bytes)
+                   : yk_graph_builder_set_shared_store_bytes(making->builder, name, bytes));
     }
     return YK_OK;
 }
@@ -271,7 +272,7 @@ static yk_status make_graph(struct making *making)
 yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec, struct yk_step_graph **out)
 {
     struct yk_step_graph *step = NULL;
-    YK_TRY_NEW_OWNER(step);
+    YK_TRY_NEW_WITH_ARENA(step);
     step->spec = *spec;
     step->micro_batch_count = spec->micro_batches;
     struct making making = {.step = step};

@@ -26,8 +26,8 @@ struct proposal {
 };
 
 struct context {
-    struct yk_search *search;
-    struct yk_study *study;
+    struct yk_plan_search *search;
+    struct yk_search_context *study;
     int32_t main;                 /* the fastest device */
     int32_t helpers[MAX_HELPERS]; /* devices, the fastest first */
     int64_t helped[MAX_HELPERS];  /* samples of each */
@@ -43,9 +43,9 @@ struct context {
 
 static yk_status whole_s(const struct context *context, int32_t device, double *out_s)
 {
-    const struct yk_study *study = context->study;
-    return yk_study_layers_s(study, device, 0, study->model->layer_count - 1,
-                             study->request->workload.batch, NULL, out_s);
+    const struct yk_search_context *study = context->study;
+    return yk_search_context_layers_seconds(study, device, 0, study->model->layer_count - 1,
+                                            study->request->workload.batch, NULL, out_s);
 }
 
 /* Selects the fastest device and up to MAX_HELPERS others, sorted by speed. */
@@ -105,15 +105,18 @@ static bool is_helped(const struct context *context, int32_t layer, int32_t cut)
 /* Computes the times of every layer for the current division of samples. */
 static yk_status price_layers(struct context *context, int64_t helped)
 {
-    const struct yk_study *study = context->study;
+    const struct yk_search_context *study = context->study;
     const int32_t L = study->model->layer_count;
     const int64_t own = study->request->workload.batch - helped;
     for (int32_t l = 0; l < L; l++) {
-        YK_TRY(yk_study_layer_s(study, context->main, l, own, false, &context->own_s[l]));
-        YK_TRY(yk_study_layer_s(study, context->main, l, helped, false, &context->rest_s[l]));
+        YK_TRY(yk_search_context_layer_seconds(study, context->main, l, own, false,
+                                               &context->own_s[l]));
+        YK_TRY(yk_search_context_layer_seconds(study, context->main, l, helped, false,
+                                               &context->rest_s[l]));
         for (int32_t i = 0; i < context->helper_count; i++) {
-            YK_TRY(yk_study_layer_s(study, context->helpers[i], l, context->helped[i], false,
-                                    &context->helper_s[i * L + l]));
+            YK_TRY(yk_search_context_layer_seconds(study, context->helpers[i], l,
+                                                   context->helped[i], false,
+                                                   &context->helper_s[i * L + l]));
         }
     }
     return YK_OK;
@@ -150,7 +153,7 @@ static int by_number(const void *a, const void *b)
 static yk_status make_plan(const struct context *context, int32_t cut, struct yk_arena *arena,
                            struct yk_plan **out)
 {
-    const enum yk_strategy asked = context->study->request->strategy;
+    const enum yk_sharding_strategy asked = context->study->request->strategy;
     const int32_t count = context->helper_count + 1;
     struct yk_plan *plan = NULL;
     int32_t devices[MAX_HELPERS + 1] = {context->main};
@@ -158,11 +161,11 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
         devices[i + 1] = context->helpers[i];
     }
     qsort(devices, (size_t)count, sizeof devices[0], by_number);
-    YK_TRY(yk_study_create_plan(context->study, devices, count, 2, arena, &plan));
+    YK_TRY(yk_search_context_create_plan(context->study, devices, count, 2, arena, &plan));
     YK_TRY_NEW(arena, plan->groups[0].members, count);
     YK_TRY_NEW(arena, plan->groups[1].members, 1);
     plan->micro_batches = 2;
-    plan->pipeline = YK_NESTED;
+    plan->pipeline = YK_PIPELINE_NESTED;
     plan->groups[0].member_count = count;
     plan->groups[1].member_count = 1;
     int64_t own = plan->workload.batch;
@@ -170,12 +173,12 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
         own -= context->helped[i];
     }
     for (int32_t r = 0; r < count; r++) {
-        struct yk_plan_member *member = &plan->groups[0].members[r];
-        /* With YK_NESTED, the last micro-batch runs forward first and backward last. */
-        *member = (struct yk_plan_member){.rank = r,
-                                          .share = own,
-                                          .part = 1.0 / count,
-                                          .micro_batch_number = context->front ? 2 : 1};
+        struct yk_plan_group_member *member = &plan->groups[0].members[r];
+        /* With YK_PIPELINE_NESTED, the last micro-batch runs forward first and backward last. */
+        *member = (struct yk_plan_group_member){.rank = r,
+                                                .share = own,
+                                                .part = 1.0 / count,
+                                                .micro_batch_number = context->front ? 2 : 1};
         for (int32_t i = 0; i < context->helper_count; i++) {
             if (context->helpers[i] == devices[r]) {
                 member->share = context->helped[i];
@@ -184,12 +187,13 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
         }
         if (devices[r] == context->main) {
             plan->groups[1].members[0] =
-                (struct yk_plan_member){.rank = r, .share = plan->workload.batch, .part = 1};
+                (struct yk_plan_group_member){.rank = r, .share = plan->workload.batch, .part = 1};
         }
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l].group = is_helped(context, l, cut) ? 0 : 1;
-        plan->layers[l].strategy = asked == YK_STRATEGY_COUNT ? YK_REPLICATED : asked;
+        plan->layers[l].strategy =
+            asked == YK_SHARDING_STRATEGY_COUNT ? YK_SHARDING_REPLICATED : asked;
     }
     *out = plan;
     return YK_OK;
@@ -211,7 +215,8 @@ static yk_status consider(const struct context *context, int32_t cut, struct yk_
         return YK_OK;
     }
     YK_TRY(make_plan(context, cut, arena, &plan));
-    return plan && has_both_groups(plan) ? yk_search_consider(context->search, plan, NULL) : YK_OK;
+    return plan && has_both_groups(plan) ? yk_plan_search_evaluate(context->search, plan, NULL)
+                                         : YK_OK;
 }
 
 /* The cut with the shortest estimate. */
@@ -239,7 +244,7 @@ static yk_status share_out(struct context *context, int64_t helped)
         YK_TRY(whole_s(context, context->helpers[i], &speeds[i]));
         speeds[i] = 1 / speeds[i];
     }
-    yk_plan_divide(speeds, context->helper_count, helped, context->helped);
+    yk_plan_divide_batch(speeds, context->helper_count, helped, context->helped);
     return YK_OK;
 }
 
@@ -260,7 +265,7 @@ static void keep_proposal(struct context *context, struct proposal proposal)
 /* Estimates plans with 1, 2, … helpers, or with all of them if no device may be left out. */
 static yk_status find_proposals(struct context *context)
 {
-    const struct yk_study *study = context->study;
+    const struct yk_search_context *study = context->study;
     const int64_t batch = study->request->workload.batch;
     const int32_t all = context->helper_count;
     for (int32_t count = study->request->all_devices ? all : 1; count <= all; count++) {
@@ -280,19 +285,19 @@ static yk_status find_proposals(struct context *context)
 /* Tries the proposed cuts and those around them, since estimates ignore messages. */
 static yk_status try_proposals(struct context *context)
 {
-    const struct yk_study *study = context->study;
+    const struct yk_search_context *study = context->study;
     for (int32_t w = 0; w < context->proposal_count; w++) {
         const struct proposal *proposal = &context->proposals[w];
         if (!(proposal->step_s < context->search->best_s) ||
-            !yk_search_has_budget(context->search)) {
+            !yk_plan_search_has_budget(context->search)) {
             return YK_OK;
         }
-        yk_study_report(study, "alternating stages");
+        yk_search_context_report_progress(study, "alternating stages");
         context->helper_count = proposal->helper_count;
         context->front = proposal->front;
         YK_TRY(share_out(context, proposal->helped));
         for (int32_t cut = proposal->cut - AROUND; cut <= proposal->cut + AROUND; cut++) {
-            YK_TRY_IN_ARENA(arena, consider(context, cut, arena));
+            YK_TRY_WITH_TEMPORARY_ARENA(arena, consider(context, cut, arena));
         }
     }
     return YK_OK;
@@ -325,16 +330,16 @@ static yk_status search_in(struct context *context, struct yk_arena *arena)
     return try_proposals(context);
 }
 
-yk_status yk_search_alternating(struct yk_search *search)
+yk_status yk_plan_search_alternating(struct yk_plan_search *search)
 {
-    struct yk_study *study = search->study;
+    struct yk_search_context *study = search->study;
     const struct yk_plan_request *request = study->request;
     struct context context = {.search = search, .study = study};
-    if (!yk_study_decides(study, YK_DECIDE_PLACEMENT) ||
-        !yk_study_decides(study, YK_DECIDE_SHARES) || request->random_strategies ||
+    if (!yk_search_context_decides(study, YK_DECIDE_PLACEMENT) ||
+        !yk_search_context_decides(study, YK_DECIDE_SAMPLE_SHARES) || request->random_strategies ||
         (request->micro_batches != 0 && request->micro_batches != 2)) {
         return YK_OK;
     }
-    YK_TRY_IN_ARENA(arena, search_in(&context, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, search_in(&context, arena));
     return YK_OK;
 }

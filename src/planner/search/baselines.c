@@ -25,16 +25,16 @@ static const double deepspeed_prefetch_bytes = 2 * 5e7;
 static const double deepspeed_persistent = 1e5;
 
 struct context {
-    struct yk_search *search;
+    struct yk_plan_search *search;
     struct yk_arena *arena;
     struct yk_baselines *baselines;
     struct yk_device_set all;
-    enum yk_strategy *strategies; /* (L) */
-    bool *recompute;              /* (L) */
+    enum yk_sharding_strategy *strategies; /* (L) */
+    bool *recompute;                       /* (L) */
 };
 
 /* Describes the best plan of a baseline, or the memory that the nearest plan lacks. */
-static yk_status describe(const struct context *context, const struct yk_search *own,
+static yk_status describe(const struct context *context, const struct yk_plan_search *own,
                           const char **out)
 {
     struct yk_text text = {0};
@@ -47,14 +47,14 @@ static yk_status describe(const struct context *context, const struct yk_search 
             yk_text_addf(&text, "%srecomputation", text.length > 0 ? ", " : "");
         }
     } else if (own->nearest) {
-        char bytes[YK_UNITS_SIZE];
+        char bytes[YK_UNITS_BUFFER_SIZE];
         yk_units_format(own->missing_bytes, YK_UNIT_BYTES, bytes);
         yk_text_addf(&text, "%s lacks %s",
                      context->search->study->cluster->devices[own->missing_device].name, bytes);
     } else {
         yk_text_add(&text, "too large for any split of the batch");
     }
-    return yk_text_move(&text, context->arena, out);
+    return yk_text_move_to_arena(&text, context->arena, out);
 }
 
 /* Whether the request allows everything that the baseline's plan decides. */
@@ -62,12 +62,12 @@ static bool is_open(const struct yk_plan_request *request, const struct yk_plan 
 {
     return (request->micro_batches == 0 || plan->micro_batches == request->micro_batches) &&
            (request->decisions | YK_DECIDE_RECOMPUTATION) == YK_DECIDE_ALL &&
-           request->strategy == YK_STRATEGY_COUNT && !request->random_strategies;
+           request->strategy == YK_SHARDING_STRATEGY_COUNT && !request->random_strategies;
 }
 
 /* Adds the row of a baseline whose plans are in `own`. Its best plan is also offered to the main
  * search, if the request allows it. */
-static yk_status add_row(struct context *context, const char *name, struct yk_search *own)
+static yk_status add_row(struct context *context, const char *name, struct yk_plan_search *own)
 {
     struct yk_plan_alternative *row = &context->baselines->rows[context->baselines->count];
     *row = (struct yk_plan_alternative){
@@ -76,35 +76,36 @@ static yk_status add_row(struct context *context, const char *name, struct yk_se
     const struct yk_plan_request *request = context->search->study->request;
     const struct yk_plan *plan = own->best ? own->best : own->nearest;
     if (plan && is_open(request, plan)) {
-        YK_TRY(yk_search_consider(context->search, plan, NULL));
+        YK_TRY(yk_plan_search_evaluate(context->search, plan, NULL));
     }
     if (!own->best && own->nearest) {
         /* The step time that it would have if it did fit. */
-        struct yk_trial trial;
-        YK_TRY(yk_trial_run(context->search->study, own->nearest, YK_TRIAL_ALWAYS, &trial));
+        struct yk_plan_evaluation trial;
+        YK_TRY(yk_plan_evaluation_run(context->search->study, own->nearest,
+                                      YK_PLAN_EVALUATION_SIMULATE, &trial));
         row->step_s = trial.step_s;
-        yk_trial_free(&trial);
+        yk_plan_evaluation_free(&trial);
     }
     context->baselines->count++;
     return YK_OK;
 }
 
-static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_search *own,
+static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_plan_search *own,
                            struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
     bool fits = false;
-    YK_TRY(yk_data_parallel_plan(own->study, split, arena, &plan, &fits));
-    return plan ? yk_search_consider(own, plan, NULL) : YK_OK;
+    YK_TRY(yk_data_parallel_create_plan(own->study, split, arena, &plan, &fits));
+    return plan ? yk_plan_search_evaluate(own, plan, NULL) : YK_OK;
 }
 
 /* Tries all numbers of micro-batches, with and without recomputation. */
 static yk_status try_splits(struct context *context, struct yk_data_parallel_spec *split,
-                            struct yk_search *own)
+                            struct yk_plan_search *own)
 {
-    const struct yk_study *study = context->search->study;
+    const struct yk_search_context *study = context->search->study;
     const struct yk_plan_request *request = study->request;
-    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
     split->recompute = context->recompute;
     for (int32_t M = 1; M <= MAX_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
         split->micro_batches = request->micro_batches > 0 ? request->micro_batches : M;
@@ -113,7 +114,7 @@ static yk_status try_splits(struct context *context, struct yk_data_parallel_spe
                 context->recompute[l] = again == 1 && study->recomputes[l];
             }
             if (open || (again == 1) == request->workload.recompute) {
-                YK_TRY_IN_ARENA(arena, try_split(split, own, arena));
+                YK_TRY_WITH_TEMPORARY_ARENA(arena, try_split(split, own, arena));
             }
         }
         if (request->micro_batches > 0 || (int64_t)M * split->count >= request->workload.batch) {
@@ -126,22 +127,22 @@ static yk_status try_splits(struct context *context, struct yk_data_parallel_spe
 static yk_status add_split(struct context *context, const char *name,
                            struct yk_data_parallel_spec split)
 {
-    struct yk_search own;
+    struct yk_plan_search own;
     split.strategies = context->strategies;
     split.no_sync = true;
     split.even_shares = true;
     split.even_parts = true;
     split.max_s = INFINITY;
     split.block_bytes = ddp_bucket_bytes;
-    YK_TRY(yk_search_create(context->search->study, &own));
+    YK_TRY(yk_plan_search_create(context->search->study, &own));
     yk_status status = try_splits(context, &split, &own);
     YK_THEN(add_row(context, name, &own));
-    yk_search_free(&own);
+    yk_plan_search_free(&own);
     return status;
 }
 
-static void fill_strategies(const struct context *context, enum yk_strategy blocks,
-                            enum yk_strategy others)
+static void fill_strategies(const struct context *context, enum yk_sharding_strategy blocks,
+                            enum yk_sharding_strategy others)
 {
     const struct yk_model *model = context->search->study->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
@@ -154,7 +155,7 @@ static void fill_strategies(const struct context *context, enum yk_strategy bloc
 static int32_t deepspeed_prefetch(const struct yk_model *model)
 {
     const struct yk_layer *middle = &model->layers[model->layer_count / 2];
-    const double bytes = yk_model_layer_state(model, middle).weight_bytes;
+    const double bytes = yk_model_layer_state_bytes(model, middle).weight_bytes;
     return bytes > 0 && bytes < deepspeed_prefetch_bytes
                ? (int32_t)(deepspeed_prefetch_bytes / bytes)
                : 1;
@@ -172,20 +173,20 @@ static yk_status add_splits(struct context *context)
     if (context->all.count < 2) {
         return YK_OK;
     }
-    fill_strategies(context, YK_REPLICATED, YK_REPLICATED);
+    fill_strategies(context, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
     YK_TRY(add_split(context, "even data-parallel", split));
     /* FSDP keeps its root, the layers outside the blocks, from forward to backward. */
-    fill_strategies(context, YK_FULLY_SHARDED, YK_KEPT);
+    fill_strategies(context, YK_SHARDING_FULLY_SHARDED, YK_SHARDING_KEPT_AFTER_FORWARD);
     YK_TRY(add_split(context, "fully-sharded, prefetch of one", split));
-    fill_strategies(context, YK_KEPT, YK_KEPT);
+    fill_strategies(context, YK_SHARDING_KEPT_AFTER_FORWARD, YK_SHARDING_KEPT_AFTER_FORWARD);
     YK_TRY(add_split(context, "kept", split));
-    fill_strategies(context, YK_FULLY_SHARDED, YK_FULLY_SHARDED);
+    fill_strategies(context, YK_SHARDING_FULLY_SHARDED, YK_SHARDING_FULLY_SHARDED);
     for (int32_t l = 0; l < model->layer_count; l++) {
         if ((double)model->layers[l].parameters < deepspeed_persistent) {
-            context->strategies[l] = YK_REPLICATED;
+            context->strategies[l] = YK_SHARDING_REPLICATED;
         }
     }
-    yk_data_parallel_tie(model, context->strategies);
+    yk_data_parallel_tie_strategies(model, context->strategies);
     split.prefetch = deepspeed_prefetch(model);
     split.bucket_bytes = deepspeed_bucket_bytes;
     return add_split(context, "DeepSpeed-like", split);
@@ -193,12 +194,13 @@ static yk_status add_splits(struct context *context)
 
 static yk_status add_singles(struct context *context)
 {
-    const struct yk_study *study = context->search->study;
+    const struct yk_search_context *study = context->search->study;
     for (int32_t i = 0; i < context->all.count; i++) {
         const int32_t device = context->all.devices[i];
         bool known = false;
         for (int32_t j = 0; j < i; j++) {
-            known = known || yk_study_devices_are_alike(study, context->all.devices[j], device);
+            known = known ||
+                    yk_search_context_devices_are_equal(study, context->all.devices[j], device);
         }
         if (known) {
             continue;
@@ -206,8 +208,8 @@ static yk_status add_singles(struct context *context)
         struct yk_text text = {0};
         const char *name = NULL;
         yk_text_addf(&text, "%s alone", study->cluster->devices[device].name);
-        YK_TRY(yk_text_move(&text, context->arena, &name));
-        fill_strategies(context, YK_REPLICATED, YK_REPLICATED);
+        YK_TRY(yk_text_move_to_arena(&text, context->arena, &name));
+        fill_strategies(context, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
         YK_TRY(add_split(
             context, name,
             (struct yk_data_parallel_spec){
@@ -216,19 +218,19 @@ static yk_status add_singles(struct context *context)
     return YK_OK;
 }
 
-static yk_status consider_map(struct yk_search *own, const struct yk_placement *placement,
+static yk_status consider_map(struct yk_plan_search *own, const struct yk_placement *placement,
                               struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
     YK_TRY(yk_placement_plan_create(own->study, placement->devices, arena, &plan));
-    return yk_search_consider(own, plan, NULL);
+    return yk_plan_search_evaluate(own, plan, NULL);
 }
 
 static yk_status add_placement_row(struct context *context, const char *name,
-                                   const struct yk_placement *placement, struct yk_search *own)
+                                   const struct yk_placement *placement, struct yk_plan_search *own)
 {
     if (placement->devices) {
-        YK_TRY_IN_ARENA(arena, consider_map(own, placement, arena));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, consider_map(own, placement, arena));
     }
     YK_TRY(add_row(context, name, own));
     struct yk_plan_alternative *row = &context->baselines->rows[context->baselines->count - 1];
@@ -239,7 +241,7 @@ static yk_status add_placement_row(struct context *context, const char *name,
 /* The placement of an algorithm of `yoke place`, with one micro-batch. */
 static yk_status add_placement(struct context *context, const char *name, const char *algorithm)
 {
-    const struct yk_study *study = context->search->study;
+    const struct yk_search_context *study = context->search->study;
     const struct yk_placement_request request = {
         .book = study->request->book,
         .config = study->request->config,
@@ -249,19 +251,19 @@ static yk_status add_placement(struct context *context, const char *name, const 
         .search = study->request->search,
     };
     struct yk_placements *placements = NULL;
-    struct yk_search own = {0};
+    struct yk_plan_search own = {0};
     YK_TRY(yk_deadline_check(&study->deadline));
     YK_TRY(yk_placement_compare(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
-    yk_status status = yk_search_create(context->search->study, &own);
+    yk_status status = yk_plan_search_create(context->search->study, &own);
     YK_THEN(add_placement_row(context, name, placement, &own));
-    yk_search_free(&own);
+    yk_plan_search_free(&own);
     yk_placements_destroy(placements);
     return status;
 }
 
-yk_status yk_baselines_try(struct yk_search *search, struct yk_arena *arena,
-                           struct yk_baselines *out)
+yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *arena,
+                                struct yk_baselines *out)
 {
     struct context context = {.search = search, .arena = arena, .baselines = out};
     struct yk_device_set *sets = NULL;

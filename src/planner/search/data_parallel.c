@@ -2,18 +2,18 @@
 
 #include "base/random.h"
 #include "cost/communication.h"
-#include "cost/knee.h"
+#include "cost/saturation_size.h"
 #include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/plan_move.h"
-#include "planner/search/shares.h"
+#include "planner/search/sample_shares.h"
 
 #include <math.h>
 #include <string.h>
 
 struct splitting {
-    struct yk_study *study;
+    struct yk_search_context *study;
     const struct yk_data_parallel_spec *split;
     struct yk_arena *arena;
     double *pass_s; /* (count, batch + 1) of a micro-batch of that size; NAN: not computed yet */
@@ -25,16 +25,17 @@ struct splitting {
 static void add_state(struct splitting *splitting, int32_t layer)
 {
     const struct yk_model *model = splitting->study->model;
-    const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[layer]);
+    const struct yk_model_layer_state_bytes state =
+        yk_model_layer_state_bytes(model, &model->layers[layer]);
     const double changing = state.gradient_bytes + state.optimizer_bytes;
     const bool sums = splitting->split->micro_batches > 1 && splitting->split->no_sync;
-    const enum yk_strategy strategy = splitting->split->strategies[layer];
-    if (strategy == YK_REPLICATED || splitting->split->count == 1) {
+    const enum yk_sharding_strategy strategy = splitting->split->strategies[layer];
+    if (strategy == YK_SHARDING_REPLICATED || splitting->split->count == 1) {
         splitting->whole_bytes += state.weight_bytes + changing;
         return;
     }
     splitting->summed_bytes += sums ? state.gradient_bytes : 0;
-    if (strategy == YK_SHARDED_STATE) {
+    if (strategy == YK_SHARDING_SHARDED_STATE) {
         splitting->whole_bytes += state.weight_bytes;
     } else {
         splitting->largest_bytes =
@@ -57,9 +58,9 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
         }
         double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
         if (isnan(*pass_s)) {
-            YK_TRY(yk_study_layers_s(splitting->study, split->devices[rank], 0,
-                                     splitting->study->model->layer_count - 1, sizes[i],
-                                     split->recompute, pass_s));
+            YK_TRY(yk_search_context_layers_seconds(splitting->study, split->devices[rank], 0,
+                                                    splitting->study->model->layer_count - 1,
+                                                    sizes[i], split->recompute, pass_s));
         }
         seconds += (double)counts[i] * *pass_s;
     }
@@ -70,14 +71,14 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
 /* Estimates the bytes of a micro-batch besides state; evaluations correct it later. */
 static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, double *out)
 {
-    struct yk_study *study = splitting->study;
+    struct yk_search_context *study = splitting->study;
     const struct yk_model *plain = NULL;
     const struct yk_model *saving = NULL;
     double saved = 0;
     double besides = 0;
     if (samples > 0) {
-        YK_TRY(yk_model_sizes_get(study->sizes, samples, false, &plain));
-        YK_TRY(yk_model_sizes_get(study->sizes, samples, true, &saving));
+        YK_TRY(yk_model_cache_get(study->sizes, samples, false, &plain));
+        YK_TRY(yk_model_cache_get(study->sizes, samples, true, &saving));
         for (int32_t l = 0; l < plain->layer_count; l++) {
             const bool again = splitting->split->recompute[l];
             const double all = (double)plain->layers[l].saved_bytes;
@@ -94,10 +95,10 @@ static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, 
 static yk_status max_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
-    const struct yk_study *study = splitting->study;
+    const struct yk_search_context *study = splitting->study;
     const int32_t device = split->devices[rank];
     const double room = study->limit_bytes[device] -
-                        yk_device_facts_context_bytes(study->facts, study->cluster, device) -
+                        yk_device_measurements_context_bytes(study->facts, study->cluster, device) -
                         splitting->whole_bytes - splitting->largest_bytes - splitting->summed_bytes;
     const int64_t M = split->micro_batches;
     int64_t low = 0;
@@ -139,7 +140,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
         YK_TRY(max_samples(splitting, i, &min[i]));
         max[i] = split->ignores_memory || min[i] > batch ? batch : min[i];
     }
-    const struct yk_shares_problem problem = {
+    const struct yk_sample_shares_problem problem = {
         .rank_count = split->count,
         .samples = batch,
         .unit = 1,
@@ -147,7 +148,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
         .time = share_s,
         .user = splitting,
     };
-    YK_TRY(yk_shares_find(&problem, shares, &slowest_s));
+    YK_TRY(yk_sample_shares_find(&problem, shares, &slowest_s));
     bool careful = true;
     for (int32_t i = 0; i < split->count; i++) {
         careful = careful && shares[i] <= min[i];
@@ -180,13 +181,14 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
             devices[count++] = split->devices[i];
         }
     }
-    YK_TRY(yk_study_create_plan(splitting->study, devices, count, 1, splitting->arena, &plan));
+    YK_TRY(yk_search_context_create_plan(splitting->study, devices, count, 1, splitting->arena,
+                                         &plan));
     YK_TRY_NEW(splitting->arena, plan->groups[0].members, count);
     plan->groups[0].member_count = count;
     for (int32_t i = 0, member = 0; i < split->count; i++) {
         if (shares[i] > 0 || split->keeps_idle) {
-            plan->groups[0].members[member] =
-                (struct yk_plan_member){.rank = member, .share = shares[i], .part = 1.0 / count};
+            plan->groups[0].members[member] = (struct yk_plan_group_member){
+                .rank = member, .share = shares[i], .part = 1.0 / count};
             member++;
         }
     }
@@ -203,8 +205,9 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     return YK_OK;
 }
 
-yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_parallel_spec *split,
-                                struct yk_arena *arena, struct yk_plan **out, bool *out_fits)
+yk_status yk_data_parallel_create_plan(struct yk_search_context *study,
+                                       const struct yk_data_parallel_spec *split,
+                                       struct yk_arena *arena, struct yk_plan **out, bool *out_fits)
 {
     struct splitting splitting = {.study = study, .split = split, .arena = arena};
     int64_t *shares = NULL;
@@ -222,14 +225,15 @@ yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_par
         return YK_OK;
     }
     YK_TRY(make_plan(&splitting, shares, out));
-    struct yk_trial trial;
+    struct yk_plan_evaluation trial;
     if (split->even_parts) {
-        YK_TRY(yk_trial_run(study, *out, YK_TRIAL_MEMORY, &trial));
+        YK_TRY(yk_plan_evaluation_run(study, *out, YK_PLAN_EVALUATION_MEMORY_ONLY, &trial));
     } else {
-        YK_TRY(yk_parts_fit(study, *out, split->room_balance, YK_TRIAL_MEMORY, &trial));
+        YK_TRY(yk_shard_fractions_fit_plan(study, *out, split->room_balance,
+                                           YK_PLAN_EVALUATION_MEMORY_ONLY, &trial));
     }
     *out_fits = trial.fits;
-    yk_trial_free(&trial);
+    yk_plan_evaluation_free(&trial);
     return YK_OK;
 }
 
@@ -238,15 +242,16 @@ static const double max_block_bytes = 64.0 * 1024 * 1024;
 static const double plain_bucket_bytes = 25.0 * 1024 * 1024;
 
 struct family {
-    enum yk_strategy strategy;
+    enum yk_sharding_strategy strategy;
     bool no_sync;
     int32_t min_micro_batches;
 };
 
 static const struct family families[] = {
-    {YK_FULLY_SHARDED, true, 1},  {YK_KEPT, true, 1},           {YK_REPLICATED, true, 1},
-    {YK_SHARDED_STATE, true, 1},  {YK_FULLY_SHARDED, false, 2}, {YK_KEPT, false, 2},
-    {YK_SHARDED_STATE, false, 2},
+    {YK_SHARDING_FULLY_SHARDED, true, 1},  {YK_SHARDING_KEPT_AFTER_FORWARD, true, 1},
+    {YK_SHARDING_REPLICATED, true, 1},     {YK_SHARDING_SHARDED_STATE, true, 1},
+    {YK_SHARDING_FULLY_SHARDED, false, 2}, {YK_SHARDING_KEPT_AFTER_FORWARD, false, 2},
+    {YK_SHARDING_SHARDED_STATE, false, 2},
 };
 
 /*
@@ -254,20 +259,20 @@ static const struct family families[] = {
  * During computation, latency and transfer slow down by the same factor, so the size is the same.
  * On a ring of n ranks each round moves 1/n of the block.
  */
-static yk_status saturating_bytes(const struct yk_cost_book *book, int32_t a, int32_t b,
+static yk_status saturating_bytes(const struct yk_cost_sources *book, int32_t a, int32_t b,
                                   int32_t count, double *out)
 {
     const struct yk_link *link = yk_cluster_link(book->cluster, a, b);
-    YK_TRY(yk_knee_of_link(book, a, b, count, out));
+    YK_TRY(yk_saturation_size_of_link(book, a, b, count, out));
     if (isnan(*out)) {
-        *out = YK_KNEE_BANDWIDTH_FRACTION / (1 - YK_KNEE_BANDWIDTH_FRACTION) * count *
-               link->latency_s * link->bytes_per_s;
+        *out = YK_SATURATION_SIZE_BANDWIDTH_FRACTION / (1 - YK_SATURATION_SIZE_BANDWIDTH_FRACTION) *
+               count * link->latency_s * link->bytes_per_s;
     }
     return YK_OK;
 }
 
-yk_status yk_data_parallel_block_bytes(const struct yk_study *study, const int32_t *devices,
-                                       int32_t count, double *out)
+yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *study,
+                                              const int32_t *devices, int32_t count, double *out)
 {
     double block = YK_DATA_PARALLEL_MIN_BLOCK_BYTES;
     for (int32_t i = 0; i < count && count > 1; i++) {
@@ -276,12 +281,14 @@ yk_status yk_data_parallel_block_bytes(const struct yk_study *study, const int32
                                 &bytes));
         block = fmax(block, bytes);
     }
-    *out = yk_study_decides(study, YK_DECIDE_BLOCK) ? round(fmin(block, max_block_bytes))
-                                                    : plain_bucket_bytes;
+    *out = yk_search_context_decides(study, YK_DECIDE_BLOCK_SIZE)
+               ? round(fmin(block, max_block_bytes))
+               : plain_bucket_bytes;
     return YK_OK;
 }
 
-void yk_data_parallel_tie(const struct yk_model *model, enum yk_strategy *strategies)
+void yk_data_parallel_tie_strategies(const struct yk_model *model,
+                                     enum yk_sharding_strategy *strategies)
 {
     for (int32_t l = 0; l < model->layer_count; l++) {
         const int32_t owner = model->layers[l].shares;
@@ -289,27 +296,29 @@ void yk_data_parallel_tie(const struct yk_model *model, enum yk_strategy *strate
     }
 }
 
-void yk_data_parallel_uniform(const struct yk_study *study, enum yk_strategy strategy,
-                              enum yk_strategy *out)
+void yk_data_parallel_uniform_strategies(const struct yk_search_context *study,
+                                         enum yk_sharding_strategy strategy,
+                                         enum yk_sharding_strategy *out)
 {
     const struct yk_model *model = study->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
-        const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[l]);
-        out[l] = state.weight_bytes < small_bytes ? YK_REPLICATED : strategy;
+        const struct yk_model_layer_state_bytes state =
+            yk_model_layer_state_bytes(model, &model->layers[l]);
+        out[l] = state.weight_bytes < small_bytes ? YK_SHARDING_REPLICATED : strategy;
     }
-    yk_data_parallel_tie(model, out);
+    yk_data_parallel_tie_strategies(model, out);
 }
 
-static yk_status order_and_consider(struct yk_search *search, struct yk_plan *plan,
+static yk_status order_and_consider(struct yk_plan_search *search, struct yk_plan *plan,
                                     struct yk_arena *arena)
 {
-    const struct yk_order_plan_options options = {
-        .method = YK_ORDER_METHOD_GREEDY,
-        .open = yk_study_chooses_strategies(search->study),
+    const struct yk_transfer_order_plan_options options = {
+        .method = YK_TRANSFER_ORDER_METHOD_GREEDY,
+        .open = yk_search_context_chooses_strategies(search->study),
     };
     bool ordered = false;
-    YK_TRY(yk_order_plan_apply(search->study, &options, arena, plan, &ordered));
-    return ordered ? yk_search_consider(search, plan, NULL) : YK_OK;
+    YK_TRY(yk_transfer_order_plan_apply(search->study, &options, arena, plan, &ordered));
+    return ordered ? yk_plan_search_evaluate(search, plan, NULL) : YK_OK;
 }
 
 static bool communicates(const struct yk_plan *plan)
@@ -317,89 +326,93 @@ static bool communicates(const struct yk_plan *plan)
     return plan->rank_count > 1 && plan->micro_batches == 1;
 }
 
-static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_spec *split,
+static yk_status try_in(struct yk_plan_search *search, const struct yk_data_parallel_spec *split,
                         struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
     bool fits = false;
-    YK_TRY(yk_data_parallel_plan(search->study, split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_create_plan(search->study, split, arena, &plan, &fits));
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_search_consider(search, plan, NULL));
+    YK_TRY(yk_plan_search_evaluate(search, plan, NULL));
     if (!fits && !split->keeps_idle && plan->rank_count < split->count) {
         struct yk_data_parallel_spec all = *split;
         all.keeps_idle = true;
         return try_in(search, &all, arena);
     }
-    if (fits && communicates(plan) && yk_study_decides(search->study, YK_DECIDE_ORDER)) {
+    if (fits && communicates(plan) &&
+        yk_search_context_decides(search->study, YK_DECIDE_TRANSFER_ORDER)) {
         return order_and_consider(search, plan, arena);
     }
     return YK_OK;
 }
 
-yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split)
+yk_status yk_data_parallel_consider(struct yk_plan_search *search,
+                                    const struct yk_data_parallel_spec *split)
 {
     struct yk_data_parallel_spec ignores_memory = *split;
     ignores_memory.ignores_memory = true;
-    YK_TRY_IN_ARENA(arena, try_in(search, split, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, try_in(search, split, arena));
     if (split->count > 1 && !split->even_shares) {
-        YK_TRY_IN_ARENA(arena, try_in(search, &ignores_memory, arena));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, try_in(search, &ignores_memory, arena));
     }
     return YK_OK;
 }
 
 struct context {
-    struct yk_search *search;
+    struct yk_plan_search *search;
     struct yk_data_parallel_spec split;
-    enum yk_strategy *strategies; /* (L) */
-    bool *recompute;              /* (L) */
+    enum yk_sharding_strategy *strategies; /* (L) */
+    bool *recompute;                       /* (L) */
 };
 
 static void draw_strategies(const struct context *context)
 {
-    const struct yk_study *study = context->search->study;
+    const struct yk_search_context *study = context->search->study;
     struct yk_random random = yk_random_from_seed(study->request->search.seed);
     for (int32_t l = 0; l < study->model->layer_count; l++) {
-        context->strategies[l] = (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
+        context->strategies[l] =
+            (enum yk_sharding_strategy)yk_random_below(&random, YK_SHARDING_STRATEGY_COUNT);
     }
-    yk_data_parallel_tie(study->model, context->strategies);
+    yk_data_parallel_tie_strategies(study->model, context->strategies);
 }
 
 /* Tries the families that the request allows, for one number of micro-batches. */
 static yk_status try_families(struct context *context)
 {
-    const struct yk_study *study = context->search->study;
+    const struct yk_search_context *study = context->search->study;
     const struct yk_plan_request *request = study->request;
-    const enum yk_strategy fixed = yk_study_fixed_strategy(study);
+    const enum yk_sharding_strategy fixed = yk_search_context_fixed_strategy(study);
     if (request->random_strategies) {
         draw_strategies(context);
         context->split.no_sync = true;
-        return yk_data_parallel_try(context->search, &context->split);
+        return yk_data_parallel_consider(context->search, &context->split);
     }
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
         const struct family *family = &families[f];
-        const bool alone = context->split.count == 1 && family->strategy != YK_REPLICATED;
+        const bool alone = context->split.count == 1 && family->strategy != YK_SHARDING_REPLICATED;
         if (context->split.micro_batches < family->min_micro_batches || alone ||
-            (fixed != YK_STRATEGY_COUNT && family->strategy != fixed)) {
+            (fixed != YK_SHARDING_STRATEGY_COUNT && family->strategy != fixed)) {
             continue;
         }
         context->split.no_sync = family->no_sync;
         context->split.max_s = context->search->best_s;
-        yk_data_parallel_uniform(study, family->strategy, context->strategies);
-        for (int32_t l = 0; l < study->model->layer_count && fixed != YK_STRATEGY_COUNT; l++) {
+        yk_data_parallel_uniform_strategies(study, family->strategy, context->strategies);
+        for (int32_t l = 0; l < study->model->layer_count && fixed != YK_SHARDING_STRATEGY_COUNT;
+             l++) {
             context->strategies[l] = fixed;
         }
-        YK_TRY(yk_data_parallel_try(context->search, &context->split));
+        YK_TRY(yk_data_parallel_consider(context->search, &context->split));
     }
     return YK_OK;
 }
 
 static yk_status try_recomputation(struct context *context)
 {
-    const struct yk_study *study = context->search->study;
+    const struct yk_search_context *study = context->search->study;
     const bool asked = study->request->workload.recompute;
-    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
     for (int32_t again = 0; again < 2; again++) {
         if ((again == 1) != asked && !open) {
             continue;
@@ -415,10 +428,10 @@ static yk_status try_recomputation(struct context *context)
 static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
     struct context *context = user;
-    const struct yk_study *study = context->search->study;
+    const struct yk_search_context *study = context->search->study;
     const int32_t asked = study->request->micro_batches;
     const int64_t batch = study->request->workload.batch;
-    yk_study_report(study, "data parallelism");
+    yk_search_context_report_progress(study, "data parallelism");
     YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
     YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
     context->split = (struct yk_data_parallel_spec){
@@ -426,16 +439,16 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
         .count = set->count,
         .strategies = context->strategies,
         .recompute = context->recompute,
-        .even_shares = !yk_study_decides(study, YK_DECIDE_SHARES),
+        .even_shares = !yk_search_context_decides(study, YK_DECIDE_SAMPLE_SHARES),
         .prefetch = 1,
         .bucket_bytes = plain_bucket_bytes,
         .max_s = INFINITY,
     };
-    YK_TRY(
-        yk_data_parallel_block_bytes(study, set->devices, set->count, &context->split.block_bytes));
+    YK_TRY(yk_data_parallel_choose_block_bytes(study, set->devices, set->count,
+                                               &context->split.block_bytes));
     for (int32_t M = 1; M > 0; M = yk_plan_move_next_micro_batches(batch, M)) {
         context->split.micro_batches = asked > 0 ? asked : M;
-        if (!yk_search_has_budget(context->search)) {
+        if (!yk_plan_search_has_budget(context->search)) {
             break;
         }
         YK_TRY(try_recomputation(context));
@@ -446,8 +459,9 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
     return YK_OK;
 }
 
-yk_status yk_search_data_parallel(struct yk_search *search, enum yk_search_devices devices)
+yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
+                                       enum yk_plan_search_devices devices)
 {
     struct context context = {.search = search};
-    return yk_search_each_device_set(search, devices, try_set, &context);
+    return yk_plan_search_for_each_device_set(search, devices, try_set, &context);
 }

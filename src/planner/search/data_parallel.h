@@ -6,14 +6,14 @@
 #define YK_PLANNER_SEARCH_DATA_PARALLEL_H
 
 #include "planner/search/search.h"
-#include "planner/search/study.h"
+#include "planner/search/search_context.h"
 
 struct yk_data_parallel_spec {
     const int32_t *devices; /* (count) that may be used */
     int32_t count;
     int32_t micro_batches;
-    const enum yk_strategy *strategies; /* (L) */
-    const bool *recompute;              /* (L) */
+    const enum yk_sharding_strategy *strategies; /* (L) */
+    const bool *recompute;                       /* (L) */
     bool no_sync;
     bool even_shares;
     bool even_parts;     /* equal shard fractions, even if they do not fit */
@@ -31,9 +31,10 @@ struct yk_data_parallel_spec {
  * Creates the plan, in `arena`. `*out_fits` says whether it fits. `*out` is NULL if no shares fit
  * the estimate of memory or `max_s`.
  */
-yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_parallel_spec *split,
-                                struct yk_arena *arena, struct yk_plan **out,
-                                bool *out_fits) YK_MUST_USE;
+yk_status yk_data_parallel_create_plan(struct yk_search_context *study,
+                                       const struct yk_data_parallel_spec *split,
+                                       struct yk_arena *arena, struct yk_plan **out,
+                                       bool *out_fits) YK_MUST_USE;
 
 enum {
     YK_DATA_PARALLEL_MIN_BLOCK_BYTES = 1 << 20, /* smaller messages are dominated by latency */
@@ -41,19 +42,22 @@ enum {
 
 /* Adds the plan of `split` to the search: with gathers one layer ahead and, if the transfer order
  * is decided by the search, also with the greedy order. */
-yk_status yk_data_parallel_try(struct yk_search *search,
-                               const struct yk_data_parallel_spec *split) YK_MUST_USE;
+yk_status yk_data_parallel_consider(struct yk_plan_search *search,
+                                    const struct yk_data_parallel_spec *split) YK_MUST_USE;
 
 /* The block size for a ring of these devices: the largest saturation size of its links, limited to
  * 1 to 64 MiB. */
-yk_status yk_data_parallel_block_bytes(const struct yk_study *study, const int32_t *devices,
-                                       int32_t count, double *out) YK_MUST_USE;
+yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *study,
+                                              const int32_t *devices, int32_t count,
+                                              double *out) YK_MUST_USE;
 
 /* Gives layers with shared weights the strategy of the layer that owns the weights. */
-void yk_data_parallel_tie(const struct yk_model *model, enum yk_strategy *strategies);
+void yk_data_parallel_tie_strategies(const struct yk_model *model,
+                                     enum yk_sharding_strategy *strategies);
 
 /* Gives every layer the same strategy, except that small layers are replicated. */
-void yk_data_parallel_uniform(const struct yk_study *study, enum yk_strategy strategy,
-                              enum yk_strategy *out);
+void yk_data_parallel_uniform_strategies(const struct yk_search_context *study,
+                                         enum yk_sharding_strategy strategy,
+                                         enum yk_sharding_strategy *out);
 
 #endif

@@ -12,7 +12,7 @@ enum {
 };
 
 struct collection {
-    const struct yk_study *study;
+    const struct yk_search_context *study;
     struct yk_arena *arena;
     struct yk_device_set *sets;
     int32_t count;
@@ -21,10 +21,10 @@ struct collection {
     int32_t all_count;
 };
 
-bool yk_device_sets_are_equal(const struct yk_study *study, int32_t a, int32_t b)
+bool yk_device_sets_devices_are_equal(const struct yk_search_context *study, int32_t a, int32_t b)
 {
     const struct yk_cluster *cluster = study->cluster;
-    if (!yk_study_devices_are_alike(study, a, b) ||
+    if (!yk_search_context_devices_are_equal(study, a, b) ||
         cluster->devices[a].node != cluster->devices[b].node) {
         return false;
     }
@@ -60,7 +60,7 @@ static yk_status add_set(struct collection *collection, const bool *uses)
             return YK_OK;
         }
     }
-    if (set.count > 0 && collection->count < YK_DEVICE_SETS_MAX) {
+    if (set.count > 0 && collection->count < YK_DEVICE_SETS_MAX_COUNT) {
         collection->sets[collection->count++] = set;
     }
     return YK_OK;
@@ -110,9 +110,10 @@ static yk_status add_numbers(struct collection *collection, bool *uses)
             for (int32_t j = 0; j < i && uses[i]; j++) {
                 const int32_t one = collection->all[i];
                 const int32_t other = collection->all[j];
-                const bool alike = n <= VERY_FEW_DEVICES
-                                       ? yk_device_sets_are_equal(collection->study, one, other)
-                                       : collection->kinds[one] == collection->kinds[other];
+                const bool alike =
+                    n <= VERY_FEW_DEVICES
+                        ? yk_device_sets_devices_are_equal(collection->study, one, other)
+                        : collection->kinds[one] == collection->kinds[other];
                 first_ones = first_ones && (uses[j] || !alike);
             }
         }
@@ -125,37 +126,37 @@ static yk_status add_numbers(struct collection *collection, bool *uses)
 
 static yk_status find_devices(struct collection *collection)
 {
-    const struct yk_study *study = collection->study;
+    const struct yk_search_context *study = collection->study;
     const int32_t P = study->cluster->device_count;
     YK_TRY_NEW(collection->arena, collection->kinds, P);
     YK_TRY_NEW(collection->arena, collection->all, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t alike = 0;
-        while (alike < p && (!yk_study_devices_are_alike(study, alike, p) ||
-                             yk_study_leaves_out(study, alike))) {
+        while (alike < p && (!yk_search_context_devices_are_equal(study, alike, p) ||
+                             yk_search_context_excludes_device(study, alike))) {
             alike++;
         }
         collection->kinds[p] = alike;
-        if (!yk_study_leaves_out(study, p)) {
+        if (!yk_search_context_excludes_device(study, p)) {
             collection->all[collection->all_count++] = p;
         }
     }
     return YK_OK;
 }
 
-yk_status yk_device_sets_list(const struct yk_study *study, struct yk_arena *arena,
+yk_status yk_device_sets_list(const struct yk_search_context *study, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count)
 {
     struct collection collection = {.study = study, .arena = arena};
     bool *uses = NULL;
     YK_TRY(find_devices(&collection));
-    YK_TRY_NEW(arena, collection.sets, YK_DEVICE_SETS_MAX);
+    YK_TRY_NEW(arena, collection.sets, YK_DEVICE_SETS_MAX_COUNT);
     YK_TRY_NEW(arena, uses, collection.all_count + 1);
     for (int32_t i = 0; i < collection.all_count; i++) {
         uses[i] = true;
     }
     YK_TRY(add_set(&collection, uses));
-    if (yk_study_decides(study, YK_DECIDE_PLACEMENT) && !study->request->all_devices) {
+    if (yk_search_context_decides(study, YK_DECIDE_PLACEMENT) && !study->request->all_devices) {
         YK_TRY(add_by(&collection, false, uses));
         YK_TRY(add_by(&collection, true, uses));
         YK_TRY(add_singles(&collection, uses));
@@ -195,7 +196,7 @@ enum grouping {
     GROUPINGS,
 };
 
-static int32_t place_in_node(const struct yk_study *study, const struct yk_device_set *set,
+static int32_t place_in_node(const struct yk_search_context *study, const struct yk_device_set *set,
                              int32_t index)
 {
     int32_t before = 0;
@@ -208,7 +209,7 @@ static int32_t place_in_node(const struct yk_study *study, const struct yk_devic
     return before;
 }
 
-static int32_t group_number(const struct yk_study *study, const struct yk_device_set *set,
+static int32_t group_number(const struct yk_search_context *study, const struct yk_device_set *set,
                             int32_t index, enum grouping grouping)
 {
     const int32_t device = set->devices[index];
@@ -231,16 +232,16 @@ static int32_t group_number(const struct yk_study *study, const struct yk_device
 }
 
 /* Sorts devices by group; `sense` 1 puts fast groups first, -1 last, 0 keeps their order. */
-static yk_status line_up(const struct yk_study *study, const struct yk_device_set *set,
+static yk_status line_up(const struct yk_search_context *study, const struct yk_device_set *set,
                          enum grouping grouping, int32_t sense, struct yk_arena *arena,
-                         struct yk_device_groups *out)
+                         struct yk_device_grouping *out)
 {
     struct line *line = NULL;
     YK_TRY_NEW(arena, line, set->count);
     for (int32_t i = 0; i < set->count; i++) {
         double seconds = 0;
-        YK_TRY(yk_study_layers_s(study, set->devices[i], 0, study->model->layer_count - 1, 1, NULL,
-                                 &seconds));
+        YK_TRY(yk_search_context_layers_seconds(study, set->devices[i], 0,
+                                                study->model->layer_count - 1, 1, NULL, &seconds));
         line[i] = (struct line){.device = set->devices[i],
                                 .group = group_number(study, set, i, grouping),
                                 .key = sense * seconds};
@@ -266,17 +267,17 @@ static yk_status line_up(const struct yk_study *study, const struct yk_device_se
 }
 
 /* Whether the last grouping equals one before it, up to interchangeable devices. */
-static bool is_known(const struct yk_study *study, const struct yk_device_groups *groups,
+static bool is_known(const struct yk_search_context *study, const struct yk_device_grouping *groups,
                      int32_t count, int32_t devices)
 {
-    const struct yk_device_groups *last = &groups[count];
+    const struct yk_device_grouping *last = &groups[count];
     for (int32_t i = 0; i < count; i++) {
         bool same = groups[i].group_count == last->group_count &&
                     memcmp(groups[i].sizes, last->sizes,
                            (size_t)last->group_count * sizeof *last->sizes) == 0;
         for (int32_t d = 0; d < devices && same; d++) {
             same = groups[i].devices[d] == last->devices[d] ||
-                   yk_device_sets_are_equal(study, groups[i].devices[d], last->devices[d]);
+                   yk_device_sets_devices_are_equal(study, groups[i].devices[d], last->devices[d]);
         }
         if (same) {
             return true;
@@ -286,18 +287,18 @@ static bool is_known(const struct yk_study *study, const struct yk_device_groups
 }
 
 /* Adds all groupings of a small set. The digits of a code are the group numbers of devices. */
-static yk_status add_all_ways(const struct yk_study *study, const struct yk_device_set *set,
-                              struct yk_arena *arena, struct yk_device_groups *groups,
-                              int32_t *count)
+static yk_status add_all_ways(const struct yk_search_context *study,
+                              const struct yk_device_set *set, struct yk_arena *arena,
+                              struct yk_device_grouping *groups, int32_t *count)
 {
     int32_t codes = 1;
     for (int32_t i = 0; i < set->count; i++) {
         codes *= set->count;
     }
     for (int32_t code = 0; code < codes; code++) {
-        struct yk_device_groups *way = &groups[*count];
+        struct yk_device_grouping *way = &groups[*count];
         int32_t used = 0;
-        *way = (struct yk_device_groups){0};
+        *way = (struct yk_device_grouping){0};
         YK_TRY_NEW(arena, way->devices, set->count);
         YK_TRY_NEW(arena, way->sizes, set->count);
         for (int32_t g = 0; g < set->count; g++) {
@@ -322,11 +323,11 @@ static yk_status add_all_ways(const struct yk_study *study, const struct yk_devi
     return YK_OK;
 }
 
-yk_status yk_device_sets_list_groups(const struct yk_study *study, const struct yk_device_set *set,
-                                     struct yk_arena *arena, struct yk_device_groups **out,
-                                     int32_t *out_count)
+yk_status yk_device_sets_list_groupings(const struct yk_search_context *study,
+                                        const struct yk_device_set *set, struct yk_arena *arena,
+                                        struct yk_device_grouping **out, int32_t *out_count)
 {
-    struct yk_device_groups *groups = NULL;
+    struct yk_device_grouping *groups = NULL;
     int32_t count = 0;
     YK_TRY_NEW(arena, groups, 3 * GROUPINGS + ALL_WAYS + 1);
     for (int32_t grouping = 0; grouping < GROUPINGS; grouping++) {

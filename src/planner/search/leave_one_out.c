@@ -4,21 +4,23 @@
 #include <math.h>
 
 /* Searches with 1 / `rows` of the remaining budget. */
-static yk_status search_others(struct yk_study *study, const bool *left_out, bool for_stages,
-                               int32_t rows, bool *out_known, double *out_s)
+static yk_status search_others(struct yk_search_context *study, const bool *left_out,
+                               bool for_stages, int32_t rows, bool *out_known, double *out_s)
 {
     struct yk_plan_request request = *study->request;
     request.left_out = left_out;
     request.all_devices = true;
-    const double part = (1 - yk_study_spent_part(study)) / rows;
+    const double part = (1 - yk_search_context_spent_fraction(study)) / rows;
     request.search.budget_s *= part;
     request.search.moves = (int64_t)ceil(part * (double)request.search.moves);
     /* Plans of the same family first, since there may not be time for all. */
-    return yk_search_phase_explore_request(&request, for_stages, &study->trials, out_known, out_s);
+    return yk_plan_search_phase_explore_request(&request, for_stages, &study->trials, out_known,
+                                                out_s);
 }
 
 /* Selects the ranks to leave out; returns their number. */
-static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, int32_t *ranks)
+static int32_t choose(const struct yk_search_context *study, const struct yk_plan *plan,
+                      int32_t *ranks)
 {
     int32_t count = 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
@@ -26,8 +28,8 @@ static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, 
         for (int32_t i = 0; i < count; i++) {
             /* Of two equal devices, one is enough. */
             known = known || (plan->group_count == 1 &&
-                              yk_study_devices_are_alike(study, plan->ranks[ranks[i]].device,
-                                                         plan->ranks[r].device));
+                              yk_search_context_devices_are_equal(
+                                  study, plan->ranks[ranks[i]].device, plan->ranks[r].device));
         }
         if (!known) {
             ranks[count++] = r;
@@ -36,9 +38,9 @@ static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, 
     return count;
 }
 
-yk_status yk_leave_one_out_search(struct yk_study *study, const struct yk_plan *plan, double step_s,
-                                  struct yk_arena *arena, struct yk_plan_leave_one_out **out,
-                                  int32_t *out_count)
+yk_status yk_leave_one_out_search(struct yk_search_context *study, const struct yk_plan *plan,
+                                  double step_s, struct yk_arena *arena,
+                                  struct yk_plan_leave_one_out **out, int32_t *out_count)
 {
     int32_t *ranks = NULL;
     bool *left_out = NULL;
@@ -47,14 +49,14 @@ yk_status yk_leave_one_out_search(struct yk_study *study, const struct yk_plan *
     YK_TRY_NEW(arena, *out, plan->rank_count);
     *out_count = 0;
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
-        left_out[p] = yk_study_leaves_out(study, p);
+        left_out[p] = yk_search_context_excludes_device(study, p);
     }
     const int32_t rows = plan->rank_count > 1 ? choose(study, plan, ranks) : 0;
-    for (int32_t i = 0; i < rows && yk_study_has_budget(study); i++) {
+    for (int32_t i = 0; i < rows && yk_search_context_has_budget(study); i++) {
         const int32_t device = plan->ranks[ranks[i]].device;
         struct yk_plan_leave_one_out *row = &(*out)[*out_count];
         bool known = false;
-        yk_study_report(study, "leaving out devices");
+        yk_search_context_report_progress(study, "leaving out devices");
         row->device = device;
         left_out[device] = true;
         YK_TRY(

@@ -23,8 +23,8 @@ struct evaluated {
 };
 
 struct context {
-    struct yk_search *search;
-    struct yk_study *study;
+    struct yk_plan_search *search;
+    struct yk_search_context *study;
     struct yk_arena *arena;      /* of the current descent */
     struct yk_arena *step_arena; /* of the current move */
     uint64_t *visited;           /* (MAX_VISITED) hashes of evaluated plans; 0 means: free */
@@ -47,7 +47,7 @@ static uint64_t hash_of(const struct yk_plan *plan)
     hash = mix(hash, (uint64_t)plan->bucket_bytes);
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
-            const struct yk_plan_member *member = &plan->groups[g].members[i];
+            const struct yk_plan_group_member *member = &plan->groups[g].members[i];
             hash = mix(hash, (uint64_t)plan->ranks[member->rank].device);
             hash = mix(hash, (uint64_t)member->share * 64 + (uint64_t)member->micro_batch_number);
         }
@@ -89,15 +89,16 @@ static yk_status member_s(const struct context *context, const struct yk_plan *p
     *out_s = 0;
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         int64_t first = 0;
-        const int64_t samples = yk_plan_samples(plan, group, member, m, &first);
+        const int64_t samples = yk_plan_member_samples(plan, group, member, m, &first);
         if (samples != known) {
             known = samples;
             known_s = 0;
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 double layer_s = 0;
                 if (plan->layers[l].group == group) {
-                    YK_TRY(yk_study_layer_s(context->study, device, l, samples,
-                                            again && plan->layers[l].recompute, &layer_s));
+                    YK_TRY(yk_search_context_layer_seconds(context->study, device, l, samples,
+                                                           again && plan->layers[l].recompute,
+                                                           &layer_s));
                 }
                 known_s += layer_s;
             }
@@ -124,21 +125,24 @@ static yk_status may_be_faster(const struct context *context, const struct yk_pl
 
 static yk_status order(struct context *context, struct evaluated *evaluated)
 {
-    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_GREEDY};
+    const struct yk_transfer_order_plan_options options = {.method =
+                                                               YK_TRANSFER_ORDER_METHOD_GREEDY};
     struct yk_plan *plan = NULL;
-    struct yk_trial trial;
+    struct yk_plan_evaluation trial;
     bool ordered = false;
     YK_TRY(yk_plan_copy(evaluated->plan, context->step_arena, &plan));
-    YK_TRY(yk_order_plan_apply(context->study, &options, context->step_arena, plan, &ordered));
+    YK_TRY(yk_transfer_order_plan_apply(context->study, &options, context->step_arena, plan,
+                                        &ordered));
     if (!ordered) {
         return YK_OK;
     }
-    YK_TRY(yk_trial_run(context->study, plan, YK_TRIAL_TIME, &trial));
+    YK_TRY(
+        yk_plan_evaluation_run(context->study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
     if (trial.fits && trial.step_s < evaluated->step_s) {
         evaluated->plan = plan;
         evaluated->step_s = trial.step_s;
     }
-    yk_trial_free(&trial);
+    yk_plan_evaluation_free(&trial);
     return YK_OK;
 }
 
@@ -146,7 +150,7 @@ static yk_status order(struct context *context, struct evaluated *evaluated)
 static yk_status evaluate_unordered(struct context *context, struct evaluated *evaluated)
 {
     struct yk_plan *plan = evaluated->plan;
-    struct yk_trial trial;
+    struct yk_plan_evaluation trial;
     plan->transfer_count = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
@@ -154,14 +158,15 @@ static yk_status evaluate_unordered(struct context *context, struct evaluated *e
             group->members[i].part = 1.0 / group->member_count;
         }
     }
-    YK_TRY(yk_parts_fit(context->study, plan, 0, YK_TRIAL_TIME, &trial));
+    YK_TRY(yk_shard_fractions_fit_plan(context->study, plan, 0, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+                                       &trial));
     evaluated->fits = trial.fits;
     evaluated->step_s = trial.step_s;
     evaluated->missing_bytes = trial.refused ? INFINITY : 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
         evaluated->missing_bytes += fmax(0, trial.peaks[r].bytes - plan->ranks[r].limit_bytes);
     }
-    yk_trial_free(&trial);
+    yk_plan_evaluation_free(&trial);
     return YK_OK;
 }
 
@@ -171,7 +176,8 @@ static yk_status evaluate(struct context *context, double max_s, struct evaluate
     const struct yk_plan *plan = evaluated->plan;
     YK_TRY(evaluate_unordered(context, evaluated));
     if (evaluated->fits && plan->group_count == 1 && plan->rank_count > 1 &&
-        plan->micro_batches == 1 && yk_study_decides(context->study, YK_DECIDE_ORDER) &&
+        plan->micro_batches == 1 &&
+        yk_search_context_decides(context->study, YK_DECIDE_TRANSFER_ORDER) &&
         evaluated->step_s < order_gain * max_s) {
         return order(context, evaluated);
     }
@@ -196,10 +202,10 @@ struct step {
 static yk_status make(const struct context *context, const struct step *steps, int32_t count,
                       struct yk_plan *plan, enum yk_plan_move_result *out)
 {
-    *out = YK_PLAN_MOVE_DONE;
-    for (int32_t i = 0; i < count && *out == YK_PLAN_MOVE_DONE; i++) {
-        YK_TRY(yk_plan_move_make(context->study, steps[i].kind, steps[i].number,
-                                 context->step_arena, plan, out));
+    *out = YK_PLAN_MOVE_APPLIED;
+    for (int32_t i = 0; i < count && *out == YK_PLAN_MOVE_APPLIED; i++) {
+        YK_TRY(yk_plan_move_apply(context->study, steps[i].kind, steps[i].number,
+                                  context->step_arena, plan, out));
     }
     return YK_OK;
 }
@@ -216,7 +222,7 @@ static yk_status try_steps(struct context *context, const struct step *steps, in
     YK_TRY(yk_plan_copy(now->plan, arena, &next.plan));
     next.plan->transfer_count = 0; /* may be invalid after the move */
     YK_TRY(make(context, steps, count, next.plan, out_changed));
-    if (*out_changed != YK_PLAN_MOVE_DONE || !is_new(context, next.plan)) {
+    if (*out_changed != YK_PLAN_MOVE_APPLIED || !is_new(context, next.plan)) {
         return YK_OK;
     }
     /* A plan that does not fit yet may not need recomputation later. */
@@ -230,7 +236,7 @@ static yk_status try_steps(struct context *context, const struct step *steps, in
         *now = next;
         YK_TRY(yk_plan_copy(next.plan, context->arena, &now->plan));
         if (now->fits) {
-            return yk_search_accept(context->search, now->plan, now->step_s);
+            return yk_plan_search_keep_if_best(context->search, now->plan, now->step_s);
         }
     }
     return YK_OK;
@@ -239,12 +245,14 @@ static yk_status try_steps(struct context *context, const struct step *steps, in
 static yk_status try_kind(struct context *context, int32_t kind, struct evaluated *now,
                           bool *out_better)
 {
-    enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
-    for (int32_t number = 0; changed != YK_PLAN_MOVE_END && yk_study_has_budget(context->study);
+    enum yk_plan_move_result changed = YK_PLAN_MOVE_APPLIED;
+    for (int32_t number = 0;
+         changed != YK_PLAN_MOVE_PAST_LAST && yk_search_context_has_budget(context->study);
          number++) {
         const struct step step = {kind, number};
         bool better = false;
-        YK_TRY_IN_ARENA(arena, try_steps(context, &step, 1, arena, now, &changed, &better));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena,
+                                    try_steps(context, &step, 1, arena, now, &changed, &better));
         *out_better = *out_better || better;
     }
     return YK_OK;
@@ -255,9 +263,9 @@ static yk_status descend(struct context *context, int32_t first, bool until_fits
                          struct evaluated *now)
 {
     bool better = true;
-    while (better && yk_study_has_budget(context->study)) {
+    while (better && yk_search_context_has_budget(context->study)) {
         better = false;
-        for (int32_t k = first; k < YK_PLAN_MOVE_KINDS && !(until_fits && now->fits); k++) {
+        for (int32_t k = first; k < YK_PLAN_MOVE_KIND_COUNT && !(until_fits && now->fits); k++) {
             YK_TRY(try_kind(context, k, now, &better));
         }
     }
@@ -282,11 +290,12 @@ static yk_status save_memory(struct context *context, struct evaluated *now)
         }
     }
     *now = best;
-    return best.fits ? yk_search_accept(context->search, best.plan, best.step_s) : YK_OK;
+    return best.fits ? yk_plan_search_keep_if_best(context->search, best.plan, best.step_s) : YK_OK;
 }
 
 /* A plan that does not fit first gets the variant with least memory, then moves until it fits. */
-static yk_status descend_from(struct context *context, const struct yk_search_start *start)
+static yk_status descend_from(struct context *context,
+                              const struct yk_plan_search_starting_point *start)
 {
     struct evaluated now = {
         .fits = start->fits, .step_s = start->step_s, .missing_bytes = start->missing_bytes};
@@ -294,7 +303,7 @@ static yk_status descend_from(struct context *context, const struct yk_search_st
     if (!now.fits) {
         YK_TRY(save_memory(context, &now));
         if (!now.fits && !isnan(now.missing_bytes)) {
-            YK_TRY(descend(context, YK_PLAN_MOVE_OF_SHAPE, true, &now));
+            YK_TRY(descend(context, YK_PLAN_MOVE_FIRST_PLACEMENT_KIND, true, &now));
         }
     }
     return now.fits ? descend(context, 0, false, &now) : YK_OK;
@@ -315,12 +324,12 @@ static yk_status list_steps(struct context *context, const struct yk_plan *plan,
                             int32_t *out_count)
 {
     *out_count = 0;
-    for (int32_t k = 0; k < YK_PLAN_MOVE_KINDS; k++) {
-        enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
-        for (int32_t number = 0; changed != YK_PLAN_MOVE_END; number++) {
+    for (int32_t k = 0; k < YK_PLAN_MOVE_KIND_COUNT; k++) {
+        enum yk_plan_move_result changed = YK_PLAN_MOVE_APPLIED;
+        for (int32_t number = 0; changed != YK_PLAN_MOVE_PAST_LAST; number++) {
             const struct step step = {k, number};
-            YK_TRY_IN_ARENA(arena, make_in_copy(context, plan, &step, arena, &changed));
-            if (changed == YK_PLAN_MOVE_DONE && *out_count <= FEW_MOVES) {
+            YK_TRY_WITH_TEMPORARY_ARENA(arena, make_in_copy(context, plan, &step, arena, &changed));
+            if (changed == YK_PLAN_MOVE_APPLIED && *out_count <= FEW_MOVES) {
                 steps[(*out_count)++] = step;
             }
         }
@@ -335,12 +344,13 @@ static yk_status try_pairs(struct context *context, struct evaluated *now, bool 
     *out_better = false;
     YK_TRY(list_steps(context, now->plan, steps, &count));
     for (int32_t i = 0; i < count && count <= FEW_MOVES && !*out_better; i++) {
-        for (int32_t j = 0; j < count && !*out_better && yk_study_has_budget(context->study); j++) {
+        for (int32_t j = 0;
+             j < count && !*out_better && yk_search_context_has_budget(context->study); j++) {
             const struct step pair[] = {steps[i], steps[j]};
-            enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
+            enum yk_plan_move_result changed = YK_PLAN_MOVE_APPLIED;
             if (i != j) {
-                YK_TRY_IN_ARENA(arena,
-                                try_steps(context, pair, 2, arena, now, &changed, out_better));
+                YK_TRY_WITH_TEMPORARY_ARENA(
+                    arena, try_steps(context, pair, 2, arena, now, &changed, out_better));
             }
         }
     }
@@ -354,7 +364,7 @@ static yk_status descend_in_pairs(struct context *context)
     if (better) {
         YK_TRY(yk_plan_copy(context->search->best, context->arena, &now.plan));
     }
-    while (better && yk_study_has_budget(context->study)) {
+    while (better && yk_search_context_has_budget(context->study)) {
         YK_TRY(descend(context, 0, false, &now));
         YK_TRY(try_pairs(context, &now, &better));
     }
@@ -363,11 +373,12 @@ static yk_status descend_in_pairs(struct context *context)
 
 static yk_status search_from_starts(struct context *context, struct yk_arena *arena)
 {
-    struct yk_search *search = context->search;
+    struct yk_plan_search *search = context->search;
     yk_status status = YK_OK;
     YK_TRY_NEW(arena, context->visited, MAX_VISITED);
-    for (int32_t i = 0;
-         i <= search->start_count && status == YK_OK && yk_study_has_budget(context->study); i++) {
+    for (int32_t i = 0; i <= search->start_count && status == YK_OK &&
+                        yk_search_context_has_budget(context->study);
+         i++) {
         YK_TRY(yk_arena_create(&context->arena));
         status = i < search->start_count ? descend_from(context, &search->starts[i])
                                          : descend_in_pairs(context);
@@ -376,10 +387,10 @@ static yk_status search_from_starts(struct context *context, struct yk_arena *ar
     return status;
 }
 
-yk_status yk_local_search_run(struct yk_search *search)
+yk_status yk_local_search_run(struct yk_plan_search *search)
 {
     struct context context = {.search = search, .study = search->study};
-    yk_study_report(search->study, "small changes");
-    YK_TRY_IN_ARENA(arena, search_from_starts(&context, arena));
+    yk_search_context_report_progress(search->study, "small changes");
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, search_from_starts(&context, arena));
     return YK_OK;
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 struct bounding {
-    struct yk_study *study;
+    struct yk_search_context *study;
     struct yk_arena *arena;
     int32_t *kinds;      /* one device of each kind */
     int32_t *kind_sizes; /* how many there are */
@@ -36,7 +36,7 @@ struct bounding {
 
 static yk_status find_kinds(struct bounding *bounding)
 {
-    const struct yk_study *study = bounding->study;
+    const struct yk_search_context *study = bounding->study;
     const int32_t P = study->cluster->device_count;
     YK_TRY_NEW(bounding->arena, bounding->kinds, P);
     YK_TRY_NEW(bounding->arena, bounding->kind_sizes, P);
@@ -44,7 +44,7 @@ static yk_status find_kinds(struct bounding *bounding)
     YK_TRY_NEW(bounding->arena, bounding->scales, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t k = 0;
-        if (yk_study_leaves_out(study, p)) {
+        if (yk_search_context_excludes_device(study, p)) {
             continue;
         }
         while (k < bounding->kind_count &&
@@ -64,7 +64,7 @@ static yk_status find_kinds(struct bounding *bounding)
  * name. */
 static yk_status find_layers(struct bounding *bounding)
 {
-    const struct yk_study *study = bounding->study;
+    const struct yk_search_context *study = bounding->study;
     const struct yk_model *model = study->model;
     bool measured = false;
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
@@ -94,13 +94,14 @@ static yk_status find_sample_s(const struct bounding *bounding, int32_t device, 
     double min_s = INFINITY;
     for (int64_t samples = 1; samples <= batch; samples++) {
         double seconds = 0;
-        YK_TRY(yk_study_layer_s(bounding->study, device, layer, samples, false, &seconds));
+        YK_TRY(yk_search_context_layer_seconds(bounding->study, device, layer, samples, false,
+                                               &seconds));
         min_s = fmin(min_s, seconds / (double)samples);
         /* Every size up to 256, then fewer, since times per sample flatten out. */
         samples += samples / 256;
     }
     double all_s = 0;
-    YK_TRY(yk_study_layer_s(bounding->study, device, layer, batch, false, &all_s));
+    YK_TRY(yk_search_context_layer_seconds(bounding->study, device, layer, batch, false, &all_s));
     *out_s = fmin(min_s, all_s / (double)batch);
     return YK_OK;
 }
@@ -167,8 +168,8 @@ static int64_t count_choices(const struct bounding *bounding)
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         count *= count <= MAX_CHOICES ? bounding->kind_sizes[k] + 1 : 1;
         crowded =
-            crowded || yk_idle_speedup_factor(bounding->study->cluster, bounding->study->facts,
-                                              bounding->kinds[k], 0) < 1;
+            crowded || yk_sim_idle_speedup_factor(bounding->study->cluster, bounding->study->facts,
+                                                  bounding->kinds[k], 0) < 1;
     }
     return crowded ? count - 1 : 1;
 }
@@ -193,8 +194,8 @@ static void find_scales(struct bounding *bounding, bool others_idle)
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         const int32_t own = bounding->kinds[k];
         bounding->scales[k] =
-            yk_idle_speedup_factor(cluster, bounding->study->facts, own,
-                                   others_idle ? 0 : busy - cluster->devices[own].part);
+            yk_sim_idle_speedup_factor(cluster, bounding->study->facts, own,
+                                       others_idle ? 0 : busy - cluster->devices[own].part);
     }
 }
 
@@ -221,9 +222,9 @@ static yk_status find_bound(struct bounding *bounding, struct yk_arena *arena, d
     return YK_OK;
 }
 
-yk_status yk_lower_bound_step_s(struct yk_study *study, double *out_s)
+yk_status yk_lower_bound_step_s(struct yk_search_context *study, double *out_s)
 {
     struct bounding bounding = {.study = study};
-    YK_TRY_IN_ARENA(arena, find_bound(&bounding, arena, out_s));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, find_bound(&bounding, arena, out_s));
     return YK_OK;
 }

@@ -6,47 +6,48 @@
 #include <math.h>
 #include <string.h>
 
-yk_status yk_search_phase_explore(struct yk_search *search)
+yk_status yk_plan_search_phase_explore(struct yk_plan_search *search)
 {
-    YK_TRY(yk_search_data_parallel(search, YK_SEARCH_ALL_DEVICES));
-    YK_TRY(yk_search_alternating(search));
-    YK_TRY(yk_search_pipelines(search, YK_SEARCH_ALL_DEVICES));
-    YK_TRY(yk_search_data_parallel(search, YK_SEARCH_SOME_DEVICES));
-    return yk_search_pipelines(search, YK_SEARCH_SOME_DEVICES);
+    YK_TRY(yk_plan_search_data_parallel(search, YK_PLAN_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_plan_search_alternating(search));
+    YK_TRY(yk_plan_search_pipelines(search, YK_PLAN_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_plan_search_data_parallel(search, YK_PLAN_SEARCH_SOME_DEVICES));
+    return yk_plan_search_pipelines(search, YK_PLAN_SEARCH_SOME_DEVICES);
 }
 
-yk_status yk_search_phase_explore_request(const struct yk_plan_request *request,
-                                          bool pipelines_first, int64_t *trials, bool *out_known,
-                                          double *out_s)
+yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *request,
+                                               bool pipelines_first, int64_t *trials,
+                                               bool *out_known, double *out_s)
 {
-    struct yk_study *study = NULL;
-    struct yk_search search;
-    YK_TRY(yk_study_create(request, &study));
-    yk_status status = yk_search_create(study, &search);
+    struct yk_search_context *study = NULL;
+    struct yk_plan_search search;
+    YK_TRY(yk_search_context_create(request, &study));
+    yk_status status = yk_plan_search_create(study, &search);
     if (status == YK_OK) {
-        status = pipelines_first ? yk_search_pipelines(&search, YK_SEARCH_ALL_DEVICES) : YK_OK;
-        YK_THEN(yk_search_phase_explore(&search));
+        status =
+            pipelines_first ? yk_plan_search_pipelines(&search, YK_PLAN_SEARCH_ALL_DEVICES) : YK_OK;
+        YK_THEN(yk_plan_search_phase_explore(&search));
         status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out_known = search.best || yk_search_has_budget(&search);
+        *out_known = search.best || yk_plan_search_has_budget(&search);
         *out_s = search.best ? search.best_s : NAN;
-        yk_search_free(&search);
+        yk_plan_search_free(&search);
     }
     *trials += study->trials;
-    yk_study_destroy(study);
+    yk_search_context_destroy(study);
     return status;
 }
 
 struct refining {
-    struct yk_search *search;
-    struct yk_arena *arena;       /* of the current change */
-    int32_t *devices;             /* (ranks of the best) */
-    enum yk_strategy *strategies; /* (L) */
-    bool *recompute;              /* (L) */
+    struct yk_plan_search *search;
+    struct yk_arena *arena;                /* of the current change */
+    int32_t *devices;                      /* (ranks of the best) */
+    enum yk_sharding_strategy *strategies; /* (L) */
+    bool *recompute;                       /* (L) */
 };
 
 static bool has_budget(const struct refining *refining)
 {
-    return yk_study_has_budget(refining->search->study);
+    return yk_search_context_has_budget(refining->search->study);
 }
 
 /* The data-parallel spec of the best plan, which has one group. */
@@ -63,7 +64,7 @@ static yk_status split_of_best(struct refining *refining, struct yk_data_paralle
         .strategies = refining->strategies,
         .recompute = refining->recompute,
         .no_sync = best->no_sync,
-        .even_shares = !yk_study_decides(refining->search->study, YK_DECIDE_SHARES),
+        .even_shares = !yk_search_context_decides(refining->search->study, YK_DECIDE_SAMPLE_SHARES),
         .prefetch = best->prefetch,
         .block_bytes = best->block_bytes,
         .bucket_bytes = best->bucket_bytes,
@@ -83,14 +84,14 @@ static yk_status split_of_best(struct refining *refining, struct yk_data_paralle
 static yk_status change_balance(struct refining *refining)
 {
     static const double balances[] = {0.5, 1};
-    if (!yk_study_decides(refining->search->study, YK_DECIDE_PARTS)) {
+    if (!yk_search_context_decides(refining->search->study, YK_DECIDE_SHARD_FRACTIONS)) {
         return YK_OK;
     }
     for (size_t i = 0; i < sizeof balances / sizeof balances[0] && has_budget(refining); i++) {
         struct yk_data_parallel_spec split;
         YK_TRY(split_of_best(refining, &split));
         split.room_balance = balances[i];
-        YK_TRY(yk_data_parallel_try(refining->search, &split));
+        YK_TRY(yk_data_parallel_consider(refining->search, &split));
     }
     return YK_OK;
 }
@@ -109,7 +110,7 @@ static yk_status change_recomputation(struct refining *refining)
 {
     int32_t low = 0;
     int32_t high = count_recomputed(refining->search->best);
-    if (!yk_study_decides(refining->search->study, YK_DECIDE_RECOMPUTATION)) {
+    if (!yk_search_context_decides(refining->search->study, YK_DECIDE_RECOMPUTATION)) {
         return YK_OK;
     }
     while (high - low > 1 && has_budget(refining)) {
@@ -121,7 +122,7 @@ static yk_status change_recomputation(struct refining *refining)
         for (int32_t l = 0; l < refining->search->best->layer_count; l++) {
             refining->recompute[l] = refining->search->study->recomputes[l] && left-- > 0;
         }
-        YK_TRY(yk_data_parallel_try(refining->search, &split));
+        YK_TRY(yk_data_parallel_consider(refining->search, &split));
         if (refining->search->best_s < before_s) {
             high = half;
         } else {
@@ -132,7 +133,8 @@ static yk_status change_recomputation(struct refining *refining)
 }
 
 /* Maximises the number of layers with a strategy that communicates less, by bisection. */
-static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, bool from_first)
+static yk_status upgrade(struct refining *refining, enum yk_sharding_strategy strategy,
+                         bool from_first)
 {
     const int32_t L = refining->search->best->layer_count;
     int32_t low = 0;
@@ -144,12 +146,12 @@ static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, b
         YK_TRY(split_of_best(refining, &split));
         for (int32_t l = 0; l < L; l++) {
             const bool chosen = from_first ? l < half : l >= L - half;
-            if (chosen && refining->strategies[l] != YK_REPLICATED) {
+            if (chosen && refining->strategies[l] != YK_SHARDING_REPLICATED) {
                 refining->strategies[l] = strategy;
             }
         }
-        yk_data_parallel_tie(refining->search->study->model, refining->strategies);
-        YK_TRY(yk_data_parallel_try(refining->search, &split));
+        yk_data_parallel_tie_strategies(refining->search->study->model, refining->strategies);
+        YK_TRY(yk_data_parallel_consider(refining->search, &split));
         if (refining->search->best_s < before_s) {
             low = half;
         } else {
@@ -161,8 +163,9 @@ static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, b
 
 static yk_status change_strategies(struct refining *refining)
 {
-    static const enum yk_strategy better[] = {YK_KEPT, YK_SHARDED_STATE, YK_REPLICATED};
-    if (!yk_study_chooses_strategies(refining->search->study) ||
+    static const enum yk_sharding_strategy better[] = {
+        YK_SHARDING_KEPT_AFTER_FORWARD, YK_SHARDING_SHARDED_STATE, YK_SHARDING_REPLICATED};
+    if (!yk_search_context_chooses_strategies(refining->search->study) ||
         refining->search->best->rank_count == 1) {
         return YK_OK;
     }
@@ -184,16 +187,16 @@ static yk_status change_sizes(struct refining *refining)
         struct yk_plan plan = *refining->search->best;
         plan.prefetch = prefetches[i];
         if (plan.transfer_count == 0 &&
-            yk_study_decides(refining->search->study, YK_DECIDE_ORDER)) {
-            YK_TRY(yk_search_consider(refining->search, &plan, NULL));
+            yk_search_context_decides(refining->search->study, YK_DECIDE_TRANSFER_ORDER)) {
+            YK_TRY(yk_plan_search_evaluate(refining->search, &plan, NULL));
         }
     }
     for (size_t i = 0; i < sizeof scales / sizeof scales[0] && has_budget(refining); i++) {
         struct yk_plan plan = *refining->search->best;
         plan.bucket_bytes *= scales[i];
         if (plan.transfer_count == 0 &&
-            yk_study_decides(refining->search->study, YK_DECIDE_BLOCK)) {
-            YK_TRY(yk_search_consider(refining->search, &plan, NULL));
+            yk_search_context_decides(refining->search->study, YK_DECIDE_BLOCK_SIZE)) {
+            YK_TRY(yk_plan_search_evaluate(refining->search, &plan, NULL));
         }
     }
     return YK_OK;
@@ -207,12 +210,12 @@ static yk_status move_samples(struct refining *refining, int32_t group, int32_t 
     const double before_s = refining->search->best_s;
     YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     const int64_t unit = plan->group_count > 1 ? plan->micro_batches : 1;
-    struct yk_plan_member *members = plan->groups[group].members;
+    struct yk_plan_group_member *members = plan->groups[group].members;
     *out_better = false;
-    if (members[from].share >= unit && !yk_plan_alternates(plan)) {
+    if (members[from].share >= unit && !yk_plan_has_alternating_members(plan)) {
         members[from].share -= unit;
         members[to].share += unit;
-        YK_TRY(yk_search_consider(refining->search, plan, NULL));
+        YK_TRY(yk_plan_search_evaluate(refining->search, plan, NULL));
         *out_better = refining->search->best_s < before_s;
     }
     return YK_OK;
@@ -224,7 +227,7 @@ enum {
 
 static yk_status change_shares(struct refining *refining)
 {
-    if (!yk_study_decides(refining->search->study, YK_DECIDE_SHARES)) {
+    if (!yk_search_context_decides(refining->search->study, YK_DECIDE_SAMPLE_SHARES)) {
         return YK_OK;
     }
     bool better = true;
@@ -247,26 +250,29 @@ static yk_status change_shares(struct refining *refining)
 /* Runs the integer program, if the plan has one group and one micro-batch. */
 static yk_status change_order(struct refining *refining)
 {
-    const struct yk_study *study = refining->search->study;
+    const struct yk_search_context *study = refining->search->study;
     const struct yk_plan *best = refining->search->best;
     /* A search limited in moves has no time budget. */
-    const double left_s = study->request->search.moves > 0
-                              ? 0
-                              : study->request->search.budget_s *
-                                    (study->budget_fraction - yk_study_spent_part(study));
-    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_MILP,
-                                                  .open = yk_study_chooses_strategies(study),
-                                                  .budget_s = fmin(left_s, 5)};
+    const double left_s =
+        study->request->search.moves > 0
+            ? 0
+            : study->request->search.budget_s *
+                  (study->budget_fraction - yk_search_context_spent_fraction(study));
+    const struct yk_transfer_order_plan_options options = {
+        .method = YK_TRANSFER_ORDER_METHOD_MILP,
+        .open = yk_search_context_chooses_strategies(study),
+        .budget_s = fmin(left_s, 5)};
     struct yk_plan *plan = NULL;
     bool ordered = false;
     if (best->group_count > 1 || best->micro_batches > 1 || best->rank_count == 1 ||
-        !yk_study_decides(study, YK_DECIDE_ORDER) || left_s < 1) {
+        !yk_search_context_decides(study, YK_DECIDE_TRANSFER_ORDER) || left_s < 1) {
         return YK_OK;
     }
     YK_TRY(yk_plan_copy(best, refining->arena, &plan));
     plan->transfer_count = 0;
-    YK_TRY(yk_order_plan_apply(refining->search->study, &options, refining->arena, plan, &ordered));
-    return ordered ? yk_search_consider(refining->search, plan, NULL) : YK_OK;
+    YK_TRY(yk_transfer_order_plan_apply(refining->search->study, &options, refining->arena, plan,
+                                        &ordered));
+    return ordered ? yk_plan_search_evaluate(refining->search, plan, NULL) : YK_OK;
 }
 
 static yk_status move_cut(struct refining *refining, int32_t layer, int32_t group, bool *out_better)
@@ -276,7 +282,7 @@ static yk_status move_cut(struct refining *refining, int32_t layer, int32_t grou
     YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     plan->layers[layer].group = group;
     yk_plan_tie_layers(plan, refining->search->study->model);
-    YK_TRY(yk_search_consider(refining->search, plan, NULL));
+    YK_TRY(yk_plan_search_evaluate(refining->search, plan, NULL));
     *out_better = refining->search->best_s < before_s;
     return YK_OK;
 }
@@ -328,10 +334,10 @@ static yk_status refine(struct refining *refining)
     return change_order(refining);
 }
 
-yk_status yk_search_phase_refine(struct yk_search *search)
+yk_status yk_plan_search_phase_refine(struct yk_plan_search *search)
 {
     struct refining refining = {.search = search};
-    yk_study_report(search->study, "small changes");
+    yk_search_context_report_progress(search->study, "small changes");
     YK_TRY(yk_arena_create(&refining.arena));
     yk_status status = search->best ? refine(&refining) : YK_OK;
     const struct yk_plan *before = search->best;

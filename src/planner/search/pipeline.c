@@ -9,7 +9,7 @@
 
 #include "model/model.h"
 #include "planner/search/plan_move.h"
-#include "planner/search/shares.h"
+#include "planner/search/sample_shares.h"
 
 #include <math.h>
 
@@ -18,13 +18,13 @@ struct pipeline_spec {
     const int32_t *sizes;   /* (group_count) devices of each group */
     int32_t group_count;    /* K */
     int32_t micro_batches;
-    enum yk_pipeline order;
-    enum yk_strategy strategy; /* of layers in groups of several devices */
-    bool recompute;            /* all blocks */
+    enum yk_pipeline_schedule_kind order;
+    enum yk_sharding_strategy strategy; /* of layers in groups of several devices */
+    bool recompute;                     /* all blocks */
 };
 
 struct cutting {
-    struct yk_study *study;
+    struct yk_search_context *study;
     const struct pipeline_spec *spec;
     struct yk_arena *arena;
     int32_t *first_device;  /* (K + 1) of each group */
@@ -57,10 +57,10 @@ static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double
     const struct cutting *cutting = sharing->cutting;
     const int32_t device = cutting->spec->devices[cutting->first_device[sharing->group] + rank];
     *out_s = 0;
-    return samples == 0
-               ? YK_OK
-               : yk_study_layers_s(cutting->study, device, 0,
-                                   cutting->study->model->layer_count - 1, samples, NULL, out_s);
+    return samples == 0 ? YK_OK
+                        : yk_search_context_layers_seconds(cutting->study, device, 0,
+                                                           cutting->study->model->layer_count - 1,
+                                                           samples, NULL, out_s);
 }
 
 /* Divides a micro-batch among a group; YK_ERROR_NO_FIT if the batch is not divisible. */
@@ -84,7 +84,7 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
         max[i] = batch / M;
     }
     struct sharing sharing = {.cutting = cutting, .group = group};
-    const struct yk_shares_problem problem = {
+    const struct yk_sample_shares_problem problem = {
         .rank_count = spec->sizes[group],
         .samples = batch / M,
         .unit = 1,
@@ -92,7 +92,7 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
         .time = micro_batch_s,
         .user = &sharing,
     };
-    return yk_shares_find(&problem, samples, &slowest_s);
+    return yk_sample_shares_find(&problem, samples, &slowest_s);
 }
 
 static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer, double *out_s)
@@ -100,7 +100,7 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
     double slowest_s = 0;
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         double seconds = 0;
-        YK_TRY(yk_study_layer_s(
+        YK_TRY(yk_search_context_layer_seconds(
             cutting->study, cutting->spec->devices[i], layer, cutting->samples[i],
             cutting->spec->recompute && cutting->study->recomputes[layer], &seconds));
         slowest_s = fmax(slowest_s, seconds);
@@ -112,16 +112,17 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
 static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
 {
     const struct yk_model *model = cutting->study->model;
-    const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[layer]);
+    const struct yk_model_layer_state_bytes state =
+        yk_model_layer_state_bytes(model, &model->layers[layer]);
     const double changing = state.gradient_bytes + state.optimizer_bytes;
     const int32_t n = cutting->spec->sizes[k];
-    if (n == 1 || cutting->spec->strategy == YK_REPLICATED) {
+    if (n == 1 || cutting->spec->strategy == YK_SHARDING_REPLICATED) {
         return state.weight_bytes + changing;
     }
     /* Full gradients are accumulated until the last micro-batch; kept weights are not sharded. */
     const double summed = changing / n + state.gradient_bytes;
-    return cutting->spec->strategy == YK_FULLY_SHARDED ? summed + state.weight_bytes / n
-                                                       : summed + state.weight_bytes;
+    return cutting->spec->strategy == YK_SHARDING_FULLY_SHARDED ? summed + state.weight_bytes / n
+                                                                : summed + state.weight_bytes;
 }
 
 static yk_status fill_group(struct cutting *cutting, int32_t k)
@@ -134,8 +135,8 @@ static yk_status fill_group(struct cutting *cutting, int32_t k)
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         max = cutting->samples[i] > max ? cutting->samples[i] : max;
     }
-    YK_TRY(yk_model_sizes_get(cutting->study->sizes, max, false, &plain));
-    YK_TRY(yk_model_sizes_get(cutting->study->sizes, max, spec->recompute, &saving));
+    YK_TRY(yk_model_cache_get(cutting->study->sizes, max, false, &plain));
+    YK_TRY(yk_model_cache_get(cutting->study->sizes, max, spec->recompute, &saving));
     double *time_s = row(cutting, cutting->time_s, k);
     double *saved = row(cutting, cutting->saved_bytes, k);
     double *state = row(cutting, cutting->state_bytes, k);
@@ -159,8 +160,8 @@ static double limit_of(const struct cutting *cutting, int32_t k)
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         const int32_t device = cutting->spec->devices[i];
         limit = fmin(limit, cutting->study->limit_bytes[device] -
-                                yk_device_facts_context_bytes(cutting->study->facts,
-                                                              cutting->study->cluster, device));
+                                yk_device_measurements_context_bytes(
+                                    cutting->study->facts, cutting->study->cluster, device));
     }
     return limit;
 }
@@ -179,7 +180,7 @@ static double missing_bytes(const struct cutting *cutting, int32_t k, int32_t fr
 {
     const int32_t M = cutting->spec->micro_batches;
     const int32_t after = cutting->spec->group_count - k;
-    const int32_t in_flight = cutting->spec->order == YK_GPIPE || after > M ? M : after;
+    const int32_t in_flight = cutting->spec->order == YK_PIPELINE_GPIPE || after > M ? M : after;
     return sum(cutting, cutting->state_bytes, k, from, to) +
            in_flight * sum(cutting, cutting->saved_bytes, k, from, to) + besides -
            cutting->limit_bytes[k];
@@ -232,7 +233,7 @@ static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan
         group->member_count = spec->sizes[k];
         YK_TRY_NEW(cutting->arena, group->members, group->member_count);
         for (int32_t i = 0; i < group->member_count; i++) {
-            group->members[i] = (struct yk_plan_member){
+            group->members[i] = (struct yk_plan_group_member){
                 .rank = first + i,
                 .share = group->member_count == 1
                              ? plan->workload.batch
@@ -249,9 +250,9 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
     const struct pipeline_spec *spec = cutting->spec;
     const int32_t L = cutting->study->model->layer_count;
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_study_create_plan(cutting->study, spec->devices,
-                                cutting->first_device[spec->group_count], spec->group_count,
-                                cutting->arena, &plan));
+    YK_TRY(yk_search_context_create_plan(cutting->study, spec->devices,
+                                         cutting->first_device[spec->group_count],
+                                         spec->group_count, cutting->arena, &plan));
     YK_TRY(make_groups(cutting, plan));
     plan->micro_batches = spec->micro_batches;
     plan->pipeline = spec->order;
@@ -298,7 +299,7 @@ static int32_t chain_length(const struct yk_model *model)
 
 /* Creates the plan, in `arena`; if no cut fits, the one that lacks least memory. `*out` is NULL if
  * there are more groups than layers, or the samples cannot be divided. */
-static yk_status create_plan(struct yk_study *study, const struct pipeline_spec *spec,
+static yk_status create_plan(struct yk_search_context *study, const struct pipeline_spec *spec,
                              struct yk_arena *arena, struct yk_plan **out)
 {
     struct cutting cutting = {.study = study, .spec = spec, .arena = arena};
@@ -331,7 +332,7 @@ static yk_status create_plan(struct yk_study *study, const struct pipeline_spec 
 static const double order_gain = 1.2;
 
 /* GPipe uses more memory than 1F1B, but waits less if messages are slow. */
-static yk_status consider(struct yk_search *search, const struct pipeline_spec *spec,
+static yk_status consider(struct yk_plan_search *search, const struct pipeline_spec *spec,
                           struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
@@ -340,15 +341,15 @@ static yk_status consider(struct yk_search *search, const struct pipeline_spec *
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_search_consider(search, plan, &step_s));
+    YK_TRY(yk_plan_search_evaluate(search, plan, &step_s));
     if (plan->micro_batches == 1 || !(step_s < order_gain * search->best_s)) {
         return YK_OK;
     }
-    plan->pipeline = YK_GPIPE;
-    return yk_search_consider(search, plan, NULL);
+    plan->pipeline = YK_PIPELINE_GPIPE;
+    return yk_plan_search_evaluate(search, plan, NULL);
 }
 
-static bool has_groups_of_several(const struct yk_device_groups *groups)
+static bool has_groups_of_several(const struct yk_device_grouping *groups)
 {
     for (int32_t k = 0; k < groups->group_count; k++) {
         if (groups->sizes[k] > 1) {
@@ -359,36 +360,37 @@ static bool has_groups_of_several(const struct yk_device_groups *groups)
 }
 
 /* Stages of one device need only one strategy, since nothing is sharded. */
-static yk_status try_strategies(struct yk_search *search, struct pipeline_spec *spec,
+static yk_status try_strategies(struct yk_plan_search *search, struct pipeline_spec *spec,
                                 bool of_several)
 {
-    static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
-                                             YK_FULLY_SHARDED};
-    const struct yk_study *study = search->study;
-    const enum yk_strategy fixed = yk_study_fixed_strategy(study);
+    static const enum yk_sharding_strategy tried[] = {
+        YK_SHARDING_REPLICATED, YK_SHARDING_SHARDED_STATE, YK_SHARDING_KEPT_AFTER_FORWARD,
+        YK_SHARDING_FULLY_SHARDED};
+    const struct yk_search_context *study = search->study;
+    const enum yk_sharding_strategy fixed = yk_search_context_fixed_strategy(study);
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
-        if (fixed == YK_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
+        if (fixed == YK_SHARDING_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
             spec->strategy = tried[i];
-            YK_TRY_IN_ARENA(arena, consider(search, spec, arena));
+            YK_TRY_WITH_TEMPORARY_ARENA(arena, consider(search, spec, arena));
         }
     }
     return YK_OK;
 }
 
-static yk_status try_groups(struct yk_search *search, const struct yk_device_groups *groups)
+static yk_status try_groups(struct yk_plan_search *search, const struct yk_device_grouping *groups)
 {
-    const struct yk_study *study = search->study;
+    const struct yk_search_context *study = search->study;
     const struct yk_plan_request *request = study->request;
-    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
     const int32_t asked = request->micro_batches;
-    for (int32_t M = 1; M > 0 && yk_search_has_budget(search);
+    for (int32_t M = 1; M > 0 && yk_plan_search_has_budget(search);
          M = yk_plan_move_next_micro_batches(request->workload.batch, M)) {
         struct pipeline_spec spec = {
             .devices = groups->devices,
             .sizes = groups->sizes,
             .group_count = groups->group_count,
             .micro_batches = asked > 0 ? asked : M,
-            .order = YK_1F1B,
+            .order = YK_PIPELINE_1F1B,
         };
         for (int32_t again = 0; again < 2; again++) {
             spec.recompute = again == 1;
@@ -405,25 +407,26 @@ static yk_status try_groups(struct yk_search *search, const struct yk_device_gro
 
 static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
-    struct yk_search *search = user;
-    const struct yk_study *study = search->study;
-    struct yk_device_groups *groups = NULL;
+    struct yk_plan_search *search = user;
+    const struct yk_search_context *study = search->study;
+    struct yk_device_grouping *groups = NULL;
     int32_t group_count = 0;
     if (set->count < 2) {
         return YK_OK;
     }
-    YK_TRY(yk_device_sets_list_groups(study, set, arena, &groups, &group_count));
-    for (int32_t g = 0; g < group_count && yk_search_has_budget(search); g++) {
-        yk_study_report(study, "pipelines");
+    YK_TRY(yk_device_sets_list_groupings(study, set, arena, &groups, &group_count));
+    for (int32_t g = 0; g < group_count && yk_plan_search_has_budget(search); g++) {
+        yk_search_context_report_progress(study, "pipelines");
         YK_TRY(try_groups(search, &groups[g]));
     }
     return YK_OK;
 }
 
-yk_status yk_search_pipelines(struct yk_search *search, enum yk_search_devices devices)
+yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
+                                   enum yk_plan_search_devices devices)
 {
-    return yk_study_decides(search->study, YK_DECIDE_PLACEMENT) &&
+    return yk_search_context_decides(search->study, YK_DECIDE_PLACEMENT) &&
                    !search->study->request->random_strategies
-               ? yk_search_each_device_set(search, devices, try_set, search)
+               ? yk_plan_search_for_each_device_set(search, devices, try_set, search)
                : YK_OK;
 }

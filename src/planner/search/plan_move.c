@@ -14,7 +14,7 @@ enum {
     MAX_PREFETCH = 4,
 };
 
-static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
+static bool are_alike(const struct yk_search_context *study, const struct yk_plan *plan, int32_t a,
                       int32_t b)
 {
     const struct yk_layer *layers = study->model->layers;
@@ -26,8 +26,8 @@ static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, 
 
 /* A range of the run of equal layers that begins at `*first`: all, the first or last half, the
  * first or last layer. Returns false if no run begins there, or the range equals another one. */
-static bool find_range(const struct yk_study *study, const struct yk_plan *plan, int32_t range,
-                       int32_t *first, int32_t *end)
+static bool find_range(const struct yk_search_context *study, const struct yk_plan *plan,
+                       int32_t range, int32_t *first, int32_t *end)
 {
     const int32_t from = *first;
     int32_t to = from + 1;
@@ -46,75 +46,80 @@ static bool find_range(const struct yk_study *study, const struct yk_plan *plan,
     return range == 0 || (range < 3 && count > 3) || (range >= 3 && count > 1);
 }
 
-bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, struct yk_plan *plan)
+bool yk_plan_move_save_memory(const struct yk_search_context *study, int32_t variant,
+                              struct yk_plan *plan)
 {
-    static const enum yk_strategy strategies[] = {YK_FULLY_SHARDED, YK_SHARDED_STATE};
+    static const enum yk_sharding_strategy strategies[] = {YK_SHARDING_FULLY_SHARDED,
+                                                           YK_SHARDING_SHARDED_STATE};
     for (int32_t l = 0; l < plan->layer_count; l++) {
         struct yk_plan_layer *layer = &plan->layers[l];
         layer->strategy =
-            yk_study_chooses_strategies(study) ? strategies[variant % 2] : layer->strategy;
-        layer->recompute = yk_study_decides(study, YK_DECIDE_RECOMPUTATION) ? study->recomputes[l]
-                                                                            : layer->recompute;
+            yk_search_context_chooses_strategies(study) ? strategies[variant % 2] : layer->strategy;
+        layer->recompute = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION)
+                               ? study->recomputes[l]
+                               : layer->recompute;
     }
     plan->no_sync = variant / 2 % 2 == 1;
-    plan->pipeline = yk_plan_alternates(plan) ? plan->pipeline : YK_1F1B;
+    plan->pipeline = yk_plan_has_alternating_members(plan) ? plan->pipeline : YK_PIPELINE_1F1B;
     plan->prefetch = 1;
     return variant < 4;
 }
 
 /* Changes strategy and recomputation of a range together: one may free memory for the other. */
-static enum yk_plan_move_result change_layers(const struct yk_study *study, int32_t number,
+static enum yk_plan_move_result change_layers(const struct yk_search_context *study, int32_t number,
                                               struct yk_plan *plan)
 {
-    const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
-    const bool toggle = number / YK_STRATEGY_COUNT % 2 == 1;
-    const int32_t range = number / YK_STRATEGY_COUNT / 2 % RANGES;
-    int32_t first = number / YK_STRATEGY_COUNT / 2 / RANGES;
+    const enum yk_sharding_strategy strategy =
+        (enum yk_sharding_strategy)(number % YK_SHARDING_STRATEGY_COUNT);
+    const bool toggle = number / YK_SHARDING_STRATEGY_COUNT % 2 == 1;
+    const int32_t range = number / YK_SHARDING_STRATEGY_COUNT / 2 % RANGES;
+    int32_t first = number / YK_SHARDING_STRATEGY_COUNT / 2 / RANGES;
     int32_t end = 0;
     if (first >= plan->layer_count) {
-        return YK_PLAN_MOVE_END;
+        return YK_PLAN_MOVE_PAST_LAST;
     }
     const bool same = strategy == plan->layers[first].strategy;
     const bool alone = plan->groups[plan->layers[first].group].member_count == 1;
-    if ((!same && (alone || !yk_study_chooses_strategies(study))) || (same && !toggle) ||
-        (toggle &&
-         !(study->recomputes[first] && yk_study_decides(study, YK_DECIDE_RECOMPUTATION))) ||
+    if ((!same && (alone || !yk_search_context_chooses_strategies(study))) || (same && !toggle) ||
+        (toggle && !(study->recomputes[first] &&
+                     yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION))) ||
         study->model->layers[first].shares != YK_LAYER_NONE ||
         !find_range(study, plan, range, &first, &end)) {
-        return YK_PLAN_MOVE_NONE;
+        return YK_PLAN_MOVE_INVALID;
     }
     for (int32_t l = first; l < end; l++) {
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
     yk_plan_tie_layers(plan, study->model);
-    return YK_PLAN_MOVE_DONE;
+    return YK_PLAN_MOVE_APPLIED;
 }
 
 static int64_t unit_of(const struct yk_plan *plan)
 {
-    return plan->group_count > 1 && !yk_plan_alternates(plan) ? plan->micro_batches : 1;
+    return plan->group_count > 1 && !yk_plan_has_alternating_members(plan) ? plan->micro_batches
+                                                                           : 1;
 }
 
 /* Whether every micro-batch of an alternating plan has samples. */
 static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 {
     bool full = true;
-    for (int32_t m = 0; m < plan->micro_batches && yk_plan_alternates(plan); m++) {
+    for (int32_t m = 0; m < plan->micro_batches && yk_plan_has_alternating_members(plan); m++) {
         const int32_t last = plan->groups[group].member_count - 1;
         int64_t first = 0;
-        full = full && yk_plan_samples(plan, group, last, m, &first) + first > 0;
+        full = full && yk_plan_member_samples(plan, group, last, m, &first) + first > 0;
     }
     return full;
 }
 
 /* Moves samples between members of a group: one, one of every micro-batch, or all. */
-static enum yk_plan_move_result change_shares(const struct yk_study *study, int32_t number,
+static enum yk_plan_move_result change_shares(const struct yk_search_context *study, int32_t number,
                                               struct yk_plan *plan)
 {
     int32_t group = 0;
-    if (!yk_study_decides(study, YK_DECIDE_SHARES)) {
-        return YK_PLAN_MOVE_END;
+    if (!yk_search_context_decides(study, YK_DECIDE_SAMPLE_SHARES)) {
+        return YK_PLAN_MOVE_PAST_LAST;
     }
     for (; group < plan->group_count; group++) {
         const int32_t n = plan->groups[group].member_count;
@@ -125,19 +130,19 @@ static enum yk_plan_move_result change_shares(const struct yk_study *study, int3
         number -= moves;
     }
     if (group == plan->group_count) {
-        return YK_PLAN_MOVE_END;
+        return YK_PLAN_MOVE_PAST_LAST;
     }
     const int32_t n = plan->groups[group].member_count;
-    struct yk_plan_member *from = &plan->groups[group].members[number / AMOUNTS / n];
-    struct yk_plan_member *to = &plan->groups[group].members[number / AMOUNTS % n];
+    struct yk_plan_group_member *from = &plan->groups[group].members[number / AMOUNTS / n];
+    struct yk_plan_group_member *to = &plan->groups[group].members[number / AMOUNTS % n];
     const int64_t amounts[AMOUNTS] = {unit_of(plan), plan->micro_batches, from->share};
     const int64_t amount = amounts[number % AMOUNTS];
     if (from == to || amount <= 0 || from->share < amount) {
-        return YK_PLAN_MOVE_NONE;
+        return YK_PLAN_MOVE_INVALID;
     }
     from->share -= amount;
     to->share += amount;
-    return alternation_is_full(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return alternation_is_full(plan, group) ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
 static int32_t count_layers(const struct yk_plan *plan, int32_t group)
@@ -150,15 +155,16 @@ static int32_t count_layers(const struct yk_plan *plan, int32_t group)
 }
 
 /* Moves a layer at the end of a stage to the adjacent stage, with any strategy. */
-static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_t number,
+static enum yk_plan_move_result change_cuts(const struct yk_search_context *study, int32_t number,
                                             struct yk_plan *plan)
 {
-    const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
-    const bool forward = number / YK_STRATEGY_COUNT % 2 == 0;
-    const int32_t last = number / YK_STRATEGY_COUNT / 2;
+    const enum yk_sharding_strategy strategy =
+        (enum yk_sharding_strategy)(number % YK_SHARDING_STRATEGY_COUNT);
+    const bool forward = number / YK_SHARDING_STRATEGY_COUNT % 2 == 0;
+    const int32_t last = number / YK_SHARDING_STRATEGY_COUNT / 2;
     if (last + 1 >= plan->layer_count || plan->group_count == 1 ||
-        !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
-        return YK_PLAN_MOVE_END;
+        !yk_search_context_decides(study, YK_DECIDE_PLACEMENT)) {
+        return YK_PLAN_MOVE_PAST_LAST;
     }
     const int32_t moving = forward ? last : last + 1;
     const int32_t here = plan->layers[moving].group;
@@ -166,13 +172,13 @@ static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_
     const bool kept_alike = strategy == plan->layers[moving].strategy;
     if (here == there || study->model->layers[moving].shares != YK_LAYER_NONE ||
         (!kept_alike &&
-         (plan->groups[there].member_count == 1 || !yk_study_chooses_strategies(study)))) {
-        return YK_PLAN_MOVE_NONE;
+         (plan->groups[there].member_count == 1 || !yk_search_context_chooses_strategies(study)))) {
+        return YK_PLAN_MOVE_INVALID;
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
     yk_plan_tie_layers(plan, study->model);
-    return count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return count_layers(plan, here) > 0 ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
@@ -219,25 +225,26 @@ static bool fit_shares(const struct yk_plan *plan)
     return true;
 }
 
-static enum yk_plan_move_result change_micro_batches(const struct yk_study *study, int32_t number,
-                                                     struct yk_plan *plan)
+static enum yk_plan_move_result change_micro_batches(const struct yk_search_context *study,
+                                                     int32_t number, struct yk_plan *plan)
 {
     const int64_t batch = plan->workload.batch;
-    if (number > 1 || study->request->micro_batches > 0 || yk_plan_alternates(plan)) {
-        return YK_PLAN_MOVE_END;
+    if (number > 1 || study->request->micro_batches > 0 || yk_plan_has_alternating_members(plan)) {
+        return YK_PLAN_MOVE_PAST_LAST;
     }
     plan->micro_batches = number == 0 ? previous_micro_batches(batch, plan->micro_batches)
                                       : yk_plan_move_next_micro_batches(batch, plan->micro_batches);
-    return plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_APPLIED
+                                                       : YK_PLAN_MOVE_INVALID;
 }
 
 /* Changes no_sync, the pipeline schedule, the prefetch, or the size of messages. */
-static enum yk_plan_move_result change_messages(const struct yk_study *study, int32_t number,
-                                                struct yk_plan *plan)
+static enum yk_plan_move_result change_messages(const struct yk_search_context *study,
+                                                int32_t number, struct yk_plan *plan)
 {
     const bool sends = plan->rank_count > plan->group_count;
-    const bool prefetch = sends && yk_study_decides(study, YK_DECIDE_ORDER);
-    const bool sizes = sends && yk_study_decides(study, YK_DECIDE_BLOCK);
+    const bool prefetch = sends && yk_search_context_decides(study, YK_DECIDE_TRANSFER_ORDER);
+    const bool sizes = sends && yk_search_context_decides(study, YK_DECIDE_BLOCK_SIZE);
     bool changed = false;
     switch (number) {
     case 0:
@@ -245,8 +252,9 @@ static enum yk_plan_move_result change_messages(const struct yk_study *study, in
         plan->no_sync = !plan->no_sync;
         break;
     case 1:
-        changed = plan->group_count > 1 && plan->micro_batches > 1 && !yk_plan_alternates(plan);
-        plan->pipeline = plan->pipeline == YK_GPIPE ? YK_1F1B : YK_GPIPE;
+        changed = plan->group_count > 1 && plan->micro_batches > 1 &&
+                  !yk_plan_has_alternating_members(plan);
+        plan->pipeline = plan->pipeline == YK_PIPELINE_GPIPE ? YK_PIPELINE_1F1B : YK_PIPELINE_GPIPE;
         break;
     case 2:
         changed = prefetch && plan->prefetch < MAX_PREFETCH;
@@ -268,9 +276,9 @@ static enum yk_plan_move_result change_messages(const struct yk_study *study, in
         plan->bucket_bytes *= number == 6 ? 4 : 0.25;
         break;
     default:
-        return YK_PLAN_MOVE_END;
+        return YK_PLAN_MOVE_PAST_LAST;
     }
-    return changed ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return changed ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
 static bool is_used(const struct yk_plan *plan, int32_t device)
@@ -284,20 +292,22 @@ static bool is_used(const struct yk_plan *plan, int32_t device)
 }
 
 /* Adds an unused device to a group, to store a part of its state. */
-static yk_status add_device(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                            struct yk_plan *plan, enum yk_plan_move_result *out)
+static yk_status add_device(const struct yk_search_context *study, int32_t number,
+                            struct yk_arena *arena, struct yk_plan *plan,
+                            enum yk_plan_move_result *out)
 {
     const int32_t device = number % study->cluster->device_count;
     const int32_t g = number / study->cluster->device_count;
     struct yk_plan_rank *ranks = NULL;
-    struct yk_plan_member *members = NULL;
-    *out = YK_PLAN_MOVE_END;
+    struct yk_plan_group_member *members = NULL;
+    *out = YK_PLAN_MOVE_PAST_LAST;
     if (g >= plan->group_count || study->cluster->device_count > MANY_DEVICES ||
-        yk_plan_alternates(plan) || !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
+        yk_plan_has_alternating_members(plan) ||
+        !yk_search_context_decides(study, YK_DECIDE_PLACEMENT)) {
         return YK_OK;
     }
-    *out = YK_PLAN_MOVE_NONE;
-    if (is_used(plan, device) || yk_study_leaves_out(study, device)) {
+    *out = YK_PLAN_MOVE_INVALID;
+    if (is_used(plan, device) || yk_search_context_excludes_device(study, device)) {
         return YK_OK;
     }
     const int32_t n = plan->groups[g].member_count;
@@ -307,29 +317,29 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
     memcpy(members, plan->groups[g].members, (size_t)n * sizeof *members);
     ranks[plan->rank_count] =
         (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
-    members[n] = (struct yk_plan_member){.rank = plan->rank_count};
+    members[n] = (struct yk_plan_group_member){.rank = plan->rank_count};
     plan->ranks = ranks;
     plan->rank_count++;
     plan->groups[g].members = members;
     plan->groups[g].member_count++;
-    *out = fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    *out = fit_shares(plan) ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
     return YK_OK;
 }
 
 /* Gives a rank another device; the rank that had it gets the old one. */
-static enum yk_plan_move_result exchange_devices(const struct yk_study *study, int32_t number,
-                                                 struct yk_plan *plan)
+static enum yk_plan_move_result exchange_devices(const struct yk_search_context *study,
+                                                 int32_t number, struct yk_plan *plan)
 {
     const int32_t r = number / study->cluster->device_count;
     const int32_t device = number % study->cluster->device_count;
     if (r >= plan->rank_count || study->cluster->device_count > MANY_DEVICES ||
-        !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
-        return YK_PLAN_MOVE_END;
+        !yk_search_context_decides(study, YK_DECIDE_PLACEMENT)) {
+        return YK_PLAN_MOVE_PAST_LAST;
     }
     const int32_t own = plan->ranks[r].device;
-    if (own == device || yk_study_leaves_out(study, device) ||
-        yk_device_sets_are_equal(study, own, device)) {
-        return YK_PLAN_MOVE_NONE;
+    if (own == device || yk_search_context_excludes_device(study, device) ||
+        yk_device_sets_devices_are_equal(study, own, device)) {
+        return YK_PLAN_MOVE_INVALID;
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device == device) {
@@ -339,15 +349,15 @@ static enum yk_plan_move_result exchange_devices(const struct yk_study *study, i
     }
     plan->ranks[r] =
         (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
-    return YK_PLAN_MOVE_DONE;
+    return YK_PLAN_MOVE_APPLIED;
 }
 
-yk_status yk_plan_move_make(const struct yk_study *study, int32_t kind, int32_t number,
-                            struct yk_arena *arena, struct yk_plan *plan,
-                            enum yk_plan_move_result *out)
+yk_status yk_plan_move_apply(const struct yk_search_context *study, int32_t kind, int32_t number,
+                             struct yk_arena *arena, struct yk_plan *plan,
+                             enum yk_plan_move_result *out)
 {
-    static enum yk_plan_move_result (*const kinds[YK_PLAN_MOVE_KINDS])(
-        const struct yk_study *study, int32_t number, struct yk_plan *plan) = {
+    static enum yk_plan_move_result (*const kinds[YK_PLAN_MOVE_KIND_COUNT])(
+        const struct yk_search_context *study, int32_t number, struct yk_plan *plan) = {
         change_layers,   change_messages,      change_shares,
         change_cuts,     change_micro_batches, NULL /* allocates: add_device() */,
         exchange_devices};

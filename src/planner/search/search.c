@@ -2,20 +2,20 @@
 
 #include <math.h>
 
-yk_status yk_search_create(struct yk_study *study, struct yk_search *out)
+yk_status yk_plan_search_create(struct yk_search_context *study, struct yk_plan_search *out)
 {
-    *out = (struct yk_search){
+    *out = (struct yk_plan_search){
         .study = study, .best_s = INFINITY, .missing_bytes = INFINITY, .missing_device = -1};
     return yk_arena_create(&out->arena);
 }
 
-void yk_search_free(struct yk_search *search)
+void yk_plan_search_free(struct yk_plan_search *search)
 {
     yk_arena_destroy(search->arena);
-    *search = (struct yk_search){0};
+    *search = (struct yk_plan_search){0};
 }
 
-static yk_status keep(const struct yk_search *search, const struct yk_plan *plan,
+static yk_status keep(const struct yk_plan_search *search, const struct yk_plan *plan,
                       const struct yk_plan **out)
 {
     struct yk_plan *copy = NULL;
@@ -24,10 +24,10 @@ static yk_status keep(const struct yk_search *search, const struct yk_plan *plan
     return YK_OK;
 }
 
-bool yk_search_has_budget(const struct yk_search *search)
+bool yk_plan_search_has_budget(const struct yk_plan_search *search)
 {
-    return search->best ? yk_study_has_budget(search->study)
-                        : !yk_study_is_exhausted(search->study);
+    return search->best ? yk_search_context_has_budget(search->study)
+                        : !yk_search_context_is_exhausted(search->study);
 }
 
 static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
@@ -56,7 +56,8 @@ static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
     return true;
 }
 
-static bool is_better(const struct yk_search_start *a, const struct yk_search_start *b)
+static bool is_better(const struct yk_plan_search_starting_point *a,
+                      const struct yk_plan_search_starting_point *b)
 {
     if (a->fits != b->fits) {
         return a->fits;
@@ -65,11 +66,11 @@ static bool is_better(const struct yk_search_start *a, const struct yk_search_st
 }
 
 /* Adds a plan to the starting points, in place of the one with its shape or of the last. */
-static yk_status add_start(struct yk_search *search, const struct yk_plan *plan,
-                           const struct yk_trial *trial)
+static yk_status add_start(struct yk_plan_search *search, const struct yk_plan *plan,
+                           const struct yk_plan_evaluation *trial)
 {
-    struct yk_search_start start = {.fits = trial->fits, .step_s = trial->step_s};
-    struct yk_search_start *starts = search->starts;
+    struct yk_plan_search_starting_point start = {.fits = trial->fits, .step_s = trial->step_s};
+    struct yk_plan_search_starting_point *starts = search->starts;
     int32_t place = 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
         start.missing_bytes += fmax(0, trial->peaks[r].bytes - plan->ranks[r].limit_bytes);
@@ -77,10 +78,10 @@ static yk_status add_start(struct yk_search *search, const struct yk_plan *plan,
     while (place < search->start_count && !have_one_shape(starts[place].plan, plan)) {
         place++;
     }
-    if (place == search->start_count && place < YK_SEARCH_STARTS) {
+    if (place == search->start_count && place < YK_PLAN_SEARCH_MAX_STARTING_POINTS) {
         search->start_count++;
     } else {
-        place = place == YK_SEARCH_STARTS ? place - 1 : place;
+        place = place == YK_PLAN_SEARCH_MAX_STARTING_POINTS ? place - 1 : place;
         if (!is_better(&start, &starts[place])) {
             return YK_OK;
         }
@@ -93,7 +94,8 @@ static yk_status add_start(struct yk_search *search, const struct yk_plan *plan,
     return YK_OK;
 }
 
-yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan, double step_s)
+yk_status yk_plan_search_keep_if_best(struct yk_plan_search *search, const struct yk_plan *plan,
+                                      double step_s)
 {
     if (!(step_s < search->best_s)) {
         return YK_OK;
@@ -102,13 +104,15 @@ yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan,
     return keep(search, plan, &search->best);
 }
 
-yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *plan, double *out_s)
+yk_status yk_plan_search_evaluate(struct yk_plan_search *search, const struct yk_plan *plan,
+                                  double *out_s)
 {
-    struct yk_trial trial;
-    YK_TRY(yk_trial_run(search->study, plan, YK_TRIAL_TIME, &trial));
+    struct yk_plan_evaluation trial;
+    YK_TRY(
+        yk_plan_evaluation_run(search->study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
     yk_status status = trial.refused ? YK_OK : add_start(search, plan, &trial);
     if (status == YK_OK && trial.fits) {
-        status = yk_search_accept(search, plan, trial.step_s);
+        status = yk_plan_search_keep_if_best(search, plan, trial.step_s);
     } else if (status == YK_OK && !trial.refused && !search->best &&
                trial.missing_bytes < search->missing_bytes) {
         search->missing_bytes = trial.missing_bytes;
@@ -118,23 +122,23 @@ yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *pla
     if (out_s) {
         *out_s = trial.fits ? trial.step_s : NAN;
     }
-    yk_trial_free(&trial);
+    yk_plan_evaluation_free(&trial);
     return status;
 }
 
-yk_status yk_search_each_device_set(struct yk_search *search, enum yk_search_devices devices,
-                                    yk_status (*try)(void *user, const struct yk_device_set *set,
-                                                     struct yk_arena *arena),
-                                    void *user)
+yk_status yk_plan_search_for_each_device_set(
+    struct yk_plan_search *search, enum yk_plan_search_devices devices,
+    yk_status (*try)(void *user, const struct yk_device_set *set, struct yk_arena *arena),
+    void *user)
 {
     struct yk_arena *arena = NULL;
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_device_sets_list(search->study, arena, &sets, &count);
-    const int32_t end = devices == YK_SEARCH_ALL_DEVICES ? 1 : count;
-    for (int32_t s = devices == YK_SEARCH_ALL_DEVICES ? 0 : 1;
-         status == YK_OK && s < end && yk_search_has_budget(search); s++) {
+    const int32_t end = devices == YK_PLAN_SEARCH_ALL_DEVICES ? 1 : count;
+    for (int32_t s = devices == YK_PLAN_SEARCH_ALL_DEVICES ? 0 : 1;
+         status == YK_OK && s < end && yk_plan_search_has_budget(search); s++) {
         status = try(user, &sets[s], arena);
     }
     yk_arena_destroy(arena);

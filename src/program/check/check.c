@@ -6,7 +6,7 @@
 static bool is_repeated(const struct yk_program *program, int32_t rank)
 {
     for (int32_t other = 0; other < rank; other++) {
-        if (yk_rule_same(program, rank, other)) {
+        if (yk_rule_ranks_are_equal(program, rank, other)) {
             return true;
         }
     }
@@ -14,13 +14,13 @@ static bool is_repeated(const struct yk_program *program, int32_t rank)
 }
 
 /* The rules about the order of one rank's ops: passes, resident, reduced, ordered. */
-static yk_status check_order(const struct yk_facts *facts, int32_t rank)
+static yk_status check_order(const struct yk_program_facts *facts, int32_t rank)
 {
     struct yk_arena *arena = NULL;
-    struct yk_rank_view *view = NULL;
+    struct yk_op_index *view = NULL;
     struct yk_precedences precedences = {0};
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_rank_view_make(facts, rank, arena, &view);
+    yk_status status = yk_op_index_make(facts, rank, arena, &view);
     YK_THEN(yk_precedences_find(view, arena, &precedences));
     YK_THEN(yk_precedences_check(view, &precedences));
     yk_precedences_free(&precedences);
@@ -52,19 +52,19 @@ static yk_status check_memory(const struct yk_program *program, int32_t rank,
     const struct yk_op *ops = program->ranks[rank].ops;
     const int32_t number = peak.compute_op >= 0 ? peak.compute_op : peak.comm_op;
     char op[YK_RULE_TEXT_SIZE] = "the end of the round";
-    char allowed[YK_UNITS_SIZE];
-    char missing[YK_UNITS_SIZE];
-    char largest[YK_UNITS_SIZE];
+    char allowed[YK_UNITS_BUFFER_SIZE];
+    char missing[YK_UNITS_BUFFER_SIZE];
+    char largest[YK_UNITS_BUFFER_SIZE];
     if (number >= 0) {
-        yk_rule_describe(program, &ops[number], op);
+        yk_rule_describe_op(program, &ops[number], op);
     }
     yk_units_format(limit, YK_UNIT_BYTES, allowed);
     yk_units_format(peak.bytes - limit, YK_UNIT_BYTES, missing);
     yk_units_format(peak.by_kind[kind], YK_UNIT_BYTES, largest);
     return yk_fail(YK_ERROR_NO_FIT,
                    "memory: %s has a limit of %s and lacks %s at %s, where %s (%s) take the most",
-                   yk_rule_device(program, rank), allowed, missing, op, yk_memory_kind_name(kind),
-                   largest);
+                   yk_rule_device_name(program, rank), allowed, missing, op,
+                   yk_memory_kind_name(kind), largest);
 }
 
 /* True if an earlier rank needs the same memory and has at most the same limit. */
@@ -72,13 +72,13 @@ static bool is_counted(const struct yk_program *program, int32_t rank)
 {
     const struct yk_plan *plan = program->plan;
     for (int32_t other = 0; other < rank; other++) {
-        bool same = yk_rule_same(program, rank, other) &&
+        bool same = yk_rule_ranks_are_equal(program, rank, other) &&
                     plan->ranks[other].limit_bytes <= plan->ranks[rank].limit_bytes &&
                     program->cluster->devices[plan->ranks[other].device].is_cpu ==
                         program->cluster->devices[plan->ranks[rank].device].is_cpu;
         for (int32_t g = 0; same && g < plan->group_count; g++) {
-            const int32_t a = yk_facts_member(plan, g, rank);
-            const int32_t b = yk_facts_member(plan, g, other);
+            const int32_t a = yk_program_facts_member_index(plan, g, rank);
+            const int32_t b = yk_program_facts_member_index(plan, g, other);
             same = a < 0 || plan->groups[g].members[a].part == plan->groups[g].members[b].part;
         }
         if (same) {
@@ -90,19 +90,19 @@ static bool is_counted(const struct yk_program *program, int32_t rank)
 
 static yk_status check(const struct yk_program *program, struct yk_arena *arena)
 {
-    struct yk_facts *facts = NULL;
-    YK_TRY(yk_facts_make(program, arena, &facts));
+    struct yk_program_facts *facts = NULL;
+    YK_TRY(yk_program_facts_make(program, arena, &facts));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_repeated(program, r) ? YK_OK : yk_rule_form(facts, r));
+        YK_TRY(is_repeated(program, r) ? YK_OK : yk_rule_check_form(facts, r));
     }
-    YK_TRY(yk_rule_match(program));
-    YK_TRY(yk_rule_cycle(program));
+    YK_TRY(yk_rule_check_match(program));
+    YK_TRY(yk_rule_check_acyclic(program));
     for (int32_t r = 0; r < program->rank_count; r++) {
         YK_TRY(is_repeated(program, r) ? YK_OK : check_order(facts, r));
     }
     for (int32_t r = 0; r < program->rank_count; r++) {
         if (!is_counted(program, r)) {
-            YK_TRY_IN_ARENA(scratch, check_memory(program, r, scratch));
+            YK_TRY_WITH_TEMPORARY_ARENA(scratch, check_memory(program, r, scratch));
         }
     }
     return YK_OK;
@@ -110,6 +110,6 @@ static yk_status check(const struct yk_program *program, struct yk_arena *arena)
 
 yk_status yk_program_check(const struct yk_program *program)
 {
-    YK_TRY_IN_ARENA(arena, check(program, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, check(program, arena));
     return YK_OK;
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 
 struct forming {
-    const struct yk_facts *facts;
-    const struct yk_program_rank *list;
+    const struct yk_program_facts *facts;
+    const struct yk_op_list *list;
     int32_t rank;
     const struct yk_op *op;
 };
@@ -37,14 +37,14 @@ static yk_status check_numbers(const struct forming *forming, int32_t number)
         wrong = "waits";
     }
     return wrong ? yk_fail(YK_ERROR_INPUT, "formed: op %d on %s has no valid %s", number,
-                           yk_rule_device(program, forming->rank), wrong)
+                           yk_rule_device_name(program, forming->rank), wrong)
                  : YK_OK;
 }
 
 static yk_status refuse(const struct forming *forming, const char *reason)
 {
-    return yk_rule_refuse(forming->facts->program, forming->rank, "formed", forming->op, "%s",
-                          reason);
+    return yk_rule_fail(forming->facts->program, forming->rank, "formed", forming->op, "%s",
+                        reason);
 }
 
 /* Messages between groups belong to a layer of either. */
@@ -65,7 +65,7 @@ static yk_status check_place(const struct forming *forming)
     if (message || op->layer == YK_LAYER_NONE) {
         return YK_OK;
     }
-    return yk_facts_member(plan, plan->layers[op->layer].group, forming->rank) >= 0
+    return yk_program_facts_member_index(plan, plan->layers[op->layer].group, forming->rank) >= 0
                ? YK_OK
                : refuse(forming, "belongs to a layer that the rank does not hold");
 }
@@ -76,7 +76,7 @@ static yk_status check_message(const struct forming *forming)
     const struct yk_op *op = forming->op;
     const bool communicates = op->lane == YK_LANE_COMM;
     if (communicates ? op->match < 0 || op->match >= program->match_count
-                     : op->match != YK_NO_MATCH) {
+                     : op->match != YK_OP_NO_MATCH) {
         return refuse(forming, "has a match that does not exist");
     }
     if (!isfinite(op->bytes) || op->bytes < 0 || (!communicates && op->bytes > 0)) {
@@ -113,13 +113,14 @@ static yk_status check_samples(const struct forming *forming)
         return YK_OK;
     }
     const int32_t group = plan->layers[op->layer].group;
-    const int64_t planned = yk_plan_samples(
-        plan, group, yk_facts_member(plan, group, forming->rank), op->micro_batch, &first);
+    const int64_t planned = yk_plan_member_samples(
+        plan, group, yk_program_facts_member_index(plan, group, forming->rank), op->micro_batch,
+        &first);
     return op->samples == planned
                ? YK_OK
-               : yk_rule_refuse(forming->facts->program, forming->rank, "formed", op,
-                                "has %lld samples, not the %lld that are planned",
-                                (long long)op->samples, (long long)planned);
+               : yk_rule_fail(forming->facts->program, forming->rank, "formed", op,
+                              "has %lld samples, not the %lld that are planned",
+                              (long long)op->samples, (long long)planned);
 }
 
 /* A list is in an order in which it could be done. */
@@ -132,20 +133,19 @@ static yk_status check_waits(const struct forming *forming, int32_t number)
             return refuse(forming, "waits for an op that does not exist");
         }
         if (wait->lag == 0 && wait->op == number) {
-            return yk_rule_refuse(program, forming->rank, "acyclic", forming->op,
-                                  "waits for itself");
+            return yk_rule_fail(program, forming->rank, "acyclic", forming->op, "waits for itself");
         }
         if (wait->lag == 0 && wait->op > number) {
             char other[YK_RULE_TEXT_SIZE];
-            yk_rule_describe(program, &forming->list->ops[wait->op], other);
-            return yk_rule_refuse(program, forming->rank, "acyclic", forming->op,
-                                  "waits for %s, which comes after it in the list", other);
+            yk_rule_describe_op(program, &forming->list->ops[wait->op], other);
+            return yk_rule_fail(program, forming->rank, "acyclic", forming->op,
+                                "waits for %s, which comes after it in the list", other);
         }
     }
     return YK_OK;
 }
 
-yk_status yk_rule_form(const struct yk_facts *facts, int32_t rank)
+yk_status yk_rule_check_form(const struct yk_program_facts *facts, int32_t rank)
 {
     struct forming forming = {.facts = facts, .list = &facts->program->ranks[rank], .rank = rank};
     for (int32_t i = 0; i < forming.list->op_count; i++) {

@@ -39,7 +39,7 @@ static yk_status find_sides(struct matching *matching, struct yk_arena *arena)
         int32_t number = 0;
         for (int32_t i = 0; i < program->ranks[r].op_count; i++) {
             const struct yk_op *op = &program->ranks[r].ops[i];
-            if (op->match != YK_NO_MATCH) {
+            if (op->match != YK_OP_NO_MATCH) {
                 matching->sides[matching->side_count++] = (struct side){op->match, r, number++, op};
             }
         }
@@ -54,9 +54,9 @@ static yk_status refuse(const struct matching *matching, const struct side *side
                         const struct side *other, const char *reason)
 {
     char described[YK_RULE_TEXT_SIZE];
-    yk_rule_describe(matching->program, other->op, described);
-    return yk_rule_refuse(matching->program, side->rank, "matched", side->op, "%s %s on %s", reason,
-                          described, yk_rule_device(matching->program, other->rank));
+    yk_rule_describe_op(matching->program, other->op, described);
+    return yk_rule_fail(matching->program, side->rank, "matched", side->op, "%s %s on %s", reason,
+                        described, yk_rule_device_name(matching->program, other->rank));
 }
 
 static bool is_same(const struct yk_op *a, const struct yk_op *b)
@@ -89,10 +89,9 @@ static yk_status check_collective(const struct matching *matching, const struct 
         }
     }
     const int32_t wanted = count_ranks(matching->program, sides[0].op);
-    return count == wanted
-               ? YK_OK
-               : yk_rule_refuse(matching->program, sides[0].rank, "matched", sides[0].op,
-                                "is done by %d of %d ranks", count, wanted);
+    return count == wanted ? YK_OK
+                           : yk_rule_fail(matching->program, sides[0].rank, "matched", sides[0].op,
+                                          "is done by %d of %d ranks", count, wanted);
 }
 
 static yk_status check_pair(const struct matching *matching, const struct side *sides,
@@ -100,9 +99,9 @@ static yk_status check_pair(const struct matching *matching, const struct side *
 {
     const struct side *a = &sides[0];
     if (count == 1) {
-        return yk_rule_refuse(matching->program, a->rank, "matched", a->op,
-                              a->op->kind == YK_OP_SEND ? "has no recv on %s" : "has no send on %s",
-                              yk_rule_device(matching->program, a->op->peer));
+        return yk_rule_fail(matching->program, a->rank, "matched", a->op,
+                            a->op->kind == YK_OP_SEND ? "has no recv on %s" : "has no send on %s",
+                            yk_rule_device_name(matching->program, a->op->peer));
     }
     const struct side *b = &sides[1];
     const bool kinds = (a->op->kind == YK_OP_SEND && b->op->kind == YK_OP_RECV) ||
@@ -122,18 +121,18 @@ static yk_status check_order(const struct matching *matching, const int32_t *fir
                              int32_t rank, int32_t group, int32_t *last)
 {
     const struct yk_program *program = matching->program;
-    const struct yk_program_rank *list = &program->ranks[rank];
+    const struct yk_op_list *list = &program->ranks[rank];
     yk_number_fill(last, program->rank_count, -1);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        const bool concerns =
-            group >= 0 ? op->match != YK_NO_MATCH && op->group == group : op->kind == YK_OP_AGREE;
+        const bool concerns = group >= 0 ? op->match != YK_OP_NO_MATCH && op->group == group
+                                         : op->kind == YK_OP_AGREE;
         for (int32_t s = concerns ? first_side[op->match] : matching->side_count;
              s < matching->side_count && matching->sides[s].match == op->match; s++) {
             const struct side *side = &matching->sides[s];
             if (side->number < last[side->rank]) {
-                return yk_rule_refuse(program, side->rank, "collective", side->op,
-                                      "comes earlier than on %s", yk_rule_device(program, rank));
+                return yk_rule_fail(program, side->rank, "collective", side->op,
+                                    "comes earlier than on %s", yk_rule_device_name(program, rank));
             }
             last[side->rank] = side->number;
         }
@@ -168,9 +167,9 @@ static yk_status check_all(struct matching *matching, struct yk_arena *arena)
     return check_order(matching, first_side, 0, -1, last);
 }
 
-yk_status yk_rule_match(const struct yk_program *program)
+yk_status yk_rule_check_match(const struct yk_program *program)
 {
     struct matching matching = {.program = program};
-    YK_TRY_IN_ARENA(arena, check_all(&matching, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, check_all(&matching, arena));
     return YK_OK;
 }

@@ -11,22 +11,27 @@ struct reason {
 };
 
 static const struct reason reasons[] = {
-    [YK_PRECEDENCE_INPUT] = {"passes", "a layer goes forward after all that it takes is there"},
-    [YK_PRECEDENCE_SAVED] = {"passes", "forward comes first, then recompute, then backward"},
-    [YK_PRECEDENCE_OUTPUT_GRADIENT] = {"passes",
-                                       "a layer goes backward after all that took its output"},
-    [YK_PRECEDENCE_MESSAGE] = {"passes", "what is sent is computed first"},
-    [YK_PRECEDENCE_GATHERED] = {"resident", "parameters are gathered before they are used"},
-    [YK_PRECEDENCE_RELEASED] = {"resident", "parameters are released after their last use"},
-    [YK_PRECEDENCE_DROPPED] = {"resident", "parameters are gathered after the release before"},
-    [YK_PRECEDENCE_GRADIENT] = {"ordered", "a gradient is reduced after its backward"},
-    [YK_PRECEDENCE_REDUCED] = {"ordered",
-                               "parameters are updated after their gradient is complete"},
-    [YK_PRECEDENCE_NORM] = {"ordered", "ranks agree after all gradients are complete"},
-    [YK_PRECEDENCE_AGREED] = {"ordered", "parameters are updated after the ranks agreed"},
-    [YK_PRECEDENCE_LAST_USE] = {"ordered", "parameters are updated after their last use"},
-    [YK_PRECEDENCE_NEW_PART] = {"ordered", "parameters are gathered after their update"},
-    [YK_PRECEDENCE_NEW_WEIGHTS] = {"ordered", "parameters are used after their update"},
+    [YK_PRECEDENCE_FORWARD_AFTER_INPUT] = {"passes",
+                                           "a layer goes forward after all that it takes is there"},
+    [YK_PRECEDENCE_SAME_LAYER] = {"passes", "forward comes first, then recompute, then backward"},
+    [YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT] =
+        {"passes", "a layer goes backward after all that took its output"},
+    [YK_PRECEDENCE_SEND_AFTER_COMPUTE] = {"passes", "what is sent is computed first"},
+    [YK_PRECEDENCE_USE_AFTER_GATHER] = {"resident", "parameters are gathered before they are used"},
+    [YK_PRECEDENCE_RELEASE_AFTER_USE] = {"resident",
+                                         "parameters are released after their last use"},
+    [YK_PRECEDENCE_GATHER_AFTER_RELEASE] = {"resident",
+                                            "parameters are gathered after the release before"},
+    [YK_PRECEDENCE_REDUCE_AFTER_BACKWARD] = {"ordered", "a gradient is reduced after its backward"},
+    [YK_PRECEDENCE_UPDATE_AFTER_REDUCE] =
+        {"ordered", "parameters are updated after their gradient is complete"},
+    [YK_PRECEDENCE_AGREE_AFTER_REDUCE] = {"ordered",
+                                          "ranks agree after all gradients are complete"},
+    [YK_PRECEDENCE_UPDATE_AFTER_AGREE] = {"ordered",
+                                          "parameters are updated after the ranks agreed"},
+    [YK_PRECEDENCE_UPDATE_AFTER_USE] = {"ordered", "parameters are updated after their last use"},
+    [YK_PRECEDENCE_GATHER_AFTER_UPDATE] = {"ordered", "parameters are gathered after their update"},
+    [YK_PRECEDENCE_USE_AFTER_UPDATE] = {"ordered", "parameters are used after their update"},
 };
 
 void yk_precedences_free(struct yk_precedences *precedences)
@@ -43,9 +48,10 @@ yk_status yk_precedences_add(struct yk_precedences *precedences, struct yk_prece
     return YK_OK;
 }
 
-yk_status yk_precedences_add_step(const struct yk_rank_view *view,
-                                  struct yk_precedences *precedences, int32_t before, int32_t after,
-                                  int32_t steps, enum yk_precedence_reason reason)
+yk_status yk_precedences_add_between_steps(const struct yk_op_index *view,
+                                           struct yk_precedences *precedences, int32_t before,
+                                           int32_t after, int32_t steps,
+                                           enum yk_precedence_reason reason)
 {
     const struct yk_op *ops = view->list->ops;
     const struct yk_precedence precedence = {
@@ -57,21 +63,21 @@ yk_status yk_precedences_add_step(const struct yk_rank_view *view,
     return yk_precedences_add(precedences, precedence);
 }
 
-yk_status yk_precedences_check(const struct yk_rank_view *view,
+yk_status yk_precedences_check(const struct yk_op_index *view,
                                const struct yk_precedences *precedences)
 {
     const struct yk_program *program = view->facts->program;
     for (int32_t i = 0; i < precedences->count; i++) {
         const struct yk_precedence *precedence = &precedences->items[i];
-        if (!yk_rank_view_happens_before(view, precedence->before, precedence->after,
-                                         precedence->lag)) {
+        if (!yk_op_index_happens_before(view, precedence->before, precedence->after,
+                                        precedence->lag)) {
             char before[YK_RULE_TEXT_SIZE];
-            yk_rule_describe(program, &view->list->ops[precedence->before], before);
-            return yk_rule_refuse(program, view->rank, reasons[precedence->reason].rule,
-                                  &view->list->ops[precedence->after],
-                                  "could start before %s%s has ended, but %s", before,
-                                  precedence->lag > 0 ? " of the round before" : "",
-                                  reasons[precedence->reason].explanation);
+            yk_rule_describe_op(program, &view->list->ops[precedence->before], before);
+            return yk_rule_fail(program, view->rank, reasons[precedence->reason].rule,
+                                &view->list->ops[precedence->after],
+                                "could start before %s%s has ended, but %s", before,
+                                precedence->lag > 0 ? " of the round before" : "",
+                                reasons[precedence->reason].explanation);
         }
     }
     return YK_OK;

@@ -7,23 +7,23 @@
 #ifndef YK_PROGRAM_CHECK_PRECEDENCE_H
 #define YK_PROGRAM_CHECK_PRECEDENCE_H
 
-#include "program/rank_view.h"
+#include "program/op_index.h"
 
 enum yk_precedence_reason {
-    YK_PRECEDENCE_INPUT,
-    YK_PRECEDENCE_SAVED,
-    YK_PRECEDENCE_OUTPUT_GRADIENT,
-    YK_PRECEDENCE_MESSAGE,
-    YK_PRECEDENCE_GATHERED,
-    YK_PRECEDENCE_RELEASED,
-    YK_PRECEDENCE_DROPPED,
-    YK_PRECEDENCE_GRADIENT,
-    YK_PRECEDENCE_REDUCED,
-    YK_PRECEDENCE_NORM,
-    YK_PRECEDENCE_AGREED,
-    YK_PRECEDENCE_LAST_USE,
-    YK_PRECEDENCE_NEW_PART,
-    YK_PRECEDENCE_NEW_WEIGHTS,
+    YK_PRECEDENCE_FORWARD_AFTER_INPUT,
+    YK_PRECEDENCE_SAME_LAYER,
+    YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT,
+    YK_PRECEDENCE_SEND_AFTER_COMPUTE,
+    YK_PRECEDENCE_USE_AFTER_GATHER,
+    YK_PRECEDENCE_RELEASE_AFTER_USE,
+    YK_PRECEDENCE_GATHER_AFTER_RELEASE,
+    YK_PRECEDENCE_REDUCE_AFTER_BACKWARD,
+    YK_PRECEDENCE_UPDATE_AFTER_REDUCE,
+    YK_PRECEDENCE_AGREE_AFTER_REDUCE,
+    YK_PRECEDENCE_UPDATE_AFTER_AGREE,
+    YK_PRECEDENCE_UPDATE_AFTER_USE,
+    YK_PRECEDENCE_GATHER_AFTER_UPDATE,
+    YK_PRECEDENCE_USE_AFTER_UPDATE,
 };
 
 struct yk_precedence {
@@ -46,28 +46,29 @@ yk_status yk_precedences_add(struct yk_precedences *precedences,
 
 /* Adds a precedence between ops whose training steps differ by `steps`. The lag in iterations is
  * computed from `steps` and the `step` of both ops. */
-yk_status yk_precedences_add_step(const struct yk_rank_view *view,
-                                  struct yk_precedences *precedences, int32_t before, int32_t after,
-                                  int32_t steps, enum yk_precedence_reason reason) YK_MUST_USE;
+yk_status yk_precedences_add_between_steps(const struct yk_op_index *view,
+                                           struct yk_precedences *precedences, int32_t before,
+                                           int32_t after, int32_t steps,
+                                           enum yk_precedence_reason reason) YK_MUST_USE;
 
 /* Adds: a message between groups arrives before the layers that use it run. */
-yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find_messages(const struct yk_op_index *view, struct yk_arena *arena,
                                        struct yk_precedences *precedences) YK_MUST_USE;
 
 /* Adds: weights are gathered and updated before a pass uses them. */
-yk_status yk_precedences_find_weights(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find_weights(const struct yk_op_index *view, struct yk_arena *arena,
                                       struct yk_precedences *precedences) YK_MUST_USE;
 
 /* Adds: gradients are reduced, the ranks agree on the norm, weights are updated, in this order. */
-yk_status yk_precedences_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find_gradients(const struct yk_op_index *view, struct yk_arena *arena,
                                         struct yk_precedences *precedences) YK_MUST_USE;
 
 /* Adds all of these, and: each pass runs once, after its inputs. */
-yk_status yk_precedences_find(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find(const struct yk_op_index *view, struct yk_arena *arena,
                               struct yk_precedences *precedences) YK_MUST_USE;
 
 /* Fails if the op list violates a precedence; the message describes the first one. */
-yk_status yk_precedences_check(const struct yk_rank_view *view,
+yk_status yk_precedences_check(const struct yk_op_index *view,
                                const struct yk_precedences *precedences) YK_MUST_USE;
 
 #endif

@@ -2,24 +2,24 @@
 #include "program/check/rule.h"
 
 /* Fails if a pass is missing, or is not part of the plan. */
-static yk_status expect(const struct yk_rank_view *view, int32_t op, bool wanted,
+static yk_status expect(const struct yk_op_index *view, int32_t op, bool wanted,
                         enum yk_op_kind kind, int32_t layer, int32_t micro_batch)
 {
     const struct yk_program *program = view->facts->program;
     const struct yk_op pass = {.kind = kind, .layer = layer, .micro_batch = micro_batch};
     if (wanted && op == YK_OP_NONE) {
-        return yk_rule_refuse(program, view->rank, "passes", &pass, "is missing");
+        return yk_rule_fail(program, view->rank, "passes", &pass, "is missing");
     }
     return wanted || op == YK_OP_NONE
                ? YK_OK
-               : yk_rule_refuse(program, view->rank, "passes", &pass, "is not asked for");
+               : yk_rule_fail(program, view->rank, "passes", &pass, "is not asked for");
 }
 
-static yk_status order_passes(const struct yk_rank_view *view, int32_t layer, int32_t micro_batch,
+static yk_status order_passes(const struct yk_op_index *view, int32_t layer, int32_t micro_batch,
                               struct yk_precedences *precedences)
 {
-    const struct yk_facts *facts = view->facts;
-    const int64_t cell = yk_rank_view_cell(view, layer, micro_batch);
+    const struct yk_program_facts *facts = view->facts;
+    const int64_t cell = yk_op_index_cell(view, layer, micro_batch);
     const int32_t forward = view->forward[cell];
     const int32_t recompute = view->recompute[cell];
     const int32_t backward = view->backward[cell];
@@ -29,34 +29,35 @@ static yk_status order_passes(const struct yk_rank_view *view, int32_t layer, in
     YK_TRY(expect(view, recompute, again, YK_OP_RECOMPUTE, layer, micro_batch));
     YK_TRY(expect(view, backward, returns, YK_OP_BACKWARD, layer, micro_batch));
     if (again) {
-        YK_TRY(
-            yk_precedences_add_step(view, precedences, forward, recompute, 0, YK_PRECEDENCE_SAVED));
-        YK_TRY(yk_precedences_add_step(view, precedences, recompute, backward, 0,
-                                       YK_PRECEDENCE_SAVED));
+        YK_TRY(yk_precedences_add_between_steps(view, precedences, forward, recompute, 0,
+                                                YK_PRECEDENCE_SAME_LAYER));
+        YK_TRY(yk_precedences_add_between_steps(view, precedences, recompute, backward, 0,
+                                                YK_PRECEDENCE_SAME_LAYER));
     }
-    return returns ? yk_precedences_add_step(view, precedences, forward, backward, 0,
-                                             YK_PRECEDENCE_SAVED)
+    return returns ? yk_precedences_add_between_steps(view, precedences, forward, backward, 0,
+                                                      YK_PRECEDENCE_SAME_LAYER)
                    : YK_OK;
 }
 
 /* Inputs from layers of the same group. Inputs from other groups arrive by messages. */
-static yk_status order_neighbours(const struct yk_rank_view *view, int32_t layer,
+static yk_status order_neighbours(const struct yk_op_index *view, int32_t layer,
                                   int32_t micro_batch, struct yk_precedences *precedences)
 {
-    const struct yk_facts *facts = view->facts;
-    const int64_t here = yk_rank_view_cell(view, layer, micro_batch);
+    const struct yk_program_facts *facts = view->facts;
+    const int64_t here = yk_op_index_cell(view, layer, micro_batch);
     for (int32_t e = facts->first_edge_to[layer]; e < facts->first_edge_to[layer + 1]; e++) {
         const int32_t from = facts->model->edges[e].from;
-        const int64_t there = yk_rank_view_cell(view, from, micro_batch);
+        const int64_t there = yk_op_index_cell(view, from, micro_batch);
         if (facts->plan->layers[from].group != facts->plan->layers[layer].group) {
             continue;
         }
-        YK_TRY(yk_precedences_add_step(view, precedences, view->forward[there], view->forward[here],
-                                       0, YK_PRECEDENCE_INPUT));
+        YK_TRY(yk_precedences_add_between_steps(view, precedences, view->forward[there],
+                                                view->forward[here], 0,
+                                                YK_PRECEDENCE_FORWARD_AFTER_INPUT));
         if (facts->goes_backward[from] && facts->goes_backward[layer]) {
-            YK_TRY(yk_precedences_add_step(view, precedences, view->backward[here],
-                                           view->backward[there], 0,
-                                           YK_PRECEDENCE_OUTPUT_GRADIENT));
+            YK_TRY(yk_precedences_add_between_steps(view, precedences, view->backward[here],
+                                                    view->backward[there], 0,
+                                                    YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
         }
     }
     return YK_OK;
@@ -64,14 +65,14 @@ static yk_status order_neighbours(const struct yk_rank_view *view, int32_t layer
 
 /* A rank of several groups may load different samples for each group. Of equal loads, the first one
  * that precedes the pass is chosen. */
-static int32_t choose_load(const struct yk_rank_view *view, int32_t forward, int32_t micro_batch)
+static int32_t choose_load(const struct yk_op_index *view, int32_t forward, int32_t micro_batch)
 {
     const struct yk_op *ops = view->list->ops;
     int32_t chosen = YK_OP_NONE;
     for (int32_t i = view->first[YK_OP_LOAD][micro_batch]; i != YK_OP_NONE; i = view->next[i]) {
         if (ops[i].samples == ops[forward].samples) {
             chosen = i;
-            if (yk_rank_view_happens_before(view, i, forward, ops[i].step)) {
+            if (yk_op_index_happens_before(view, i, forward, ops[i].step)) {
                 break;
             }
         }
@@ -79,35 +80,36 @@ static int32_t choose_load(const struct yk_rank_view *view, int32_t forward, int
     return chosen;
 }
 
-static yk_status order_load(const struct yk_rank_view *view, int32_t layer, int32_t micro_batch,
+static yk_status order_load(const struct yk_op_index *view, int32_t layer, int32_t micro_batch,
                             struct yk_precedences *precedences)
 {
-    const int32_t forward = view->forward[yk_rank_view_cell(view, layer, micro_batch)];
+    const int32_t forward = view->forward[yk_op_index_cell(view, layer, micro_batch)];
     const int64_t samples = view->list->ops[forward].samples;
     const int32_t load = choose_load(view, forward, micro_batch);
     if (samples == 0) {
         return YK_OK;
     }
     if (load == YK_OP_NONE) {
-        return yk_rule_refuse(view->facts->program, view->rank, "passes", &view->list->ops[forward],
-                              "takes %lld samples that no load brings", (long long)samples);
+        return yk_rule_fail(view->facts->program, view->rank, "passes", &view->list->ops[forward],
+                            "takes %lld samples that no load brings", (long long)samples);
     }
-    return yk_precedences_add_step(view, precedences, load, forward, 0, YK_PRECEDENCE_INPUT);
+    return yk_precedences_add_between_steps(view, precedences, load, forward, 0,
+                                            YK_PRECEDENCE_FORWARD_AFTER_INPUT);
 }
 
 /* Adds: passes run once, after their inputs: samples, outputs, gradients of outputs. */
-static yk_status find_passes(const struct yk_rank_view *view, struct yk_precedences *precedences)
+static yk_status find_passes(const struct yk_op_index *view, struct yk_precedences *precedences)
 {
-    const struct yk_facts *facts = view->facts;
+    const struct yk_program_facts *facts = view->facts;
     for (int32_t l = 0; l < facts->L; l++) {
-        for (int32_t m = 0; yk_rank_view_holds(view, l) && m < facts->M; m++) {
+        for (int32_t m = 0; yk_op_index_holds_layer(view, l) && m < facts->M; m++) {
             YK_TRY(order_passes(view, l, m, precedences));
         }
     }
     for (int32_t l = 0; l < facts->L; l++) {
-        for (int32_t m = 0; yk_rank_view_holds(view, l) && m < facts->M; m++) {
+        for (int32_t m = 0; yk_op_index_holds_layer(view, l) && m < facts->M; m++) {
             YK_TRY(order_neighbours(view, l, m, precedences));
-            if (yk_facts_reads_samples(facts, l)) {
+            if (yk_program_facts_reads_samples(facts, l)) {
                 YK_TRY(order_load(view, l, m, precedences));
             }
         }
@@ -115,7 +117,7 @@ static yk_status find_passes(const struct yk_rank_view *view, struct yk_preceden
     return YK_OK;
 }
 
-yk_status yk_precedences_find(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find(const struct yk_op_index *view, struct yk_arena *arena,
                               struct yk_precedences *precedences)
 {
     YK_TRY(find_passes(view, precedences));

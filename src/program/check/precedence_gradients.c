@@ -2,15 +2,16 @@
 #include "program/check/rule.h"
 
 struct summing {
-    const struct yk_rank_view *view;
+    const struct yk_op_index *view;
     struct yk_precedences *precedences;
-    struct yk_rule_blocks *blocks; /* (ops) */
+    struct yk_rule_block_range *blocks; /* (ops) */
 };
 
 static yk_status add(const struct summing *summing, int32_t before, int32_t after,
                      enum yk_precedence_reason reason)
 {
-    return yk_precedences_add_step(summing->view, summing->precedences, before, after, 0, reason);
+    return yk_precedences_add_between_steps(summing->view, summing->precedences, before, after, 0,
+                                            reason);
 }
 
 /* Adds: `after` follows the backward passes of all layers that use the weights of `layer`, in a
@@ -18,9 +19,9 @@ static yk_status add(const struct summing *summing, int32_t before, int32_t afte
 static yk_status after_backward(const struct summing *summing, int32_t layer, int32_t micro_batch,
                                 int32_t after, enum yk_precedence_reason reason)
 {
-    const struct yk_rank_view *view = summing->view;
-    for (int32_t u = layer; u >= 0; u = yk_facts_next_user(view->facts, layer, u)) {
-        const int32_t backward = view->backward[yk_rank_view_cell(view, u, micro_batch)];
+    const struct yk_op_index *view = summing->view;
+    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
+        const int32_t backward = view->backward[yk_op_index_cell(view, u, micro_batch)];
         if (backward != YK_OP_NONE) {
             YK_TRY(add(summing, backward, after, reason));
         }
@@ -33,9 +34,10 @@ static yk_status after_backward(const struct summing *summing, int32_t layer, in
 static yk_status after_gradient(const struct summing *summing, int32_t layer, int32_t micro_batch,
                                 int32_t after)
 {
-    const int32_t first = yk_facts_is_summed(summing->view->facts, layer) ? 0 : micro_batch;
+    const int32_t first =
+        yk_program_facts_accumulates_gradient(summing->view->facts, layer) ? 0 : micro_batch;
     for (int32_t m = first; m <= micro_batch; m++) {
-        YK_TRY(after_backward(summing, layer, m, after, YK_PRECEDENCE_GRADIENT));
+        YK_TRY(after_backward(summing, layer, m, after, YK_PRECEDENCE_REDUCE_AFTER_BACKWARD));
     }
     return YK_OK;
 }
@@ -45,52 +47,53 @@ static yk_status after_gradient(const struct summing *summing, int32_t layer, in
 static yk_status check_messages(const struct summing *summing, int32_t count, int32_t block_count,
                                 struct yk_op missing)
 {
-    const struct yk_rank_view *view = summing->view;
+    const struct yk_op_index *view = summing->view;
     const struct yk_program *program = view->facts->program;
     int32_t next = 0;
-    yk_rule_blocks_sort(summing->blocks, count);
+    yk_rule_block_ranges_sort(summing->blocks, count);
     for (int32_t m = 0; m < view->facts->M; m++) {
-        struct yk_rule_blocks_fault fault;
+        struct yk_rule_block_error fault;
         char other[YK_RULE_TEXT_SIZE];
-        if (!yk_facts_reduces(view->facts, m) ||
-            yk_rule_blocks_are_complete(summing->blocks, count, m, block_count, &next, &fault)) {
+        if (!yk_program_facts_reduces_after_micro_batch(view->facts, m) ||
+            yk_rule_block_ranges_are_complete(summing->blocks, count, m, block_count, &next,
+                                              &fault)) {
             continue;
         }
         if (fault.op < 0) {
             missing.micro_batch = m;
             missing.first_block = fault.block;
-            return yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing");
+            return yk_rule_fail(program, view->rank, "reduced", &missing, "is missing");
         }
         const struct yk_op *again = &view->list->ops[fault.again];
         if (again->kind == YK_OP_ALL_REDUCE) {
-            return yk_rule_refuse(program, view->rank, "reduced", again,
-                                  "reduces the bucket for the second time");
+            return yk_rule_fail(program, view->rank, "reduced", again,
+                                "reduces the bucket for the second time");
         }
-        yk_rule_describe(program, &view->list->ops[fault.op], other);
-        return yk_rule_refuse(program, view->rank, "reduced", again,
-                              "reduces block %d again after %s", fault.block, other);
+        yk_rule_describe_op(program, &view->list->ops[fault.op], other);
+        return yk_rule_fail(program, view->rank, "reduced", again,
+                            "reduces block %d again after %s", fault.block, other);
     }
     return YK_OK;
 }
 
 static yk_status find_scatters(const struct summing *summing, int32_t layer)
 {
-    const struct yk_rank_view *view = summing->view;
-    const struct yk_facts *facts = view->facts;
-    const bool scattered =
-        yk_facts_is_reduced(facts, layer) && yk_plan_strategy(facts->plan, layer) != YK_REPLICATED;
+    const struct yk_op_index *view = summing->view;
+    const struct yk_program_facts *facts = view->facts;
+    const bool scattered = yk_program_facts_reduces_gradient(facts, layer) &&
+                           yk_plan_effective_strategy(facts->plan, layer) != YK_SHARDING_REPLICATED;
     int32_t count = 0;
     for (int32_t i = view->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
         const struct yk_op *op = &view->list->ops[i];
-        if (!scattered || !yk_facts_reduces(facts, op->micro_batch)) {
-            return yk_rule_refuse(facts->program, view->rank, "reduced", op,
-                                  scattered ? "is not in the last micro-batch, under no_sync"
-                                            : "has nothing to scatter");
+        if (!scattered || !yk_program_facts_reduces_after_micro_batch(facts, op->micro_batch)) {
+            return yk_rule_fail(facts->program, view->rank, "reduced", op,
+                                scattered ? "is not in the last micro-batch, under no_sync"
+                                          : "has nothing to scatter");
         }
         summing->blocks[count++] =
-            (struct yk_rule_blocks){op->micro_batch, op->first_block, op->block_count, i};
+            (struct yk_rule_block_range){op->micro_batch, op->first_block, op->block_count, i};
         YK_TRY(after_gradient(summing, layer, op->micro_batch, i));
-        YK_TRY(add(summing, i, view->update[layer], YK_PRECEDENCE_REDUCED));
+        YK_TRY(add(summing, i, view->update[layer], YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
     }
     const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER, .layer = layer, .block_count = 1};
     return scattered
@@ -100,12 +103,13 @@ static yk_status find_scatters(const struct summing *summing, int32_t layer)
 
 static yk_status order_reduction(const struct summing *summing, int32_t reduction)
 {
-    const struct yk_rank_view *view = summing->view;
+    const struct yk_op_index *view = summing->view;
     const struct yk_op *op = &view->list->ops[reduction];
-    const struct yk_bucket *bucket = &view->facts->program->buckets[op->bucket];
+    const struct yk_gradient_bucket *bucket = &view->facts->program->buckets[op->bucket];
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         YK_TRY(after_gradient(summing, bucket->layers[i], op->micro_batch, reduction));
-        YK_TRY(add(summing, reduction, view->update[bucket->layers[i]], YK_PRECEDENCE_REDUCED));
+        YK_TRY(add(summing, reduction, view->update[bucket->layers[i]],
+                   YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
     }
     return YK_OK;
 }
@@ -113,17 +117,17 @@ static yk_status order_reduction(const struct summing *summing, int32_t reductio
 /* A bucket has one all_reduce in each micro-batch that reduces. */
 static yk_status find_reductions(const struct summing *summing, int32_t bucket)
 {
-    const struct yk_rank_view *view = summing->view;
-    const struct yk_facts *facts = view->facts;
-    const struct yk_bucket *reduced = &facts->program->buckets[bucket];
+    const struct yk_op_index *view = summing->view;
+    const struct yk_program_facts *facts = view->facts;
+    const struct yk_gradient_bucket *reduced = &facts->program->buckets[bucket];
     int32_t count = 0;
     for (int32_t i = view->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
         const struct yk_op *op = &view->list->ops[i];
-        if (!yk_facts_reduces(facts, op->micro_batch)) {
-            return yk_rule_refuse(facts->program, view->rank, "reduced", op,
-                                  "is not in the last micro-batch, under no_sync");
+        if (!yk_program_facts_reduces_after_micro_batch(facts, op->micro_batch)) {
+            return yk_rule_fail(facts->program, view->rank, "reduced", op,
+                                "is not in the last micro-batch, under no_sync");
         }
-        summing->blocks[count++] = (struct yk_rule_blocks){op->micro_batch, 0, 1, i};
+        summing->blocks[count++] = (struct yk_rule_block_range){op->micro_batch, 0, 1, i};
         YK_TRY(order_reduction(summing, i));
     }
     const struct yk_op missing = {.kind = YK_OP_ALL_REDUCE,
@@ -144,18 +148,19 @@ static yk_status order_alone(const struct summing *summing, int32_t layer, int32
 
 static yk_status expect_update(const struct summing *summing, int32_t layer)
 {
-    const struct yk_rank_view *view = summing->view;
-    const struct yk_facts *facts = view->facts;
+    const struct yk_op_index *view = summing->view;
+    const struct yk_program_facts *facts = view->facts;
     const bool trained = facts->program->layers[layer].gradient_bytes > 0;
     const struct yk_op update = {.kind = YK_OP_UPDATE, .layer = layer};
     if (trained != (view->update[layer] != YK_OP_NONE)) {
-        return yk_rule_refuse(facts->program, view->rank, "ordered", &update,
-                              trained ? "is missing" : "has nothing to train");
+        return yk_rule_fail(facts->program, view->rank, "ordered", &update,
+                            trained ? "is missing" : "has nothing to train");
     }
-    if (trained && yk_facts_is_reduced(facts, layer) &&
-        yk_plan_strategy(facts->plan, layer) == YK_REPLICATED && facts->bucket[layer] < 0) {
-        return yk_rule_refuse(facts->program, view->rank, "reduced", &update,
-                              "has a gradient that is in no bucket");
+    if (trained && yk_program_facts_reduces_gradient(facts, layer) &&
+        yk_plan_effective_strategy(facts->plan, layer) == YK_SHARDING_REPLICATED &&
+        facts->bucket[layer] < 0) {
+        return yk_rule_fail(facts->program, view->rank, "reduced", &update,
+                            "has a gradient that is in no bucket");
     }
     return YK_OK;
 }
@@ -163,45 +168,45 @@ static yk_status expect_update(const struct summing *summing, int32_t layer)
 /* All that is reduced, or complete by itself, before the ranks agree; and all updates after. */
 static yk_status order_agreement(const struct summing *summing)
 {
-    const struct yk_rank_view *view = summing->view;
-    const struct yk_facts *facts = view->facts;
+    const struct yk_op_index *view = summing->view;
+    const struct yk_program_facts *facts = view->facts;
     if (!yk_plan_has_barrier(facts->plan)) {
         return YK_OK;
     }
     if (view->agree == YK_OP_NONE) {
         const struct yk_op missing = {.kind = YK_OP_AGREE, .layer = YK_LAYER_NONE};
-        return yk_rule_refuse(facts->program, view->rank, "ordered", &missing, "is missing");
+        return yk_rule_fail(facts->program, view->rank, "ordered", &missing, "is missing");
     }
     for (int32_t i = 0; i < view->list->op_count; i++) {
         const enum yk_op_kind kind = view->list->ops[i].kind;
         if (kind == YK_OP_REDUCE_SCATTER || kind == YK_OP_ALL_REDUCE) {
-            YK_TRY(add(summing, i, view->agree, YK_PRECEDENCE_NORM));
+            YK_TRY(add(summing, i, view->agree, YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         } else if (kind == YK_OP_UPDATE) {
-            YK_TRY(add(summing, view->agree, i, YK_PRECEDENCE_AGREED));
+            YK_TRY(add(summing, view->agree, i, YK_PRECEDENCE_UPDATE_AFTER_AGREE));
         }
     }
     for (int32_t l = 0; l < facts->L; l++) {
-        if (view->update[l] != YK_OP_NONE && !yk_facts_is_reduced(facts, l)) {
-            YK_TRY(order_alone(summing, l, view->agree, YK_PRECEDENCE_NORM));
+        if (view->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
+            YK_TRY(order_alone(summing, l, view->agree, YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         }
     }
     return YK_OK;
 }
 
-yk_status yk_precedences_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find_gradients(const struct yk_op_index *view, struct yk_arena *arena,
                                         struct yk_precedences *precedences)
 {
-    const struct yk_facts *facts = view->facts;
+    const struct yk_program_facts *facts = view->facts;
     struct summing summing = {.view = view, .precedences = precedences};
     YK_TRY_NEW(arena, summing.blocks, view->list->op_count);
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_rank_view_holds(view, l)) {
+        if (!yk_op_index_holds_layer(view, l)) {
             continue;
         }
         YK_TRY(expect_update(&summing, l));
         YK_TRY(find_scatters(&summing, l));
-        if (view->update[l] != YK_OP_NONE && !yk_facts_is_reduced(facts, l)) {
-            YK_TRY(order_alone(&summing, l, view->update[l], YK_PRECEDENCE_REDUCED));
+        if (view->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
+            YK_TRY(order_alone(&summing, l, view->update[l], YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
         }
     }
     for (int32_t b = 0; b < facts->program->bucket_count; b++) {

@@ -3,10 +3,10 @@
 
 /* A crossing in one micro-batch, on one rank. */
 struct passage {
-    const struct yk_rank_view *view;
+    const struct yk_op_index *view;
     struct yk_precedences *precedences;
     bool *used;        /* (ops) messages that belong to a crossing */
-    int64_t *sent;     /* (members + 1) see yk_plan_ranges() */
+    int64_t *sent;     /* (members + 1) see yk_plan_sample_ranges() */
     int64_t *received; /* (members + 1) */
     int32_t producer;
     int32_t from_group;
@@ -18,7 +18,7 @@ struct passage {
  */
 static int32_t next_consumer(const struct passage *passage, int32_t *edge)
 {
-    const struct yk_facts *facts = passage->view->facts;
+    const struct yk_program_facts *facts = passage->view->facts;
     for (; *edge < facts->model->edge_count; (*edge)++) {
         const struct yk_layer_edge *candidate = &facts->model->edges[*edge];
         if (candidate->from == passage->producer &&
@@ -33,7 +33,7 @@ static int32_t next_consumer(const struct passage *passage, int32_t *edge)
 /* True if a gradient is sent back. */
 static bool returns(const struct passage *passage)
 {
-    const struct yk_facts *facts = passage->view->facts;
+    const struct yk_program_facts *facts = passage->view->facts;
     int32_t edge = 0;
     for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
         if (facts->goes_backward[l]) {
@@ -46,17 +46,17 @@ static bool returns(const struct passage *passage)
 /* True if a message has the right order with all layers of this rank that use the output. */
 static bool suits_consumers(const struct passage *passage, int32_t message)
 {
-    const struct yk_rank_view *view = passage->view;
+    const struct yk_op_index *view = passage->view;
     const struct yk_op *op = &view->list->ops[message];
     int32_t edge = 0;
     for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
-        const int64_t cell = yk_rank_view_cell(view, l, passage->micro_batch);
+        const int64_t cell = yk_op_index_cell(view, l, passage->micro_batch);
         if (!op->backward &&
-            !yk_rank_view_happens_before(view, message, view->forward[cell], op->step)) {
+            !yk_op_index_happens_before(view, message, view->forward[cell], op->step)) {
             return false;
         }
         if (op->backward && view->facts->goes_backward[l] &&
-            !yk_rank_view_happens_before(view, view->backward[cell], message, -op->step)) {
+            !yk_op_index_happens_before(view, view->backward[cell], message, -op->step)) {
             return false;
         }
     }
@@ -71,7 +71,7 @@ static bool suits_consumers(const struct passage *passage, int32_t message)
 static int32_t choose_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
                               int32_t peer, int64_t samples)
 {
-    const struct yk_rank_view *view = passage->view;
+    const struct yk_op_index *view = passage->view;
     const bool is_consumer =
         (kind == YK_OP_RECV) != backward; /* this rank has the layers that use it */
     int32_t chosen = YK_OP_NONE;
@@ -95,7 +95,7 @@ static int32_t choose_message(const struct passage *passage, enum yk_op_kind kin
 static yk_status find_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
                               int32_t peer, int64_t samples, int32_t *out)
 {
-    const struct yk_rank_view *view = passage->view;
+    const struct yk_op_index *view = passage->view;
     const struct yk_program *program = view->facts->program;
     const int32_t chosen = choose_message(passage, kind, backward, peer, samples);
     if (chosen == YK_OP_NONE) {
@@ -103,9 +103,9 @@ static yk_status find_message(const struct passage *passage, enum yk_op_kind kin
                                       .layer = passage->producer,
                                       .micro_batch = passage->micro_batch,
                                       .backward = backward};
-        return yk_rule_refuse(program, view->rank, "passes", &missing,
-                              "is missing for %lld samples %s %s", (long long)samples,
-                              kind == YK_OP_SEND ? "to" : "from", yk_rule_device(program, peer));
+        return yk_rule_fail(program, view->rank, "passes", &missing,
+                            "is missing for %lld samples %s %s", (long long)samples,
+                            kind == YK_OP_SEND ? "to" : "from", yk_rule_device_name(program, peer));
     }
     passage->used[chosen] = true;
     *out = chosen;
@@ -118,20 +118,21 @@ static yk_status find_message(const struct passage *passage, enum yk_op_kind kin
 static yk_status order_consumers(const struct passage *passage, int32_t forward_after,
                                  int32_t backward_before)
 {
-    const struct yk_rank_view *view = passage->view;
+    const struct yk_op_index *view = passage->view;
     int32_t edge = 0;
     for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
-        const int64_t cell = yk_rank_view_cell(view, l, passage->micro_batch);
+        const int64_t cell = yk_op_index_cell(view, l, passage->micro_batch);
         if (forward_after != YK_OP_NONE) {
-            YK_TRY(yk_precedences_add_step(view, passage->precedences, forward_after,
-                                           view->forward[cell], 0, YK_PRECEDENCE_INPUT));
+            YK_TRY(yk_precedences_add_between_steps(view, passage->precedences, forward_after,
+                                                    view->forward[cell], 0,
+                                                    YK_PRECEDENCE_FORWARD_AFTER_INPUT));
         }
         if (backward_before != YK_OP_NONE && view->facts->goes_backward[l]) {
-            YK_TRY(yk_precedences_add_step(view, passage->precedences, view->backward[cell],
-                                           backward_before, 0,
-                                           view->list->ops[backward_before].kind == YK_OP_SEND
-                                               ? YK_PRECEDENCE_MESSAGE
-                                               : YK_PRECEDENCE_OUTPUT_GRADIENT));
+            YK_TRY(yk_precedences_add_between_steps(
+                view, passage->precedences, view->backward[cell], backward_before, 0,
+                view->list->ops[backward_before].kind == YK_OP_SEND
+                    ? YK_PRECEDENCE_SEND_AFTER_COMPUTE
+                    : YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
         }
     }
     return YK_OK;
@@ -140,22 +141,23 @@ static yk_status order_consumers(const struct passage *passage, int32_t forward_
 /* This rank produces the output; `peer`, which may be the same rank, uses some of it. */
 static yk_status order_producer(const struct passage *passage, int32_t peer, int64_t samples)
 {
-    const struct yk_rank_view *view = passage->view;
-    const int64_t cell = yk_rank_view_cell(view, passage->producer, passage->micro_batch);
+    const struct yk_op_index *view = passage->view;
+    const int64_t cell = yk_op_index_cell(view, passage->producer, passage->micro_batch);
     int32_t message = YK_OP_NONE;
     if (peer == view->rank) {
         return order_consumers(passage, view->forward[cell],
                                returns(passage) ? view->backward[cell] : YK_OP_NONE);
     }
     YK_TRY(find_message(passage, YK_OP_SEND, false, peer, samples, &message));
-    YK_TRY(yk_precedences_add_step(view, passage->precedences, view->forward[cell], message, 0,
-                                   YK_PRECEDENCE_MESSAGE));
+    YK_TRY(yk_precedences_add_between_steps(view, passage->precedences, view->forward[cell],
+                                            message, 0, YK_PRECEDENCE_SEND_AFTER_COMPUTE));
     if (!returns(passage)) {
         return YK_OK;
     }
     YK_TRY(find_message(passage, YK_OP_RECV, true, peer, samples, &message));
-    return yk_precedences_add_step(view, passage->precedences, message, view->backward[cell], 0,
-                                   YK_PRECEDENCE_OUTPUT_GRADIENT);
+    return yk_precedences_add_between_steps(view, passage->precedences, message,
+                                            view->backward[cell], 0,
+                                            YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT);
 }
 
 static yk_status order_consumer(const struct passage *passage, int32_t peer, int64_t samples)
@@ -181,7 +183,7 @@ static int64_t overlap(const struct passage *passage, int32_t from, int32_t to)
 
 static yk_status order_passage(const struct passage *passage)
 {
-    const struct yk_rank_view *view = passage->view;
+    const struct yk_op_index *view = passage->view;
     const struct yk_plan *plan = view->facts->plan;
     const struct yk_plan_group *from = &plan->groups[passage->from_group];
     const struct yk_plan_group *to = &plan->groups[passage->to_group];
@@ -190,8 +192,8 @@ static yk_status order_passage(const struct passage *passage)
     if (producer < 0 && consumer < 0) {
         return YK_OK;
     }
-    yk_plan_ranges(plan, passage->from_group, passage->micro_batch, passage->sent);
-    yk_plan_ranges(plan, passage->to_group, passage->micro_batch, passage->received);
+    yk_plan_sample_ranges(plan, passage->from_group, passage->micro_batch, passage->sent);
+    yk_plan_sample_ranges(plan, passage->to_group, passage->micro_batch, passage->received);
     for (int32_t j = 0; producer >= 0 && j < to->member_count; j++) {
         const int64_t samples = overlap(passage, producer, j);
         if (samples > 0) {
@@ -207,10 +209,10 @@ static yk_status order_passage(const struct passage *passage)
     return YK_OK;
 }
 
-yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find_messages(const struct yk_op_index *view, struct yk_arena *arena,
                                        struct yk_precedences *precedences)
 {
-    const struct yk_facts *facts = view->facts;
+    const struct yk_program_facts *facts = view->facts;
     struct passage passage = {.view = view, .precedences = precedences};
     YK_TRY_NEW(arena, passage.used, view->list->op_count);
     YK_TRY_NEW(arena, passage.sent, facts->plan->rank_count + 1);
@@ -227,9 +229,9 @@ yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct y
     for (int32_t i = 0; i < view->list->op_count; i++) {
         const struct yk_op *op = &view->list->ops[i];
         if ((op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) && !passage.used[i]) {
-            return yk_rule_refuse(facts->program, view->rank, "passes", op,
-                                  "carries %lld samples that nothing asks for",
-                                  (long long)op->samples);
+            return yk_rule_fail(facts->program, view->rank, "passes", op,
+                                "carries %lld samples that nothing asks for",
+                                (long long)op->samples);
         }
     }
     return YK_OK;

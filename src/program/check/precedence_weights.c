@@ -1,6 +1,6 @@
 #include "program/check/precedence.h"
 #include "program/check/rule.h"
-#include "program/layout.h"
+#include "program/message_layout.h"
 
 #include <stdlib.h>
 
@@ -22,22 +22,22 @@ struct use {
 };
 
 struct residency {
-    const struct yk_rank_view *view;
+    const struct yk_op_index *view;
     struct yk_precedences *precedences;
     int32_t layer;
     struct use *uses; /* passes with the layer's weights, in the order of the list */
     int32_t use_count;
     int32_t *releases;
     int32_t release_count;
-    struct yk_rule_blocks *blocks;
+    struct yk_rule_block_range *blocks;
     int32_t blocks_count;
 };
 
 static yk_status refuse(const struct residency *residency, const char *rule, int32_t op,
                         const char *reason)
 {
-    return yk_rule_refuse(residency->view->facts->program, residency->view->rank, rule,
-                          &residency->view->list->ops[op], "%s", reason);
+    return yk_rule_fail(residency->view->facts->program, residency->view->rank, rule,
+                        &residency->view->list->ops[op], "%s", reason);
 }
 
 static yk_status precedence(const struct residency *residency, struct moment before,
@@ -56,12 +56,13 @@ static int compare_uses(const void *left, const void *right)
 
 static void find_uses(struct residency *residency)
 {
-    const struct yk_rank_view *view = residency->view;
-    const struct yk_facts *facts = view->facts;
+    const struct yk_op_index *view = residency->view;
+    const struct yk_program_facts *facts = view->facts;
     residency->use_count = 0;
-    for (int32_t u = residency->layer; u >= 0; u = yk_facts_next_user(facts, residency->layer, u)) {
+    for (int32_t u = residency->layer; u >= 0;
+         u = yk_program_facts_next_weight_user(facts, residency->layer, u)) {
         for (int32_t m = 0; m < facts->M; m++) {
-            const int64_t cell = yk_rank_view_cell(view, u, m);
+            const int64_t cell = yk_op_index_cell(view, u, m);
             const int32_t passes[] = {view->forward[cell], view->recompute[cell],
                                       view->backward[cell]};
             for (int32_t i = 0; i < 3; i++) {
@@ -108,7 +109,7 @@ static int32_t floor_divide(int32_t a, int32_t b)
 static struct moment place_gather(const struct residency *residency, int32_t gather,
                                   int32_t *interval)
 {
-    const struct yk_rank_view *view = residency->view;
+    const struct yk_op_index *view = residency->view;
     const int32_t lane = view->lane_count[YK_LANE_COMPUTE];
     const int32_t R = residency->release_count;
     const int32_t known = view->ended[(int64_t)gather * YK_LANE_COUNT + YK_LANE_COMPUTE];
@@ -142,9 +143,9 @@ static yk_status order_uses(const struct residency *residency, int32_t interval,
         if (last.op == YK_OP_NONE || use.round >= last.round) {
             last = use;
         }
-        YK_TRY(
-            precedence(residency, release_before(residency, interval), use, YK_PRECEDENCE_DROPPED));
-        YK_TRY(precedence(residency, use, end, YK_PRECEDENCE_RELEASED));
+        YK_TRY(precedence(residency, release_before(residency, interval), use,
+                          YK_PRECEDENCE_GATHER_AFTER_RELEASE));
+        YK_TRY(precedence(residency, use, end, YK_PRECEDENCE_RELEASE_AFTER_USE));
     }
     if (first->op == YK_OP_NONE) {
         return refuse(residency, "resident", end.op, "drops parameters that nothing has used");
@@ -161,44 +162,46 @@ static yk_status order_uses(const struct residency *residency, int32_t interval,
 static yk_status order_gather(struct residency *residency, int32_t gather,
                               const struct moment *firsts)
 {
-    const struct yk_rank_view *view = residency->view;
+    const struct yk_op_index *view = residency->view;
     const struct yk_op *op = &view->list->ops[gather];
     int32_t interval = 0;
     const struct moment here = place_gather(residency, gather, &interval);
-    YK_TRY(precedence(residency, release_before(residency, interval), here, YK_PRECEDENCE_DROPPED));
+    YK_TRY(precedence(residency, release_before(residency, interval), here,
+                      YK_PRECEDENCE_GATHER_AFTER_RELEASE));
     for (int32_t i = 0; i < residency->use_count; i++) {
         if (residency->uses[i].interval == interval) {
-            YK_TRY(precedence(residency, here, residency->uses[i].at, YK_PRECEDENCE_GATHERED));
+            YK_TRY(
+                precedence(residency, here, residency->uses[i].at, YK_PRECEDENCE_USE_AFTER_GATHER));
         }
     }
     if (here.round + op->step != firsts[interval].round) {
         return refuse(residency, "resident", gather, "is for another step than what uses it");
     }
     residency->blocks[residency->blocks_count++] =
-        (struct yk_rule_blocks){interval, op->first_block, op->block_count, gather};
+        (struct yk_rule_block_range){interval, op->first_block, op->block_count, gather};
     return YK_OK;
 }
 
 static yk_status refuse_blocks(const struct residency *residency, int32_t user,
-                               const struct yk_rule_blocks_fault *fault)
+                               const struct yk_rule_block_error *fault)
 {
-    const struct yk_rank_view *view = residency->view;
+    const struct yk_op_index *view = residency->view;
     const struct yk_program *program = view->facts->program;
     const char *layer = view->facts->model->layers[residency->layer].name;
     if (fault->op < 0) {
-        return yk_rule_refuse(program, view->rank, "resident", &view->list->ops[user],
-                              "uses %s, but no gather brings block %d", layer, fault->block);
+        return yk_rule_fail(program, view->rank, "resident", &view->list->ops[user],
+                            "uses %s, but no gather brings block %d", layer, fault->block);
     }
     char other[YK_RULE_TEXT_SIZE];
-    yk_rule_describe(program, &view->list->ops[fault->op], other);
-    return yk_rule_refuse(program, view->rank, "resident", &view->list->ops[fault->again],
-                          "brings block %d again after %s, with no release known in between",
-                          fault->block, other);
+    yk_rule_describe_op(program, &view->list->ops[fault->op], other);
+    return yk_rule_fail(program, view->rank, "resident", &view->list->ops[fault->again],
+                        "brings block %d again after %s, with no release known in between",
+                        fault->block, other);
 }
 
 static yk_status order_gathered(struct residency *residency, struct yk_arena *arena)
 {
-    const struct yk_rank_view *view = residency->view;
+    const struct yk_op_index *view = residency->view;
     struct moment *firsts = NULL;
     const int32_t gather = view->first[YK_OP_ALL_GATHER][residency->layer];
     if (residency->release_count == 0) {
@@ -217,12 +220,12 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
         YK_TRY(order_gather(residency, i, firsts));
     }
     int32_t next = 0;
-    yk_rule_blocks_sort(residency->blocks, residency->blocks_count);
+    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
     for (int32_t interval = 0; interval < residency->release_count; interval++) {
-        struct yk_rule_blocks_fault fault;
-        if (!yk_rule_blocks_are_complete(residency->blocks, residency->blocks_count, interval,
-                                         view->facts->program->layers[residency->layer].block_count,
-                                         &next, &fault)) {
+        struct yk_rule_block_error fault;
+        if (!yk_rule_block_ranges_are_complete(
+                residency->blocks, residency->blocks_count, interval,
+                view->facts->program->layers[residency->layer].block_count, &next, &fault)) {
             return refuse_blocks(residency, firsts[interval].op, &fault);
         }
     }
@@ -233,7 +236,7 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
  * update. */
 static yk_status order_resident(struct residency *residency, bool refreshed)
 {
-    const struct yk_rank_view *view = residency->view;
+    const struct yk_op_index *view = residency->view;
     if (residency->release_count > 0) {
         return refuse(residency, "resident", residency->releases[0], "drops parameters that stay");
     }
@@ -245,17 +248,18 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
             return refuse(residency, "resident", i, "brings parameters that are there");
         }
         residency->blocks[residency->blocks_count++] =
-            (struct yk_rule_blocks){0, op->first_block, op->block_count, i};
+            (struct yk_rule_block_range){0, op->first_block, op->block_count, i};
         for (int32_t u = 0; u < residency->use_count; u++) {
-            YK_TRY(yk_precedences_add_step(view, residency->precedences, i,
-                                           residency->uses[u].at.op, 0, YK_PRECEDENCE_GATHERED));
+            YK_TRY(yk_precedences_add_between_steps(view, residency->precedences, i,
+                                                    residency->uses[u].at.op, 0,
+                                                    YK_PRECEDENCE_USE_AFTER_GATHER));
         }
     }
-    struct yk_rule_blocks_fault fault;
+    struct yk_rule_block_error fault;
     int32_t next = 0;
-    yk_rule_blocks_sort(residency->blocks, residency->blocks_count);
+    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
     return !refreshed ||
-                   yk_rule_blocks_are_complete(
+                   yk_rule_block_ranges_are_complete(
                        residency->blocks, residency->blocks_count, 0,
                        view->facts->program->layers[residency->layer].block_count, &next, &fault)
                ? YK_OK
@@ -265,45 +269,48 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
 /* The step's update follows all uses; the next step's gathers and uses follow the update. */
 static yk_status order_update(const struct residency *residency)
 {
-    const struct yk_rank_view *view = residency->view;
+    const struct yk_op_index *view = residency->view;
     const int32_t update = view->update[residency->layer];
     if (update == YK_OP_NONE) {
         return YK_OK;
     }
     for (int32_t i = view->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
          i = view->next[i]) {
-        YK_TRY(yk_precedences_add_step(view, residency->precedences, update, i, 1,
-                                       YK_PRECEDENCE_NEW_PART));
+        YK_TRY(yk_precedences_add_between_steps(view, residency->precedences, update, i, 1,
+                                                YK_PRECEDENCE_GATHER_AFTER_UPDATE));
     }
-    if (yk_layout_is_gathered(view->facts->program, residency->layer)) {
+    if (yk_message_layout_is_gathered(view->facts->program, residency->layer)) {
         return YK_OK;
     }
     for (int32_t i = 0; i < residency->use_count; i++) {
-        YK_TRY(yk_precedences_add_step(view, residency->precedences, update,
-                                       residency->uses[i].at.op, 1, YK_PRECEDENCE_NEW_WEIGHTS));
-        YK_TRY(yk_precedences_add_step(view, residency->precedences, residency->uses[i].at.op,
-                                       update, 0, YK_PRECEDENCE_LAST_USE));
+        YK_TRY(yk_precedences_add_between_steps(view, residency->precedences, update,
+                                                residency->uses[i].at.op, 1,
+                                                YK_PRECEDENCE_USE_AFTER_UPDATE));
+        YK_TRY(yk_precedences_add_between_steps(view, residency->precedences,
+                                                residency->uses[i].at.op, update, 0,
+                                                YK_PRECEDENCE_UPDATE_AFTER_USE));
     }
     return YK_OK;
 }
 
-yk_status yk_precedences_find_weights(const struct yk_rank_view *view, struct yk_arena *arena,
+yk_status yk_precedences_find_weights(const struct yk_op_index *view, struct yk_arena *arena,
                                       struct yk_precedences *precedences)
 {
-    const struct yk_facts *facts = view->facts;
+    const struct yk_program_facts *facts = view->facts;
     struct residency residency = {.view = view, .precedences = precedences};
     YK_TRY_NEW(arena, residency.uses, view->list->op_count);
     YK_TRY_NEW(arena, residency.releases, view->list->op_count);
     YK_TRY_NEW(arena, residency.blocks, view->list->op_count);
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_rank_view_holds(view, l)) {
+        if (!yk_op_index_holds_layer(view, l)) {
             continue;
         }
         residency.layer = l;
         find_uses(&residency);
-        YK_TRY(yk_layout_is_gathered(facts->program, l)
+        YK_TRY(yk_message_layout_is_gathered(facts->program, l)
                    ? order_gathered(&residency, arena)
-                   : order_resident(&residency, yk_layout_is_refreshed(facts->program, l)));
+                   : order_resident(&residency,
+                                    yk_message_layout_is_gathered_after_update(facts->program, l)));
         YK_TRY(order_update(&residency));
     }
     return YK_OK;

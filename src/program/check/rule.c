@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *yk_rule_device(const struct yk_program *program, int32_t rank)
+const char *yk_rule_device_name(const struct yk_program *program, int32_t rank)
 {
     return program->cluster->devices[program->plan->ranks[rank].device].name;
 }
 
-void yk_rule_describe(const struct yk_program *program, const struct yk_op *op,
-                      char out[YK_RULE_TEXT_SIZE])
+void yk_rule_describe_op(const struct yk_program *program, const struct yk_op *op,
+                         char out[YK_RULE_TEXT_SIZE])
 {
     struct yk_text text = {0};
     yk_op_describe(program, op, &text);
@@ -19,8 +19,8 @@ void yk_rule_describe(const struct yk_program *program, const struct yk_op *op,
     yk_text_free(&text);
 }
 
-yk_status yk_rule_refuse(const struct yk_program *program, int32_t rank, const char *rule,
-                         const struct yk_op *op, const char *format, ...)
+yk_status yk_rule_fail(const struct yk_program *program, int32_t rank, const char *rule,
+                       const struct yk_op *op, const char *format, ...)
 {
     char reason[4 * YK_RULE_TEXT_SIZE];
     char described[YK_RULE_TEXT_SIZE] = "";
@@ -29,13 +29,13 @@ yk_status yk_rule_refuse(const struct yk_program *program, int32_t rank, const c
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     if (op) {
-        yk_rule_describe(program, op, described);
+        yk_rule_describe_op(program, op, described);
     }
     return yk_fail(YK_ERROR_INPUT, "%s: %s%s%s %s", rule, described, op ? " on " : "",
-                   yk_rule_device(program, rank), reason);
+                   yk_rule_device_name(program, rank), reason);
 }
 
-bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other)
+bool yk_rule_ranks_are_equal(const struct yk_program *program, int32_t rank, int32_t other)
 {
     const struct yk_plan *plan = program->plan;
     if (program->ranks[rank].ops != program->ranks[other].ops ||
@@ -43,8 +43,8 @@ bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other)
         return false;
     }
     for (int32_t g = 0; g < plan->group_count; g++) {
-        const int32_t a = yk_facts_member(plan, g, rank);
-        const int32_t b = yk_facts_member(plan, g, other);
+        const int32_t a = yk_program_facts_member_index(plan, g, rank);
+        const int32_t b = yk_program_facts_member_index(plan, g, other);
         if ((a < 0) != (b < 0) ||
             (a >= 0 && plan->groups[g].members[a].share != plan->groups[g].members[b].share)) {
             return false;
@@ -55,29 +55,30 @@ bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other)
 
 static int by_blocks(const void *left, const void *right)
 {
-    const struct yk_rule_blocks *a = left;
-    const struct yk_rule_blocks *b = right;
+    const struct yk_rule_block_range *a = left;
+    const struct yk_rule_block_range *b = right;
     int order = yk_number_compare(a->set, b->set);
     order = order != 0 ? order : yk_number_compare(a->first_block, b->first_block);
     return order != 0 ? order : yk_number_compare(a->op, b->op);
 }
 
-void yk_rule_blocks_sort(struct yk_rule_blocks *messages, int32_t count)
+void yk_rule_block_ranges_sort(struct yk_rule_block_range *messages, int32_t count)
 {
     if (count > 0) {
         qsort(messages, (size_t)count, sizeof *messages, by_blocks);
     }
 }
 
-bool yk_rule_blocks_are_complete(const struct yk_rule_blocks *messages, int32_t count, int32_t set,
-                                 int32_t blocks, int32_t *next, struct yk_rule_blocks_fault *out)
+bool yk_rule_block_ranges_are_complete(const struct yk_rule_block_range *messages, int32_t count,
+                                       int32_t set, int32_t blocks, int32_t *next,
+                                       struct yk_rule_block_error *out)
 {
     int32_t covered = 0;
     int32_t last = -1;
     for (; *next < count && messages[*next].set == set; (*next)++) {
-        const struct yk_rule_blocks *message = &messages[*next];
+        const struct yk_rule_block_range *message = &messages[*next];
         if (message->first_block < covered) {
-            *out = (struct yk_rule_blocks_fault){message->first_block, last, message->op};
+            *out = (struct yk_rule_block_error){message->first_block, last, message->op};
             return false;
         }
         if (message->first_block > covered) {
@@ -86,6 +87,6 @@ bool yk_rule_blocks_are_complete(const struct yk_rule_blocks *messages, int32_t 
         covered += message->block_count;
         last = message->op;
     }
-    *out = (struct yk_rule_blocks_fault){covered, -1, -1};
+    *out = (struct yk_rule_block_error){covered, -1, -1};
     return covered == blocks;
 }

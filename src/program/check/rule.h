@@ -21,16 +21,16 @@
 #ifndef YK_PROGRAM_CHECK_RULE_H
 #define YK_PROGRAM_CHECK_RULE_H
 
-#include "program/facts.h"
+#include "program/program_facts.h"
 
 /* Rule formed, for one rank. Afterwards the fields of its ops can be used as indices safely. */
-yk_status yk_rule_form(const struct yk_facts *facts, int32_t rank) YK_MUST_USE;
+yk_status yk_rule_check_form(const struct yk_program_facts *facts, int32_t rank) YK_MUST_USE;
 
 /* Rules matched and collective. All ranks must satisfy formed. */
-yk_status yk_rule_match(const struct yk_program *program) YK_MUST_USE;
+yk_status yk_rule_check_match(const struct yk_program *program) YK_MUST_USE;
 
 /* Rule acyclic. All ranks must satisfy formed and matched. */
-yk_status yk_rule_cycle(const struct yk_program *program) YK_MUST_USE;
+yk_status yk_rule_check_acyclic(const struct yk_program *program) YK_MUST_USE;
 
 enum {
     YK_RULE_TEXT_SIZE = 128
@@ -38,23 +38,22 @@ enum {
 
 /* Fails with YK_ERROR_INPUT and the message "<rule>: <op> on <device> <format …>", or without `op`
  * "<rule>: <device> <format …>". */
-yk_status yk_rule_refuse(const struct yk_program *program, int32_t rank, const char *rule,
-                         const struct yk_op *op, const char *format, ...) YK_MUST_USE
-    YK_PRINTF(5, 6);
+yk_status yk_rule_fail(const struct yk_program *program, int32_t rank, const char *rule,
+                       const struct yk_op *op, const char *format, ...) YK_MUST_USE YK_PRINTF(5, 6);
 
 /* Writes the description of an op, truncated to the size of `out`. */
-void yk_rule_describe(const struct yk_program *program, const struct yk_op *op,
-                      char out[YK_RULE_TEXT_SIZE]);
+void yk_rule_describe_op(const struct yk_program *program, const struct yk_op *op,
+                         char out[YK_RULE_TEXT_SIZE]);
 
-const char *yk_rule_device(const struct yk_program *program, int32_t rank);
+const char *yk_rule_device_name(const struct yk_program *program, int32_t rank);
 
 /* True if two ranks have the same op list and equal shares in all groups. Then all rules about ops
  * have the same result for both. */
-bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other);
+bool yk_rule_ranks_are_equal(const struct yk_program *program, int32_t rank, int32_t other);
 
 /* The blocks of a layer that one message carries. Together, the messages of a set must carry each
  * block of the layer exactly once. */
-struct yk_rule_blocks {
+struct yk_rule_block_range {
     int32_t set;
     int32_t first_block;
     int32_t block_count;
@@ -62,18 +61,19 @@ struct yk_rule_blocks {
 };
 
 /* The first error of a set. */
-struct yk_rule_blocks_fault {
+struct yk_rule_block_error {
     int32_t block;
     int32_t op;    /* the message that carries the block; −1: no message does */
     int32_t again; /* the second message that carries it */
 };
 
 /* Sorts by set, then by first block. */
-void yk_rule_blocks_sort(struct yk_rule_blocks *messages, int32_t count);
+void yk_rule_block_ranges_sort(struct yk_rule_block_range *messages, int32_t count);
 
 /* True if the messages of `set` carry all `blocks` exactly once. `*next` is the index of the first
  * message of the set; it advances to the first message of the next set. */
-bool yk_rule_blocks_are_complete(const struct yk_rule_blocks *messages, int32_t count, int32_t set,
-                                 int32_t blocks, int32_t *next, struct yk_rule_blocks_fault *out);
+bool yk_rule_block_ranges_are_complete(const struct yk_rule_block_range *messages, int32_t count,
+                                       int32_t set, int32_t blocks, int32_t *next,
+                                       struct yk_rule_block_error *out);
 
 #endif

@@ -1,13 +1,13 @@
-#include "program/compile/waits.h"
+#include "program/compile/op_waits.h"
 
 #include "base/number.h"
 #include "program/memory/memory.h"
-#include "program/memory/sweep.h"
+#include "program/memory/memory_sweep.h"
 
 #include <string.h>
 
 struct reordering {
-    struct yk_program_rank *list;
+    struct yk_op_list *list;
     int32_t *place;               /* (ops) in the new order; −1: not yet */
     int32_t *order;               /* (ops) */
     int32_t count;                /* placed so far */
@@ -59,7 +59,7 @@ static bool place_one(struct reordering *reordering)
 
 static yk_status rewrite(const struct reordering *reordering, struct yk_arena *arena)
 {
-    struct yk_program_rank *list = reordering->list;
+    struct yk_op_list *list = reordering->list;
     struct yk_op *ops = NULL;
     YK_TRY_NEW(arena, ops, list->op_count);
     memcpy(ops, list->ops, (size_t)list->op_count * sizeof *ops);
@@ -77,7 +77,7 @@ static yk_status rewrite(const struct reordering *reordering, struct yk_arena *a
 /* Reorders a list so that each op follows the ops of the same iteration that it waits for; the
  * added waits may refer to later ops. Changes the order as little as possible. A list that waits
  * for itself is not changed. */
-static yk_status reorder(struct yk_program_rank *list, struct yk_arena *arena)
+static yk_status reorder(struct yk_op_list *list, struct yk_arena *arena)
 {
     struct reordering reordering = {.list = list};
     YK_TRY_NEW(arena, reordering.place, list->op_count + 1);
@@ -91,7 +91,7 @@ static yk_status reorder(struct yk_program_rank *list, struct yk_arena *arena)
 
 struct limiting {
     struct yk_program *program;
-    struct yk_sweep *sweep;
+    struct yk_memory_sweep *sweep;
     double limit_bytes;
 };
 
@@ -113,7 +113,7 @@ static bool wait_everywhere(struct limiting *limiting, int32_t op, int32_t round
         /* The list of a rank outside the group has at most the agree op. */
         if (op < program->ranks[r].op_count && other < program->ranks[r].op_count &&
             is_distinct(program, r)) {
-            yk_waits_extend(&program->ranks[r], op, other, lag);
+            yk_op_waits_extend(&program->ranks[r], op, other, lag);
         }
     }
     return true;
@@ -124,10 +124,11 @@ static void hold_compute(struct limiting *limiting, int32_t point, int32_t first
 {
     int32_t round = 0;
     int32_t comm_round = 0;
-    const int32_t op = yk_sweep_op(limiting->sweep, YK_LANE_COMPUTE, point, &round);
-    const int32_t comm = yk_sweep_op(limiting->sweep, YK_LANE_COMM, first - 2, &comm_round);
+    const int32_t op = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    const int32_t comm =
+        yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMM, first - 2, &comm_round);
     if (wait_everywhere(limiting, op, round, comm, comm_round)) {
-        yk_sweep_add_compute_wait(limiting->sweep, point, first);
+        yk_memory_sweep_add_compute_wait(limiting->sweep, point, first);
     }
 }
 
@@ -136,10 +137,10 @@ static void hold_comm(struct limiting *limiting, int32_t point, int32_t last)
 {
     int32_t round = 0;
     int32_t comm_round = 0;
-    const int32_t op = yk_sweep_op(limiting->sweep, YK_LANE_COMPUTE, point, &round);
-    const int32_t comm = yk_sweep_op(limiting->sweep, YK_LANE_COMM, last, &comm_round);
+    const int32_t op = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    const int32_t comm = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMM, last, &comm_round);
     if (wait_everywhere(limiting, comm, comm_round, op, round)) {
-        yk_sweep_add_comm_wait(limiting->sweep, last, 2 * (point / 2 + 1));
+        yk_memory_sweep_add_comm_wait(limiting->sweep, last, 2 * (point / 2 + 1));
     }
 }
 
@@ -154,17 +155,18 @@ static void keep_within(struct limiting *limiting, int32_t point)
     int32_t first = 0;
     int32_t last = 0;
     int32_t round = 0;
-    yk_sweep_range(limiting->sweep, &first, &last);
-    if (yk_sweep_max(limiting->sweep, first, last) <= limiting->limit_bytes) {
+    yk_memory_sweep_comm_range(limiting->sweep, &first, &last);
+    if (yk_memory_sweep_max_bytes(limiting->sweep, first, last) <= limiting->limit_bytes) {
         return;
     }
-    const int32_t op = yk_sweep_op(limiting->sweep, YK_LANE_COMPUTE, point, &round);
-    int32_t planned = op >= 0 ? yk_sweep_comm_after(limiting->sweep, op) : last;
+    const int32_t op = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    int32_t planned = op >= 0 ? yk_memory_sweep_comm_point_after(limiting->sweep, op) : last;
     planned = planned > last ? last : planned < first ? first : planned;
     for (; planned >= first; planned--) {
         int32_t low = first;
         int32_t high = last;
-        if (yk_sweep_around(limiting->sweep, limiting->limit_bytes, planned, &low, &high)) {
+        if (yk_memory_sweep_range_below_limit(limiting->sweep, limiting->limit_bytes, planned, &low,
+                                              &high)) {
             /* An op waits for the end of another op, so the bounds must lie between ops. */
             low += low % 2;
             high -= high % 2;
@@ -172,7 +174,8 @@ static void keep_within(struct limiting *limiting, int32_t point)
                 hold_compute(limiting, point, low);
             }
             /* A comm op that the compute op waits for cannot wait for the compute op. */
-            if (high < last && low <= high && high >= yk_sweep_needed(limiting->sweep)) {
+            if (high < last && low <= high &&
+                high >= yk_memory_sweep_required_comm_point(limiting->sweep)) {
                 hold_comm(limiting, point, high);
             }
             return;
@@ -188,15 +191,15 @@ static yk_status add_waits(struct yk_program *program, int32_t rank, struct yk_a
     };
     struct yk_program_memory *memory = NULL;
     YK_TRY(yk_program_memory_count(program, rank, arena, &memory));
-    YK_TRY(yk_sweep_create(&program->ranks[rank], memory, &limiting.sweep));
+    YK_TRY(yk_memory_sweep_create(&program->ranks[rank], memory, &limiting.sweep));
     yk_status status = YK_OK;
-    for (int32_t point = yk_sweep_first(limiting.sweep);
-         point < yk_sweep_end(limiting.sweep) && status == YK_OK; point++) {
-        yk_sweep_advance(limiting.sweep, point);
+    for (int32_t point = yk_memory_sweep_first_point(limiting.sweep);
+         point < yk_memory_sweep_end_point(limiting.sweep) && status == YK_OK; point++) {
+        yk_memory_sweep_advance(limiting.sweep, point);
         keep_within(&limiting, point);
         status = yk_deadline_check(program->deadline);
     }
-    yk_sweep_destroy(limiting.sweep);
+    yk_memory_sweep_destroy(limiting.sweep);
     return status;
 }
 

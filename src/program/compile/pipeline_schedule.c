@@ -27,20 +27,20 @@ static yk_status find_segments(const struct yk_program *program, struct yk_arena
         const int32_t group = plan->layers[l].group;
         if (l == 0 || group != plan->layers[l - 1].group) {
             out->segments[out->segment_count++] =
-                (struct yk_segment){.group = group, .first_layer = l};
+                (struct yk_pipeline_segment){.group = group, .first_layer = l};
         }
         out->segments[out->segment_count - 1].layer_count++;
     }
     return YK_OK;
 }
 
-static double operations_of(const struct yk_model *model, const struct yk_segment *segment)
+static double operations_of(const struct yk_model *model, const struct yk_pipeline_segment *segment)
 {
     double operations = 0;
     for (int32_t i = 0; i < segment->layer_count; i++) {
-        const struct yk_work_list *works = &model->layers[segment->first_layer + i].forward;
-        for (int32_t class = 0; class < YK_WORK_CLASS_COUNT; class ++) {
-            operations += yk_work_operations(works, (enum yk_work_class) class);
+        const struct yk_kernel_work_list *works = &model->layers[segment->first_layer + i].forward;
+        for (int32_t class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
+            operations += yk_kernel_work_operations(works, (enum yk_kernel_class) class);
         }
     }
     return operations;
@@ -49,9 +49,9 @@ static double operations_of(const struct yk_model *model, const struct yk_segmen
 /* The ticks of a segment are proportional to its fraction of the group's operations. */
 static void set_ticks(const struct yk_program *program, struct yk_pipeline_schedule *table)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(program->sizes);
     for (int32_t k = 0; k < table->segment_count; k++) {
-        struct yk_segment *segment = &table->segments[k];
+        struct yk_pipeline_segment *segment = &table->segments[k];
         double all = 0;
         for (int32_t other = 0; other < table->segment_count; other++) {
             all += table->segments[other].group == segment->group
@@ -85,7 +85,8 @@ static bool has_samples(const struct scheduling *scheduling, int32_t group, int3
                         int32_t micro_batch)
 {
     int64_t first = 0;
-    return yk_plan_samples(scheduling->program->plan, group, member, micro_batch, &first) > 0;
+    return yk_plan_member_samples(scheduling->program->plan, group, member, micro_batch, &first) >
+           0;
 }
 
 /* The time when all ranks with samples in a pass are free and the previous pass of the group has
@@ -105,7 +106,7 @@ static int64_t group_free(const struct scheduling *scheduling, int32_t segment, 
 
 /* The segment's next forward pass, if the pipeline allows one now. */
 static bool next_forward(const struct scheduling *scheduling, int32_t k,
-                         struct yk_segment_pass *out)
+                         struct yk_pipeline_pass *out)
 {
     const struct yk_plan *plan = scheduling->program->plan;
     const int64_t M = plan->micro_batches;
@@ -113,14 +114,14 @@ static bool next_forward(const struct scheduling *scheduling, int32_t k,
     const int32_t under_way = done - scheduling->backwards[k];
     const int32_t K = scheduling->table->segment_count;
     if (done == M || (k > 0 && scheduling->forwards[k - 1] <= done) ||
-        (plan->pipeline == YK_1F1B && under_way >= K - k)) {
+        (plan->pipeline == YK_PIPELINE_1F1B && under_way >= K - k)) {
         return false;
     }
-    const int32_t m = plan->pipeline == YK_NESTED ? (int32_t)M - 1 - done : done;
+    const int32_t m = plan->pipeline == YK_PIPELINE_NESTED ? (int32_t)M - 1 - done : done;
     const int64_t ready = k > 0 ? scheduling->forward_end[(k - 1) * M + m] : 0;
-    *out = (struct yk_segment_pass){.segment = k,
-                                    .micro_batch = m,
-                                    .start = yk_number_max(ready, group_free(scheduling, k, m))};
+    *out = (struct yk_pipeline_pass){.segment = k,
+                                     .micro_batch = m,
+                                     .start = yk_number_max(ready, group_free(scheduling, k, m))};
     out->end = out->start + scheduling->table->segments[k].forward_ticks;
     return true;
 }
@@ -128,12 +129,12 @@ static bool next_forward(const struct scheduling *scheduling, int32_t k,
 static bool went_forward(const struct scheduling *scheduling, int32_t k, int32_t m)
 {
     const struct yk_plan *plan = scheduling->program->plan;
-    const int32_t number = plan->pipeline == YK_NESTED ? plan->micro_batches - 1 - m : m;
+    const int32_t number = plan->pipeline == YK_PIPELINE_NESTED ? plan->micro_batches - 1 - m : m;
     return scheduling->forwards[k] > number;
 }
 
 static bool next_backward(const struct scheduling *scheduling, int32_t k,
-                          struct yk_segment_pass *out)
+                          struct yk_pipeline_pass *out)
 {
     const struct yk_plan *plan = scheduling->program->plan;
     const int64_t M = plan->micro_batches;
@@ -141,12 +142,12 @@ static bool next_backward(const struct scheduling *scheduling, int32_t k,
     const int32_t last = scheduling->table->segment_count - 1;
     if (m == M || !went_forward(scheduling, k, m) ||
         (k < last && scheduling->backwards[k + 1] <= m) ||
-        (plan->pipeline == YK_GPIPE && scheduling->forwards[k] < M)) {
+        (plan->pipeline == YK_PIPELINE_GPIPE && scheduling->forwards[k] < M)) {
         return false;
     }
     const int64_t ready =
         k < last ? scheduling->backward_end[(k + 1) * M + m] : scheduling->forward_end[k * M + m];
-    *out = (struct yk_segment_pass){
+    *out = (struct yk_pipeline_pass){
         .segment = k,
         .micro_batch = m,
         .backward = true,
@@ -157,7 +158,7 @@ static bool next_backward(const struct scheduling *scheduling, int32_t k,
 }
 
 /* Of two passes that could be next, the one that starts first; backward goes first on ties. */
-static bool comes_before(const struct yk_segment_pass *a, const struct yk_segment_pass *b)
+static bool comes_before(const struct yk_pipeline_pass *a, const struct yk_pipeline_pass *b)
 {
     if (a->start != b->start) {
         return a->start < b->start;
@@ -168,7 +169,7 @@ static bool comes_before(const struct yk_segment_pass *a, const struct yk_segmen
     return a->micro_batch < b->micro_batch;
 }
 
-static void append_pass(struct scheduling *scheduling, const struct yk_segment_pass *pass)
+static void append_pass(struct scheduling *scheduling, const struct yk_pipeline_pass *pass)
 {
     const struct yk_plan *plan = scheduling->program->plan;
     const int32_t number = scheduling->table->segments[pass->segment].group;
@@ -188,8 +189,8 @@ static void append_pass(struct scheduling *scheduling, const struct yk_segment_p
 
 static int by_start(const void *left, const void *right)
 {
-    const struct yk_segment_pass *a = left;
-    const struct yk_segment_pass *b = right;
+    const struct yk_pipeline_pass *a = left;
+    const struct yk_pipeline_pass *b = right;
     const int order = yk_number_compare(a->start, b->start);
     return order != 0 ? order : yk_number_compare(a->segment, b->segment);
 }
@@ -203,8 +204,8 @@ yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_
     set_ticks(program, out);
     YK_TRY(allocate_arrays(&scheduling, arena));
     for (;;) {
-        struct yk_segment_pass best = {.start = INT64_MAX};
-        struct yk_segment_pass next;
+        struct yk_pipeline_pass best = {.start = INT64_MAX};
+        struct yk_pipeline_pass next;
         for (int32_t k = 0; k < out->segment_count; k++) {
             if (next_backward(&scheduling, k, &next) && comes_before(&next, &best)) {
                 best = next;
@@ -222,7 +223,8 @@ yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_
     return YK_OK;
 }
 
-int64_t yk_pipeline_schedule_at(const struct yk_segment_pass *pass, int32_t index, int32_t count)
+int64_t yk_pipeline_schedule_layer_start(const struct yk_pipeline_pass *pass, int32_t index,
+                                         int32_t count)
 {
     return pass->start + (pass->end - pass->start) * index / count;
 }

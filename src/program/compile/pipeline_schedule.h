@@ -18,7 +18,7 @@
 
 #include "program/program.h"
 
-struct yk_segment {
+struct yk_pipeline_segment {
     int32_t group;
     int32_t first_layer;
     int32_t layer_count;
@@ -27,7 +27,7 @@ struct yk_segment {
 };
 
 /* The forward or backward pass of one segment for one micro-batch. Times are ticks. */
-struct yk_segment_pass {
+struct yk_pipeline_pass {
     int32_t segment;
     int32_t micro_batch;
     bool backward;
@@ -36,9 +36,9 @@ struct yk_segment_pass {
 };
 
 struct yk_pipeline_schedule {
-    struct yk_segment *segments;
-    int32_t segment_count;          /* K */
-    struct yk_segment_pass *passes; /* (2 · K · M) sorted by start */
+    struct yk_pipeline_segment *segments;
+    int32_t segment_count;           /* K */
+    struct yk_pipeline_pass *passes; /* (2 · K · M) sorted by start */
     int32_t pass_count;
     int64_t end; /* of the last pass */
 };
@@ -49,6 +49,7 @@ yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_
 
 /* The start of layer `index` of a pass of `count` layers. With `index` = `count`: the end of the
  * pass. */
-int64_t yk_pipeline_schedule_at(const struct yk_segment_pass *pass, int32_t index, int32_t count);
+int64_t yk_pipeline_schedule_layer_start(const struct yk_pipeline_pass *pass, int32_t index,
+                                         int32_t count);
 
 #endif

@@ -1,8 +1,8 @@
 #include "program/memory/memory.h"
 
 #include "base/number.h"
-#include "cost/device_facts.h"
-#include "program/memory/sweep.h"
+#include "cost/device_measurements.h"
+#include "program/memory/memory_sweep.h"
 
 #include <math.h>
 
@@ -20,10 +20,12 @@ struct counting {
 static void count_state(struct counting *counting, int32_t layer, double part)
 {
     const struct yk_program_layer *message = &counting->program->layers[layer];
-    const enum yk_strategy strategy = yk_plan_strategy(counting->program->plan, layer);
+    const enum yk_sharding_strategy strategy =
+        yk_plan_effective_strategy(counting->program->plan, layer);
     double *always = counting->memory->always_bytes;
-    const double weights = strategy == YK_REPLICATED || strategy == YK_SHARDED_STATE ? 1 : part;
-    const double state = strategy == YK_REPLICATED ? 1 : part;
+    const double weights =
+        strategy == YK_SHARDING_REPLICATED || strategy == YK_SHARDING_SHARDED_STATE ? 1 : part;
+    const double state = strategy == YK_SHARDING_REPLICATED ? 1 : part;
     always[YK_MEMORY_PARAMETERS] += weights * message->weight_bytes;
     always[YK_MEMORY_GRADIENTS] += state * message->gradient_bytes;
     always[YK_MEMORY_OPTIMIZER] += state * message->optimizer_bytes;
@@ -42,7 +44,8 @@ static void count_buffer_space(struct counting *counting, int32_t device, double
     const int64_t target =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
     const double tokens = (double)max_samples * (double)(workload->sequence + target);
-    const bool measured = yk_device_facts_at(counting->program->facts, device).context_bytes > 0;
+    const bool measured =
+        yk_device_measurements_of_device(counting->program->facts, device).context_bytes > 0;
     const double space =
         measured ? fmin(SAVING_BYTES, largest_layer) : 2 * fmin(plan->block_bytes, largest_message);
     counting->memory->always_bytes[YK_MEMORY_BUFFERS] += space + 2 * TOKEN_BYTES * tokens;
@@ -63,7 +66,7 @@ static void count_always(struct counting *counting, int32_t rank)
             }
             for (int32_t m = 0; m < plan->micro_batches; m++) {
                 int64_t first = 0;
-                const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
+                const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
                 max_samples = samples > max_samples ? samples : max_samples;
             }
             for (int32_t l = 0; l < plan->layer_count; l++) {
@@ -80,7 +83,7 @@ static void count_always(struct counting *counting, int32_t rank)
     const int32_t device = plan->ranks[rank].device;
     count_buffer_space(counting, device, largest_message, largest_layer, max_samples);
     counting->memory->always_bytes[YK_MEMORY_CONTEXT] =
-        yk_device_facts_context_bytes(program->facts, program->cluster, device);
+        yk_device_measurements_context_bytes(program->facts, program->cluster, device);
 }
 
 /* ---- buffers ---- */
@@ -99,7 +102,8 @@ static yk_status find_outputs(const struct yk_model *model, struct yk_arena *are
 }
 
 /* The saved bytes of a layer without its inputs, which have buffers of their own. */
-static double saved_bytes(const struct yk_facts *facts, const struct yk_model *model, int32_t layer)
+static double saved_bytes(const struct yk_program_facts *facts, const struct yk_model *model,
+                          int32_t layer)
 {
     double bytes = (double)model->layers[layer].saved_bytes;
     for (int32_t e = facts->first_edge_to[layer];
@@ -109,29 +113,29 @@ static double saved_bytes(const struct yk_facts *facts, const struct yk_model *m
     return fmax(bytes, 0);
 }
 
-static yk_status count_bytes(const struct yk_rank_view *view, const int32_t *outputs,
-                             struct yk_lifetime *lifetime)
+static yk_status count_bytes(const struct yk_op_index *view, const int32_t *outputs,
+                             struct yk_buffer_lifetime *lifetime)
 {
-    const struct yk_facts *facts = view->facts;
+    const struct yk_program_facts *facts = view->facts;
     const struct yk_model *model = facts->model;
     if (lifetime->samples > 0) {
-        YK_TRY(yk_model_sizes_get(facts->program->sizes, lifetime->samples, false, &model));
+        YK_TRY(yk_model_cache_get(facts->program->sizes, lifetime->samples, false, &model));
     }
     switch (lifetime->kind) {
     case YK_BUFFER_OUTPUT:
     case YK_BUFFER_OUTPUT_GRADIENT:
     case YK_BUFFER_INPUT:
     case YK_BUFFER_INPUT_GRADIENT:
-    case YK_BUFFER_RETURNED:
+    case YK_BUFFER_PARTIAL_OUTPUT_GRADIENT:
         lifetime->bytes = (double)model->edges[outputs[lifetime->layer]].bytes;
         break;
-    case YK_BUFFER_SAVED:
-    case YK_BUFFER_RECOMPUTED:
+    case YK_BUFFER_SAVED_ACTIVATIONS:
+    case YK_BUFFER_RECOMPUTED_ACTIVATIONS:
         lifetime->bytes = saved_bytes(facts, model, lifetime->layer);
         break;
-    case YK_BUFFER_FORWARD_WORK:
-    case YK_BUFFER_RECOMPUTE_WORK:
-    case YK_BUFFER_BACKWARD_WORK:
+    case YK_BUFFER_FORWARD_WORKSPACE:
+    case YK_BUFFER_RECOMPUTE_WORKSPACE:
+    case YK_BUFFER_BACKWARD_WORKSPACE:
         lifetime->bytes = (double)model->layers[lifetime->layer].workspace_bytes;
         break;
     default:
@@ -144,13 +148,13 @@ static yk_status count_bytes(const struct yk_rank_view *view, const int32_t *out
 static yk_status count_buffers(const struct counting *counting, int32_t rank,
                                struct yk_arena *scratch, struct yk_arena *arena)
 {
-    struct yk_facts *facts = NULL;
-    struct yk_rank_view *view = NULL;
-    struct yk_lifetimes lifetimes;
+    struct yk_program_facts *facts = NULL;
+    struct yk_op_index *view = NULL;
+    struct yk_buffer_lifetimes lifetimes;
     int32_t *outputs = NULL;
-    YK_TRY(yk_facts_make(counting->program, scratch, &facts));
-    YK_TRY(yk_rank_view_index(facts, rank, scratch, &view));
-    YK_TRY(yk_lifetimes_find(view, arena, &lifetimes));
+    YK_TRY(yk_program_facts_make(counting->program, scratch, &facts));
+    YK_TRY(yk_op_index_make_lookup(facts, rank, scratch, &view));
+    YK_TRY(yk_buffer_lifetimes_find(view, arena, &lifetimes));
     YK_TRY(find_outputs(facts->model, scratch, &outputs));
     for (int32_t i = 0; i < lifetimes.count; i++) {
         YK_TRY(count_bytes(view, outputs, &lifetimes.items[i]));
@@ -166,7 +170,7 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
     struct counting counting = {.program = program};
     YK_TRY_NEW(arena, counting.memory, 1);
     count_always(&counting, rank);
-    YK_TRY_IN_ARENA(scratch, count_buffers(&counting, rank, scratch, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(scratch, count_buffers(&counting, rank, scratch, arena));
     *out = counting.memory;
     return YK_OK;
 }
@@ -174,32 +178,33 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
 yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,
                                  const struct yk_program_memory *memory, struct yk_memory_peak *out)
 {
-    struct yk_sweep *sweep = NULL;
+    struct yk_memory_sweep *sweep = NULL;
     struct yk_memory_peak peak = {.bytes = -1, .compute_op = -1, .comm_op = -1};
     int32_t compute_point = 0;
     int32_t comm_point = 0;
-    YK_TRY(yk_sweep_create(&program->ranks[rank], memory, &sweep));
+    YK_TRY(yk_memory_sweep_create(&program->ranks[rank], memory, &sweep));
     /* Includes the end point: a rank without compute ops still holds its state. */
-    for (int32_t point = yk_sweep_first(sweep); point <= yk_sweep_end(sweep); point++) {
+    for (int32_t point = yk_memory_sweep_first_point(sweep);
+         point <= yk_memory_sweep_end_point(sweep); point++) {
         int32_t first = 0;
         int32_t last = 0;
-        yk_sweep_advance(sweep, point);
-        yk_sweep_range(sweep, &first, &last);
-        const double bytes = yk_sweep_max(sweep, first, last);
+        yk_memory_sweep_advance(sweep, point);
+        yk_memory_sweep_comm_range(sweep, &first, &last);
+        const double bytes = yk_memory_sweep_max_bytes(sweep, first, last);
         if (bytes > peak.bytes) {
             peak.bytes = bytes;
             compute_point = point;
-            comm_point = yk_sweep_argmax(sweep, first, last);
+            comm_point = yk_memory_sweep_argmax_bytes(sweep, first, last);
         }
     }
     int32_t round = 0;
-    peak.compute_op = yk_sweep_op(sweep, YK_LANE_COMPUTE, compute_point, &round);
-    peak.comm_op = yk_sweep_op(sweep, YK_LANE_COMM, comm_point, &round);
+    peak.compute_op = yk_memory_sweep_op_at(sweep, YK_LANE_COMPUTE, compute_point, &round);
+    peak.comm_op = yk_memory_sweep_op_at(sweep, YK_LANE_COMM, comm_point, &round);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        peak.by_kind[kind] =
-            yk_sweep_bytes(sweep, (enum yk_memory_kind)kind, compute_point, comm_point);
+        peak.by_kind[kind] = yk_memory_sweep_bytes_of_kind(sweep, (enum yk_memory_kind)kind,
+                                                           compute_point, comm_point);
     }
-    yk_sweep_destroy(sweep);
+    yk_memory_sweep_destroy(sweep);
     *out = peak;
     return YK_OK;
 }

@@ -9,11 +9,11 @@
 #ifndef YK_PROGRAM_MEMORY_MEMORY_H
 #define YK_PROGRAM_MEMORY_MEMORY_H
 
-#include "program/memory/lifetimes.h"
+#include "program/memory/buffer_lifetimes.h"
 
 struct yk_program_memory {
     double always_bytes[YK_MEMORY_KIND_COUNT]; /* held permanently */
-    struct yk_lifetime *lifetimes;
+    struct yk_buffer_lifetime *lifetimes;
     int32_t lifetime_count;
 };
 

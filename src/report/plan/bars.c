@@ -24,7 +24,7 @@ struct picture {
     double max_s;
 };
 
-static void times_of(const struct yk_equal_ranks_sets *sets, const struct yk_equal_ranks *set,
+static void times_of(const struct yk_equal_ranks_sets *sets, const struct yk_equal_ranks_set *set,
                      double out[TIMES])
 {
     const struct yk_plan_result_rank *rank = &sets->result->ranks[set->rank];
@@ -36,7 +36,7 @@ static void times_of(const struct yk_equal_ranks_sets *sets, const struct yk_equ
 
 static struct picture lay_out(const struct yk_equal_ranks_sets *sets, const struct yk_figure *frame)
 {
-    const bool narrow = frame->width < YK_PLAN_CHARTS_NARROW;
+    const bool narrow = frame->width < YK_PLAN_CHARTS_NARROW_WIDTH;
     const bool dense = sets->count > 16;
     struct picture picture = {
         .figure = *frame,
@@ -49,14 +49,14 @@ static struct picture lay_out(const struct yk_equal_ranks_sets *sets, const stru
         double times[TIMES];
         times_of(sets, &sets->all[f], times);
         picture.max_s = fmax(picture.max_s, times[0] + times[1] + times[2]);
-        widest = fmax(widest, yk_label_pixels(sets->all[f].name));
+        widest = fmax(widest, yk_label_width_pixels(sets->all[f].name));
     }
     picture.left = narrow ? MARGIN : MARGIN + fmin(widest, MAX_NAME) + 12;
     picture.row = picture.above + picture.bar + (dense ? 6 : 10);
     return picture;
 }
 
-static void draw_times(const struct picture *picture, const struct yk_equal_ranks *set,
+static void draw_times(const struct picture *picture, const struct yk_equal_ranks_set *set,
                        const double times[TIMES], double y)
 {
     struct yk_text *out = picture->figure.out;
@@ -65,7 +65,7 @@ static void draw_times(const struct picture *picture, const struct yk_equal_rank
         const double pixels =
             picture->max_s > 0 ? times[i] / picture->max_s * (picture->right - picture->left) : 0;
         char kind[24];
-        char text[YK_UNITS_SIZE];
+        char text[YK_UNITS_BUFFER_SIZE];
         if (times[i] <= 0) {
             continue;
         }
@@ -73,9 +73,9 @@ static void draw_times(const struct picture *picture, const struct yk_equal_rank
         yk_units_format(times[i], YK_UNIT_SECONDS, text);
         yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), picture->bar);
         yk_text_add(out, " rx=\"2\"><title>");
-        yk_text_add_xml(out, set->name);
+        yk_text_add_xml_escaped(out, set->name);
         yk_text_addf(out, ": %s %s</title></rect>\n", time_names[i], text);
-        if (yk_label_pixels(text) + 6 <= pixels) {
+        if (yk_label_width_pixels(text) + 6 <= pixels) {
             yk_figure_text(&picture->figure, i < 2 ? "small ink middle" : "small middle",
                            x + pixels / 2, y + picture->bar / 2 + 4, text);
         }
@@ -92,7 +92,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         {"time-idle", "idle"},
     };
     struct picture picture = lay_out(sets, &frame);
-    double y = frame.standalone ? YK_FIGURE_HEADING : 0;
+    double y = frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0;
     const double legend = y + picture.row * sets->count + 4;
     picture.figure.height =
         legend + yk_figure_legend(NULL, entries, TIMES, picture.left, 0, picture.right) + 6;
@@ -101,11 +101,12 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         double times[TIMES];
         times_of(sets, &sets->all[f], times);
         if (picture.above > 0) {
-            yk_figure_cut_text(&picture.figure, "strong", picture.left, y + 13, sets->all[f].name,
-                               YK_FIGURE_STRONG * (picture.right - picture.left));
+            yk_figure_truncated_text(&picture.figure, "strong", picture.left, y + 13,
+                                     sets->all[f].name,
+                                     YK_FIGURE_BOLD_FRACTION * (picture.right - picture.left));
         } else {
-            yk_figure_cut_text(&picture.figure, "end", picture.left - 10, y + picture.bar / 2 + 4,
-                               sets->all[f].name, MAX_NAME);
+            yk_figure_truncated_text(&picture.figure, "end", picture.left - 10,
+                                     y + picture.bar / 2 + 4, sets->all[f].name, MAX_NAME);
         }
         draw_times(&picture, &sets->all[f], times, y + picture.above);
         y += picture.row;
@@ -120,7 +121,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
     const struct yk_equal_ranks_sets *sets = subject;
     yk_text_add(out, "ranks,device,compute_s,exposed_s,idle_s,peak_bytes\n");
     for (int32_t f = 0; f < sets->count; f++) {
-        const struct yk_equal_ranks *set = &sets->all[f];
+        const struct yk_equal_ranks_set *set = &sets->all[f];
         const struct yk_plan_result_rank *rank = &sets->result->ranks[set->rank];
         double times[TIMES];
         times_of(sets, set, times);
@@ -140,7 +141,7 @@ const struct yk_chart yk_plan_chart_bars = {
     .title = "Compute, exposed, idle",
     .row_class = "pair",
     .draw = draw,
-    .width = YK_CHART_HALF,
+    .width = YK_CHART_HALF_WIDTH,
     .file_width = 760,
     .csv_name = "times",
     .write_csv = write_csv,

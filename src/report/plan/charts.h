@@ -24,7 +24,8 @@ YK_PLAN_CHARTS(YK_PLAN_CHART_DECLARE)
 #undef YK_PLAN_CHART_DECLARE
 
 enum {
-    YK_PLAN_CHARTS_NARROW = 480 /* below this width, a name stands above its bar, not left of it */
+    YK_PLAN_CHARTS_NARROW_WIDTH =
+        480 /* below this width, a name stands above its bar, not left of it */
 };
 
 #endif

@@ -59,7 +59,7 @@ static yk_status name_group(const struct yk_cluster *cluster, struct yk_arena *a
     }
     struct yk_text text = {0};
     yk_text_addf(&text, "%s \xc3\x97%d", device->type ? device->type : device->name, group->count);
-    return yk_text_move(&text, arena, &group->name);
+    return yk_text_move_to_arena(&text, arena, &group->name);
 }
 
 /* The devices in the order of their nodes. */
@@ -200,8 +200,8 @@ static struct speeds speeds_between(const struct groups *groups)
 
 static void add_speeds(const char *before, struct speeds speeds, char *out, size_t room)
 {
-    char low[YK_UNITS_SIZE];
-    char high[YK_UNITS_SIZE];
+    char low[YK_UNITS_BUFFER_SIZE];
+    char high[YK_UNITS_BUFFER_SIZE];
     yk_units_format(speeds.low, YK_UNIT_BYTES_PER_S, low);
     yk_units_format(speeds.high, YK_UNIT_BYTES_PER_S, high);
     if (strcmp(low, high) == 0) {
@@ -282,9 +282,9 @@ static void draw_chip(const struct picture *picture, int32_t number, double x, d
 {
     const struct group *group = &picture->groups->all[number];
     const struct yk_device *device = &picture->groups->cluster->devices[group->device];
-    char memory[YK_UNITS_SIZE];
-    char part[YK_NUMBER_SIZE];
-    char text[YK_UNITS_SIZE + YK_NUMBER_SIZE + 48];
+    char memory[YK_UNITS_BUFFER_SIZE];
+    char part[YK_NUMBER_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + YK_NUMBER_BUFFER_SIZE + 48];
     yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
     yk_label_percent(device->part, 1, part);
     snprintf(text, sizeof text, "%s%s%s%s%s", memory, group->count > 1 ? " each" : "",
@@ -295,16 +295,16 @@ static void draw_chip(const struct picture *picture, int32_t number, double x, d
     yk_figure_begin_rect(&picture->figure, group->used ? "chip" : "chip unused", x, y, width,
                          CHIP_HEIGHT);
     yk_text_add(picture->figure.out, " rx=\"6\"/>\n");
-    yk_figure_cut_text(&picture->figure, "strong", x + 10, y + 17, group->name,
-                       YK_FIGURE_STRONG * (width - 20));
-    yk_figure_cut_text(&picture->figure, "small soft", x + 10, y + 33, text, width - 20);
+    yk_figure_truncated_text(&picture->figure, "strong", x + 10, y + 17, group->name,
+                             YK_FIGURE_BOLD_FRACTION * (width - 20));
+    yk_figure_truncated_text(&picture->figure, "small soft", x + 10, y + 33, text, width - 20);
 }
 
 static void draw_box(const struct picture *picture, const struct box *box, double x, double y)
 {
     const struct yk_figure *figure = &picture->figure;
     const struct speeds speeds = speeds_inside(picture->groups, box->node);
-    char text[2 * YK_UNITS_SIZE + 24];
+    char text[2 * YK_UNITS_BUFFER_SIZE + 24];
     yk_figure_begin_rect(figure, "box", x, y, picture->box_width, box_height(picture, box));
     yk_text_add(figure->out, " rx=\"10\"/>\n");
     if (box->node_count > 1) {
@@ -320,8 +320,8 @@ static void draw_box(const struct picture *picture, const struct box *box, doubl
         yk_figure_line(figure, "wire", x + 14, y + CHIP_HEIGHT / 2.0, x + 14,
                        last + CHIP_HEIGHT + 10);
         add_speeds("links ", speeds, text, sizeof text);
-        yk_figure_cut_text(figure, "small", x + 22, last + CHIP_HEIGHT + 18, text,
-                           picture->box_width - 34);
+        yk_figure_truncated_text(figure, "small", x + 22, last + CHIP_HEIGHT + 18, text,
+                                 picture->box_width - 34);
     }
     for (int32_t i = 0; i < box->group_count; i++) {
         draw_chip(picture, box->first + i, x + 26, y, picture->box_width - 36);
@@ -350,7 +350,7 @@ static double draw_nodes(const struct picture *picture, double y, bool measures)
         y += row_height(picture, b) + GAP;
     }
     if (joined && !measures) {
-        char text[2 * YK_UNITS_SIZE + 24];
+        char text[2 * YK_UNITS_BUFFER_SIZE + 24];
         add_speeds("between nodes ", picture->between, text, sizeof text);
         yk_figure_line(&picture->figure, "wire", MARGIN, first, MARGIN, y + 4);
         yk_figure_text(&picture->figure, "small", MARGIN + 8, y + 8, text);
@@ -361,7 +361,7 @@ static double draw_nodes(const struct picture *picture, double y, bool measures)
 static bool has_matrix(const struct picture *picture)
 {
     const int32_t count = picture->groups->count;
-    const double left = picture->figure.width < YK_PLAN_CHARTS_NARROW ? 100 : 160;
+    const double left = picture->figure.width < YK_PLAN_CHARTS_NARROW_WIDTH ? 100 : 160;
     return count > 1 && left + (double)CELL_WIDTH * count + MARGIN <= picture->figure.width &&
            (picture->inside.low != picture->inside.high ||
             picture->between.low != picture->between.high);
@@ -371,15 +371,16 @@ static bool has_matrix(const struct picture *picture)
 static void draw_matrix(const struct picture *picture, double y)
 {
     const struct groups *groups = picture->groups;
-    const double left = picture->figure.width < YK_PLAN_CHARTS_NARROW ? 100 : 160;
-    char text[YK_UNITS_SIZE];
+    const double left = picture->figure.width < YK_PLAN_CHARTS_NARROW_WIDTH ? 100 : 160;
+    char text[YK_UNITS_BUFFER_SIZE];
     for (int32_t a = 0; a < groups->count; a++) {
         const double x = left + CELL_WIDTH * (a + 1);
         const double line = y + CELL_HEIGHT * (a + 1) + 14;
-        yk_figure_cut_text(&picture->figure, "small soft end", x, y + 14,
-                           groups->cluster->devices[groups->all[a].device].name, CELL_WIDTH - 4);
-        yk_figure_cut_text(&picture->figure, "small", MARGIN, line, groups->all[a].name,
-                           left - MARGIN);
+        yk_figure_truncated_text(&picture->figure, "small soft end", x, y + 14,
+                                 groups->cluster->devices[groups->all[a].device].name,
+                                 CELL_WIDTH - 4);
+        yk_figure_truncated_text(&picture->figure, "small", MARGIN, line, groups->all[a].name,
+                                 left - MARGIN);
         for (int32_t b = 0; b < groups->count; b++) {
             const struct yk_link *link = link_of(groups, a, b);
             yk_units_format(link ? link->bytes_per_s : 0, YK_UNIT_BYTES_PER_S, text);
@@ -392,7 +393,7 @@ static void draw_matrix(const struct picture *picture, double y)
 static void draw(struct picture *picture)
 {
     const bool matrix = has_matrix(picture);
-    const double top = picture->figure.standalone ? YK_FIGURE_HEADING : 2;
+    const double top = picture->figure.standalone ? YK_FIGURE_HEADING_HEIGHT : 2;
     const double nodes = draw_nodes(picture, top, true);
     const char *assumption = picture->groups->cluster->assumption;
     const double room = picture->figure.width - 2.0 * MARGIN;
@@ -460,14 +461,14 @@ static yk_status add_links(const struct yk_plan_result *result, struct yk_arena 
 static yk_status draw_cluster(const void *subject, struct yk_figure frame)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    YK_TRY_IN_ARENA(arena, draw_in(arena, sets->result, frame));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, draw_in(arena, sets->result, frame));
     return YK_OK;
 }
 
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    YK_TRY_IN_ARENA(arena, add_links(sets->result, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_links(sets->result, arena, out));
     return YK_OK;
 }
 
@@ -476,7 +477,7 @@ const struct yk_chart yk_plan_chart_cluster = {
     .title = "Cluster",
     .row_class = "pair",
     .draw = draw_cluster,
-    .width = YK_CHART_HALF,
+    .width = YK_CHART_HALF_WIDTH,
     .file_width = 760,
     .csv_name = "links",
     .write_csv = write_csv,

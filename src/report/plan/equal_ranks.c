@@ -12,11 +12,11 @@ static const double ROUNDING = 1e-9;
 struct search {
     const struct yk_plan_result *result;
     struct yk_arena *arena;
-    const struct yk_lanes_row *lanes; /* (ranks, lanes) */
+    const struct yk_time_chart_row *lanes; /* (ranks, lanes) */
     double span_s;
 };
 
-static struct yk_lanes_row lane_of(const struct search *search, int32_t rank, int32_t lane)
+static struct yk_time_chart_row lane_of(const struct search *search, int32_t rank, int32_t lane)
 {
     return search->lanes[rank * YK_LANE_COUNT + lane];
 }
@@ -29,14 +29,14 @@ static bool same_number(double a, double b, double max)
 static bool same_events(const struct search *search, int32_t a, int32_t b)
 {
     for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
-        const struct yk_lanes_row left = lane_of(search, a, l);
-        const struct yk_lanes_row right = lane_of(search, b, l);
+        const struct yk_time_chart_row left = lane_of(search, a, l);
+        const struct yk_time_chart_row right = lane_of(search, b, l);
         if (left.count != right.count) {
             return false;
         }
         for (int32_t i = 0; i < left.count; i++) {
-            const struct yk_lanes_bar *one = &left.bars[i];
-            const struct yk_lanes_bar *other = &right.bars[i];
+            const struct yk_time_chart_bar *one = &left.bars[i];
+            const struct yk_time_chart_bar *other = &right.bars[i];
             if (!same_number(one->start, other->start, search->span_s) ||
                 !same_number(one->end, other->end, search->span_s) || one->bytes != other->bytes ||
                 strcmp(one->label, other->label) != 0) {
@@ -79,8 +79,8 @@ static bool same_figures(const struct search *search, int32_t a, int32_t b)
     return true;
 }
 
-const struct yk_plan_member *yk_equal_ranks_member(const struct yk_plan *plan, int32_t group,
-                                                   int32_t rank)
+const struct yk_plan_group_member *yk_equal_ranks_find_member(const struct yk_plan *plan,
+                                                              int32_t group, int32_t rank)
 {
     for (int32_t m = 0; m < plan->groups[group].member_count; m++) {
         if (plan->groups[group].members[m].rank == rank) {
@@ -93,8 +93,8 @@ const struct yk_plan_member *yk_equal_ranks_member(const struct yk_plan *plan, i
 static bool same_membership(const struct yk_plan *plan, int32_t a, int32_t b)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
-        const struct yk_plan_member *one = yk_equal_ranks_member(plan, g, a);
-        const struct yk_plan_member *other = yk_equal_ranks_member(plan, g, b);
+        const struct yk_plan_group_member *one = yk_equal_ranks_find_member(plan, g, a);
+        const struct yk_plan_group_member *other = yk_equal_ranks_find_member(plan, g, b);
         if (!one != !other ||
             (one && (one->share != other->share || !same_number(one->part, other->part, 1)))) {
             return false;
@@ -126,11 +126,11 @@ yk_status yk_equal_ranks_device_name(const struct yk_device *device, struct yk_a
     if (device->type && !strstr(device->name, device->type)) {
         yk_text_addf(&text, " %s", device->type);
     }
-    return yk_text_move(&text, arena, out);
+    return yk_text_move_to_arena(&text, arena, out);
 }
 
-void yk_equal_ranks_add_numbers(const int32_t *set_of, int32_t ranks, int32_t set,
-                                struct yk_text *out)
+void yk_equal_ranks_add_ranges(const int32_t *set_of, int32_t ranks, int32_t set,
+                               struct yk_text *out)
 {
     for (int32_t r = 0; r < ranks; r++) {
         if (set_of[r] != set) {
@@ -146,30 +146,30 @@ void yk_equal_ranks_add_numbers(const int32_t *set_of, int32_t ranks, int32_t se
 }
 
 static yk_status name_set(const struct search *search, const int32_t *set_of, int32_t number,
-                          struct yk_equal_ranks *set)
+                          struct yk_equal_ranks_set *set)
 {
     const struct yk_device *device = yk_equal_ranks_device(search->result, set->rank);
     struct yk_text numbers = {0};
     struct yk_text name = {0};
-    yk_equal_ranks_add_numbers(set_of, search->result->plan->rank_count, number, &numbers);
-    YK_TRY(yk_text_move(&numbers, search->arena, &set->numbers));
+    yk_equal_ranks_add_ranges(set_of, search->result->plan->rank_count, number, &numbers);
+    YK_TRY(yk_text_move_to_arena(&numbers, search->arena, &set->numbers));
     if (set->count == 1) {
         return yk_equal_ranks_device_name(device, search->arena, &set->name);
     }
     yk_text_addf(&name, "%s \xc3\x97%d", device->type ? device->type : device->name, set->count);
-    return yk_text_move(&name, search->arena, &set->name);
+    return yk_text_move_to_arena(&name, search->arena, &set->name);
 }
 
-static yk_status add_numbers_to_name(struct yk_equal_ranks *set, const char *name,
+static yk_status add_numbers_to_name(struct yk_equal_ranks_set *set, const char *name,
                                      struct yk_arena *arena)
 {
     struct yk_text text = {0};
     yk_text_addf(&text, "%s (%s)", name, set->numbers);
-    return yk_text_move(&text, arena, &set->name);
+    return yk_text_move_to_arena(&text, arena, &set->name);
 }
 
 /* Adds the numbers of their ranks to the names of sets that share a name. */
-static yk_status distinguish(struct yk_equal_ranks *sets, int32_t count, struct yk_arena *arena)
+static yk_status distinguish(struct yk_equal_ranks_set *sets, int32_t count, struct yk_arena *arena)
 {
     for (int32_t f = 0; f < count; f++) {
         const char *name = sets[f].name;
@@ -192,15 +192,16 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
 {
     const int32_t ranks = result->plan->rank_count;
     struct search search = {.result = result, .arena = arena};
-    struct yk_equal_ranks *sets = NULL;
-    struct yk_lanes_group *groups = NULL;
+    struct yk_equal_ranks_set *sets = NULL;
+    struct yk_time_chart_group *groups = NULL;
     struct yk_text text = {0};
     const char *title = NULL;
     int32_t *set_of = NULL;
     int32_t count = 0;
     yk_text_addf(&text, "Ops over time: %s", result->title);
-    YK_TRY(yk_text_move(&text, arena, &title));
-    YK_TRY(yk_lanes_from_trace(result->trace, ranks, 0, arena, &search.lanes, &search.span_s));
+    YK_TRY(yk_text_move_to_arena(&text, arena, &title));
+    YK_TRY(yk_time_chart_rows_from_trace(result->trace, ranks, 0, arena, &search.lanes,
+                                         &search.span_s));
     search.span_s = isfinite(result->step_s) ? fmax(result->step_s, search.span_s) : search.span_s;
     YK_TRY_NEW(arena, sets, ranks);
     YK_TRY_NEW(arena, set_of, ranks);
@@ -224,7 +225,7 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
     YK_TRY(distinguish(sets, count, arena));
     YK_TRY_NEW(arena, groups, ranks);
     for (int32_t f = 0; f < count; f++) {
-        groups[f] = (struct yk_lanes_group){sets[f].name, sets[f].lanes, YK_LANE_COUNT};
+        groups[f] = (struct yk_time_chart_group){sets[f].name, sets[f].lanes, YK_LANE_COUNT};
     }
     *out = (struct yk_equal_ranks_sets){
         .result = result,

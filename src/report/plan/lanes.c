@@ -4,8 +4,8 @@
 static yk_status add(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    const int32_t written = yk_lanes_count_written(&sets->lanes);
-    yk_lanes_add_chart(&sets->lanes, "Ops of every device and lane over time", out);
+    const int32_t written = yk_time_chart_count_csv_groups(&sets->lanes);
+    yk_time_chart_add_chart(&sets->lanes, "Ops of every device and lane over time", out);
     yk_text_add(out,
                 "<p class=\"note live\" hidden>Point at an op, tap it, or use the arrow "
                 "keys. Ctrl and the wheel zoom (the wheel alone once the chart is clicked), so "
@@ -25,16 +25,16 @@ static yk_status add(const void *subject, struct yk_text *out)
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    const int32_t count = yk_lanes_count_written(&sets->lanes);
+    const int32_t count = yk_time_chart_count_csv_groups(&sets->lanes);
     yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes\n");
     for (int32_t f = 0; f < count; f++) {
         for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
-            const struct yk_lanes_row *row = &sets->all[f].lanes[l];
+            const struct yk_time_chart_row *row = &sets->all[f].lanes[l];
             for (int32_t i = 0; i < row->count; i++) {
                 yk_csv_add_text(out, sets->all[f].numbers);
                 yk_csv_add_text(out, sets->all[f].name);
                 yk_csv_add_text(out, row->name);
-                yk_lanes_add_csv(&row->bars[i], out);
+                yk_time_chart_add_csv_bar(&row->bars[i], out);
                 yk_csv_end_row(out);
             }
         }
@@ -45,7 +45,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    yk_lanes_draw(&sets->lanes, frame);
+    yk_time_chart_draw(&sets->lanes, frame);
     return YK_OK;
 }
 
@@ -53,7 +53,7 @@ const struct yk_chart yk_plan_chart_lanes = {
     .name = "lanes",
     .title = "Where the time goes",
     .draw = draw,
-    .file_width = YK_FIGURE_ALONE_WIDTH,
+    .file_width = YK_FIGURE_FULL_WIDTH,
     .add_html = add,
     .csv_name = "lanes",
     .write_csv = write_csv,

@@ -115,10 +115,10 @@ static void draw_kind(const struct picture *picture, int kind)
 static void draw_scale(const struct picture *picture)
 {
     const struct yk_figure_axis axis = yk_figure_axis_make(picture->max_bytes, YK_UNIT_BYTES, 4);
-    for (int32_t tick = 0; tick <= yk_figure_axis_last(&axis); tick++) {
+    for (int32_t tick = 0; tick <= yk_figure_axis_last_tick(&axis); tick++) {
         const double y = y_of(picture, tick * axis.step);
-        char label[YK_UNITS_SIZE];
-        yk_figure_axis_label(&axis, tick, label);
+        char label[YK_UNITS_BUFFER_SIZE];
+        yk_figure_axis_tick_label(&axis, tick, label);
         yk_figure_line(&picture->figure, "grid", LEFT, y, picture->right, y);
         yk_figure_text(&picture->figure, "small soft end", LEFT - 8, y + 4, label);
     }
@@ -127,8 +127,8 @@ static void draw_scale(const struct picture *picture)
 static void draw_limit(const struct picture *picture)
 {
     const double y = y_of(picture, picture->limit_bytes);
-    char bytes[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 8];
+    char bytes[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 8];
     if (!isfinite(picture->limit_bytes)) {
         return;
     }
@@ -138,7 +138,7 @@ static void draw_limit(const struct picture *picture)
     yk_figure_text(&picture->figure, "small warn end", picture->right, y - 4, text);
 }
 
-static void draw(const struct picture *picture, const struct yk_equal_ranks *set,
+static void draw(const struct picture *picture, const struct yk_equal_ranks_set *set,
                  const struct yk_figure_legend_entry *entries, int32_t entry_count)
 {
     const struct yk_figure_axis axis = yk_figure_axis_make(
@@ -174,7 +174,7 @@ static double fullest_of(const struct yk_plan_result_rank *rank)
 }
 
 static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_sets *sets,
-                         const struct yk_equal_ranks *set, struct yk_figure frame)
+                         const struct yk_equal_ranks_set *set, struct yk_figure frame)
 {
     const struct yk_plan_result_rank *rank = &sets->result->ranks[set->rank];
     struct picture picture = {
@@ -183,7 +183,7 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
         .limit_bytes = sets->result->plan->ranks[set->rank].limit_bytes,
         .span_s = sets->span_s > 0 ? sets->span_s : 1,
         .right = frame.width - RIGHT_MARGIN,
-        .top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0),
+        .top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
     };
     struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
     char classes[YK_MEMORY_KIND_COUNT][32];
@@ -212,7 +212,7 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
 static yk_status draw_rank(struct yk_arena *arena, const struct yk_equal_ranks_sets *sets,
                            int32_t rank, struct yk_figure frame)
 {
-    struct yk_equal_ranks set = {.rank = rank};
+    struct yk_equal_ranks_set set = {.rank = rank};
     YK_TRY(yk_equal_ranks_device_name(yk_equal_ranks_device(sets->result, rank), arena, &set.name));
     return draw_in(arena, sets, &set, frame);
 }
@@ -224,17 +224,17 @@ static yk_status write_rank(struct yk_arena *arena, const struct yk_plan_result 
     YK_TRY(yk_equal_ranks_find(result, arena, &sets));
     return draw_rank(
         arena, &sets, rank,
-        (struct yk_figure){.width = YK_FIGURE_ALONE_WIDTH, .standalone = true, .out = out});
+        (struct yk_figure){.width = YK_FIGURE_FULL_WIDTH, .standalone = true, .out = out});
 }
 
-yk_status yk_plan_memory_write(const struct yk_plan_result *result, int32_t rank,
-                               struct yk_text *out)
+yk_status yk_plan_memory_write_picture(const struct yk_plan_result *result, int32_t rank,
+                                       struct yk_text *out)
 {
     if (rank < 0 || rank >= result->plan->rank_count) {
         return yk_fail(YK_ERROR_INPUT, "a plan of %d ranks has no rank %d to draw",
                        result->plan->rank_count, rank);
     }
-    YK_TRY_IN_ARENA(arena, write_rank(arena, result, rank, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_rank(arena, result, rank, out));
     return YK_OK;
 }
 
@@ -244,8 +244,8 @@ static yk_status add_still_memory(const struct yk_equal_ranks_sets *sets, struct
 {
     for (int32_t f = 0; f < sets->count && f < MAX_STILL; f++) {
         yk_page_add_text("<div class=\"still chart\">\n<h3>", sets->all[f].name, "</h3>\n", out);
-        YK_TRY_IN_ARENA(
-            arena, draw_in(arena, sets, &sets->all[f], yk_page_frame(YK_FIGURE_ALONE_WIDTH, out)));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, draw_in(arena, sets, &sets->all[f],
+                                                   yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out)));
         yk_text_add(out, "</div>\n");
     }
     return YK_OK;
@@ -263,16 +263,16 @@ static void add_table(const struct yk_equal_ranks_sets *sets, struct yk_text *ou
     columns[YK_MEMORY_KIND_COUNT + 3].name = "full";
     yk_page_begin_table("Memory by device", columns, out);
     for (int32_t f = 0; f < sets->count; f++) {
-        const struct yk_equal_ranks *set = &sets->all[f];
+        const struct yk_equal_ranks_set *set = &sets->all[f];
         const struct yk_plan_result_rank *rank = &sets->result->ranks[set->rank];
         const double limit_bytes = sets->result->plan->ranks[set->rank].limit_bytes;
         yk_page_begin_row(set->name, out);
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
-            yk_page_add_unit(rank->peak_by_kind[k], YK_UNIT_BYTES, out);
+            yk_page_add_unit_cell(rank->peak_by_kind[k], YK_UNIT_BYTES, out);
         }
-        yk_page_add_unit(rank->peak_bytes, YK_UNIT_BYTES, out);
-        yk_page_add_unit(limit_bytes, YK_UNIT_BYTES, out);
-        yk_page_add_meter(rank->peak_bytes, limit_bytes, out);
+        yk_page_add_unit_cell(rank->peak_bytes, YK_UNIT_BYTES, out);
+        yk_page_add_unit_cell(limit_bytes, YK_UNIT_BYTES, out);
+        yk_page_add_percent_cell(rank->peak_bytes, limit_bytes, out);
         yk_text_add(out, "</tr>\n");
     }
     yk_page_end_table(out);
@@ -289,7 +289,7 @@ static yk_status add(const void *subject, struct yk_text *out)
                      name);
     }
     yk_text_add(out, "</ul>\n");
-    yk_page_add_chart("memory", "Memory of every device over time", out);
+    yk_page_add_canvas("memory", "Memory of every device over time", out);
     YK_TRY(add_still_memory(sets, out));
     yk_text_add(out, "<p class=\"note\">Stacked from the bottom up in the order of the legend; the "
                      "dashed line is the limit. The table has the most that any way of running "
@@ -307,7 +307,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
     }
     yk_text_add(out, "\n");
     for (int32_t f = 0; f < sets->count; f++) {
-        const struct yk_equal_ranks *set = &sets->all[f];
+        const struct yk_equal_ranks_set *set = &sets->all[f];
         const struct yk_plan_result_rank *rank = &sets->result->ranks[set->rank];
         for (int32_t i = 0; i < rank->moment_count; i++) {
             yk_csv_add_text(out, set->numbers);
@@ -326,7 +326,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 static yk_status draw_first(const void *subject, struct yk_figure frame)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    YK_TRY_IN_ARENA(arena, draw_rank(arena, sets, 0, frame));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, draw_rank(arena, sets, 0, frame));
     return YK_OK;
 }
 
@@ -334,7 +334,7 @@ const struct yk_chart yk_plan_chart_memory = {
     .name = "memory",
     .title = "Memory over time",
     .draw = draw_first,
-    .file_width = YK_FIGURE_ALONE_WIDTH,
+    .file_width = YK_FIGURE_FULL_WIDTH,
     .add_html = add,
     .csv_name = "memory",
     .write_csv = write_csv,

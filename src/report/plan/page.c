@@ -12,26 +12,26 @@ static const struct yk_chart *const charts[] = {YK_PLAN_CHARTS(ROW) NULL};
 
 static void add_figures(const struct yk_plan_result *result, struct yk_text *out)
 {
-    char text[YK_NUMBER_SIZE + 16];
-    char unit[YK_UNITS_SIZE];
+    char text[YK_NUMBER_BUFFER_SIZE + 16];
+    char unit[YK_UNITS_BUFFER_SIZE];
     const bool bounded = isfinite(result->bound_s) && result->bound_s > 0;
-    yk_page_begin_figures(out);
-    yk_label_unit(result->step_s, YK_UNIT_SECONDS, unit);
+    yk_page_begin_headline_numbers(out);
+    yk_label_with_unit(result->step_s, YK_UNIT_SECONDS, unit);
     snprintf(text, sizeof text, "%s ±%.0f %%", unit, 100 * result->error);
-    yk_page_add_figure("step", result->error > 0 ? text : unit, out);
+    yk_page_add_headline_number("step", result->error > 0 ? text : unit, out);
     yk_label_count(isfinite(result->tokens_per_s) ? llround(result->tokens_per_s) : 0, text);
-    yk_page_add_figure("tokens/s", isfinite(result->tokens_per_s) ? text : "unknown", out);
+    yk_page_add_headline_number("tokens/s", isfinite(result->tokens_per_s) ? text : "unknown", out);
     snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * result->mfu, 100 * result->exact_mfu);
-    yk_page_add_figure("MFU", isfinite(result->mfu) ? text : "unknown", out);
-    yk_label_unit(result->bound_s, YK_UNIT_SECONDS, unit);
-    yk_page_add_figure("lower bound", bounded ? unit : "none", out);
+    yk_page_add_headline_number("MFU", isfinite(result->mfu) ? text : "unknown", out);
+    yk_label_with_unit(result->bound_s, YK_UNIT_SECONDS, unit);
+    yk_page_add_headline_number("lower bound", bounded ? unit : "none", out);
     yk_label_percent(result->step_s - result->bound_s, result->bound_s, text);
-    yk_page_add_figure("gap to the bound", bounded && isfinite(result->step_s) ? text : "unknown",
-                       out);
+    yk_page_add_headline_number("gap to the bound",
+                                bounded && isfinite(result->step_s) ? text : "unknown", out);
     snprintf(text, sizeof text, "%d of %d", result->plan->rank_count,
              result->cluster->device_count);
-    yk_page_add_figure("devices used", text, out);
-    yk_page_end_figures(out);
+    yk_page_add_headline_number("devices used", text, out);
+    yk_page_end_headline_numbers(out);
     yk_page_add_text("<div class=\"binds\"><strong>What limits it</strong>\n<p>",
                      result->bottleneck, "</p>\n", out);
     yk_page_add_text("<p class=\"note\">", result->source, "</p>\n</div>\n", out);
@@ -41,34 +41,35 @@ static yk_status write_page(const struct yk_plan_result *result, struct yk_arena
                             struct yk_text *out)
 {
     static const char *const styles[] = {yk_web_charts_css, NULL};
-    static const char *const scripts[] = {yk_web_numbers_js, yk_web_figures_js, yk_web_lanes_js,
-                                          yk_web_ops_js,     yk_web_memory_js,  NULL};
+    static const char *const scripts[] = {yk_web_numbers_js,    yk_web_figures_js,
+                                          yk_web_time_chart_js, yk_web_ops_js,
+                                          yk_web_memory_js,     NULL};
     struct yk_equal_ranks_sets sets;
     YK_TRY(yk_equal_ranks_find(result, arena, &sets));
     yk_page_begin(result->title, result->summary, styles, out);
     add_figures(result, out);
-    YK_TRY(yk_chart_add_all(charts, &sets, out));
+    YK_TRY(yk_chart_add_sections(charts, &sets, out));
     yk_page_end(scripts, out);
     return yk_text_status(out);
 }
 
-yk_status yk_plan_report_page(const struct yk_plan_result *result, struct yk_text *out)
+yk_status yk_plan_page_write(const struct yk_plan_result *result, struct yk_text *out)
 {
-    YK_TRY_IN_ARENA(arena, write_page(result, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_page(result, arena, out));
     return YK_OK;
 }
 
 static yk_status write_pictures(const struct yk_plan_result *result, const char *name,
-                                yk_chart_open open, void *argument, struct yk_arena *arena)
+                                yk_chart_open_file open, void *argument, struct yk_arena *arena)
 {
     struct yk_equal_ranks_sets sets;
     YK_TRY(yk_equal_ranks_find(result, arena, &sets));
-    return yk_chart_write(charts, name, &sets, open, argument);
+    return yk_chart_write_svg(charts, name, &sets, open, argument);
 }
 
-yk_status yk_plan_page_pictures(const struct yk_plan_result *result, const char *name,
-                                yk_chart_open open, void *argument)
+yk_status yk_plan_page_write_pictures(const struct yk_plan_result *result, const char *name,
+                                      yk_chart_open_file open, void *argument)
 {
-    YK_TRY_IN_ARENA(arena, write_pictures(result, name, open, argument, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_pictures(result, name, open, argument, arena));
     return YK_OK;
 }

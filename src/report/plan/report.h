@@ -8,24 +8,24 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "plan/result.h"
+#include "plan/plan_result.h"
 #include "report/chart.h"
 
 #include <stdint.h>
 
-yk_status yk_plan_report_page(const struct yk_plan_result *result, struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_page_write(const struct yk_plan_result *result, struct yk_text *out) YK_MUST_USE;
 
 /* Writes the picture called `name` ("lanes", "memory", "bars", "cluster", "split" or
- * "memory-of-devices"), or with name NULL all of them, as in yk_chart_write(). */
-yk_status yk_plan_page_pictures(const struct yk_plan_result *result, const char *name,
-                                yk_chart_open open, void *argument) YK_MUST_USE;
+ * "memory-of-devices"), or with name NULL all of them, as in yk_chart_write_svg(). */
+yk_status yk_plan_page_write_pictures(const struct yk_plan_result *result, const char *name,
+                                      yk_chart_open_file open, void *argument) YK_MUST_USE;
 
 /* Writes the memory of a rank over time, stacked by kind, with its limit, as an SVG file. */
-yk_status yk_plan_memory_write(const struct yk_plan_result *result, int32_t rank,
-                               struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_memory_write_picture(const struct yk_plan_result *result, int32_t rank,
+                                       struct yk_text *out) YK_MUST_USE;
 
 /* Writes the curves of a trade-off as an SVG file. */
-yk_status yk_plan_tradeoff_write(const struct yk_plan_tradeoff *tradeoff,
-                                 struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_tradeoff_write_picture(const struct yk_plan_tradeoff_chart *tradeoff,
+                                         struct yk_text *out) YK_MUST_USE;
 
 #endif

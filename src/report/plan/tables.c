@@ -16,11 +16,11 @@ static void add_text_cell(const char *text, struct yk_text *out)
 static void add_membership(const struct yk_plan *plan, int32_t rank, bool shares,
                            struct yk_text *out)
 {
-    char last[YK_NUMBER_SIZE] = "";
+    char last[YK_NUMBER_BUFFER_SIZE] = "";
     struct yk_text text = {0};
     for (int32_t g = 0; g < plan->group_count; g++) {
-        const struct yk_plan_member *member = yk_equal_ranks_member(plan, g, rank);
-        char number[YK_NUMBER_SIZE];
+        const struct yk_plan_group_member *member = yk_equal_ranks_find_member(plan, g, rank);
+        char number[YK_NUMBER_BUFFER_SIZE];
         if (!member) {
             continue;
         }
@@ -44,7 +44,7 @@ static void add_layer_count(const struct yk_plan *plan, int32_t rank, struct yk_
     int32_t count = 0;
     char text[48];
     for (int32_t i = 0; i < plan->layer_count; i++) {
-        count += yk_equal_ranks_member(plan, plan->layers[i].group, rank) != NULL;
+        count += yk_equal_ranks_find_member(plan, plan->layers[i].group, rank) != NULL;
     }
     snprintf(text, sizeof text, count == plan->layer_count ? "all %d" : "%d of %d", count,
              plan->layer_count);
@@ -63,16 +63,16 @@ static yk_status add_devices(const void *subject, struct yk_text *out)
     const struct yk_plan_result *result = sets->result;
     yk_page_begin_table("Devices", columns, out);
     for (int32_t f = 0; f < sets->count; f++) {
-        const struct yk_equal_ranks *set = &sets->all[f];
+        const struct yk_equal_ranks_set *set = &sets->all[f];
         const struct yk_plan_result_rank *rank = &result->ranks[set->rank];
         yk_page_begin_row(set->name, out);
         add_membership(result->plan, set->rank, true, out);
         add_membership(result->plan, set->rank, false, out);
         add_layer_count(result->plan, set->rank, out);
-        yk_page_add_unit(rank->compute_s, YK_UNIT_SECONDS, out);
-        yk_page_add_unit(rank->exposed_s, YK_UNIT_SECONDS, out);
-        yk_page_add_unit(rank->idle_s, YK_UNIT_SECONDS, out);
-        yk_page_add_meter(rank->compute_s, result->step_s, out);
+        yk_page_add_unit_cell(rank->compute_s, YK_UNIT_SECONDS, out);
+        yk_page_add_unit_cell(rank->exposed_s, YK_UNIT_SECONDS, out);
+        yk_page_add_unit_cell(rank->idle_s, YK_UNIT_SECONDS, out);
+        yk_page_add_percent_cell(rank->compute_s, result->step_s, out);
         yk_text_add(out, "</tr>\n");
     }
     yk_page_end_table(out);
@@ -94,13 +94,14 @@ static void add_group(const struct yk_plan_result *result, int32_t number, struc
     } else if (group->member_count <= 4) {
         for (int32_t m = 0; m < group->member_count; m++) {
             yk_text_add(out, m > 0 ? ", " : "");
-            yk_text_add_xml(out, name_of_rank(result, group->members[m].rank));
+            yk_text_add_xml_escaped(out, name_of_rank(result, group->members[m].rank));
         }
     } else {
         yk_text_addf(out, "%d: ", group->member_count);
-        yk_text_add_xml(out, name_of_rank(result, group->members[0].rank));
+        yk_text_add_xml_escaped(out, name_of_rank(result, group->members[0].rank));
         yk_text_add(out, " \xe2\x80\xa6 ");
-        yk_text_add_xml(out, name_of_rank(result, group->members[group->member_count - 1].rank));
+        yk_text_add_xml_escaped(out,
+                                name_of_rank(result, group->members[group->member_count - 1].rank));
     }
     yk_text_add(out, "</td>");
 }
@@ -108,7 +109,7 @@ static void add_group(const struct yk_plan_result *result, int32_t number, struc
 static bool same_layer(const struct yk_plan *plan, int32_t a, int32_t b)
 {
     return plan->layers[a].group == plan->layers[b].group &&
-           yk_plan_strategy(plan, a) == yk_plan_strategy(plan, b) &&
+           yk_plan_effective_strategy(plan, a) == yk_plan_effective_strategy(plan, b) &&
            plan->layers[a].recompute == plan->layers[b].recompute;
 }
 
@@ -118,20 +119,20 @@ static void add_layer_row(const struct yk_plan_result *result, int32_t first, in
     const struct yk_layer *layers = result->model->layers;
     const struct yk_plan *plan = result->plan;
     int64_t parameters = 0;
-    char text[YK_NUMBER_SIZE];
+    char text[YK_NUMBER_BUFFER_SIZE];
     for (int32_t i = first; i <= last; i++) {
         parameters += layers[i].parameters;
     }
     yk_text_add(out, "<tr><th scope=\"row\">");
-    yk_text_add_xml(out, layers[first].name);
+    yk_text_add_xml_escaped(out, layers[first].name);
     if (last > first) {
         yk_text_add(out, " \xe2\x80\xa6 ");
-        yk_text_add_xml(out, layers[last].name);
+        yk_text_add_xml_escaped(out, layers[last].name);
     }
     yk_text_add(out, "</th>");
     yk_label_count(last - first + 1, text);
     yk_page_add_cell(text, out);
-    add_text_cell(yk_plan_strategy_name(yk_plan_strategy(plan, first)), out);
+    add_text_cell(yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)), out);
     add_group(result, plan->layers[first].group, out);
     add_text_cell(plan->layers[first].recompute ? "yes" : "no", out);
     yk_label_count(parameters, text);
@@ -142,10 +143,10 @@ static void add_layer_row(const struct yk_plan_result *result, int32_t first, in
 /* What the plan decides besides its layers, in a sentence. */
 static void add_options(const struct yk_plan *plan, struct yk_text *out)
 {
-    char block[YK_UNITS_SIZE];
-    char bucket[YK_UNITS_SIZE];
-    yk_label_unit(plan->block_bytes, YK_UNIT_BYTES, block);
-    yk_label_unit(plan->bucket_bytes, YK_UNIT_BYTES, bucket);
+    char block[YK_UNITS_BUFFER_SIZE];
+    char bucket[YK_UNITS_BUFFER_SIZE];
+    yk_label_with_unit(plan->block_bytes, YK_UNIT_BYTES, block);
+    yk_label_with_unit(plan->bucket_bytes, YK_UNIT_BYTES, bucket);
     yk_text_addf(out,
                  "<p class=\"note\">%lld samples of %lld tokens in %s, %d micro-batch%s (%s%s)%s; "
                  "blocks of %s, buckets of %s; ",
@@ -185,7 +186,7 @@ static yk_status add_layers(const void *subject, struct yk_text *out)
 /* How many times the plan's step another step is: "1.14×". */
 static void add_ratio(double step_s, double plan_s, struct yk_text *out)
 {
-    char text[YK_NUMBER_SIZE + 4] = "\xe2\x80\x93";
+    char text[YK_NUMBER_BUFFER_SIZE + 4] = "\xe2\x80\x93";
     if (isfinite(step_s) && isfinite(plan_s) && plan_s > 0) {
         snprintf(text, sizeof text, "%.2f\xc3\x97", step_s / plan_s);
     }
@@ -206,14 +207,14 @@ static yk_status add_alternatives(const void *subject, struct yk_text *out)
         {"memory", true}, {"", true},      {NULL, false}};
     yk_page_begin_table("Other plans", columns, out);
     yk_text_add(out, "<tr class=\"this\"><th scope=\"row\">this plan</th>");
-    yk_page_add_unit(result->step_s, YK_UNIT_SECONDS, out);
+    yk_page_add_unit_cell(result->step_s, YK_UNIT_SECONDS, out);
     add_ratio(result->step_s, result->step_s, out);
     yk_text_add(out, "<td class=\"left\">fits</td>");
     add_remark(NULL, out);
     for (int32_t i = 0; i < result->alternative_count; i++) {
         const struct yk_plan_alternative *other = &result->alternatives[i];
         yk_page_begin_row(other->name, out);
-        yk_page_add_unit(other->step_s, YK_UNIT_SECONDS, out);
+        yk_page_add_unit_cell(other->step_s, YK_UNIT_SECONDS, out);
         add_ratio(other->step_s, result->step_s, out);
         yk_text_add(out, other->fits ? "<td class=\"left\">fits</td>"
                                      : "<td class=\"left warn\">does not fit</td>");
@@ -236,9 +237,9 @@ static bool same_outcome(const struct yk_plan_result *result, int32_t a, int32_t
 
 static void add_outcome(double step_s, double plan_s, struct yk_text *out)
 {
-    char text[YK_NUMBER_SIZE + 16];
+    char text[YK_NUMBER_BUFFER_SIZE + 16];
     const double more = 100 * (step_s / plan_s - 1);
-    yk_page_add_unit(step_s, YK_UNIT_SECONDS, out);
+    yk_page_add_unit_cell(step_s, YK_UNIT_SECONDS, out);
     if (!isfinite(step_s)) {
         yk_text_add(out, "<td class=\"warn\">nothing fits</td></tr>\n");
         return;
@@ -269,11 +270,11 @@ static yk_status add_leave_one_out(const void *subject, struct yk_text *out)
         yk_text_add(out, "<tr><th scope=\"row\">");
         if (alike > 1) {
             yk_text_addf(out, "one of %d ", alike);
-            yk_text_add_xml(out, device->type);
+            yk_text_add_xml_escaped(out, device->type);
         } else {
-            yk_text_add_xml(out, device->name);
+            yk_text_add_xml_escaped(out, device->name);
             yk_text_add(out, device->type ? " " : "");
-            yk_text_add_xml(out, device->type ? device->type : "");
+            yk_text_add_xml_escaped(out, device->type ? device->type : "");
         }
         yk_text_add(out, "</th>");
         add_outcome(result->leave_one_out[i].step_s, result->step_s, out);

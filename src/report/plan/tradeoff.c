@@ -25,7 +25,7 @@ static const double MAX_DROP = 2;
 
 struct picture {
     struct yk_plot plot;
-    const struct yk_plan_tradeoff *tradeoff;
+    const struct yk_plan_tradeoff_chart *tradeoff;
 };
 
 /* A bound far below would make all curves flat: it is then a text, without a line. */
@@ -44,11 +44,11 @@ static void include_bound(struct yk_plot_range *range, double bound_s)
 
 static void find_ranges(struct picture *picture)
 {
-    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    const struct yk_plan_tradeoff_chart *tradeoff = picture->tradeoff;
     struct yk_plot_range x = yk_plot_range_empty();
     struct yk_plot_range y = x;
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
-        const struct yk_plan_curve *curve = &tradeoff->curves[c];
+        const struct yk_plan_chart_curve *curve = &tradeoff->curves[c];
         for (int32_t i = 0; i < curve->count; i++) {
             yk_plot_range_include(&x, curve->x[i]);
             yk_plot_range_include(&y, curve->step_s[i]);
@@ -60,29 +60,30 @@ static void find_ranges(struct picture *picture)
     }
     yk_plot_range_include(&y, tradeoff->joint_s);
     include_bound(&y, tradeoff->bound_s);
-    yk_plot_range_widen(&x, 0.03);
-    yk_plot_range_widen(&y, 0.1);
+    yk_plot_range_pad(&x, 0.03);
+    yk_plot_range_pad(&y, 0.1);
     picture->plot.x = x;
     picture->plot.y = y;
 }
 
 static double x_of(const struct picture *picture, double x)
 {
-    return yk_plot_x(&picture->plot, x);
+    return yk_plot_x_pixel(&picture->plot, x);
 }
 
 static double y_of(const struct picture *picture, double seconds)
 {
-    return yk_plot_y(&picture->plot, seconds);
+    return yk_plot_y_pixel(&picture->plot, seconds);
 }
 
 static void draw_axes(const struct picture *picture)
 {
     const struct yk_plot *plot = &picture->plot;
     const struct yk_figure_axis axis = yk_figure_axis_make(plot->y.high, YK_UNIT_SECONDS, 1);
-    yk_plot_axes(plot, axis.scale, axis.unit, 5);
-    yk_figure_cut_text(&plot->figure, "middle", (plot->left + plot->right) / 2, plot->bottom + 35,
-                       picture->tradeoff->x_label, plot->right - plot->left);
+    yk_plot_draw_axes(plot, axis.scale, axis.unit, 5);
+    yk_figure_truncated_text(&plot->figure, "middle", (plot->left + plot->right) / 2,
+                             plot->bottom + 35, picture->tradeoff->x_label,
+                             plot->right - plot->left);
 }
 
 /* A point's shape around the origin: it distinguishes curves, too. */
@@ -101,22 +102,22 @@ static void add_point(const struct picture *picture, int32_t style, double x, do
                  shapes[style]);
 }
 
-static void add_point_title(const struct picture *picture, const struct yk_plan_curve *curve,
+static void add_point_title(const struct picture *picture, const struct yk_plan_chart_curve *curve,
                             int32_t i)
 {
     struct yk_text *out = picture->plot.figure.out;
-    char x[YK_NUMBER_SIZE];
-    char step[YK_UNITS_SIZE];
-    yk_plot_label(curve->x[i], x);
-    yk_label_unit(curve->step_s[i], YK_UNIT_SECONDS, step);
+    char x[YK_NUMBER_BUFFER_SIZE];
+    char step[YK_UNITS_BUFFER_SIZE];
+    yk_plot_tick_label(curve->x[i], x);
+    yk_label_with_unit(curve->step_s[i], YK_UNIT_SECONDS, step);
     yk_text_add(out, "><title>");
-    yk_text_add_xml(out, curve->name);
+    yk_text_add_xml_escaped(out, curve->name);
     yk_text_addf(out, ", %s: ", x);
     yk_text_add(out, isfinite(curve->step_s[i]) ? step : "nothing fits");
     yk_text_add(out, "</title></path>\n");
 }
 
-static void draw_points(const struct picture *picture, const struct yk_plan_curve *curve,
+static void draw_points(const struct picture *picture, const struct yk_plan_chart_curve *curve,
                         int32_t style)
 {
     for (int32_t i = 0; i < curve->count; i++) {
@@ -135,12 +136,12 @@ static void draw_points(const struct picture *picture, const struct yk_plan_curv
     }
 }
 
-static void draw_curve(const struct picture *picture, const struct yk_plan_curve *curve,
+static void draw_curve(const struct picture *picture, const struct yk_plan_chart_curve *curve,
                        int32_t style)
 {
     char kind[16];
     snprintf(kind, sizeof kind, "curve s%d", (int)style);
-    yk_plot_curve(&picture->plot, kind, curve->x, curve->step_s, curve->count);
+    yk_plot_draw_curve(&picture->plot, kind, curve->x, curve->step_s, curve->count);
     if (curve->count <= MAX_POINTS) {
         draw_points(picture, curve, style);
     }
@@ -149,10 +150,10 @@ static void draw_curve(const struct picture *picture, const struct yk_plan_curve
 /* How many points a text from `left` to `right` with the base line `y` would cover. */
 static int32_t covered_points(const struct picture *picture, double left, double right, double y)
 {
-    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    const struct yk_plan_tradeoff_chart *tradeoff = picture->tradeoff;
     int32_t count = 0;
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
-        const struct yk_plan_curve *curve = &tradeoff->curves[c];
+        const struct yk_plan_chart_curve *curve = &tradeoff->curves[c];
         for (int32_t i = 0; i < curve->count; i++) {
             if (isfinite(curve->x[i]) && isfinite(curve->step_s[i])) {
                 const double point_x = x_of(picture, curve->x[i]);
@@ -174,11 +175,11 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
     double base = y - 5;
     bool at_left = false;
     int32_t min = INT32_MAX;
-    char step[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 24];
+    char step[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 24];
     yk_units_format(seconds, YK_UNIT_SECONDS, step);
     snprintf(text, sizeof text, "%s %s", name, step);
-    const double pixels = yk_label_pixels(text);
+    const double pixels = yk_label_width_pixels(text);
     for (int place = 0; place < 4; place++) {
         const bool below = place >= 2;
         const bool left = place % 2 == 1;
@@ -198,8 +199,8 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
 
 static void draw_low_bound(const struct picture *picture)
 {
-    char step[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 32];
+    char step[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 32];
     yk_units_format(picture->tradeoff->bound_s, YK_UNIT_SECONDS, step);
     snprintf(text, sizeof text, "lower bound %s, below \xe2\x86\x93", step);
     yk_figure_text(&picture->plot.figure, "small halo end", picture->plot.right - 2,
@@ -255,17 +256,17 @@ static double place_text(const struct picture *picture, double left, double righ
 
 static void draw_chosen(const struct picture *picture)
 {
-    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    const struct yk_plan_tradeoff_chart *tradeoff = picture->tradeoff;
     if (!isfinite(tradeoff->chosen_x) || !isfinite(tradeoff->chosen_s)) {
         return;
     }
     const double x = x_of(picture, tradeoff->chosen_x);
     const double y = y_of(picture, tradeoff->chosen_s);
-    char step[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 8];
+    char step[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 8];
     yk_units_format(tradeoff->chosen_s, YK_UNIT_SECONDS, step);
     snprintf(text, sizeof text, "chosen %s", step);
-    const double half = yk_label_pixels(text) / 2 / YK_FIGURE_STRONG;
+    const double half = yk_label_width_pixels(text) / 2 / YK_FIGURE_BOLD_FRACTION;
     const double middle = fmax(LEFT + half, fmin(x, picture->plot.right - half));
     yk_text_addf(picture->plot.figure.out,
                  "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"8\"/>\n", x, y);
@@ -276,12 +277,12 @@ static void draw_chosen(const struct picture *picture)
 /* Returns the height. With `measures` it draws nothing. */
 static double draw_legend(const struct picture *picture, double top, bool measures)
 {
-    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    const struct yk_plan_tradeoff_chart *tradeoff = picture->tradeoff;
     double x = LEFT;
     double y = top;
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
         const double room =
-            fmin(yk_label_pixels(tradeoff->curves[c].name), picture->plot.right - LEFT - 30);
+            fmin(yk_label_width_pixels(tradeoff->curves[c].name), picture->plot.right - LEFT - 30);
         if (x > LEFT && x + room + 30 > picture->plot.right) {
             x = LEFT;
             y += LEGEND_HEIGHT;
@@ -292,21 +293,21 @@ static double draw_legend(const struct picture *picture, double top, bool measur
             yk_figure_line(&picture->plot.figure, kind, x, y + 9, x + 20, y + 9);
             add_point(picture, c % STYLES, x + 10, y + 9);
             yk_text_add(picture->plot.figure.out, "/>");
-            yk_figure_cut_text(&picture->plot.figure, "soft", x + 26, y + 13,
-                               tradeoff->curves[c].name, room);
+            yk_figure_truncated_text(&picture->plot.figure, "soft", x + 26, y + 13,
+                                     tradeoff->curves[c].name, room);
         }
         x += room + 44;
     }
     return tradeoff->curve_count > 0 ? y + LEGEND_HEIGHT - top : 0;
 }
 
-static void draw(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame)
+static void draw(const struct yk_plan_tradeoff_chart *tradeoff, struct yk_figure frame)
 {
     struct picture picture = {
         .plot = {.figure = frame,
                  .left = LEFT,
                  .right = frame.width - RIGHT_MARGIN,
-                 .top = 8 + (frame.standalone ? YK_FIGURE_HEADING : 0)},
+                 .top = 8 + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0)},
         .tradeoff = tradeoff,
     };
     const double room = picture.plot.right - 14;
@@ -328,7 +329,8 @@ static void draw(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame
     yk_figure_end(&picture.plot.figure);
 }
 
-yk_status yk_plan_tradeoff_write(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out)
+yk_status yk_plan_tradeoff_write_picture(const struct yk_plan_tradeoff_chart *tradeoff,
+                                         struct yk_text *out)
 {
     draw(tradeoff, (struct yk_figure){.width = FILE_WIDTH, .standalone = true, .out = out});
     return yk_text_status(out);
@@ -346,11 +348,11 @@ static void add_line(struct yk_text *out, const char *mark, const char *name, do
     yk_csv_end_row(out);
 }
 
-static void add_csv(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out)
+static void add_csv(const struct yk_plan_tradeoff_chart *tradeoff, struct yk_text *out)
 {
     yk_text_add(out, "mark,name,x,step_s\n");
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
-        const struct yk_plan_curve *curve = &tradeoff->curves[c];
+        const struct yk_plan_chart_curve *curve = &tradeoff->curves[c];
         for (int32_t i = 0; i < curve->count; i++) {
             add_line(out, "curve", curve->name, curve->x[i], curve->step_s[i]);
         }
@@ -368,7 +370,7 @@ static void add_csv(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out
 
 /* ---- the charts: a result has up to two trade-offs ---- */
 
-static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t number)
+static const struct yk_plan_tradeoff_chart *tradeoff_of(const void *subject, int32_t number)
 {
     const struct yk_equal_ranks_sets *sets = subject;
     return &sets->result->tradeoffs[number];
@@ -399,7 +401,7 @@ static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t n
         .row_class = "pair",                                                                       \
         .applies = chart##_applies,                                                                \
         .draw = chart##_draw,                                                                      \
-        .width = YK_CHART_HALF,                                                                    \
+        .width = YK_CHART_HALF_WIDTH,                                                              \
         .file_width = FILE_WIDTH,                                                                  \
         .csv_name = (csv_file),                                                                    \
         .write_csv = chart##_csv,                                                                  \

@@ -27,7 +27,7 @@ void yk_profile_describe_age(int64_t then, int64_t now, struct yk_text *out)
     yk_text_add(out, "just now"); /* or on a machine whose clock is ahead */
 }
 
-void yk_profile_describe_device(const struct yk_profile_layer *layer, struct yk_text *out)
+void yk_profile_describe_device(const struct yk_profile_layer_key *layer, struct yk_text *out)
 {
     yk_text_add(out, layer->device);
     if (layer->part < 1) {
@@ -35,7 +35,7 @@ void yk_profile_describe_device(const struct yk_profile_layer *layer, struct yk_
     }
 }
 
-void yk_profile_describe_collective(const struct yk_profile_link *link, struct yk_text *out)
+void yk_profile_describe_collective(const struct yk_profile_link_key *link, struct yk_text *out)
 {
     yk_text_add(out, link->collective);
     if (link->ranks > 1 && strcmp(link->collective, "send") != 0) {
@@ -45,14 +45,14 @@ void yk_profile_describe_collective(const struct yk_profile_link *link, struct y
 
 static void add_amount(double value, enum yk_unit unit, struct yk_text *out)
 {
-    char text[YK_UNITS_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE];
     yk_units_format(value, unit, text);
     yk_text_add(out, text);
 }
 
-void yk_profile_describe_knee(const struct yk_profile_report_link *link, struct yk_text *out)
+void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, struct yk_text *out)
 {
-    const struct yk_knee *knee = &link->knee;
+    const struct yk_saturation_size *knee = &link->knee;
     if (!link->has_knee) {
         yk_text_add(out, "no knee: one size tells none");
         return;
@@ -62,7 +62,7 @@ void yk_profile_describe_knee(const struct yk_profile_report_link *link, struct 
     if (isfinite(knee->uncertainty) && knee->uncertainty >= 1.05) {
         yk_text_addf(out, ", give or take a factor of %.3g", knee->uncertainty);
     }
-    yk_text_addf(out, ": %.0f %% of ", 100 * YK_KNEE_BANDWIDTH_FRACTION);
+    yk_text_addf(out, ": %.0f %% of ", 100 * YK_SATURATION_SIZE_BANDWIDTH_FRACTION);
     add_amount(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, out);
     yk_text_add(out, ", latency ");
     add_amount(knee->latency_s, YK_UNIT_SECONDS, out);

@@ -79,11 +79,11 @@ static void draw_grid(const struct yk_plot *plot, enum yk_unit unit)
     for (int decade = (int)floor(plot->y.low); decade <= (int)ceil(plot->y.high); decade++) {
         for (int s = 0; s < count; s++) {
             const double at = decade + log10(steps[s]);
-            char label[YK_UNITS_SIZE];
+            char label[YK_UNITS_BUFFER_SIZE];
             if (at < plot->y.low || at > plot->y.high) {
                 continue;
             }
-            const double y = yk_plot_y(plot, at);
+            const double y = yk_plot_y_pixel(plot, at);
             yk_units_format(pow(10, decade) * steps[s], unit, label);
             yk_figure_line(&plot->figure, "grid", plot->left, y, plot->right, y);
             yk_figure_text(&plot->figure, "small soft end", plot->left - 8, y + 4, label);
@@ -96,15 +96,15 @@ static void draw_sizes(const struct yk_plot *plot, const struct series *series, 
 {
     double end = -HUGE_VAL;
     for (int32_t i = 0; i < series->count; i++) {
-        const double x = yk_plot_x(plot, series->sizes[i]);
+        const double x = yk_plot_x_pixel(plot, series->sizes[i]);
         const double size = exp2(series->sizes[i]);
-        char label[YK_UNITS_SIZE];
+        char label[YK_UNITS_BUFFER_SIZE];
         if (bytes) {
             yk_units_format(size, YK_UNIT_BYTES, label);
         } else {
             snprintf(label, sizeof label, "%.0f", size);
         }
-        const double half = yk_label_pixels(label) / 2;
+        const double half = yk_label_width_pixels(label) / 2;
         yk_figure_line(&plot->figure, "axis", x, plot->bottom, x, plot->bottom + 4);
         if (x - half > end) {
             yk_figure_text(&plot->figure, "small soft middle", x, plot->bottom + 17, label);
@@ -130,11 +130,11 @@ static void draw_series(const struct yk_plot *plot, const struct series *series,
     char bar[24];
     snprintf(curve, sizeof curve, "curve s%d", colour);
     snprintf(bar, sizeof bar, "curve fine s%d", colour);
-    yk_plot_curve(plot, curve, series->sizes, series->values, series->count);
+    yk_plot_draw_curve(plot, curve, series->sizes, series->values, series->count);
     for (int32_t i = 0; i < series->count; i++) {
-        const double x = yk_plot_x(plot, series->sizes[i]);
-        const double high = yk_plot_y(plot, series->values[i] + bar_above(series, i));
-        const double low = yk_plot_y(plot, series->values[i] - bar_below(series, i));
+        const double x = yk_plot_x_pixel(plot, series->sizes[i]);
+        const double high = yk_plot_y_pixel(plot, series->values[i] + bar_above(series, i));
+        const double low = yk_plot_y_pixel(plot, series->values[i] - bar_below(series, i));
         yk_figure_line(&plot->figure, bar, x, high, x, low);
         yk_figure_line(&plot->figure, bar, x - 4, high, x + 4, high);
         yk_figure_line(&plot->figure, bar, x - 4, low, x + 4, low);
@@ -142,7 +142,8 @@ static void draw_series(const struct yk_plot *plot, const struct series *series,
     for (int32_t i = 0; i < series->count; i++) {
         yk_text_addf(plot->figure.out,
                      "<circle class=\"dot s%d\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.5\"/>\n", colour,
-                     yk_plot_x(plot, series->sizes[i]), yk_plot_y(plot, series->values[i]));
+                     yk_plot_x_pixel(plot, series->sizes[i]),
+                     yk_plot_y_pixel(plot, series->values[i]));
     }
 }
 
@@ -159,7 +160,7 @@ enum {
 static const char *const passes[PASSES] = {"forward", "backward", "update"};
 
 /* One series for each pass, over the batch size. */
-static yk_status collect(const struct yk_profile_report_layer *layer, struct yk_arena *arena,
+static yk_status collect(const struct yk_profile_report_layer_group *layer, struct yk_arena *arena,
                          struct series series[PASSES])
 {
     for (int p = 0; p < PASSES; p++) {
@@ -178,9 +179,9 @@ static yk_status collect(const struct yk_profile_report_layer *layer, struct yk_
 static void draw_update(const struct yk_plot *plot, const struct series *series)
 {
     if (series->count > 0) {
-        const double y = yk_plot_y(plot, series->values[0]);
-        char time[YK_UNITS_SIZE];
-        char text[YK_UNITS_SIZE + 12];
+        const double y = yk_plot_y_pixel(plot, series->values[0]);
+        char time[YK_UNITS_BUFFER_SIZE];
+        char text[YK_UNITS_BUFFER_SIZE + 12];
         yk_units_format(pow(10, series->values[0]), YK_UNIT_SECONDS, time);
         snprintf(text, sizeof text, "update %s", time);
         yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
@@ -197,7 +198,7 @@ static void draw_legend(const struct yk_plot *plot)
         snprintf(kind, sizeof kind, "curve s%d", p);
         yk_figure_line(&plot->figure, kind, x, y - 4, x + 20, y - 4);
         yk_figure_text(&plot->figure, "soft", x + 26, y, passes[p]);
-        x += 26 + yk_label_pixels(passes[p]) + 14;
+        x += 26 + yk_label_width_pixels(passes[p]) + 14;
     }
 }
 
@@ -213,21 +214,21 @@ static void draw_layer(const struct yk_plot *plot, const struct series series[PA
     draw_legend(plot);
 }
 
-yk_status yk_profile_figure_layer(const struct yk_profile_report_layer *layer,
-                                  struct yk_arena *arena, struct yk_text *out)
+yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_group *layer,
+                                       struct yk_arena *arena, struct yk_text *out)
 {
-    const struct yk_profile_layer *what = &layer->rows[0].layer;
+    const struct yk_profile_layer_key *what = &layer->rows[0].layer;
     struct series series[PASSES];
     struct yk_text title = {0};
     struct yk_plot plot = {
         .figure = {.width = LAYER_WIDTH,
-                   .height = YK_FIGURE_HEADING + LAYER_HEIGHT + FOOT,
+                   .height = YK_FIGURE_HEADING_HEIGHT + LAYER_HEIGHT + FOOT,
                    .standalone = true,
                    .out = out},
         .left = LAYER_LEFT,
         .right = LAYER_WIDTH - RIGHT_MARGIN,
-        .top = YK_FIGURE_HEADING,
-        .bottom = YK_FIGURE_HEADING + LAYER_HEIGHT,
+        .top = YK_FIGURE_HEADING_HEIGHT,
+        .bottom = YK_FIGURE_HEADING_HEIGHT + LAYER_HEIGHT,
         .x = yk_plot_range_empty(),
         .y = yk_plot_range_empty(),
     };
@@ -235,8 +236,8 @@ yk_status yk_profile_figure_layer(const struct yk_profile_report_layer *layer,
     for (int p = 0; p < PASSES; p++) {
         include_series(&plot, &series[p]);
     }
-    yk_plot_range_widen(&plot.x, 0.03);
-    yk_plot_range_widen(&plot.y, 0.06);
+    yk_plot_range_pad(&plot.x, 0.03);
+    yk_plot_range_pad(&plot.y, 0.06);
     yk_text_addf(&title, "%s on ", what->shape);
     yk_profile_describe_device(what, &title);
     yk_text_addf(&title, ", samples of %" PRId64 " tokens", what->sequence);
@@ -260,7 +261,7 @@ enum {
 };
 
 struct row {
-    const struct yk_profile_report_link *link;
+    const struct yk_profile_report_link_curve *link;
     struct yk_figure figure;
     double top;
     struct series rates;
@@ -282,15 +283,15 @@ static struct yk_plot chart_of(const struct row *row, bool second)
     };
     include_series(&plot, second ? &row->times : &row->rates);
     if (row->link->has_knee) {
-        const struct yk_knee *knee = &row->link->knee;
+        const struct yk_saturation_size *knee = &row->link->knee;
         yk_plot_range_include(&plot.x, fmin(log2(knee->bytes), plot.x.high + FAR_OCTAVES));
         if (!second || knee->latency_s > 0) {
             yk_plot_range_include(&plot.y,
                                   log10(second ? knee->latency_s : knee->plateau_bytes_per_s));
         }
     }
-    yk_plot_range_widen(&plot.x, 0.03);
-    yk_plot_range_widen(&plot.y, second ? 0.12 : 0.06);
+    yk_plot_range_pad(&plot.x, 0.03);
+    yk_plot_range_pad(&plot.y, second ? 0.12 : 0.06);
     return plot;
 }
 
@@ -298,9 +299,9 @@ static struct yk_plot chart_of(const struct row *row, bool second)
 static void draw_level(const struct yk_plot *plot, double value, enum yk_unit unit,
                        const char *name)
 {
-    const double y = yk_plot_y(plot, log10(value));
-    char amount[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 12];
+    const double y = yk_plot_y_pixel(plot, log10(value));
+    char amount[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 12];
     yk_units_format(value, unit, amount);
     snprintf(text, sizeof text, "%s %s", name, amount);
     yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
@@ -309,20 +310,21 @@ static void draw_level(const struct yk_plot *plot, double value, enum yk_unit un
 
 static void draw_knee_line(const struct yk_plot *plot, double bytes)
 {
-    const double x = yk_plot_x(plot, log2(bytes));
+    const double x = yk_plot_x_pixel(plot, log2(bytes));
     yk_figure_line(&plot->figure, "limit", x, plot->top, x, plot->bottom);
 }
 
 /* The name stands right of the knee, or left of it if it does not fit. */
-static void draw_knee(const struct yk_plot *plot, const struct yk_knee *knee)
+static void draw_knee(const struct yk_plot *plot, const struct yk_saturation_size *knee)
 {
-    const double x = yk_plot_x(plot, log2(knee->bytes));
-    const double y = yk_plot_y(plot, log10(YK_KNEE_BANDWIDTH_FRACTION * knee->plateau_bytes_per_s));
-    char size[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 8];
+    const double x = yk_plot_x_pixel(plot, log2(knee->bytes));
+    const double y = yk_plot_y_pixel(
+        plot, log10(YK_SATURATION_SIZE_BANDWIDTH_FRACTION * knee->plateau_bytes_per_s));
+    char size[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 8];
     yk_units_format(knee->bytes, YK_UNIT_BYTES, size);
     snprintf(text, sizeof text, "knee %s", size);
-    const bool fits = x + 6 + yk_label_pixels(text) < plot->right;
+    const bool fits = x + 6 + yk_label_width_pixels(text) < plot->right;
     yk_figure_text(&plot->figure, fits ? "small strong halo" : "small strong halo end",
                    fits ? x + 6 : x - 6, plot->bottom - 8, text);
     yk_text_addf(plot->figure.out, "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"7\"/>\n",
@@ -332,7 +334,7 @@ static void draw_knee(const struct yk_plot *plot, const struct yk_knee *knee)
 static void draw_rates(const struct row *row)
 {
     const struct yk_plot plot = chart_of(row, false);
-    const struct yk_knee *knee = &row->link->knee;
+    const struct yk_saturation_size *knee = &row->link->knee;
     const bool shows_knee = row->link->has_knee && log2(knee->bytes) <= plot.x.high;
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "bandwidth over each link");
     draw_axes(&plot, &row->rates, YK_UNIT_BYTES_PER_S, true);
@@ -351,7 +353,7 @@ static void draw_rates(const struct row *row)
 static void draw_times(const struct row *row)
 {
     const struct yk_plot plot = chart_of(row, true);
-    const struct yk_knee *knee = &row->link->knee;
+    const struct yk_saturation_size *knee = &row->link->knee;
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "time");
     draw_axes(&plot, &row->times, YK_UNIT_SECONDS, true);
     if (row->link->has_knee && knee->latency_s > 0) {
@@ -365,7 +367,7 @@ static void draw_times(const struct row *row)
 
 static yk_status draw_row(struct row *row, struct yk_arena *arena)
 {
-    const struct yk_profile_report_link *link = row->link;
+    const struct yk_profile_report_link_curve *link = row->link;
     struct yk_text text = {0};
     YK_TRY(make_series(link->count, arena, &row->rates));
     YK_TRY(make_series(link->count, arena, &row->times));
@@ -380,8 +382,8 @@ static yk_status draw_row(struct row *row, struct yk_arena *arena)
     yk_text_free(&text);
     text = (struct yk_text){0};
     yk_profile_describe_knee(link, &text);
-    yk_figure_cut_text(&row->figure, "soft", LEFT + 130, row->top + 16, yk_text_chars(&text),
-                       row->figure.width - LEFT - 130 - RIGHT_MARGIN);
+    yk_figure_truncated_text(&row->figure, "soft", LEFT + 130, row->top + 16, yk_text_chars(&text),
+                             row->figure.width - LEFT - 130 - RIGHT_MARGIN);
     row->figure.out->failed |= text.failed;
     yk_text_free(&text);
     draw_rates(row);
@@ -389,8 +391,8 @@ static yk_status draw_row(struct row *row, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_profile_figure_link(const struct yk_profile_report *report, int32_t first,
-                                 struct yk_arena *arena, struct yk_text *out, int32_t *next)
+yk_status yk_profile_figure_draw_link(const struct yk_profile_report *report, int32_t first,
+                                      struct yk_arena *arena, struct yk_text *out, int32_t *next)
 {
     const char *name = report->links[first].rows[0].link.link;
     int32_t end = first;
@@ -398,8 +400,8 @@ yk_status yk_profile_figure_link(const struct yk_profile_report *report, int32_t
         end++;
     }
     const struct yk_figure figure = {
-        .width = YK_FIGURE_ALONE_WIDTH,
-        .height = YK_FIGURE_HEADING + (end - first) * ROW_HEIGHT,
+        .width = YK_FIGURE_FULL_WIDTH,
+        .height = YK_FIGURE_HEADING_HEIGHT + (end - first) * ROW_HEIGHT,
         .standalone = true,
         .out = out,
     };
@@ -407,7 +409,7 @@ yk_status yk_profile_figure_link(const struct yk_profile_report *report, int32_t
     for (int32_t i = first; i < end; i++) {
         struct row row = {.link = &report->links[i],
                           .figure = figure,
-                          .top = YK_FIGURE_HEADING + (i - first) * ROW_HEIGHT};
+                          .top = YK_FIGURE_HEADING_HEIGHT + (i - first) * ROW_HEIGHT};
         YK_TRY(draw_row(&row, arena));
     }
     yk_figure_end(&figure);

@@ -18,11 +18,11 @@ static void end_row(const char *value, const struct yk_profile_measurement *meas
 
 void yk_profile_json_begin_table(const char *name, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 1);
+    yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, name);
 }
 
-void yk_profile_json_begin_layer(const struct yk_profile_layer *layer, int64_t batch,
+void yk_profile_json_begin_layer(const struct yk_profile_layer_key *layer, int64_t batch,
                                  struct yk_json_writer *json)
 {
     yk_json_write_begin_row(json, 2);
@@ -34,7 +34,7 @@ void yk_profile_json_begin_layer(const struct yk_profile_layer *layer, int64_t b
     yk_json_write_integer(json, "batch", batch);
 }
 
-void yk_profile_json_begin_link(const struct yk_profile_link *link, struct yk_json_writer *json)
+void yk_profile_json_begin_link(const struct yk_profile_link_key *link, struct yk_json_writer *json)
 {
     yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "link", link->link);
@@ -42,7 +42,7 @@ void yk_profile_json_begin_link(const struct yk_profile_link *link, struct yk_js
     yk_json_write_integer(json, "ranks", link->ranks);
 }
 
-void yk_profile_json_begin_fact(const struct yk_profile_fact *fact, struct yk_json_writer *json)
+void yk_profile_json_begin_fact(const struct yk_profile_fact_key *fact, struct yk_json_writer *json)
 {
     yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "subject", fact->subject);
@@ -76,7 +76,7 @@ static void add_knees(const struct yk_profile_report *report, struct yk_json_wri
 {
     yk_profile_json_begin_table("knees", json);
     for (int32_t i = 0; i < report->link_count; i++) {
-        const struct yk_knee *knee = &report->links[i].knee;
+        const struct yk_saturation_size *knee = &report->links[i].knee;
         if (!report->links[i].has_knee) {
             continue;
         }
@@ -103,7 +103,7 @@ static void add_facts(const struct yk_profile_report *report, struct yk_json_wri
     yk_json_write_end_array(json);
 }
 
-yk_status yk_profile_report_json(const struct yk_profile_report *report, struct yk_text *out)
+yk_status yk_profile_report_write_json(const struct yk_profile_report *report, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);

@@ -171,10 +171,10 @@ static yk_status sort_layers(struct yk_profile_report *report, struct yk_arena *
     return YK_OK;
 }
 
-static yk_status find_knee(struct yk_profile_report_link *link, struct yk_arena *arena)
+static yk_status find_knee(struct yk_profile_report_link_curve *link, struct yk_arena *arena)
 {
     struct yk_profile_point *points = NULL;
-    const struct yk_profile_link *what = &link->rows[0].link;
+    const struct yk_profile_link_key *what = &link->rows[0].link;
     YK_TRY_NEW(arena, points, link->count);
     for (int32_t i = 0; i < link->count; i++) {
         const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
@@ -182,8 +182,8 @@ static yk_status find_knee(struct yk_profile_report_link *link, struct yk_arena 
                                               measurement->spread};
     }
     const struct yk_profile_curve curve = {points, link->count};
-    link->has_knee =
-        yk_knee_find(&curve, yk_knee_link_fraction(what->collective, what->ranks), &link->knee);
+    link->has_knee = yk_saturation_size_find(
+        &curve, yk_saturation_size_link_fraction(what->collective, what->ranks), &link->knee);
     return YK_OK;
 }
 
@@ -217,9 +217,9 @@ yk_status yk_profile_report_make(struct yk_profile *profile,
     return YK_OK;
 }
 
-double yk_profile_report_bandwidth(const struct yk_profile_report_link *link, int32_t i)
+double yk_profile_report_bandwidth(const struct yk_profile_report_link_curve *link, int32_t i)
 {
     const struct yk_profile_link_row *row = &link->rows[i];
-    return yk_knee_link_fraction(row->link.collective, row->link.ranks) * (double)row->bytes /
-           row->measurement.value;
+    return yk_saturation_size_link_fraction(row->link.collective, row->link.ranks) *
+           (double)row->bytes / row->measurement.value;
 }

@@ -29,12 +29,12 @@ struct canvas {
     struct yk_plot_range y; /* log2 of bytes a second */
 };
 
-static double x_of(const struct yk_profile_report_link *link, int32_t i)
+static double x_of(const struct yk_profile_report_link_curve *link, int32_t i)
 {
     return log2((double)link->rows[i].bytes);
 }
 
-static double y_of(const struct yk_profile_report_link *link, int32_t i)
+static double y_of(const struct yk_profile_report_link_curve *link, int32_t i)
 {
     return log2(yk_profile_report_bandwidth(link, i));
 }
@@ -51,7 +51,7 @@ static int cell_row(const struct canvas *canvas, double y)
     return (int)lround(fmax(0, fmin(along, 1)) * (ROWS - 1));
 }
 
-static void find_ranges(const struct yk_profile_report_link *link, struct canvas *canvas)
+static void find_ranges(const struct yk_profile_report_link_curve *link, struct canvas *canvas)
 {
     double max = link->has_knee ? log2(link->knee.plateau_bytes_per_s) : -INFINITY;
     for (int32_t i = 0; i < link->count; i++) {
@@ -71,11 +71,11 @@ static void find_ranges(const struct yk_profile_report_link *link, struct canvas
         yk_plot_range_include(&canvas->x,
                               fmin(log2(link->knee.bytes), canvas->x.high + KNEE_OCTAVES));
     }
-    yk_plot_range_widen(&canvas->x, 0);
-    yk_plot_range_widen(&canvas->y, 0);
+    yk_plot_range_pad(&canvas->x, 0);
+    yk_plot_range_pad(&canvas->y, 0);
 }
 
-static void draw_marks(const struct yk_profile_report_link *link, struct canvas *canvas)
+static void draw_marks(const struct yk_profile_report_link_curve *link, struct canvas *canvas)
 {
     if (!link->has_knee) {
         return;
@@ -90,7 +90,7 @@ static void draw_marks(const struct yk_profile_report_link *link, struct canvas 
     }
 }
 
-static void draw_points(const struct yk_profile_report_link *link, struct canvas *canvas)
+static void draw_points(const struct yk_profile_report_link_curve *link, struct canvas *canvas)
 {
     for (int32_t i = canvas->first; i + 1 < link->count; i++) {
         const int from = column_of(canvas, x_of(link, i));
@@ -107,14 +107,14 @@ static void draw_points(const struct yk_profile_report_link *link, struct canvas
 }
 
 /* The axis, with the name of the knee on it. */
-static void write_axis(const struct yk_profile_report_link *link, const struct canvas *canvas,
+static void write_axis(const struct yk_profile_report_link_curve *link, const struct canvas *canvas,
                        struct yk_text *out)
 {
     char axis[MAX_COLUMNS + 1] = "";
-    char text[YK_UNITS_SIZE + 8];
+    char text[YK_UNITS_BUFFER_SIZE + 8];
     memset(axis, '-', (size_t)canvas->columns);
     if (link->has_knee) {
-        char size[YK_UNITS_SIZE];
+        char size[YK_UNITS_BUFFER_SIZE];
         const int knee = column_of(canvas, log2(link->knee.bytes));
         yk_units_format(link->knee.bytes, YK_UNIT_BYTES, size);
         const int length = snprintf(text, sizeof text, " knee %s ", size);
@@ -130,26 +130,26 @@ static void write_axis(const struct yk_profile_report_link *link, const struct c
 static void write_rows(const struct canvas *canvas, struct yk_text *out)
 {
     for (int r = 0; r < ROWS; r++) {
-        char text[YK_UNITS_SIZE] = "";
+        char text[YK_UNITS_BUFFER_SIZE] = "";
         if (r % 4 == 0) {
             const double along = (double)r / (ROWS - 1);
             yk_units_format(exp2(canvas->y.high + along * (canvas->y.low - canvas->y.high)),
                             YK_UNIT_BYTES_PER_S, text);
         }
         yk_text_addf(out, "%*s |%s", LABEL_COLUMNS, text, canvas->cells[r]);
-        yk_text_trim(out);
+        yk_text_trim_end(out);
         yk_text_add(out, "\n");
     }
 }
 
 /* Labels of sizes, each under its point; a label that would overlap another is left out. */
-static void write_sizes(const struct yk_profile_report_link *link, const struct canvas *canvas,
-                        struct yk_text *out)
+static void write_sizes(const struct yk_profile_report_link_curve *link,
+                        const struct canvas *canvas, struct yk_text *out)
 {
     int at = 0;
     yk_text_add_repeated(out, " ", LABEL_COLUMNS + 2);
     for (int32_t i = canvas->first; i < link->count; i++) {
-        char text[YK_UNITS_SIZE];
+        char text[YK_UNITS_BUFFER_SIZE];
         yk_units_format((double)link->rows[i].bytes, YK_UNIT_BYTES, text);
         const int length = (int)strlen(text);
         const int middle = column_of(canvas, x_of(link, i)) - length / 2;
@@ -167,7 +167,8 @@ static void write_sizes(const struct yk_profile_report_link *link, const struct 
  * were measured, dots lie between them, dashes on the plateau, and a bar stands at the knee. Small
  * messages, with less than a hundredth of the highest bandwidth, are left out. At most `columns`
  * wide. */
-static void draw_curve(const struct yk_profile_report_link *link, int columns, struct yk_text *out)
+static void draw_curve(const struct yk_profile_report_link_curve *link, int columns,
+                       struct yk_text *out)
 {
     struct canvas canvas = {.columns = columns - LABEL_COLUMNS - 6};
     canvas.columns = canvas.columns > MAX_COLUMNS ? MAX_COLUMNS : canvas.columns;
@@ -185,7 +186,7 @@ static void draw_curve(const struct yk_profile_report_link *link, int columns, s
 
 /* ---- tables ---- */
 
-static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
 {
     yk_units_format(value, unit, out);
     return out;
@@ -239,7 +240,7 @@ static void add_origins(const struct yk_profile_measurement *measurements, int32
     }
 }
 
-static const struct yk_profile_layer_row *row_of(const struct yk_profile_report_layer *layer,
+static const struct yk_profile_layer_row *row_of(const struct yk_profile_report_layer_group *layer,
                                                  const char *pass, int64_t batch)
 {
     for (int32_t i = 0; i < layer->count; i++) {
@@ -250,13 +251,13 @@ static const struct yk_profile_layer_row *row_of(const struct yk_profile_report_
     return NULL;
 }
 
-static void add_batch(const struct yk_profile_report_layer *layer, int64_t batch,
+static void add_batch(const struct yk_profile_report_layer_group *layer, int64_t batch,
                       struct yk_table *table)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
     double spread = 0;
     int64_t runs = INT64_MAX;
-    char text[YK_UNITS_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE];
     yk_table_add(table, "%s", layer->rows[0].layer.shape);
     yk_table_add(table, "%" PRId64, layer->rows[0].layer.sequence);
     yk_table_add(table, "%" PRId64, batch);
@@ -273,7 +274,7 @@ static void add_batch(const struct yk_profile_report_layer *layer, int64_t batch
 }
 
 /* Adds a row for every batch size of the layer, smallest first. */
-static void add_sort(const struct yk_profile_report_layer *layer, struct yk_table *table)
+static void add_sort(const struct yk_profile_report_layer_group *layer, struct yk_table *table)
 {
     int64_t last = INT64_MIN;
     for (;;) {
@@ -307,7 +308,7 @@ static yk_status add_device(const struct yk_profile_report *report, int32_t firs
         {"spread", YK_TABLE_RIGHT},  {"runs", YK_TABLE_RIGHT},
     };
     const struct yk_profile_layer_row *rows = report->layers[first].rows;
-    const struct yk_profile_report_layer *last = &report->layers[end - 1];
+    const struct yk_profile_report_layer_group *last = &report->layers[end - 1];
     const int32_t count = (int32_t)(last->rows + last->count - rows);
     struct yk_table *table = NULL;
     yk_text_add(out, "\n");
@@ -325,14 +326,15 @@ static yk_status add_device(const struct yk_profile_report *report, int32_t firs
 }
 
 static yk_status add_link(const struct yk_profile_report *report,
-                          const struct yk_profile_report_link *link, int width, struct yk_text *out)
+                          const struct yk_profile_report_link_curve *link, int width,
+                          struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"bytes", YK_TABLE_RIGHT},  {"time", YK_TABLE_RIGHT}, {"over a link", YK_TABLE_RIGHT},
         {"spread", YK_TABLE_RIGHT}, {"runs", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
-    char text[YK_UNITS_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE];
     yk_text_addf(out, "\n%s, ", link->rows[0].link.link);
     yk_profile_describe_collective(&link->rows[0].link, out);
     yk_text_add(out, "\n");
@@ -375,8 +377,8 @@ static bool is_of_several_cpus(const struct yk_profile_report *report,
     return false;
 }
 
-yk_status yk_profile_report_text(const struct yk_profile_report *report, int columns,
-                                 struct yk_text *out)
+yk_status yk_profile_report_write_text(const struct yk_profile_report *report, int columns,
+                                       struct yk_text *out)
 {
     yk_text_addf(out, "%s: ", report->path);
     add_count(report->layer_row_count, "time of layers, ", "times of layers, ", out);

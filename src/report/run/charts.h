@@ -1,5 +1,5 @@
-/* The charts of a run's page, in the order of the page. Their subject is struct yk_run_page. A new
- * chart is a file with a record yk_run_chart_NAME (chart.h) and one row here. */
+/* The charts of a run's page, in the order of the page. Their subject is struct yk_run_page_data. A
+ * new chart is a file with a record yk_run_chart_NAME (chart.h) and one row here. */
 #ifndef YK_REPORT_RUN_CHARTS_H
 #define YK_REPORT_RUN_CHARTS_H
 
@@ -20,14 +20,14 @@ struct yk_run_curves {
 };
 
 /* Everything the page shows. All of it except the report lives in the arena. */
-struct yk_run_page {
+struct yk_run_page_data {
     const struct yk_run_report *report;
     struct yk_arena *arena;
     struct yk_run_ranks ranks;
     struct yk_run_lanes lanes;
     struct yk_run_curves curves;
-    struct yk_run_kind kinds[YK_OP_STYLE_COUNT];
-    struct yk_run_difference *differences; /* largest first */
+    struct yk_run_op_kind_times kinds[YK_OP_STYLE_COUNT];
+    struct yk_run_op_difference *differences; /* largest first */
     int32_t difference_count;
 };
 
@@ -56,6 +56,6 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
 void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label);
 
 /* Adds a note that the page's CSV has only every `stride`-th step; nothing if `stride` is 1. */
-void yk_run_curves_add_note(int32_t stride, struct yk_text *out);
+void yk_run_curves_add_stride_note(int32_t stride, struct yk_text *out);
 
 #endif

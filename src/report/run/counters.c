@@ -43,7 +43,7 @@ static const struct plot plots[] = {
     {"cores", 1, {YK_COUNTER_CORES}},
     {"cycles", 1, {YK_COUNTER_CYCLES}},
     {"instr.", 1, {YK_COUNTER_INSTRUCTIONS}},
-    {"misses", 1, {YK_COUNTER_MISSES_BYTES}},
+    {"misses", 1, {YK_COUNTER_CACHE_MISS_BYTES}},
 };
 
 enum {
@@ -85,7 +85,7 @@ static const struct plot *plot_at(const struct yk_counter_series *line, int32_t 
 static double top_of(const struct yk_counter_series *line, const struct plot *plot)
 {
     double max = 0;
-    if (yk_counter_unit(plot->counters[0]) == YK_COUNTER_PART) {
+    if (yk_counter_unit(plot->counters[0]) == YK_COUNTER_UNIT_FRACTION) {
         return 1;
     }
     for (int32_t i = 0; i < line->count; i++) {
@@ -105,13 +105,13 @@ static bool is_shown(const struct yk_run_lanes *lanes, int32_t rank)
             return true;
         }
     }
-    return lanes->lanes.group_count == 0 && rank < YK_RUN_LANES_APART;
+    return lanes->lanes.group_count == 0 && rank < YK_RUN_LANES_MAX_UNMERGED;
 }
 
 /* Whether a rank that is shown has readings of the step, and the page has the lanes of the step. */
 static bool has_lines(const struct yk_run_report *report, const struct yk_run_lanes *lanes)
 {
-    const struct yk_counter_ranks *ranks = report->counters;
+    const struct yk_counter_run_data *ranks = report->counters;
     for (int32_t r = 0; ranks && lanes->lanes.group_count > 0 && r < ranks->count; r++) {
         if (is_shown(lanes, r) && plot_at(&ranks->all[r].step, 0)) {
             return true;
@@ -126,7 +126,7 @@ static double height_of(const struct plot *plot)
 }
 
 static const struct yk_counter_series *line_of(const struct picture *picture,
-                                               const struct yk_counter_rank *rank)
+                                               const struct yk_counter_rank_data *rank)
 {
     return picture->whole_run ? &rank->run : &rank->step;
 }
@@ -182,7 +182,7 @@ static void draw_plot(const struct picture *picture, const struct yk_counter_ser
 
 /* Calls `pass` for every plot of a rank; NULL: nothing. Returns the height of the rank. */
 static double
-walk_rank(const struct picture *picture, const struct yk_counter_rank *rank, double top,
+walk_rank(const struct picture *picture, const struct yk_counter_rank_data *rank, double top,
           void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
                        const struct plot *plot, double top))
 {
@@ -215,11 +215,11 @@ static double walk(const struct picture *picture, const struct yk_run_report *re
 {
     for (int32_t r = 0; r < report->counters->count; r++) {
         if (is_shown(lanes, r)) {
-            const struct yk_counter_rank *rank = &report->counters->all[r];
+            const struct yk_counter_rank_data *rank = &report->counters->all[r];
             const double height = walk_rank(picture, rank, top, pass);
             if (pass == draw_plot && height > 0) {
-                yk_figure_cut_text(&picture->figure, "strong", 14, top + 14, rank->device,
-                                   YK_FIGURE_STRONG * (picture->right - 28));
+                yk_figure_truncated_text(&picture->figure, "strong", 14, top + 14, rank->device,
+                                         YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
             }
             top += height;
         }
@@ -236,7 +236,7 @@ static void draw_legend(const struct picture *picture, double y)
         snprintf(kind, sizeof kind, "curve s%d", (int)c);
         yk_figure_line(&picture->figure, kind, x, y + 9, x + 20, y + 9);
         yk_figure_text(&picture->figure, "soft", x + 26, y + 13, name);
-        x += 26 + yk_label_pixels(name) + 14;
+        x += 26 + yk_label_width_pixels(name) + 14;
     }
 }
 
@@ -271,7 +271,7 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
         .shift_s = whole_run ? 0 : lanes->shift_s,
         .whole_run = whole_run,
     };
-    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0);
+    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0);
     const double bottom = walk(&picture, report, lanes, top, NULL);
     const bool legend = has_parts(&picture, report);
     picture.figure.height = bottom + (legend ? LEGEND_HEIGHT : 4);
@@ -294,15 +294,15 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
 static const char *unit_name(enum yk_counter counter)
 {
     static const char *const names[] = {
-        [YK_COUNTER_PART] = "part",       [YK_COUNTER_PER_SECOND] = "/s",
-        [YK_COUNTER_BYTES_PER_S] = "B/s", [YK_COUNTER_HERTZ] = "Hz",
-        [YK_COUNTER_WATTS] = "W",         [YK_COUNTER_BYTES] = "B",
-        [YK_COUNTER_NUMBER] = "",
+        [YK_COUNTER_UNIT_FRACTION] = "part",   [YK_COUNTER_UNIT_PER_SECOND] = "/s",
+        [YK_COUNTER_UNIT_BYTES_PER_S] = "B/s", [YK_COUNTER_UNIT_HERTZ] = "Hz",
+        [YK_COUNTER_UNIT_WATTS] = "W",         [YK_COUNTER_UNIT_BYTES] = "B",
+        [YK_COUNTER_UNIT_NUMBER] = "",
     };
     return names[yk_counter_unit(counter)];
 }
 
-static void add_readings(const struct yk_counter_rank *rank, int32_t number, double shift_s,
+static void add_readings(const struct yk_counter_rank_data *rank, int32_t number, double shift_s,
                          const struct plot *plot, int32_t line, struct yk_text *out)
 {
     const enum yk_counter counter = plot->counters[line];
@@ -328,7 +328,7 @@ static void add_lines_csv(const struct yk_run_report *report, const struct yk_ru
 {
     yk_text_add(out, "rank,device,plot,counter,unit,line,begin_s,end_s,value\n");
     for (int32_t r = 0; r < report->counters->count; r++) {
-        const struct yk_counter_rank *rank = &report->counters->all[r];
+        const struct yk_counter_rank_data *rank = &report->counters->all[r];
         const struct plot *plot = NULL;
         if (!is_shown(lanes, r)) {
             continue;
@@ -341,8 +341,9 @@ static void add_lines_csv(const struct yk_run_report *report, const struct yk_ru
     }
 }
 
-static void add_rows_csv(int32_t number, const struct yk_counter_rank *rank,
-                         const struct yk_counter_rows *rows, const char *sort, struct yk_text *out)
+static void add_rows_csv(int32_t number, const struct yk_counter_rank_data *rank,
+                         const struct yk_counter_averages *rows, const char *sort,
+                         struct yk_text *out)
 {
     for (int32_t i = 0; i < rows->count; i++) {
         yk_csv_add_integer(out, number);
@@ -365,7 +366,7 @@ static void add_averages_csv(const struct yk_run_report *report, struct yk_text 
     }
     yk_text_add(out, "\n");
     for (int32_t r = 0; r < report->counters->count; r++) {
-        const struct yk_counter_rank *rank = &report->counters->all[r];
+        const struct yk_counter_rank_data *rank = &report->counters->all[r];
         add_rows_csv(r, rank, &rank->phases, "phase", out);
         add_rows_csv(r, rank, &rank->kinds, "kind", out);
     }
@@ -375,22 +376,23 @@ static void add_averages_csv(const struct yk_run_report *report, struct yk_text 
 
 /* Whether the table has a column for the counter: it has values, and a bandwidth is not always 0.
  */
-static bool has_column(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
-                       enum yk_counter counter)
+static bool has_column(const struct yk_counter_rank_data *rank,
+                       const struct yk_counter_averages *rows, enum yk_counter counter)
 {
-    bool used = yk_counter_unit(counter) != YK_COUNTER_BYTES_PER_S;
+    bool used = yk_counter_unit(counter) != YK_COUNTER_UNIT_BYTES_PER_S;
     for (int32_t i = 0; i < rows->count; i++) {
         used = used || rows->all[i].values[counter] > 0;
     }
-    return used && yk_counters_file_has(rank, counter);
+    return used && yk_counters_file_has_counter(rank, counter);
 }
 
-static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
-                           double whole_s, struct yk_text *out)
+static void add_table_rows(const struct yk_counter_rank_data *rank,
+                           const struct yk_counter_averages *rows, double whole_s,
+                           struct yk_text *out)
 {
     for (int32_t i = 0; i < rows->count; i++) {
-        const struct yk_counter_row *row = &rows->all[i];
-        char text[YK_NUMBER_SIZE];
+        const struct yk_counter_average *row = &rows->all[i];
+        char text[YK_NUMBER_BUFFER_SIZE];
         yk_page_begin_row(row->name, out);
         yk_label_percent(row->seconds, whole_s, text);
         yk_page_add_cell(text, out);
@@ -405,8 +407,9 @@ static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_c
     }
 }
 
-static void add_table(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
-                      const char *head, double whole_s, struct yk_text *out)
+static void add_table(const struct yk_counter_rank_data *rank,
+                      const struct yk_counter_averages *rows, const char *head, double whole_s,
+                      struct yk_text *out)
 {
     if (rows->count == 0) {
         return;
@@ -426,14 +429,14 @@ static void add_table(const struct yk_counter_rank *rank, const struct yk_counte
 }
 
 /* Lists the counters that such devices have, but that could not be read. */
-static void add_missing(const struct yk_counter_rank *rank, struct yk_text *out)
+static void add_missing(const struct yk_counter_rank_data *rank, struct yk_text *out)
 {
-    const bool cpu = yk_counters_file_has(rank, YK_COUNTER_CORES);
+    const bool cpu = yk_counters_file_has_counter(rank, YK_COUNTER_CORES);
     int32_t count = 0;
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const enum yk_counter counter = (enum yk_counter)c;
         const bool possible = (counter >= YK_COUNTER_CORES) == cpu || counter == YK_COUNTER_MEMORY;
-        if (possible && !yk_counters_file_has(rank, counter)) {
+        if (possible && !yk_counters_file_has_counter(rank, counter)) {
             yk_text_addf(out, "%s%s", count++ == 0 ? " Without a meter here: " : ", ",
                          yk_counter_name(counter));
         }
@@ -441,7 +444,7 @@ static void add_missing(const struct yk_counter_rank *rank, struct yk_text *out)
     yk_text_add(out, count > 0 ? "." : "");
 }
 
-static void add_rank(const struct yk_counter_rank *rank, struct yk_text *out)
+static void add_rank(const struct yk_counter_rank_data *rank, struct yk_text *out)
 {
     double whole_s = 0;
     for (int32_t i = 0; i < rank->phases.count; i++) {
@@ -451,7 +454,7 @@ static void add_rank(const struct yk_counter_rank *rank, struct yk_text *out)
     add_table(rank, &rank->phases, "phase", whole_s, out);
     add_table(rank, &rank->kinds, "kind of layer", whole_s, out);
     yk_text_add(out, "<p class=\"note\">");
-    yk_text_add_xml(out, rank->source);
+    yk_text_add_xml_escaped(out, rank->source);
     yk_text_add(out, rank->source[0] != '\0' ? "." : "");
     add_missing(rank, out);
     yk_text_add(out, "</p>\n");
@@ -463,7 +466,7 @@ static void add_legend(const struct yk_run_report *report, struct yk_text *out)
 {
     bool known = false;
     for (int32_t r = 0; r < report->counters->count; r++) {
-        known |= yk_counters_file_has(&report->counters->all[r], YK_COUNTER_SM);
+        known |= yk_counters_file_has_counter(&report->counters->all[r], YK_COUNTER_SM);
     }
     /* The script takes its colours from here, also where one line needs no legend. */
     yk_text_addf(out, "<ul class=\"legend%s\" hidden>\n", known ? " live" : "");
@@ -479,16 +482,16 @@ static void add_lines(const struct yk_run_report *report, const struct yk_run_la
 {
     struct yk_text csv = {0};
     add_legend(report, out);
-    yk_page_add_chart("counters", "What the meters of every device showed in the measured step",
-                      out);
+    yk_page_add_canvas("counters", "What the meters of every device showed in the measured step",
+                       out);
     yk_text_add(out, "<div class=\"still chart\">\n");
-    draw_counters(report, lanes, false, yk_page_frame(YK_FIGURE_ALONE_WIDTH, out));
+    draw_counters(report, lanes, false, yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out));
     yk_text_add(out, "</div>\n<p class=\"note\">Readings around the measured step, on its time "
                      "axis: each is level for as long as it is an average of. What stands under a "
                      "name is the top of its lines; of PCIe and NVLink the first is to the device, "
                      "the second from it.</p>\n");
     add_lines_csv(report, lanes, &csv);
-    yk_page_add_numbers("counters", &csv, out);
+    yk_page_add_csv("counters", &csv, out);
     yk_text_free(&csv);
 }
 
@@ -504,7 +507,7 @@ static bool has_run_lines(const struct yk_run_report *report)
 
 static yk_status add(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     const struct yk_run_lanes *lanes = &page->lanes;
     struct yk_text csv = {0};
@@ -523,11 +526,11 @@ static yk_status add(const void *subject, struct yk_text *out)
                 "to which is what explains all of them best; n/a in a row: they cannot tell it "
                 "from others.</p>\n");
     add_averages_csv(report, &csv);
-    yk_page_add_numbers("counter-averages", &csv, out);
+    yk_page_add_csv("counter-averages", &csv, out);
     yk_text_free(&csv);
     if (has_run_lines(report)) {
         yk_text_add(out, "<h3>Over the whole run</h3>\n<div class=\"chart\">\n");
-        draw_counters(report, lanes, true, yk_page_frame(YK_FIGURE_ALONE_WIDTH, out));
+        draw_counters(report, lanes, true, yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out));
         yk_text_add(out, "</div>\n");
     }
     return YK_OK;
@@ -535,13 +538,13 @@ static yk_status add(const void *subject, struct yk_text *out)
 
 static bool applies(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->report->counters && page->report->counters->count > 0;
 }
 
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     draw_counters(page->report, &page->lanes, !has_lines(page->report, &page->lanes), frame);
     return YK_OK;
 }
@@ -551,6 +554,6 @@ const struct yk_chart yk_run_chart_counters = {
     .title = "Counters",
     .applies = applies,
     .draw = draw,
-    .file_width = YK_FIGURE_ALONE_WIDTH,
+    .file_width = YK_FIGURE_FULL_WIDTH,
     .add_html = add,
 };

@@ -71,7 +71,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
         curves.steps.low -= 1;
         curves.steps.high += 1;
     }
-    yk_plot_range_widen(&curves.steps, 0);
+    yk_plot_range_pad(&curves.steps, 0);
     YK_TRY(smooth(curves.loss, curves.count, arena, curves.smooth_loss));
     *out = curves;
     return YK_OK;
@@ -99,16 +99,16 @@ static void draw_evaluations(const struct yk_run_report *report, const struct yk
     struct yk_text *out = plot->figure.out;
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         const struct yk_run_report_evaluation *evaluation = &report->evaluations[i];
-        char number[YK_NUMBER_SIZE];
-        if (!yk_plot_holds(evaluation->loss)) {
+        char number[YK_NUMBER_BUFFER_SIZE];
+        if (!yk_plot_can_show(evaluation->loss)) {
             continue;
         }
         yk_label_number(evaluation->loss, number);
         yk_text_addf(out,
                      "<circle class=\"dot s1\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"><title>evaluation "
                      "after step %lld: %s</title></circle>\n",
-                     yk_plot_x(plot, (double)evaluation->step), yk_plot_y(plot, evaluation->loss),
-                     (long long)evaluation->step, number);
+                     yk_plot_x_pixel(plot, (double)evaluation->step),
+                     yk_plot_y_pixel(plot, evaluation->loss), (long long)evaluation->step, number);
     }
 }
 
@@ -119,10 +119,10 @@ static void draw_loss_legend(const struct yk_run_report *report, const struct yk
     double x = plot->left;
     yk_figure_line(figure, "curve thin s0", x, y + 9, x + 20, y + 9);
     yk_figure_text(figure, "soft", x + 26, y + 13, "every step");
-    x += 26 + yk_label_pixels("every step") + 14;
+    x += 26 + yk_label_width_pixels("every step") + 14;
     yk_figure_line(figure, "curve s0", x, y + 9, x + 20, y + 9);
     yk_figure_text(figure, "soft", x + 26, y + 13, "smoothed");
-    x += 26 + yk_label_pixels("smoothed") + 14;
+    x += 26 + yk_label_width_pixels("smoothed") + 14;
     if (report->evaluation_count > 0) {
         yk_text_addf(figure->out, "<circle class=\"dot s1\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>",
                      x + 8, y + 9);
@@ -132,14 +132,14 @@ static void draw_loss_legend(const struct yk_run_report *report, const struct yk
 
 static yk_status draw_loss(const void *subject, struct yk_figure frame)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     const struct yk_run_curves *curves = &page->curves;
     struct yk_plot plot = {
         .figure = frame,
         .left = LEFT,
         .right = frame.width - RIGHT_MARGIN,
-        .top = 10 + (frame.standalone ? YK_FIGURE_HEADING : 0),
+        .top = 10 + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
         .x = curves->steps,
         .integer_x = true,
         .y = yk_plot_range_empty(),
@@ -152,12 +152,12 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         yk_plot_range_include(&plot.y, report->evaluations[i].loss);
     }
-    yk_plot_range_widen(&plot.y, 0.04);
+    yk_plot_range_pad(&plot.y, 0.04);
     yk_figure_begin(&plot.figure, "Loss by step");
-    yk_plot_axes(&plot, 1, "", 6);
+    yk_plot_draw_axes(&plot, 1, "", 6);
     yk_figure_text(&plot.figure, "small soft end", plot.right, plot.bottom + 33, "step");
-    yk_plot_curve(&plot, "curve thin s0", curves->step, curves->loss, curves->count);
-    yk_plot_curve(&plot, "curve s0", curves->step, curves->smooth_loss, curves->count);
+    yk_plot_draw_curve(&plot, "curve thin s0", curves->step, curves->loss, curves->count);
+    yk_plot_draw_curve(&plot, "curve s0", curves->step, curves->smooth_loss, curves->count);
     draw_evaluations(report, &plot);
     yk_run_curves_add_hover_area(&plot, "Loss by step");
     draw_loss_legend(report, &plot, plot.bottom + 38);
@@ -173,7 +173,7 @@ static void draw_small(const struct yk_run_curves *curves, const double *values,
         .figure = frame,
         .left = LEFT,
         .right = frame.width - RIGHT_MARGIN,
-        .top = TITLE_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0),
+        .top = TITLE_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
         .x = curves->steps,
         .integer_x = true,
         .y = {0, 0},
@@ -187,10 +187,10 @@ static void draw_small(const struct yk_run_curves *curves, const double *values,
     plot.y.high = plot.y.high > 0 ? plot.y.high * 1.06 : 1;
     snprintf(label, sizeof label, "%.64s by step", title);
     yk_figure_begin(&plot.figure, label);
-    yk_plot_axes(&plot, 1, "", 4);
+    yk_plot_draw_axes(&plot, 1, "", 4);
     yk_figure_text(&plot.figure, "strong", plot.left, plot.top - 9, title);
     yk_figure_text(&plot.figure, "soft end", plot.right, plot.top - 9, text);
-    yk_plot_curve(&plot, "curve fine s0", curves->step, values, curves->count);
+    yk_plot_draw_curve(&plot, "curve fine s0", curves->step, values, curves->count);
     yk_run_curves_add_hover_area(&plot, label);
     yk_figure_end(&plot.figure);
 }
@@ -225,7 +225,7 @@ static void add_evaluation(const struct yk_run_report_evaluation *evaluation, st
 
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     const struct yk_run_curves *curves = &page->curves;
     const int32_t stride = stride_of(report);
@@ -251,7 +251,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
     return YK_OK;
 }
 
-void yk_run_curves_add_note(int32_t stride, struct yk_text *out)
+void yk_run_curves_add_stride_note(int32_t stride, struct yk_text *out)
 {
     if (stride > 1) {
         yk_text_addf(out,
@@ -263,15 +263,15 @@ void yk_run_curves_add_note(int32_t stride, struct yk_text *out)
 
 static yk_status add_loss(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     YK_TRY(yk_chart_add_picture(&yk_run_chart_loss, subject, out));
-    yk_run_curves_add_note(stride_of(page->report), out);
+    yk_run_curves_add_stride_note(stride_of(page->report), out);
     return YK_OK;
 }
 
 static bool has_loss(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->report->step_count > 0 || page->report->evaluation_count > 0;
 }
 
@@ -290,19 +290,19 @@ const struct yk_chart yk_run_chart_loss = {
 };
 
 /* "0.95", or "" if the value is not finite. */
-static const char *short_number(double value, char out[YK_NUMBER_SIZE])
+static const char *short_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
 {
-    snprintf(out, YK_NUMBER_SIZE, "%.3g", value);
+    snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.3g", value);
     return isfinite(value) ? out : "";
 }
 
-static void add_small(const struct yk_run_page *page, double width, struct yk_text *out)
+static void add_small(const struct yk_run_page_data *page, double width, struct yk_text *out)
 {
     const struct yk_run_curves *curves = &page->curves;
     const struct yk_run_report_step *last = &page->report->steps[page->report->step_count - 1];
-    const struct yk_figure frame = yk_page_frame(width, out);
-    char text[YK_NUMBER_SIZE];
-    yk_label_count(yk_plot_holds(last->tokens_per_s) ? llround(last->tokens_per_s) : 0, text);
+    const struct yk_figure frame = yk_page_make_figure(width, out);
+    char text[YK_NUMBER_BUFFER_SIZE];
+    yk_label_count(yk_plot_can_show(last->tokens_per_s) ? llround(last->tokens_per_s) : 0, text);
     draw_small(curves, curves->tokens_per_s, "tokens/s", isfinite(last->tokens_per_s) ? text : "",
                frame);
     draw_small(curves, curves->norm, "gradient norm", short_number(last->norm, text), frame);
@@ -314,14 +314,14 @@ static yk_status add_curves(const void *subject, struct yk_text *out)
     yk_text_add(out, "<div class=\"at-wide full\">\n");
     add_small(subject, SMALL_WIDTH, out);
     yk_text_add(out, "</div>\n<div class=\"at-narrow\">\n");
-    add_small(subject, YK_PAGE_NARROW, out);
+    add_small(subject, YK_PAGE_NARROW_WIDTH, out);
     yk_text_add(out, "</div>\n");
     return YK_OK;
 }
 
 static bool has_steps(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->report->step_count > 0;
 }
 

@@ -22,8 +22,8 @@ static void add_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_t
 
 static void add_time(double seconds, struct yk_text *out)
 {
-    char text[YK_UNITS_SIZE];
-    yk_label_unit(seconds, YK_UNIT_SECONDS, text);
+    char text[YK_UNITS_BUFFER_SIZE];
+    yk_label_with_unit(seconds, YK_UNIT_SECONDS, text);
     yk_text_add(out, text);
 }
 
@@ -40,7 +40,7 @@ static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool mea
     int32_t max = -1;
     double max_s = 0.1 * step_s;
     for (int32_t r = 0; r < ranks->count; r++) {
-        const struct yk_trace_sum *sum =
+        const struct yk_trace_breakdown *sum =
             measured ? &ranks->ranks[r].measured : &ranks->ranks[r].predicted;
         if (r != slowest && sum->idle_s > max_s) {
             max = r;
@@ -59,7 +59,7 @@ static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool mea
 static void add_bound(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
                       double step_s, struct yk_text *out)
 {
-    const struct yk_trace_sum *sum =
+    const struct yk_trace_breakdown *sum =
         measured ? &ranks->ranks[slowest].measured : &ranks->ranks[slowest].predicted;
     if (sum->compute_s >= BUSY * step_s) {
         yk_text_add(out, "Computation of ");

@@ -14,9 +14,9 @@ static const double SAME_S = 1.5e-9;
 struct traces {
     const struct yk_run_ranks *ranks;
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT];
-    const struct yk_lanes_row *lanes[YK_RUN_TRACE_COUNT]; /* (ranks, lanes) each */
-    double end_s;                                         /* of the last event */
-    double shift_s;                                       /* that has been added to their times */
+    const struct yk_time_chart_row *lanes[YK_RUN_TRACE_COUNT]; /* (ranks, lanes) each */
+    double end_s;                                              /* of the last event */
+    double shift_s; /* that has been added to their times */
     int32_t rank_count;
     int32_t *first_of; /* (ranks) the first that does the same */
     int32_t *shown;    /* (ranks) of such a first one: the rank that stands for all of them */
@@ -33,21 +33,21 @@ static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena
         if (out->traces[t]) {
             const int32_t count = yk_trace_rank_count(out->traces[t]);
             out->rank_count = count > out->rank_count ? count : out->rank_count;
-            out->shift_s = fmax(out->shift_s, -yk_trace_sum_begin_s(out->traces[t]));
+            out->shift_s = fmax(out->shift_s, -yk_trace_breakdown_begin_s(out->traces[t]));
         }
     }
     for (int t = 0; t < YK_RUN_TRACE_COUNT && out->rank_count > 0; t++) {
         double end_s = 0;
         if (out->traces[t]) {
-            YK_TRY(yk_lanes_from_trace(out->traces[t], out->rank_count, out->shift_s, arena,
-                                       &out->lanes[t], &end_s));
+            YK_TRY(yk_time_chart_rows_from_trace(out->traces[t], out->rank_count, out->shift_s,
+                                                 arena, &out->lanes[t], &end_s));
             out->end_s = fmax(out->end_s, end_s);
         }
     }
     return YK_OK;
 }
 
-static bool same_lane(const struct yk_lanes_row *a, const struct yk_lanes_row *b)
+static bool same_lane(const struct yk_time_chart_row *a, const struct yk_time_chart_row *b)
 {
     if (a->count != b->count) {
         return false;
@@ -64,7 +64,7 @@ static bool same_lane(const struct yk_lanes_row *a, const struct yk_lanes_row *b
 
 static bool same_rank(const struct traces *both, int32_t a, int32_t b)
 {
-    const struct yk_lanes_row *lanes = both->lanes[YK_RUN_PREDICTED];
+    const struct yk_time_chart_row *lanes = both->lanes[YK_RUN_PREDICTED];
     for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
         if (!same_lane(&lanes[a * YK_LANE_COUNT + l], &lanes[b * YK_LANE_COUNT + l])) {
             return false;
@@ -75,7 +75,8 @@ static bool same_rank(const struct traces *both, int32_t a, int32_t b)
 
 static yk_status merge(struct yk_arena *arena, struct traces *both)
 {
-    const bool merges = both->rank_count > YK_RUN_LANES_APART && both->lanes[YK_RUN_PREDICTED];
+    const bool merges =
+        both->rank_count > YK_RUN_LANES_MAX_UNMERGED && both->lanes[YK_RUN_PREDICTED];
     YK_TRY_NEW(arena, both->first_of, (int64_t)both->rank_count + 1);
     YK_TRY_NEW(arena, both->shown, (int64_t)both->rank_count + 1);
     YK_TRY_NEW(arena, both->alike, (int64_t)both->rank_count + 1);
@@ -104,7 +105,7 @@ static yk_status name(const struct traces *both, int32_t first, const char *numb
             &text, both->traces[YK_RUN_MEASURED] ? ", slowest of ranks %s" : ", as all of ranks %s",
             numbers);
     }
-    return yk_text_move(&text, arena, out);
+    return yk_text_move_to_arena(&text, arena, out);
 }
 
 static yk_status fill_lane(const struct traces *both, int32_t first, int32_t lane,
@@ -123,20 +124,20 @@ static yk_status fill_lane(const struct traces *both, int32_t first, int32_t lan
         }
         out->rows[t].name = t == YK_RUN_PREDICTED ? "predicted" : "measured";
     }
-    yk_equal_ranks_add_numbers(both->first_of, both->rank_count, first, &text);
-    YK_TRY(yk_text_move(&text, arena, &out->numbers));
+    yk_equal_ranks_add_ranges(both->first_of, both->rank_count, first, &text);
+    YK_TRY(yk_text_move_to_arena(&text, arena, &out->numbers));
     YK_TRY(name(both, first, out->numbers, arena, &out->device));
     yk_text_addf(&text, "%s, %s", out->device, out->lane);
-    return yk_text_move(&text, arena, &out->name);
+    return yk_text_move_to_arena(&text, arena, &out->name);
 }
 
 static yk_status list_groups(const struct yk_run_lane *all, int32_t count, struct yk_arena *arena,
-                             const struct yk_lanes_group **out)
+                             const struct yk_time_chart_group **out)
 {
-    struct yk_lanes_group *groups = NULL;
+    struct yk_time_chart_group *groups = NULL;
     YK_TRY_NEW(arena, groups, (int64_t)count + 1);
     for (int32_t i = 0; i < count; i++) {
-        groups[i] = (struct yk_lanes_group){all[i].name, all[i].rows, YK_RUN_TRACE_COUNT};
+        groups[i] = (struct yk_time_chart_group){all[i].name, all[i].rows, YK_RUN_TRACE_COUNT};
     }
     *out = groups;
     return YK_OK;
@@ -161,28 +162,28 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
             count += all[count].rows[0].count > 0 || all[count].rows[1].count > 0;
         }
     }
-    out->lanes = (struct yk_lanes){
+    out->lanes = (struct yk_time_chart){
         .span = both.end_s,
         .end = NAN,
         .bound = NAN,
         .group_count = count,
     };
     yk_text_addf(&title, "Ops over time: %s", report->title);
-    YK_TRY(yk_text_move(&title, arena, &out->lanes.title));
+    YK_TRY(yk_text_move_to_arena(&title, arena, &out->lanes.title));
     return list_groups(all, count, arena, &out->lanes.groups);
 }
 
 void yk_run_lanes_sum_kinds(const struct yk_run_report *report,
-                            struct yk_run_kind out[YK_OP_STYLE_COUNT])
+                            struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT])
 {
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT] = {report->predicted, report->measured};
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
-        out[k] = (struct yk_run_kind){0};
+        out[k] = (struct yk_run_op_kind_times){0};
     }
     for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
         for (int32_t i = 0; traces[t] && i < yk_trace_event_count(traces[t]); i++) {
             const struct yk_trace_event *event = yk_trace_event_at(traces[t], i);
-            struct yk_run_kind *kind = &out[yk_op_style_kind(event->op)];
+            struct yk_run_op_kind_times *kind = &out[yk_op_style_find(event->op)];
             kind->count[t]++;
             kind->seconds[t] += event->end_s - event->start_s;
         }
@@ -199,7 +200,7 @@ void yk_run_lanes_sum_kinds(const struct yk_run_report *report,
 
 static const char *heading(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return !page->report->measured    ? "One step, predicted"
            : !page->report->predicted ? "One step, measured"
                                       : "One step, predicted and measured";
@@ -207,23 +208,23 @@ static const char *heading(const void *subject)
 
 static bool applies(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->lanes.lanes.group_count > 0;
 }
 
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
-    const struct yk_run_page *page = subject;
-    yk_lanes_draw(&page->lanes.lanes, frame);
+    const struct yk_run_page_data *page = subject;
+    yk_time_chart_draw(&page->lanes.lanes, frame);
     return YK_OK;
 }
 
 static yk_status add(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
-    const int32_t written = yk_lanes_count_written(&page->lanes.lanes);
-    yk_lanes_add_chart(&page->lanes.lanes,
-                       "Ops of every lane over time, as predicted and as measured", out);
+    const struct yk_run_page_data *page = subject;
+    const int32_t written = yk_time_chart_count_csv_groups(&page->lanes.lanes);
+    yk_time_chart_add_chart(&page->lanes.lanes,
+                            "Ops of every lane over time, as predicted and as measured", out);
     yk_text_add(out,
                 "<p class=\"note live\" hidden>What was measured is the last step. Point at an "
                 "op, tap it, or use the arrow keys: where the other row has it, too, both are "
@@ -242,9 +243,9 @@ static yk_status add(const void *subject, struct yk_text *out)
 
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_lanes *lanes = &page->lanes;
-    const int32_t count = yk_lanes_count_written(&lanes->lanes);
+    const int32_t count = yk_time_chart_count_csv_groups(&lanes->lanes);
     yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes,trace\n");
     for (int32_t g = 0; g < count; g++) {
         const struct yk_run_lane *lane = &lanes->all[g];
@@ -253,7 +254,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
                 yk_csv_add_text(out, lane->numbers);
                 yk_csv_add_text(out, lane->device);
                 yk_csv_add_text(out, lane->lane);
-                yk_lanes_add_csv(&lane->rows[t].bars[i], out);
+                yk_time_chart_add_csv_bar(&lane->rows[t].bars[i], out);
                 yk_csv_add_text(out, lane->rows[t].name);
                 yk_csv_end_row(out);
             }
@@ -267,7 +268,7 @@ const struct yk_chart yk_run_chart_lanes = {
     .heading = heading,
     .applies = applies,
     .draw = draw,
-    .file_width = YK_FIGURE_ALONE_WIDTH,
+    .file_width = YK_FIGURE_FULL_WIDTH,
     .add_html = add,
     .csv_name = "lanes",
     .write_csv = write_csv,

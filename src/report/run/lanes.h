@@ -3,10 +3,11 @@
  * each kind of op.
  *
  * Every lane of every rank is a group of two rows, "predicted" and "measured". Lanes without events
- * are left out. With more than YK_RUN_LANES_APART ranks, ranks with equal predictions are merged,
- * and the group shows the one with the longest measured computation. A rank may begin a step while
- * another still runs the step before, so the first op of either trace may have a negative time; all
- * times are then shifted so that it begins at 0. Everything lives in the caller's arena.
+ * are left out. With more than YK_RUN_LANES_MAX_UNMERGED ranks, ranks with equal predictions are
+ * merged, and the group shows the one with the longest measured computation. A rank may begin a
+ * step while another still runs the step before, so the first op of either trace may have a
+ * negative time; all times are then shifted so that it begins at 0. Everything lives in the
+ * caller's arena.
  */
 #ifndef YK_REPORT_RUN_LANES_H
 #define YK_REPORT_RUN_LANES_H
@@ -15,7 +16,7 @@
 #include "report/run/ranks.h"
 
 enum {
-    YK_RUN_LANES_APART = 8
+    YK_RUN_LANES_MAX_UNMERGED = 8
 };
 
 enum {
@@ -32,12 +33,12 @@ struct yk_run_lane {
     const char *device;  /* name of the rank's device, and the ranks it stands for */
     const char *name;    /* device and lane */
     const char *numbers; /* the merged ranks: "2", "0 to 31, 40" */
-    struct yk_lanes_row rows[YK_RUN_TRACE_COUNT];
+    struct yk_time_chart_row rows[YK_RUN_TRACE_COUNT];
 };
 
 struct yk_run_lanes {
     const struct yk_run_lane *all; /* one for each group of `lanes` */
-    struct yk_lanes lanes;
+    struct yk_time_chart lanes;
     double shift_s; /* added to all times of both traces */
     bool merged;    /* some ranks were merged */
 };
@@ -46,12 +47,12 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
                             struct yk_arena *arena, struct yk_run_lanes *out) YK_MUST_USE;
 
 /* The ops of one kind on all ranks, in each trace. */
-struct yk_run_kind {
+struct yk_run_op_kind_times {
     int32_t count[YK_RUN_TRACE_COUNT];
     double seconds[YK_RUN_TRACE_COUNT];
 };
 
 void yk_run_lanes_sum_kinds(const struct yk_run_report *report,
-                            struct yk_run_kind out[YK_OP_STYLE_COUNT]);
+                            struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT]);
 
 #endif

@@ -43,11 +43,11 @@ static void add_mark(const struct picture *picture, const char *kind, const char
                      double bytes, double top, double bottom, double base)
 {
     const double x = x_of(picture, bytes);
-    char number[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 24];
-    yk_label_unit(bytes, YK_UNIT_BYTES, number);
+    char number[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 24];
+    yk_label_with_unit(bytes, YK_UNIT_BYTES, number);
     snprintf(text, sizeof text, "%s %s", name, number);
-    const double half = yk_label_pixels(text) / 2;
+    const double half = yk_label_width_pixels(text) / 2;
     yk_figure_line(&picture->figure, kind, x, top, x, bottom);
     yk_figure_text(&picture->figure, "small halo middle",
                    fmax(MARGIN + half, fmin(x, picture->right - half)), base, text);
@@ -64,15 +64,15 @@ static void draw_stack(const struct picture *picture, const struct yk_run_report
         const double x = x_of(picture, before);
         const double pixels = x_of(picture, before + bytes) - x;
         char kind[32];
-        char text[YK_UNITS_SIZE];
+        char text[YK_UNITS_BUFFER_SIZE];
         if (!(bytes > 0)) {
             continue;
         }
         snprintf(kind, sizeof kind, "memory-%s", name);
-        yk_label_unit(bytes, YK_UNIT_BYTES, text);
+        yk_label_with_unit(bytes, YK_UNIT_BYTES, text);
         yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), BAR_HEIGHT);
         yk_text_addf(out, " rx=\"2\"><title>%s: %s predicted</title></rect>\n", name, text);
-        if (yk_label_pixels(text) + 6 <= pixels) {
+        if (yk_label_width_pixels(text) + 6 <= pixels) {
             yk_figure_text(&picture->figure, "small ink middle", x + pixels / 2,
                            y + BAR_HEIGHT / 2.0 + 4, text);
         }
@@ -85,10 +85,10 @@ static void draw_device(const struct picture *picture, const struct yk_run_repor
 {
     const double top = y + NAME_HEIGHT + MARK_HEIGHT;
     const double bottom = top + BAR_HEIGHT;
-    char limit[YK_UNITS_SIZE];
-    char text[YK_UNITS_SIZE + 16];
-    yk_figure_cut_text(&picture->figure, "strong", MARGIN, y + 14, memory->device,
-                       YK_FIGURE_STRONG * (picture->right - MARGIN) * 0.6);
+    char limit[YK_UNITS_BUFFER_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE + 16];
+    yk_figure_truncated_text(&picture->figure, "strong", MARGIN, y + 14, memory->device,
+                             YK_FIGURE_BOLD_FRACTION * (picture->right - MARGIN) * 0.6);
     yk_figure_begin_rect(&picture->figure, "track", MARGIN, top, picture->right - MARGIN,
                          BAR_HEIGHT);
     yk_text_add(picture->figure.out, "/>\n");
@@ -96,7 +96,7 @@ static void draw_device(const struct picture *picture, const struct yk_run_repor
     if (isfinite(memory->limit_bytes) && memory->limit_bytes <= picture->max_bytes) {
         add_mark(picture, "limit", "limit", memory->limit_bytes, top - 4, bottom + 4, bottom + 16);
     } else if (isfinite(memory->limit_bytes)) {
-        yk_label_unit(memory->limit_bytes, YK_UNIT_BYTES, limit);
+        yk_label_with_unit(memory->limit_bytes, YK_UNIT_BYTES, limit);
         snprintf(text, sizeof text, "limit %s", limit);
         yk_figure_text(&picture->figure, "small soft end", picture->right, y + 14, text);
     }
@@ -143,7 +143,7 @@ static int32_t list_kinds(const struct yk_run_report *report, char classes[][32]
 
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     struct picture picture = {
         .figure = frame,
@@ -153,7 +153,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
     char classes[YK_MEMORY_KIND_COUNT][32];
     const int32_t kinds = list_kinds(report, classes, entries);
-    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0);
+    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0);
     const double bottom = top + DEVICE_HEIGHT * report->memory_count;
     const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);
     const struct yk_figure_axis axis = yk_figure_axis_make(picture.max_bytes, YK_UNIT_BYTES, parts);
@@ -171,7 +171,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
 
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     yk_text_add(out, "device,limit_bytes,measured_bytes");
     for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
@@ -193,7 +193,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 
 static bool applies(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->report->memory_count > 0;
 }
 
@@ -203,7 +203,7 @@ const struct yk_chart yk_run_chart_memory = {
     .row_class = "pair",
     .applies = applies,
     .draw = draw,
-    .width = YK_CHART_HALF,
+    .width = YK_CHART_HALF_WIDTH,
     .file_width = 760,
     .css_class = "scrolled",
     .note = "The bar is the most that any way of running the plan can hold, by kind; what was "

@@ -26,7 +26,7 @@ static yk_status read_list(const struct yk_json *line, const char *key, struct y
                            const double **out, int32_t *out_count)
 {
     const struct yk_json *list = yk_json_get(line, key);
-    const size_t count = yk_json_count(list);
+    const size_t count = yk_json_array_count(list);
     double *values = NULL;
     *out = NULL;
     *out_count = 0;
@@ -40,10 +40,10 @@ static yk_status read_list(const struct yk_json *line, const char *key, struct y
     YK_TRY_NEW(arena, values, count + 1);
     for (size_t i = 0; i < count; i++) {
         values[i] = NAN;
-        if (!yk_json_number(yk_json_at(list, i), &values[i]) &&
-            !yk_json_is_null(yk_json_at(list, i))) {
+        if (!yk_json_number(yk_json_array_at(list, i), &values[i]) &&
+            !yk_json_is_null(yk_json_array_at(list, i))) {
             return yk_fail(YK_ERROR_INPUT, "\"%s\": number %zu is %s", key, i,
-                           yk_json_kind(yk_json_at(list, i)));
+                           yk_json_type_name(yk_json_array_at(list, i)));
         }
     }
     *out = values;

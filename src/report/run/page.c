@@ -15,7 +15,7 @@ enum {
 #define ROW(name) &yk_run_chart_##name,
 static const struct yk_chart *const charts[] = {YK_RUN_CHARTS(ROW) NULL};
 
-static void add_head(const struct yk_run_page *page, struct yk_text *out)
+static void add_head(const struct yk_run_page_data *page, struct yk_text *out)
 {
     const struct yk_run_report *report = page->report;
     static const char *const styles[] = {yk_web_charts_css, yk_web_run_css, NULL};
@@ -28,22 +28,23 @@ static void add_head(const struct yk_run_page *page, struct yk_text *out)
     yk_text_free(&lead);
 }
 
-static void add_loss_figures(const struct yk_run_page *page, struct yk_text *out)
+static void add_loss_figures(const struct yk_run_page_data *page, struct yk_text *out)
 {
     const struct yk_run_report *report = page->report;
-    char text[2 * YK_NUMBER_SIZE];
-    char number[YK_NUMBER_SIZE];
+    char text[2 * YK_NUMBER_BUFFER_SIZE];
+    char number[YK_NUMBER_BUFFER_SIZE];
     if (report->step_count > 0) {
         const struct yk_run_report_step *last = &report->steps[report->step_count - 1];
         yk_label_count(last->step, number);
-        yk_page_add_figure(report->step_goal > last->step ? "steps so far" : "steps", number, out);
+        yk_page_add_headline_number(report->step_goal > last->step ? "steps so far" : "steps",
+                                    number, out);
         snprintf(text, sizeof text, "%.4f", page->curves.smooth_loss[page->curves.count - 1]);
-        yk_page_add_figure("loss", isfinite(last->loss) ? text : "not a number", out);
+        yk_page_add_headline_number("loss", isfinite(last->loss) ? text : "not a number", out);
     }
     if (report->evaluation_count > 0) {
         const double loss = report->evaluations[report->evaluation_count - 1].loss;
         snprintf(text, sizeof text, "%.4f", loss);
-        yk_page_add_figure("evaluation", isfinite(loss) ? text : "not a number", out);
+        yk_page_add_headline_number("evaluation", isfinite(loss) ? text : "not a number", out);
     }
 }
 
@@ -54,8 +55,8 @@ static double tokens_per_s(const struct yk_run_report *report)
     double seconds = 0;
     for (int32_t i = 0; i < report->step_count; i++) {
         const struct yk_run_report_step *step = &report->steps[i];
-        if (step->seconds > 0 && yk_plot_holds(step->seconds) &&
-            yk_plot_holds(step->tokens_per_s)) {
+        if (step->seconds > 0 && yk_plot_can_show(step->seconds) &&
+            yk_plot_can_show(step->tokens_per_s)) {
             tokens += step->tokens_per_s * step->seconds;
             seconds += step->seconds;
         }
@@ -74,37 +75,37 @@ static double max_memory(const struct yk_run_report *report)
     return max;
 }
 
-static void add_figures(const struct yk_run_page *page, struct yk_text *out)
+static void add_figures(const struct yk_run_page_data *page, struct yk_text *out)
 {
     const struct yk_run_report *report = page->report;
     const double speed = tokens_per_s(report);
-    char text[YK_UNITS_SIZE];
-    char number[YK_NUMBER_SIZE];
-    yk_page_begin_figures(out);
+    char text[YK_UNITS_BUFFER_SIZE];
+    char number[YK_NUMBER_BUFFER_SIZE];
+    yk_page_begin_headline_numbers(out);
     add_loss_figures(page, out);
     if (isfinite(speed)) {
         yk_label_count(llround(speed), number);
-        yk_page_add_figure("tokens/s", number, out);
+        yk_page_add_headline_number("tokens/s", number, out);
     }
     if (isfinite(speed) && report->token_mfu > 0) {
         snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * speed * report->token_mfu,
                  100 * speed * report->token_exact_mfu);
-        yk_page_add_figure("MFU", text, out);
+        yk_page_add_headline_number("MFU", text, out);
     }
     if (isfinite(report->measured_step_s)) {
-        yk_label_unit(report->measured_step_s, YK_UNIT_SECONDS, text);
-        yk_page_add_figure("step, measured", text, out);
+        yk_label_with_unit(report->measured_step_s, YK_UNIT_SECONDS, text);
+        yk_page_add_headline_number("step, measured", text, out);
     }
     if (isfinite(report->predicted_step_s)) {
-        yk_label_unit(report->predicted_step_s, YK_UNIT_SECONDS, text);
-        yk_page_add_figure("step, predicted", text, out);
+        yk_label_with_unit(report->predicted_step_s, YK_UNIT_SECONDS, text);
+        yk_page_add_headline_number("step, predicted", text, out);
     }
     if (isfinite(max_memory(report))) {
-        yk_label_unit(max_memory(report), YK_UNIT_BYTES, text);
-        yk_page_add_figure(report->memory_count > 1 ? "memory, fullest rank" : "memory, measured",
-                           text, out);
+        yk_label_with_unit(max_memory(report), YK_UNIT_BYTES, text);
+        yk_page_add_headline_number(
+            report->memory_count > 1 ? "memory, fullest rank" : "memory, measured", text, out);
     }
-    yk_page_end_figures(out);
+    yk_page_end_headline_numbers(out);
 }
 
 static void add_time_description(const struct yk_run_report *report,
@@ -128,9 +129,9 @@ static void add_time_description(const struct yk_run_report *report,
 }
 
 static yk_status make(const struct yk_run_report *report, struct yk_arena *arena,
-                      struct yk_run_page *out)
+                      struct yk_run_page_data *out)
 {
-    *out = (struct yk_run_page){.report = report, .arena = arena};
+    *out = (struct yk_run_page_data){.report = report, .arena = arena};
     YK_TRY(yk_run_ranks_make(report, arena, &out->ranks));
     YK_TRY(yk_run_lanes_make(report, &out->ranks, arena, &out->lanes));
     YK_TRY(yk_run_curves_make(report, arena, &out->curves));
@@ -146,38 +147,38 @@ static yk_status write_page(const struct yk_run_report *report, struct yk_arena 
                                         NULL};
     static const char *const all[] = {yk_web_numbers_js,
                                       yk_web_figures_js,
-                                      yk_web_lanes_js,
+                                      yk_web_time_chart_js,
                                       yk_web_ops_js,
                                       yk_web_counters_js,
                                       yk_web_steps_js,
                                       NULL};
-    struct yk_run_page page;
+    struct yk_run_page_data page;
     YK_TRY(make(report, arena, &page));
     add_head(&page, out);
     add_figures(&page, out);
     add_time_description(report, &page.ranks, out);
-    YK_TRY(yk_chart_add_all(charts, &page, out));
+    YK_TRY(yk_chart_add_sections(charts, &page, out));
     yk_page_end(page.lanes.lanes.group_count > 0 ? all : still, out);
     return yk_text_status(out);
 }
 
-yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text *out)
+yk_status yk_run_page_write(const struct yk_run_report *report, struct yk_text *out)
 {
-    YK_TRY_IN_ARENA(arena, write_page(report, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_page(report, arena, out));
     return YK_OK;
 }
 
 static yk_status write_pictures(const struct yk_run_report *report, const char *name,
-                                yk_chart_open open, void *argument, struct yk_arena *arena)
+                                yk_chart_open_file open, void *argument, struct yk_arena *arena)
 {
-    struct yk_run_page page;
+    struct yk_run_page_data page;
     YK_TRY(make(report, arena, &page));
-    return yk_chart_write(charts, name, &page, open, argument);
+    return yk_chart_write_svg(charts, name, &page, open, argument);
 }
 
-yk_status yk_run_page_pictures(const struct yk_run_report *report, const char *name,
-                               yk_chart_open open, void *argument)
+yk_status yk_run_page_write_pictures(const struct yk_run_report *report, const char *name,
+                                     yk_chart_open_file open, void *argument)
 {
-    YK_TRY_IN_ARENA(arena, write_pictures(report, name, open, argument, arena));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_pictures(report, name, open, argument, arena));
     return YK_OK;
 }

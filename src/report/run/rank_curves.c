@@ -49,7 +49,7 @@ static int32_t max_ranks(const struct yk_run_report *report)
 
 static bool applies(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return max_ranks(page->report) > 0;
 }
 
@@ -87,8 +87,8 @@ static double mean_of(const struct yk_run_report *report, int32_t rank, int32_t 
     int32_t counted = 0;
     for (int32_t i = from; i < to; i++) {
         const double seconds = seconds_of(&report->steps[i], rank);
-        sum += yk_plot_holds(seconds) ? seconds : 0;
-        counted += yk_plot_holds(seconds) ? 1 : 0;
+        sum += yk_plot_can_show(seconds) ? seconds : 0;
+        counted += yk_plot_can_show(seconds) ? 1 : 0;
     }
     return counted > 0 ? sum / counted : NAN;
 }
@@ -156,8 +156,8 @@ static void draw_measured(const struct picture *picture, int32_t place)
         picture->seconds[i] = seconds_of(&report->steps[i], picture->drawn[place].rank);
     }
     name_class("curve fine", place, picture->coloured, kind);
-    yk_plot_curve(&picture->plot, kind, picture->curves->step, picture->seconds,
-                  report->step_count);
+    yk_plot_draw_curve(&picture->plot, kind, picture->curves->step, picture->seconds,
+                       report->step_count);
 }
 
 /* Of ranks without a colour, only the least and the most of every step. */
@@ -175,8 +175,8 @@ static void draw_others(const struct picture *picture, bool max)
         }
     }
     name_class("curve fine", COLOURS, picture->coloured, kind);
-    yk_plot_curve(&picture->plot, kind, picture->curves->step, picture->seconds,
-                  report->step_count);
+    yk_plot_draw_curve(&picture->plot, kind, picture->curves->step, picture->seconds,
+                       report->step_count);
 }
 
 /* A flat line from every change of shares to the next. */
@@ -193,7 +193,7 @@ static void draw_predicted(const struct picture *picture, int32_t place)
             n + 1 < report->rebalancing_count ? (double)report->rebalancings[n + 1].step : x->high;
         const double steps[] = {from, to};
         const double values[] = {seconds, seconds};
-        yk_plot_curve(&picture->plot, kind, steps, values, 2);
+        yk_plot_draw_curve(&picture->plot, kind, steps, values, 2);
     }
 }
 
@@ -203,13 +203,13 @@ static void draw_rebalancings(const struct picture *picture)
     double free_from = plot->left;
     for (int32_t n = 0; n < picture->report->rebalancing_count; n++) {
         const struct yk_run_report_rebalancing *change = &picture->report->rebalancings[n];
-        const double x = yk_plot_x(plot, (double)change->step);
+        const double x = yk_plot_x_pixel(plot, (double)change->step);
         struct yk_text text = {0};
         yk_text_add(&text, "rebalanced");
         for (int32_t r = 0; r < change->share_count && change->share_count <= MAX_SHARES; r++) {
             yk_text_addf(&text, r > 0 ? " / %g" : " to %g", change->shares[r]);
         }
-        const double half = yk_label_pixels(yk_text_chars(&text)) / 2;
+        const double half = yk_label_width_pixels(yk_text_chars(&text)) / 2;
         const double middle = fmax(plot->left + half, fmin(x, plot->right - half));
         yk_figure_line(&plot->figure, "step", x, plot->top - 6, x, plot->bottom);
         if (middle - half >= free_from) {
@@ -236,14 +236,14 @@ static double draw_legend(const struct picture *picture, const struct yk_figure 
         char text[128];
         char kind[32];
         if (i < picture->coloured) {
-            snprintf(text, sizeof text, "%.*s (rank %d)", (int)yk_text_prefix(device, 20), device,
-                     (int)rank);
+            snprintf(text, sizeof text, "%.*s (rank %d)", (int)yk_text_prefix_length(device, 20),
+                     device, (int)rank);
         } else {
             snprintf(text, sizeof text, "%s", last ? "predicted" : "least and most of the others");
         }
         name_class(last ? "curve fine unused" : "curve fine", last ? COLOURS : i, picture->coloured,
                    kind);
-        const double width = 26 + yk_label_pixels(text) + 14;
+        const double width = 26 + yk_label_width_pixels(text) + 14;
         if (x > plot->left && x + width > plot->right) {
             x = plot->left;
             y += LEGEND_LINE;
@@ -259,7 +259,7 @@ static double draw_legend(const struct picture *picture, const struct yk_figure 
 
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_curves *curves = &page->curves;
     struct picture picture = {
         .report = page->report,
@@ -268,7 +268,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         .plot = {.figure = frame,
                  .left = LEFT,
                  .right = frame.width - RIGHT_MARGIN,
-                 .top = TOP + (frame.standalone ? YK_FIGURE_HEADING : 0),
+                 .top = TOP + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
                  .x = curves->steps,
                  .integer_x = true,
                  .y = {0, 0}},
@@ -280,7 +280,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     plot->figure.height = plot->bottom + 38 + draw_legend(&picture, NULL, 0) + 4;
     yk_figure_begin(&plot->figure, "Computation of every rank by step");
     const struct yk_figure_axis axis = yk_figure_axis_make(plot->y.high, YK_UNIT_SECONDS, 1);
-    yk_plot_axes(plot, axis.scale, axis.unit, 5);
+    yk_plot_draw_axes(plot, axis.scale, axis.unit, 5);
     yk_figure_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "step");
     if (picture.count > picture.coloured) {
         draw_others(&picture, false);
@@ -308,7 +308,7 @@ static int32_t stride_of(const struct yk_run_report *report)
 
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     const int32_t stride = stride_of(report);
     const int32_t columns = max_ranks(report);
@@ -336,16 +336,17 @@ static yk_status add(const void *subject, struct yk_text *out)
     static const struct {
         const char *kind;
         double width;
-    } pictures[] = {{"at-wide full", 1240}, {"at-middle full", 720}, {"at-narrow", YK_PAGE_NARROW}};
-    const struct yk_run_page *page = subject;
+    } pictures[] = {
+        {"at-wide full", 1240}, {"at-middle full", 720}, {"at-narrow", YK_PAGE_NARROW_WIDTH}};
+    const struct yk_run_page_data *page = subject;
     yk_text_add(out, "<div class=\"widths\">\n");
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
         yk_text_addf(out, "<div class=\"%s\">\n", pictures[i].kind);
-        YK_TRY(draw(subject, yk_page_frame(pictures[i].width, out)));
+        YK_TRY(draw(subject, yk_page_make_figure(pictures[i].width, out)));
         yk_text_add(out, "</div>\n");
     }
     yk_text_add(out, "</div>\n");
-    yk_run_curves_add_note(stride_of(page->report), out);
+    yk_run_curves_add_stride_note(stride_of(page->report), out);
     return YK_OK;
 }
 
@@ -354,7 +355,7 @@ const struct yk_chart yk_run_chart_rank_curves = {
     .title = "Computation of every rank",
     .applies = applies,
     .draw = draw,
-    .file_width = YK_FIGURE_ALONE_WIDTH,
+    .file_width = YK_FIGURE_FULL_WIDTH,
     .add_html = add,
     .csv_name = "rank-steps",
     .write_csv = write_csv,

@@ -17,7 +17,7 @@ static double to_nanoseconds(double seconds)
     return round(seconds * 1e9) / 1e9;
 }
 
-static struct yk_trace_sum *sum_of(struct yk_run_rank *rank, bool measured)
+static struct yk_trace_breakdown *sum_of(struct yk_run_rank *rank, bool measured)
 {
     return measured ? &rank->measured : &rank->predicted;
 }
@@ -27,17 +27,17 @@ static struct yk_trace_sum *sum_of(struct yk_run_rank *rank, bool measured)
 static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct yk_arena *arena,
                            struct yk_run_ranks *ranks, double *out_step_s)
 {
-    struct yk_trace_sum *sums = NULL;
+    struct yk_trace_breakdown *sums = NULL;
     if (!trace) {
-        const struct yk_trace_sum *first = sum_of(&ranks->ranks[0], measured);
+        const struct yk_trace_breakdown *first = sum_of(&ranks->ranks[0], measured);
         *out_step_s = ranks->count > 0 ? first->compute_s + first->exposed_s + first->idle_s : NAN;
         return YK_OK;
     }
-    *out_step_s = yk_trace_sum_step_s(trace);
+    *out_step_s = yk_trace_breakdown_step_s(trace);
     YK_TRY_NEW(arena, sums, (int64_t)yk_trace_rank_count(trace) + 1);
-    YK_TRY(yk_trace_sum(trace, *out_step_s, sums));
+    YK_TRY(yk_trace_breakdown(trace, *out_step_s, sums));
     for (int32_t r = 0; r < yk_trace_rank_count(trace); r++) {
-        *sum_of(&ranks->ranks[r], measured) = (struct yk_trace_sum){
+        *sum_of(&ranks->ranks[r], measured) = (struct yk_trace_breakdown){
             .compute_s = to_nanoseconds(sums[r].compute_s),
             .exposed_s = to_nanoseconds(sums[r].exposed_s),
             .idle_s = to_nanoseconds(sums[r].idle_s),
@@ -114,28 +114,28 @@ int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks)
 
 static int compare_ops(const void *left, const void *right)
 {
-    const struct yk_run_difference *a = left;
-    const struct yk_run_difference *b = right;
+    const struct yk_run_op_difference *a = left;
+    const struct yk_run_op_difference *b = right;
     const int by_name = strcmp(a->op, b->op);
     return by_name != 0 ? by_name : (a->rank > b->rank) - (a->rank < b->rank);
 }
 
 /* One entry for every event of the trace. */
 static yk_status add_ops(const struct yk_trace *trace, bool measured, struct yk_arena *arena,
-                         struct yk_run_difference *out)
+                         struct yk_run_op_difference *out)
 {
     double *from_s = NULL;
-    YK_TRY(yk_trace_arrivals(trace, arena, &from_s));
+    YK_TRY(yk_trace_arrivals_find(trace, arena, &from_s));
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
-        out[i] = (struct yk_run_difference){.op = event->op, .rank = event->rank};
+        out[i] = (struct yk_run_op_difference){.op = event->op, .rank = event->rank};
         *(measured ? &out[i].measured_s : &out[i].predicted_s) = event->end_s - from_s[i];
     }
     return YK_OK;
 }
 
 /* Adds up the times of entries with the same name and rank; returns how many entries are left. */
-static int32_t join_ops(struct yk_run_difference *ops, int32_t count)
+static int32_t join_ops(struct yk_run_op_difference *ops, int32_t count)
 {
     int32_t kept = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -149,20 +149,20 @@ static int32_t join_ops(struct yk_run_difference *ops, int32_t count)
     return kept;
 }
 
-static double size_of(const struct yk_run_difference *difference)
+static double size_of(const struct yk_run_op_difference *difference)
 {
     return fabs(difference->measured_s - difference->predicted_s);
 }
 
 static int compare_differences(const void *left, const void *right)
 {
-    const struct yk_run_difference *a = left;
-    const struct yk_run_difference *b = right;
+    const struct yk_run_op_difference *a = left;
+    const struct yk_run_op_difference *b = right;
     return size_of(a) != size_of(b) ? (size_of(a) > size_of(b) ? -1 : 1) : strcmp(a->op, b->op);
 }
 
 /* Keeps, of the entries with one name, the one whose times differ most. */
-static int32_t choose_ranks(struct yk_run_difference *ops, int32_t count)
+static int32_t choose_ranks(struct yk_run_op_difference *ops, int32_t count)
 {
     int32_t kept = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -177,10 +177,10 @@ static int32_t choose_ranks(struct yk_run_difference *ops, int32_t count)
 }
 
 yk_status yk_run_ranks_find_differences(const struct yk_run_report *report, int32_t max,
-                                        struct yk_arena *arena, struct yk_run_difference **out,
+                                        struct yk_arena *arena, struct yk_run_op_difference **out,
                                         int32_t *out_count)
 {
-    struct yk_run_difference *ops = NULL;
+    struct yk_run_op_difference *ops = NULL;
     *out = NULL;
     *out_count = 0;
     if (!report->predicted || !report->measured) {

@@ -25,7 +25,7 @@ int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks);
 
 /* All ops of one name, on the rank where measured and predicted time differ most. The time of a
  * message is counted from the arrival of its last rank. */
-struct yk_run_difference {
+struct yk_run_op_difference {
     const char *op;
     int32_t rank;
     double predicted_s;
@@ -34,7 +34,7 @@ struct yk_run_difference {
 
 /* The `max` largest differences, largest first; none if a trace is missing. */
 yk_status yk_run_ranks_find_differences(const struct yk_run_report *report, int32_t max,
-                                        struct yk_arena *arena, struct yk_run_difference **out,
+                                        struct yk_arena *arena, struct yk_run_op_difference **out,
                                         int32_t *out_count) YK_MUST_USE;
 
 /* Says where the time of a step goes, and how far that is from the prediction: plain text, one

@@ -84,18 +84,18 @@ struct yk_run_report {
     int32_t rank_count;
     const struct yk_run_rank *first_ranks; /* before the first rebalancing; NULL: same as `ranks` */
     int32_t first_rank_count;
-    const struct yk_counter_ranks *counters; /* device counters; NULL: none were read */
+    const struct yk_counter_run_data *counters; /* device counters; NULL: none were read */
     const struct yk_run_report_memory *memory;
     int32_t memory_count;
     const char *sample;     /* text that the model generated; NULL: none */
     const char *checkpoint; /* path of the newest checkpoint; NULL: none */
 };
 
-yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
+yk_status yk_run_page_write(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
 
 /* Writes the picture called `name` ("loss", "ranks", "lanes", "counters" or "memory"), or with name
- * NULL all of them, as in yk_chart_write(). */
-yk_status yk_run_page_pictures(const struct yk_run_report *report, const char *name,
-                               yk_chart_open open, void *argument) YK_MUST_USE;
+ * NULL all of them, as in yk_chart_write_svg(). */
+yk_status yk_run_page_write_pictures(const struct yk_run_report *report, const char *name,
+                                     yk_chart_open_file open, void *argument) YK_MUST_USE;
 
 #endif

@@ -67,7 +67,7 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
 {
     int64_t rank = number;
     if (!yk_json_is_object(node)) {
-        return yk_fail(YK_ERROR_INPUT, "a rank must be an object, not %s", yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "a rank must be an object, not %s", yk_json_type_name(node));
     }
     YK_TRY(yk_json_get_integer(node, "rank", 0, INT32_MAX, &rank));
     if (rank != number) {
@@ -94,19 +94,20 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
 {
     const struct yk_json *list = NULL;
     if (!yk_json_is_object(root)) {
-        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
+        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(root));
     }
     (void)yk_json_number(yk_json_get(root, "peak_bytes"), &out->peak_bytes);
     /* Of a device with memory of its own, that is what was planned for. */
     (void)yk_json_number(yk_json_get(root, "device_bytes"), &out->peak_bytes);
     (void)yk_json_number(yk_json_get(root, "predicted_step_s"), &out->predicted_step_s);
     YK_TRY(yk_json_get_list(root, "ranks", &list));
-    YK_TRY_NEW(arena, out->ranks, yk_json_count(list) + 1);
-    for (size_t i = 0; i < yk_json_count(list); i++) {
+    YK_TRY_NEW(arena, out->ranks, yk_json_array_count(list) + 1);
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
         YK_TRY(yk_json_add_location(
-            read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->ranks[i]), "ranks", i, NULL));
+            read_rank(yk_json_array_at(list, i), (int32_t)i, arena, &out->ranks[i]), "ranks", i,
+            NULL));
     }
-    out->rank_count = (int32_t)yk_json_count(list);
+    out->rank_count = (int32_t)yk_json_array_count(list);
     return YK_OK;
 }
 

@@ -22,10 +22,10 @@
 #include <stdint.h>
 
 struct yk_run_rank {
-    const char *device;            /* NULL: unknown */
-    double share;                  /* samples of the batch */
-    struct yk_trace_sum predicted; /* times in one step */
-    struct yk_trace_sum measured;
+    const char *device;                  /* NULL: unknown */
+    double share;                        /* samples of the batch */
+    struct yk_trace_breakdown predicted; /* times in one step */
+    struct yk_trace_breakdown measured;
     double predicted_bytes; /* upper bound of the peak memory */
     double measured_bytes;  /* peak memory */
     double limit_bytes;

@@ -16,22 +16,22 @@ static void add_comparison(double predicted, double measured, enum yk_unit unit,
                            struct yk_text *out)
 {
     const double ratio = measured / predicted;
-    char text[YK_UNITS_SIZE];
-    yk_label_unit(predicted, unit, text);
+    char text[YK_UNITS_BUFFER_SIZE];
+    yk_label_with_unit(predicted, unit, text);
     yk_page_add_cell(isfinite(predicted) ? text : NOTHING, out);
-    yk_label_unit(measured, unit, text);
+    yk_label_with_unit(measured, unit, text);
     yk_page_add_cell(isfinite(measured) ? text : NOTHING, out);
     snprintf(text, sizeof text, measured < 100 * predicted ? "%.2f" : "%.0f", ratio);
     yk_page_add_cell(predicted > 0 && isfinite(ratio) ? text : NOTHING, out);
 }
 
-static void add_kind(int32_t number, const struct yk_run_kind *kind, bool predicted, bool measured,
-                     struct yk_text *out)
+static void add_kind(int32_t number, const struct yk_run_op_kind_times *kind, bool predicted,
+                     bool measured, struct yk_text *out)
 {
     const double predicted_s = predicted ? kind->seconds[YK_RUN_PREDICTED] : NAN;
     const double measured_s = measured ? kind->seconds[YK_RUN_MEASURED] : NAN;
     const char *name = yk_op_style_name(number);
-    char count[YK_NUMBER_SIZE];
+    char count[YK_NUMBER_BUFFER_SIZE];
     yk_label_count(measured ? kind->count[YK_RUN_MEASURED] : kind->count[YK_RUN_PREDICTED], count);
     yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>%s</th>",
                  name, name);
@@ -49,10 +49,10 @@ static void add_total(const char *name, double predicted_s, double measured_s, s
 
 static yk_status add_kinds(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     const struct yk_run_ranks *ranks = &page->ranks;
-    const struct yk_run_kind *kinds = page->kinds;
+    const struct yk_run_op_kind_times *kinds = page->kinds;
     yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">kind</th>"
                      "<th scope=\"col\">ops</th><th scope=\"col\">predicted</th>"
                      "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
@@ -70,8 +70,8 @@ static yk_status add_kinds(const void *subject, struct yk_text *out)
 
 static yk_status write_kinds_csv(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
-    const struct yk_run_kind *kinds = page->kinds;
+    const struct yk_run_page_data *page = subject;
+    const struct yk_run_op_kind_times *kinds = page->kinds;
     yk_text_add(out, "kind,predicted_count,predicted_s,measured_count,measured_s\n");
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
         if (kinds[k].count[YK_RUN_PREDICTED] == 0 && kinds[k].count[YK_RUN_MEASURED] == 0) {
@@ -89,7 +89,7 @@ static yk_status write_kinds_csv(const void *subject, struct yk_text *out)
 
 static bool has_lanes(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->lanes.lanes.group_count > 0;
 }
 
@@ -104,7 +104,7 @@ const struct yk_chart yk_run_chart_kinds = {
 
 static void add_share(double share, struct yk_text *out)
 {
-    char text[YK_NUMBER_SIZE] = "";
+    char text[YK_NUMBER_BUFFER_SIZE] = "";
     if (isfinite(share)) {
         yk_label_number(share, text);
     }
@@ -114,16 +114,16 @@ static void add_share(double share, struct yk_text *out)
 static void add_step_length(const char *before, double step_s, const char *after,
                             struct yk_text *out)
 {
-    char text[YK_UNITS_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE];
     if (isfinite(step_s)) {
-        yk_label_unit(step_s, YK_UNIT_SECONDS, text);
+        yk_label_with_unit(step_s, YK_UNIT_SECONDS, text);
         yk_text_addf(out, "%s%s%s", before, text, after);
     }
 }
 
 static yk_status add_ranks(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_ranks *ranks = &page->ranks;
     static const char *const heads[] = {"compute", "exposed", "idle", "memory"};
     yk_text_add(out, "<div class=\"wide ranks\" tabindex=\"0\" role=\"group\" aria-label=\"Ranks\">"
@@ -165,7 +165,7 @@ static yk_status add_ranks(const void *subject, struct yk_text *out)
 
 static yk_status write_ranks_csv(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_ranks *ranks = &page->ranks;
     yk_text_add(out, "rank,device,share,predicted_compute_s,measured_compute_s,"
                      "predicted_exposed_s,measured_exposed_s,predicted_idle_s,measured_idle_s,"
@@ -192,7 +192,7 @@ static yk_status write_ranks_csv(const void *subject, struct yk_text *out)
 
 static bool has_ranks(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->ranks.count > 1;
 }
 
@@ -206,17 +206,17 @@ const struct yk_chart yk_run_chart_ranks = {
 
 static yk_status add_differences(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_ranks *ranks = &page->ranks;
     yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">op</th>"
                      "<th scope=\"col\" class=\"left\">on</th><th scope=\"col\">predicted</th>"
                      "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
                      "<tbody>\n");
     for (int32_t i = 0; i < page->difference_count; i++) {
-        const struct yk_run_difference *difference = &page->differences[i];
+        const struct yk_run_op_difference *difference = &page->differences[i];
         yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>",
-                     yk_op_style_name(yk_op_style_kind(difference->op)));
-        yk_text_add_xml(out, difference->op);
+                     yk_op_style_name(yk_op_style_find(difference->op)));
+        yk_text_add_xml_escaped(out, difference->op);
         yk_page_add_text("</th><td class=\"left\">", ranks->ranks[difference->rank].device, "</td>",
                          out);
         add_comparison(difference->predicted_s, difference->measured_s, YK_UNIT_SECONDS, out);
@@ -233,9 +233,9 @@ static yk_status add_differences(const void *subject, struct yk_text *out)
 
 static yk_status write_differences_csv(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_ranks *ranks = &page->ranks;
-    const struct yk_run_difference *differences = page->differences;
+    const struct yk_run_op_difference *differences = page->differences;
     const int32_t count = page->difference_count;
     yk_text_add(out, "op,rank,device,predicted_s,measured_s\n");
     for (int32_t i = 0; i < count; i++) {
@@ -251,7 +251,7 @@ static yk_status write_differences_csv(const void *subject, struct yk_text *out)
 
 static bool has_differences(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->difference_count > 0;
 }
 
@@ -266,7 +266,7 @@ const struct yk_chart yk_run_chart_differences = {
 
 static yk_status add_options(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     yk_text_add(out, "<div class=\"wide options\">\n<table>\n<tbody>\n");
     for (int32_t i = 0; i < report->option_count; i++) {
@@ -284,7 +284,7 @@ static yk_status add_options(const void *subject, struct yk_text *out)
 
 static bool has_options(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     return page->report->option_count > 0 || page->report->checkpoint;
 }
 
@@ -297,7 +297,7 @@ const struct yk_chart yk_run_chart_options = {
 
 static yk_status add_sample(const void *subject, struct yk_text *out)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     yk_page_add_text("<pre class=\"sample\" tabindex=\"0\">", page->report->sample, "</pre>\n",
                      out);
     return YK_OK;
@@ -306,7 +306,7 @@ static yk_status add_sample(const void *subject, struct yk_text *out)
 /* Whether there is anything visible. */
 static bool has_sample(const void *subject)
 {
-    const struct yk_run_page *page = subject;
+    const struct yk_run_page_data *page = subject;
     const char *sample = page->report->sample;
     return sample && sample[strspn(sample, " \t\r\n")] != '\0';
 }

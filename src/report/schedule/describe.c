@@ -12,14 +12,14 @@ void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk
     } else if (bound <= 0) {
         yk_text_add(out, "no lower bound is known");
     } else {
-        char percent[YK_NUMBER_SIZE];
+        char percent[YK_NUMBER_BUFFER_SIZE];
         yk_label_percent(makespan - bound, bound, percent);
         yk_text_addf(out, "at most %s longer than the shortest possible", percent);
     }
 }
 
-static void add_data(const struct yk_schedule *schedule, int32_t task, const struct yk_wait *wait,
-                     struct yk_text *out)
+static void add_data(const struct yk_schedule *schedule, int32_t task,
+                     const struct yk_task_wait *wait, struct yk_text *out)
 {
     const struct yk_graph *graph = schedule->graph;
     const int32_t from = schedule->devices[wait->task];
@@ -31,27 +31,27 @@ static void add_data(const struct yk_schedule *schedule, int32_t task, const str
 }
 
 void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
-                               const struct yk_wait *wait, struct yk_text *out)
+                               const struct yk_task_wait *wait, struct yk_text *out)
 {
     const struct yk_graph *graph = schedule->graph;
     switch (wait->reason) {
-    case YK_WAIT_NOTHING:
+    case YK_TASK_WAIT_NONE:
         yk_text_add(out, "starts at once");
         break;
-    case YK_WAIT_DATA:
+    case YK_TASK_WAIT_DATA:
         add_data(schedule, task, wait, out);
         break;
-    case YK_WAIT_DEVICE:
+    case YK_TASK_WAIT_DEVICE:
         yk_text_addf(out, "%s is busy with %s until ", graph->devices[schedule->devices[task]].name,
                      graph->tasks[wait->task].name);
         yk_label_add_time(out, graph, wait->arrival);
         break;
-    case YK_WAIT_MEMORY:
+    case YK_TASK_WAIT_MEMORY:
         yk_text_addf(out, "waits for memory on %s until %s ends at ",
                      graph->devices[schedule->devices[task]].name, graph->tasks[wait->task].name);
         yk_label_add_time(out, graph, schedule->starts[task]);
         break;
-    case YK_WAIT_CHOICE:
+    case YK_TASK_WAIT_SCHEDULER:
         yk_text_add(out, "could start at ");
         yk_label_add_time(out, graph, wait->arrival);
         yk_text_add(out, ", but was left for later");
@@ -60,13 +60,13 @@ void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
 }
 
 yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
-                                       struct yk_schedule_device_figures **out)
+                                       struct yk_schedule_device_stats **out)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_schedule_device_figures *figures = NULL;
+    struct yk_schedule_device_stats *figures = NULL;
     YK_TRY_NEW(arena, figures, graph->device_count);
     for (int32_t i = 0; i < graph->task_count; i++) {
-        struct yk_schedule_device_figures *device = &figures[schedule->devices[i]];
+        struct yk_schedule_device_stats *device = &figures[schedule->devices[i]];
         device->tasks++;
         device->busy += schedule->finishes[i] - schedule->starts[i];
     }

@@ -6,31 +6,31 @@ static int32_t colour_of(const struct yk_graph *graph, const int32_t *kinds, int
 {
     const int32_t group = graph->tasks[task].group;
     const int32_t kind = kinds ? kinds[task] : group == YK_GRAPH_NO_GROUP ? task : group;
-    return kind % YK_LANES_TASK_COLOURS;
+    return kind % YK_TIME_CHART_TASK_COLOURS;
 }
 
 static yk_status make_rows(struct yk_schedule *schedule, const int32_t *kinds,
-                           struct yk_arena *arena, struct yk_lanes_row **out)
+                           struct yk_arena *arena, struct yk_time_chart_row **out)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_schedule_lanes lanes;
-    struct yk_lanes_row *rows = NULL;
-    struct yk_lanes_bar *bars = NULL;
-    YK_TRY(yk_schedule_list_lanes(schedule, &lanes));
+    struct yk_schedule_device_tasks lanes;
+    struct yk_time_chart_row *rows = NULL;
+    struct yk_time_chart_bar *bars = NULL;
+    YK_TRY(yk_schedule_list_device_tasks(schedule, &lanes));
     YK_TRY_NEW(arena, rows, graph->device_count);
     YK_TRY_NEW(arena, bars, graph->task_count);
     for (int32_t k = 0; k < graph->task_count; k++) {
         const int32_t task = lanes.tasks[k];
-        bars[k] = (struct yk_lanes_bar){
-            .start = yk_graph_time(graph, schedule->starts[task]),
-            .end = yk_graph_time(graph, schedule->finishes[task]),
+        bars[k] = (struct yk_time_chart_bar){
+            .start = yk_graph_ticks_to_time(graph, schedule->starts[task]),
+            .end = yk_graph_ticks_to_time(graph, schedule->finishes[task]),
             .label = graph->tasks[task].name,
             .kind = colour_of(graph, kinds, task),
             .number = task,
         };
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
-        rows[p] = (struct yk_lanes_row){
+        rows[p] = (struct yk_time_chart_row){
             .name = graph->devices[p].name,
             .bars = bars + lanes.first[p],
             .count = lanes.first[p + 1] - lanes.first[p],
@@ -41,10 +41,10 @@ static yk_status make_rows(struct yk_schedule *schedule, const int32_t *kinds,
 }
 
 static yk_status make_links(const struct yk_schedule *schedule, struct yk_arena *arena,
-                            struct yk_lanes *out)
+                            struct yk_time_chart *out)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_lanes_link *links = NULL;
+    struct yk_time_chart_arrow *links = NULL;
     int32_t count = 0;
     YK_TRY_NEW(arena, links, (int64_t)graph->edge_count + 1);
     for (int32_t e = 0; e < graph->edge_count; e++) {
@@ -53,11 +53,12 @@ static yk_status make_links(const struct yk_schedule *schedule, struct yk_arena 
         const int32_t to = schedule->devices[edge->to];
         const int64_t sent = schedule->finishes[edge->from];
         if (from != to) {
-            links[count++] = (struct yk_lanes_link){
+            links[count++] = (struct yk_time_chart_arrow){
                 .from = from,
                 .to = to,
-                .start = yk_graph_time(graph, sent),
-                .end = yk_graph_time(graph, sent + yk_graph_delay(graph, edge, from, to)),
+                .start = yk_graph_ticks_to_time(graph, sent),
+                .end = yk_graph_ticks_to_time(
+                    graph, sent + yk_graph_edge_delay_ticks(graph, edge, from, to)),
             };
         }
     }
@@ -66,23 +67,25 @@ static yk_status make_links(const struct yk_schedule *schedule, struct yk_arena 
     return YK_OK;
 }
 
-yk_status yk_gantt_make(struct yk_schedule *schedule, const struct yk_gantt_options *options,
-                        struct yk_arena *arena, struct yk_lanes *out)
+yk_status yk_gantt_make_time_chart(struct yk_schedule *schedule,
+                                   const struct yk_gantt_options *options, struct yk_arena *arena,
+                                   struct yk_time_chart *out)
 {
     const struct yk_graph *graph = schedule->graph;
-    const double makespan = yk_graph_time(graph, schedule->makespan);
-    struct yk_lanes_row *rows = NULL;
-    struct yk_lanes_group *group = NULL;
+    const double makespan = yk_graph_ticks_to_time(graph, schedule->makespan);
+    struct yk_time_chart_row *rows = NULL;
+    struct yk_time_chart_group *group = NULL;
     YK_TRY_NEW(arena, group, 1);
     YK_TRY(make_rows(schedule, options->kinds, arena, &rows));
-    *group = (struct yk_lanes_group){.rows = rows, .row_count = graph->device_count};
-    *out = (struct yk_lanes){
+    *group = (struct yk_time_chart_group){.rows = rows, .row_count = graph->device_count};
+    *out = (struct yk_time_chart){
         .title = options->title,
         .tasks = true,
         .end_name = "makespan",
         .span = fmax(makespan, options->span),
         .end = makespan,
-        .bound = options->lower_bound > 0 ? yk_graph_time(graph, options->lower_bound) : NAN,
+        .bound =
+            options->lower_bound > 0 ? yk_graph_ticks_to_time(graph, options->lower_bound) : NAN,
         .groups = group,
         .group_count = 1,
     };

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "report/lanes.h"
+#include "report/time_chart.h"
 #include "sched/schedule.h"
 
 #include <stdbool.h>
@@ -20,8 +20,9 @@ struct yk_gantt_options {
 };
 
 /* The time chart lives in the arena. */
-yk_status yk_gantt_make(struct yk_schedule *schedule, const struct yk_gantt_options *options,
-                        struct yk_arena *arena, struct yk_lanes *out) YK_MUST_USE;
+yk_status yk_gantt_make_time_chart(struct yk_schedule *schedule,
+                                   const struct yk_gantt_options *options, struct yk_arena *arena,
+                                   struct yk_time_chart *out) YK_MUST_USE;
 
 struct yk_gantt_text_options {
     int width;   /* columns of the terminal */

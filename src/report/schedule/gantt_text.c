@@ -1,7 +1,7 @@
 #include "report/schedule/gantt.h"
 
 #include "base/arena.h"
-#include "base/control.h"
+#include "base/control_character.h"
 #include "report/label.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static const int backgrounds[COLOUR_COUNT][SHADE_COUNT] = {
 static void add_name(struct yk_text *text, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        const size_t control = yk_control_length(name + i, length - i);
+        const size_t control = yk_control_character_length(name + i, length - i);
         yk_text_add_bytes(text, control > 0 ? "?" : &name[i], 1);
         i += control > 1 ? control - 1 : 0;
     }
@@ -94,7 +94,7 @@ static void write_plain(const struct span *span, const char *name, struct yk_tex
         return;
     }
     const size_t inside = (size_t)width - 2;
-    size_t used = yk_text_columns(name);
+    size_t used = yk_text_display_width(name);
     yk_text_add(out, "[");
     if (used <= inside) {
         add_name(out, name, strlen(name));
@@ -109,7 +109,7 @@ static void write_coloured(const struct span *span, const char *name, int backgr
                            struct yk_text *out)
 {
     const size_t width = (size_t)(span->end - span->first);
-    size_t used = yk_text_columns(name);
+    size_t used = yk_text_display_width(name);
     yk_text_addf(out, "\x1b[38;5;16;48;5;%dm", background);
     /* A column stays free on the right, so that two names never run into one. */
     if (used < width || (used == 1 && width == 1)) {
@@ -203,7 +203,7 @@ static int name_columns(const struct yk_graph *graph, int width)
 {
     size_t widest = 1;
     for (int32_t p = 0; p < graph->device_count; p++) {
-        const size_t columns = yk_text_columns(graph->devices[p].name);
+        const size_t columns = yk_text_display_width(graph->devices[p].name);
         widest = columns > widest ? columns : widest;
     }
     const size_t max = (size_t)width / 4;
@@ -213,15 +213,15 @@ static int name_columns(const struct yk_graph *graph, int width)
 /* Returns how many columns the name takes, at most `columns`. */
 static int add_device_name(const char *name, int columns, struct yk_text *out)
 {
-    const size_t used = yk_text_columns(name);
+    const size_t used = yk_text_display_width(name);
     if (used <= (size_t)columns) {
         add_name(out, name, strlen(name));
         return (int)used;
     }
-    const size_t length = yk_text_prefix(name, (size_t)columns - 1);
+    const size_t length = yk_text_prefix_length(name, (size_t)columns - 1);
     add_name(out, name, length);
     yk_text_add(out, "\xe2\x80\xa6");
-    return (int)(used - yk_text_columns(name + length)) + 1;
+    return (int)(used - yk_text_display_width(name + length)) + 1;
 }
 
 struct axis {
@@ -242,7 +242,7 @@ static int tick_column(const struct axis *axis, int tick)
 
 /* The label of a tick, and the column it begins in: the tick's, or further left where the line
  * would end before the label does. */
-static int tick_label(const struct axis *axis, int tick, char out[YK_NUMBER_SIZE])
+static int tick_label(const struct axis *axis, int tick, char out[YK_NUMBER_BUFFER_SIZE])
 {
     yk_label_number(tick * axis->step, out);
     const int column = tick_column(axis, tick);
@@ -255,7 +255,7 @@ static bool labels_fit(const struct axis *axis)
 {
     int free_from = 0;
     for (int tick = 0; tick <= axis->last; tick++) {
-        char label[YK_NUMBER_SIZE];
+        char label[YK_NUMBER_BUFFER_SIZE];
         const int column = tick_label(axis, tick, label);
         if (column < free_from) {
             return false;
@@ -273,7 +273,7 @@ static struct axis choose_axis(double makespan, int columns)
         return axis;
     }
     for (int parts = columns / 8 + 1; parts >= 1; parts--) {
-        axis.step = yk_label_step(makespan, parts);
+        axis.step = yk_label_axis_step(makespan, parts);
         axis.last = (int)floor(makespan / axis.step + 1e-9);
         if (labels_fit(&axis)) {
             return axis;
@@ -298,7 +298,7 @@ static void write_axis(const struct axis *axis, int margin, struct yk_text *out)
     yk_text_add_repeated(out, " ", (size_t)margin);
     column = 0;
     for (int tick = 0; tick <= axis->last; tick++) {
-        char label[YK_NUMBER_SIZE];
+        char label[YK_NUMBER_BUFFER_SIZE];
         const int place = tick_label(axis, tick, label);
         yk_text_add_repeated(out, " ", (size_t)(place - column));
         yk_text_add(out, label);
@@ -332,9 +332,9 @@ static yk_status write_chart(struct yk_schedule *schedule, struct yk_arena *aren
     const struct yk_graph *graph = schedule->graph;
     const int names = name_columns(graph, width);
     const int columns = width - names - 1;
-    struct yk_schedule_lanes lanes;
+    struct yk_schedule_device_tasks lanes;
     struct row row = {.schedule = schedule, .columns = columns, .colour = colour};
-    YK_TRY(yk_schedule_list_lanes(schedule, &lanes));
+    YK_TRY(yk_schedule_list_device_tasks(schedule, &lanes));
     YK_TRY_NEW(arena, row.spans, columns);
     YK_TRY_NEW(arena, row.busy, columns);
     bool any_crowded = false;
@@ -348,7 +348,8 @@ static yk_status write_chart(struct yk_schedule *schedule, struct yk_arena *aren
         }
         yk_text_add(out, "\n");
     }
-    const struct axis axis = choose_axis(yk_graph_time(graph, schedule->makespan), columns);
+    const struct axis axis =
+        choose_axis(yk_graph_ticks_to_time(graph, schedule->makespan), columns);
     write_axis(&axis, names + 1, out);
     if (any_crowded) {
         write_wrapped("in rows drawn with . : # the sign shows how busy the device is: up to a "
@@ -362,6 +363,6 @@ yk_status yk_gantt_text_write(struct yk_schedule *schedule,
                               const struct yk_gantt_text_options *options, struct yk_text *out)
 {
     const int width = options->width > MIN_WIDTH ? options->width : MIN_WIDTH;
-    YK_TRY_IN_ARENA(arena, write_chart(schedule, arena, width, options->colour, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_chart(schedule, arena, width, options->colour, out));
     return YK_OK;
 }

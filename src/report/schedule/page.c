@@ -23,7 +23,7 @@ static bool is_detailed(const struct yk_graph *graph)
 
 static void add_device_names(const struct yk_graph *graph, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 0);
+    yk_json_write_newline(json, 0);
     yk_json_write_begin_array(json, "devices");
     for (int32_t p = 0; p < graph->device_count; p++) {
         yk_json_write_string(json, NULL, graph->devices[p].name);
@@ -31,11 +31,11 @@ static void add_device_names(const struct yk_graph *graph, struct yk_json_writer
     yk_json_write_end_array(json);
 }
 
-static void add_bar(const struct yk_lanes_run *run, int32_t device, bool detailed,
+static void add_bar(const struct yk_time_chart_merged_bar *run, int32_t device, bool detailed,
                     struct yk_json_writer *json)
 {
-    char count[YK_NUMBER_SIZE];
-    char merged[YK_NUMBER_SIZE + sizeof " tasks"];
+    char count[YK_NUMBER_BUFFER_SIZE];
+    char merged[YK_NUMBER_BUFFER_SIZE + sizeof " tasks"];
     yk_json_write_begin_array(json, NULL);
     yk_json_write_integer(json, NULL, device);
     yk_json_write_number(json, NULL, run->start);
@@ -54,15 +54,17 @@ static void add_bar(const struct yk_lanes_run *run, int32_t device, bool detaile
     yk_json_write_end_array(json);
 }
 
-static void add_bars(const struct yk_lanes *lanes, bool detailed, struct yk_json_writer *json)
+static void add_bars(const struct yk_time_chart *lanes, bool detailed, struct yk_json_writer *json)
 {
-    const struct yk_lanes_merge merge = yk_lanes_merge_for(lanes, 0, 4, MAX_BARS);
-    yk_json_write_line(json, 0);
+    const struct yk_time_chart_merge_rule merge =
+        yk_time_chart_choose_merge_rule(lanes, 0, 4, MAX_BARS);
+    yk_json_write_newline(json, 0);
     yk_json_write_begin_array(json, "bars");
     for (int32_t p = 0; p < lanes->groups[0].row_count; p++) {
-        const struct yk_lanes_row *row = &lanes->groups[0].rows[p];
+        const struct yk_time_chart_row *row = &lanes->groups[0].rows[p];
         for (int32_t at = 0; at < row->count;) {
-            const struct yk_lanes_run run = yk_lanes_next_run(row, &merge, &at);
+            const struct yk_time_chart_merged_bar run =
+                yk_time_chart_next_merged_bar(row, &merge, &at);
             add_bar(&run, p, detailed, json);
         }
     }
@@ -77,20 +79,20 @@ static void add_inputs(const struct yk_schedule *schedule, int32_t task,
     yk_json_write_begin_array(json, "inputs");
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        const int64_t delay =
-            yk_graph_delay(graph, edge, schedule->devices[edge->from], schedule->devices[task]);
+        const int64_t delay = yk_graph_edge_delay_ticks(graph, edge, schedule->devices[edge->from],
+                                                        schedule->devices[task]);
         yk_json_write_begin_array(json, NULL);
         yk_json_write_integer(json, NULL, edge->from);
         yk_json_write_number(json, NULL,
-                             yk_graph_time(graph, schedule->finishes[edge->from] + delay));
-        yk_json_write_number(json, NULL, yk_graph_time(graph, delay));
+                             yk_graph_ticks_to_time(graph, schedule->finishes[edge->from] + delay));
+        yk_json_write_number(json, NULL, yk_graph_ticks_to_time(graph, delay));
         yk_json_write_end_array(json);
     }
     yk_json_write_end_array(json);
 }
 
-static void add_task(const struct yk_schedule *schedule, int32_t task, const struct yk_wait *wait,
-                     struct yk_json_writer *json)
+static void add_task(const struct yk_schedule *schedule, int32_t task,
+                     const struct yk_task_wait *wait, struct yk_json_writer *json)
 {
     struct yk_text why = {0};
     yk_schedule_describe_wait(schedule, task, wait, &why);
@@ -107,10 +109,10 @@ static void add_task(const struct yk_schedule *schedule, int32_t task, const str
 static yk_status add_tasks(struct yk_schedule *schedule, struct yk_arena *arena,
                            struct yk_json_writer *json)
 {
-    struct yk_wait *waits = NULL;
+    struct yk_task_wait *waits = NULL;
     YK_TRY_NEW(arena, waits, schedule->graph->task_count);
-    YK_TRY(yk_wait_explain(schedule, waits));
-    yk_json_write_line(json, 0);
+    YK_TRY(yk_task_wait_explain(schedule, waits));
+    yk_json_write_newline(json, 0);
     yk_json_write_begin_array(json, "tasks");
     for (int32_t i = 0; i < schedule->graph->task_count; i++) {
         add_task(schedule, i, &waits[i], json);
@@ -130,7 +132,7 @@ static yk_status add_tasks(struct yk_schedule *schedule, struct yk_arena *arena,
  * the task whose end or data a task waits for, or -1. "tasks" is left out of large graphs; then
  * every bar has a label.
  */
-static yk_status add_data(struct yk_schedule *schedule, const struct yk_lanes *lanes,
+static yk_status add_data(struct yk_schedule *schedule, const struct yk_time_chart *lanes,
                           struct yk_arena *arena, struct yk_text *out)
 {
     const bool detailed = is_detailed(schedule->graph);
@@ -152,7 +154,7 @@ static void add_head(const struct yk_schedule_report *report, struct yk_text *ou
     const struct yk_graph *graph = report->schedule->graph;
     static const char *const styles[] = {yk_web_charts_css, yk_web_schedule_css, NULL};
     struct yk_text lead = {0};
-    char tasks[YK_NUMBER_SIZE];
+    char tasks[YK_NUMBER_BUFFER_SIZE];
     yk_label_count(graph->task_count, tasks);
     yk_text_addf(&lead, "%s %s on %d %s: ", tasks, graph->task_count == 1 ? "task" : "tasks",
                  graph->device_count, graph->device_count == 1 ? "device" : "devices");
@@ -166,56 +168,56 @@ static void add_figures(const struct yk_schedule_report *report, struct yk_text 
 {
     const struct yk_schedule *schedule = report->schedule;
     const int64_t bound = report->lower_bound;
-    char text[YK_NUMBER_SIZE];
-    yk_page_begin_figures(out);
-    yk_page_add_figure("algorithm", report->algorithm, out);
+    char text[YK_NUMBER_BUFFER_SIZE];
+    yk_page_begin_headline_numbers(out);
+    yk_page_add_headline_number("algorithm", report->algorithm, out);
     yk_label_time(schedule->graph, schedule->makespan, text);
-    yk_page_add_figure("makespan", text, out);
+    yk_page_add_headline_number("makespan", text, out);
     yk_label_time(schedule->graph, bound, text);
-    yk_page_add_figure("lower bound", bound > 0 ? text : "none", out);
+    yk_page_add_headline_number("lower bound", bound > 0 ? text : "none", out);
     yk_label_percent((double)(schedule->makespan - bound), (double)bound, text);
-    yk_page_add_figure("gap", bound > 0 ? text : "unknown", out);
-    yk_page_end_figures(out);
+    yk_page_add_headline_number("gap", bound > 0 ? text : "unknown", out);
+    yk_page_end_headline_numbers(out);
 }
 
 static yk_status add_chart(const struct yk_schedule_report *report, struct yk_arena *arena,
                            struct yk_text *out)
 {
     struct yk_schedule *schedule = report->schedule;
-    struct yk_lanes lanes;
+    struct yk_time_chart lanes;
     const struct yk_gantt_options options = {
         .title = "Tasks of every device over time",
         .lower_bound = report->lower_bound,
         .kinds = report->kinds,
     };
-    YK_TRY(yk_gantt_make(schedule, &options, arena, &lanes));
+    YK_TRY(yk_gantt_make_time_chart(schedule, &options, arena, &lanes));
     yk_page_begin_section("Who runs what, and when", out);
     if (!is_detailed(schedule->graph)) {
         yk_text_add(out, "<p class=\"note\">This graph is large: neighbours too short to be drawn "
                          "share a bar, and what each task waits for is left out of the page. The "
                          "JSON of this schedule has every task.</p>\n");
     }
-    yk_lanes_add_chart(&lanes, options.title, out);
+    yk_time_chart_add_chart(&lanes, options.title, out);
     yk_text_add(out, "<div id=\"details\" aria-live=\"polite\"></div>\n");
     yk_page_end_section(out);
     return add_data(schedule, &lanes, arena, out);
 }
 
-static void add_memory(const struct yk_schedule_device_figures *figures, int64_t limit_bytes,
+static void add_memory(const struct yk_schedule_device_stats *figures, int64_t limit_bytes,
                        struct yk_text *out)
 {
-    char text[YK_UNITS_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE];
     yk_units_format((double)figures->peak_bytes, YK_UNIT_BYTES, text);
     yk_page_add_cell(text, out);
     yk_units_format((double)limit_bytes, YK_UNIT_BYTES, text);
-    yk_page_add_cell(limit_bytes == YK_GRAPH_UNLIMITED ? "none" : text, out);
+    yk_page_add_cell(limit_bytes == YK_GRAPH_UNLIMITED_MEMORY ? "none" : text, out);
 }
 
 static void add_device(const struct yk_schedule *schedule, int32_t device,
-                       const struct yk_schedule_device_figures *figures, struct yk_text *out)
+                       const struct yk_schedule_device_stats *figures, struct yk_text *out)
 {
     const struct yk_graph *graph = schedule->graph;
-    char text[YK_NUMBER_SIZE];
+    char text[YK_NUMBER_BUFFER_SIZE];
     yk_page_begin_row(graph->devices[device].name, out);
     yk_label_count(figures->tasks, text);
     yk_page_add_cell(text, out);
@@ -234,7 +236,7 @@ static void add_device(const struct yk_schedule *schedule, int32_t device,
 static yk_status add_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
                              struct yk_text *out)
 {
-    struct yk_schedule_device_figures *figures = NULL;
+    struct yk_schedule_device_stats *figures = NULL;
     YK_TRY(yk_schedule_describe_devices(schedule, arena, &figures));
     yk_page_begin_section("Devices", out);
     yk_text_add(out, "<div class=\"wide\"><table>\n<thead><tr><th>device</th><th>tasks</th>"
@@ -252,8 +254,8 @@ static yk_status add_devices(const struct yk_schedule *schedule, struct yk_arena
 static yk_status write_page(const struct yk_schedule_report *report, struct yk_arena *arena,
                             struct yk_text *out)
 {
-    static const char *const scripts[] = {yk_web_numbers_js, yk_web_figures_js, yk_web_lanes_js,
-                                          yk_web_schedule_js, NULL};
+    static const char *const scripts[] = {yk_web_numbers_js, yk_web_figures_js,
+                                          yk_web_time_chart_js, yk_web_schedule_js, NULL};
     add_head(report, out);
     add_figures(report, out);
     YK_TRY(add_chart(report, arena, out));
@@ -262,8 +264,8 @@ static yk_status write_page(const struct yk_schedule_report *report, struct yk_a
     return yk_text_status(out);
 }
 
-yk_status yk_schedule_report_page(const struct yk_schedule_report *report, struct yk_text *out)
+yk_status yk_schedule_page_write(const struct yk_schedule_report *report, struct yk_text *out)
 {
-    YK_TRY_IN_ARENA(arena, write_page(report, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_page(report, arena, out));
     return YK_OK;
 }

@@ -16,7 +16,7 @@ enum {
 static void add_headline(const struct yk_schedule_report *report, struct yk_text *out)
 {
     const struct yk_graph *graph = report->schedule->graph;
-    char tasks[YK_NUMBER_SIZE];
+    char tasks[YK_NUMBER_BUFFER_SIZE];
     yk_label_count(graph->task_count, tasks);
     yk_text_addf(out, "%s, scheduled by %s: %s %s on %d %s\n", report->source, report->algorithm,
                  tasks, graph->task_count == 1 ? "task" : "tasks", graph->device_count,
@@ -34,10 +34,10 @@ static void add_headline(const struct yk_schedule_report *report, struct yk_text
 
 static void add_memory(struct yk_table *table, int64_t peak_bytes, int64_t limit_bytes)
 {
-    char text[YK_UNITS_SIZE];
+    char text[YK_UNITS_BUFFER_SIZE];
     yk_units_format((double)peak_bytes, YK_UNIT_BYTES, text);
     yk_table_add(table, "%s", text);
-    if (limit_bytes == YK_GRAPH_UNLIMITED) {
+    if (limit_bytes == YK_GRAPH_UNLIMITED_MEMORY) {
         yk_table_add(table, "none");
         return;
     }
@@ -46,10 +46,10 @@ static void add_memory(struct yk_table *table, int64_t peak_bytes, int64_t limit
 }
 
 static void add_device(struct yk_table *table, const struct yk_schedule *schedule, int32_t device,
-                       const struct yk_schedule_device_figures *figures)
+                       const struct yk_schedule_device_stats *figures)
 {
     const struct yk_graph *graph = schedule->graph;
-    char text[YK_NUMBER_SIZE];
+    char text[YK_NUMBER_BUFFER_SIZE];
     yk_table_add(table, "%s", graph->devices[device].name);
     yk_label_count(figures->tasks, text);
     yk_table_add(table, "%s", text);
@@ -65,7 +65,7 @@ static void add_device(struct yk_table *table, const struct yk_schedule *schedul
 }
 
 static yk_status write_table(const struct yk_schedule *schedule,
-                             const struct yk_schedule_device_figures *figures, struct yk_text *out)
+                             const struct yk_schedule_device_stats *figures, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"device", YK_TABLE_LEFT}, {"tasks", YK_TABLE_RIGHT}, {"busy", YK_TABLE_RIGHT},
@@ -87,10 +87,11 @@ static yk_status write_table(const struct yk_schedule *schedule,
     return status;
 }
 
-yk_status yk_schedule_report_summary(const struct yk_schedule_report *report, struct yk_text *out)
+yk_status yk_schedule_report_write_summary(const struct yk_schedule_report *report,
+                                           struct yk_text *out)
 {
     struct yk_arena *arena = NULL;
-    struct yk_schedule_device_figures *figures = NULL;
+    struct yk_schedule_device_stats *figures = NULL;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_schedule_describe_devices(report->schedule, arena, &figures);
     if (status == YK_OK) {
@@ -110,20 +111,23 @@ static void add_json_task(const struct yk_schedule *schedule, int32_t task,
     yk_json_write_begin_object(json, NULL);
     yk_json_write_string(json, "name", graph->tasks[task].name);
     yk_json_write_string(json, "device", graph->devices[schedule->devices[task]].name);
-    yk_json_write_number(json, "start", yk_graph_time(graph, schedule->starts[task]));
-    yk_json_write_number(json, "finish", yk_graph_time(graph, schedule->finishes[task]));
+    yk_json_write_number(json, "start", yk_graph_ticks_to_time(graph, schedule->starts[task]));
+    yk_json_write_number(json, "finish", yk_graph_ticks_to_time(graph, schedule->finishes[task]));
     yk_json_write_end_object(json);
 }
 
-yk_status yk_schedule_report_json(const struct yk_schedule_report *report, struct yk_text *out)
+yk_status yk_schedule_report_write_json(const struct yk_schedule_report *report,
+                                        struct yk_text *out)
 {
     const struct yk_schedule *schedule = report->schedule;
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", 1);
     yk_json_write_string(&json, "algorithm", report->algorithm);
-    yk_json_write_number(&json, "makespan", yk_graph_time(schedule->graph, schedule->makespan));
-    yk_json_write_number(&json, "lower_bound", yk_graph_time(schedule->graph, report->lower_bound));
+    yk_json_write_number(&json, "makespan",
+                         yk_graph_ticks_to_time(schedule->graph, schedule->makespan));
+    yk_json_write_number(&json, "lower_bound",
+                         yk_graph_ticks_to_time(schedule->graph, report->lower_bound));
     yk_json_write_begin_array(&json, "tasks");
     for (int32_t i = 0; i < schedule->graph->task_count; i++) {
         add_json_task(schedule, i, &json);
@@ -146,8 +150,8 @@ static yk_status add_tasks(const struct yk_schedule *schedule, struct yk_trace *
             .rank = schedule->devices[i],
             .lane = YK_LANE_COMPUTE,
             .op = graph->tasks[i].name,
-            .start_s = yk_graph_time(graph, schedule->starts[i]),
-            .end_s = yk_graph_time(graph, schedule->finishes[i]),
+            .start_s = yk_graph_ticks_to_time(graph, schedule->starts[i]),
+            .end_s = yk_graph_ticks_to_time(graph, schedule->finishes[i]),
         };
         YK_TRY(yk_trace_add_event(trace, &event, &events[i]));
     }
@@ -183,7 +187,8 @@ static yk_status fill(const struct yk_schedule *schedule, struct yk_arena *arena
     return add_transfers(schedule, trace, events);
 }
 
-yk_status yk_schedule_report_trace(const struct yk_schedule_report *report, struct yk_trace **out)
+yk_status yk_schedule_report_make_trace(const struct yk_schedule_report *report,
+                                        struct yk_trace **out)
 {
     struct yk_arena *arena = NULL;
     struct yk_trace *trace = NULL;
@@ -200,11 +205,12 @@ fail:
     return status;
 }
 
-yk_status yk_schedule_report_chrome(const struct yk_schedule_report *report, struct yk_text *out)
+yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report *report,
+                                                struct yk_text *out)
 {
     struct yk_trace *trace = NULL;
-    YK_TRY(yk_schedule_report_trace(report, &trace));
-    const yk_status status = yk_chrome_write(trace, out);
+    YK_TRY(yk_schedule_report_make_trace(report, &trace));
+    const yk_status status = yk_chrome_trace_write(trace, out);
     yk_trace_destroy(trace);
     return status;
 }
@@ -216,16 +222,17 @@ static yk_status draw(const struct yk_schedule_report *report, struct yk_arena *
 {
     struct yk_gantt_options options = {.lower_bound = report->lower_bound, .kinds = report->kinds};
     struct yk_text title = {0};
-    struct yk_lanes lanes;
+    struct yk_time_chart lanes;
     yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);
-    YK_TRY(yk_text_move(&title, arena, &options.title));
-    YK_TRY(yk_gantt_make(report->schedule, &options, arena, &lanes));
-    yk_lanes_draw(&lanes, (struct yk_figure){.width = SVG_WIDTH, .standalone = true, .out = out});
+    YK_TRY(yk_text_move_to_arena(&title, arena, &options.title));
+    YK_TRY(yk_gantt_make_time_chart(report->schedule, &options, arena, &lanes));
+    yk_time_chart_draw(&lanes,
+                       (struct yk_figure){.width = SVG_WIDTH, .standalone = true, .out = out});
     return yk_text_status(out);
 }
 
-yk_status yk_schedule_report_svg(const struct yk_schedule_report *report, struct yk_text *out)
+yk_status yk_schedule_report_write_svg(const struct yk_schedule_report *report, struct yk_text *out)
 {
-    YK_TRY_IN_ARENA(arena, draw(report, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, draw(report, arena, out));
     return YK_OK;
 }

@@ -22,25 +22,25 @@ struct yk_schedule_report {
 
 /* A sentence with makespan, lower bound and gap, then a table of devices: tasks, busy and idle
  * time, peak memory. */
-yk_status yk_schedule_report_summary(const struct yk_schedule_report *report,
-                                     struct yk_text *out) YK_MUST_USE;
-yk_status yk_schedule_report_json(const struct yk_schedule_report *report,
-                                  struct yk_text *out) YK_MUST_USE;
-yk_status yk_schedule_report_page(const struct yk_schedule_report *report,
-                                  struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_report_write_summary(const struct yk_schedule_report *report,
+                                           struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_report_write_json(const struct yk_schedule_report *report,
+                                        struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_page_write(const struct yk_schedule_report *report,
+                                 struct yk_text *out) YK_MUST_USE;
 
 /* The Gantt chart as an SVG file. */
-yk_status yk_schedule_report_svg(const struct yk_schedule_report *report,
-                                 struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_report_write_svg(const struct yk_schedule_report *report,
+                                       struct yk_text *out) YK_MUST_USE;
 
 /* The trace has a rank for every device, an event for every task, and a flow for every transfer.
  * One unit of the graph's time is one second. The caller destroys it. */
-yk_status yk_schedule_report_trace(const struct yk_schedule_report *report,
-                                   struct yk_trace **out) YK_MUST_USE;
+yk_status yk_schedule_report_make_trace(const struct yk_schedule_report *report,
+                                        struct yk_trace **out) YK_MUST_USE;
 
 /* The same trace as Chrome trace events. */
-yk_status yk_schedule_report_chrome(const struct yk_schedule_report *report,
-                                    struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report *report,
+                                                struct yk_text *out) YK_MUST_USE;
 
 /* ---- phrases and figures (describe.c) ---- */
 
@@ -50,9 +50,9 @@ void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk
 
 /* Why `task` does not start earlier: "waits for data of 4 from P2, which arrives at 27". */
 void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
-                               const struct yk_wait *wait, struct yk_text *out);
+                               const struct yk_task_wait *wait, struct yk_text *out);
 
-struct yk_schedule_device_figures {
+struct yk_schedule_device_stats {
     int32_t tasks;
     int64_t busy;       /* ticks */
     int64_t peak_bytes; /* 0 if no device of the graph has a memory limit */
@@ -60,6 +60,6 @@ struct yk_schedule_device_figures {
 
 /* One entry for each device, in the arena. */
 yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
-                                       struct yk_schedule_device_figures **out) YK_MUST_USE;
+                                       struct yk_schedule_device_stats **out) YK_MUST_USE;
 
 #endif

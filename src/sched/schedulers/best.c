@@ -7,28 +7,30 @@
  * that runs on a device that is slow at it takes time that other tasks could use better.
  */
 #include "base/clock.h"
-#include "sched/bound/bound.h"
+#include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
-#include "sched/schedulers/list.h"
+#include "sched/schedulers/list_scheduler.h"
 #include "sched/task_rank.h"
 
-static struct yk_draft_slot choose_with_penalty(struct yk_draft *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *draft, void *state,
+                                                   int32_t task)
 {
     const double penalty = *(const double *)state;
     const struct yk_graph *graph = draft->graph;
-    const int64_t *ready = yk_draft_ready_times(draft, task);
-    struct yk_draft_slot best = {YK_DRAFT_NO_DEVICE, 0, 0};
+    const int64_t *ready = yk_schedule_builder_ready_times(draft, task);
+    struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
     double min = INFINITY;
     for (int32_t p = 0; p < graph->device_count; p++) {
-        if (!yk_draft_allows(draft, task, p)) {
+        if (!yk_schedule_builder_allows_device(draft, task, p)) {
             continue;
         }
-        const double extra = penalty * (double)yk_graph_cost(graph, task, p);
-        if ((double)(ready[p] + yk_graph_cost(graph, task, p)) + extra >= min) {
+        const double extra = penalty * (double)yk_graph_task_cost(graph, task, p);
+        if ((double)(ready[p] + yk_graph_task_cost(graph, task, p)) + extra >= min) {
             continue;
         }
-        const struct yk_draft_slot slot = yk_draft_slot_on(draft, task, p, ready[p]);
+        const struct yk_schedule_slot slot =
+            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
         if ((double)slot.finish + extra < min) {
             min = (double)slot.finish + extra;
             best = slot;
@@ -37,7 +39,7 @@ static struct yk_draft_slot choose_with_penalty(struct yk_draft *draft, void *st
     return best;
 }
 
-static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
 {
     (void)state; /* the penalty itself, set by run_heft_with_penalty */
     yk_task_rank_upward(draft->graph, false, priorities);
@@ -47,8 +49,9 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
 static yk_status run_heft_with_penalty(double penalty, const struct yk_scheduler_options *options,
                                        struct yk_schedule *schedule)
 {
-    static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose_with_penalty};
-    return yk_list_run_rule(&rule, "heft, with thrift", &penalty, options, schedule);
+    static const struct yk_list_scheduler_rule rule = {.prepare = prepare,
+                                                       .choose = choose_with_penalty};
+    return yk_list_scheduler_run_rule(&rule, "heft, with thrift", &penalty, options, schedule);
 }
 
 static const struct yk_scheduler *const fast_schedulers[] = {
@@ -122,7 +125,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
     const yk_status status = run_contest(&contest);
     yk_schedule_destroy(contest.trial);
     YK_TRY(status);
-    YK_TRY(yk_bound_compute(schedule->graph, &bound));
+    YK_TRY(yk_makespan_bound_compute(schedule->graph, &bound));
     const double left_s = options->budget_s - (yk_clock_now_s() - contest.begin_s);
     return yk_anneal_run(options, left_s, bound, schedule);
 }

@@ -4,22 +4,22 @@
  * total cost for them. The other tasks go to the device with the earliest finish.
  */
 #include "sched/scheduler.h"
-#include "sched/schedulers/list.h"
+#include "sched/schedulers/list_scheduler.h"
 #include "sched/task_rank.h"
 
 struct path {
     bool *contains; /* (n) */
-    int32_t device; /* YK_DRAFT_NO_DEVICE when no device can run all of it */
+    int32_t device; /* YK_SCHEDULE_NO_DEVICE when no device can run all of it */
 };
 
 /* From `task` along the edge that gives it its upward rank; -1 at the end of the path. */
 static int32_t next_on_path(const struct yk_graph *graph, const int64_t *upward, int32_t task)
 {
-    const int64_t rest = upward[task] - yk_task_rank_cost(graph, task);
+    const int64_t rest = upward[task] - yk_task_rank_mean_cost(graph, task);
     int32_t next = -1;
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
-        if (yk_task_rank_transfer(graph, edge) + upward[edge->to] == rest &&
+        if (yk_task_rank_mean_transfer(graph, edge) + upward[edge->to] == rest &&
             (next < 0 || edge->to < next)) {
             next = edge->to;
         }
@@ -37,21 +37,21 @@ static void find_path(const struct yk_graph *graph, const int64_t *upward, struc
     for (int32_t step = task; step >= 0; step = next_on_path(graph, upward, step)) {
         path->contains[step] = true;
         for (int32_t p = 0; p < graph->device_count; p++) {
-            const int64_t cost = yk_graph_cost(graph, step, p);
-            const bool never = cost == YK_GRAPH_NEVER || sums[p] == YK_GRAPH_NEVER;
-            sums[p] = never ? YK_GRAPH_NEVER : sums[p] + cost;
+            const int64_t cost = yk_graph_task_cost(graph, step, p);
+            const bool never = cost == YK_GRAPH_INFINITE_COST || sums[p] == YK_GRAPH_INFINITE_COST;
+            sums[p] = never ? YK_GRAPH_INFINITE_COST : sums[p] + cost;
         }
     }
-    path->device = YK_DRAFT_NO_DEVICE;
+    path->device = YK_SCHEDULE_NO_DEVICE;
     for (int32_t p = 0; p < graph->device_count; p++) {
-        if (sums[p] != YK_GRAPH_NEVER &&
-            (path->device == YK_DRAFT_NO_DEVICE || sums[p] < sums[path->device])) {
+        if (sums[p] != YK_GRAPH_INFINITE_COST &&
+            (path->device == YK_SCHEDULE_NO_DEVICE || sums[p] < sums[path->device])) {
             path->device = p;
         }
     }
 }
 
-static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
 {
     const struct yk_graph *graph = draft->graph;
     int64_t *upward = NULL;
@@ -71,22 +71,22 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
     return YK_OK;
 }
 
-static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
 {
     const struct path *path = state;
-    if (path->contains[task] && path->device != YK_DRAFT_NO_DEVICE &&
-        yk_draft_allows(draft, task, path->device)) {
-        const int64_t *ready = yk_draft_ready_times(draft, task);
-        return yk_draft_slot_on(draft, task, path->device, ready[path->device]);
+    if (path->contains[task] && path->device != YK_SCHEDULE_NO_DEVICE &&
+        yk_schedule_builder_allows_device(draft, task, path->device)) {
+        const int64_t *ready = yk_schedule_builder_ready_times(draft, task);
+        return yk_schedule_builder_slot_on_device(draft, task, path->device, ready[path->device]);
     }
-    return yk_draft_best_slot(draft, task);
+    return yk_schedule_builder_earliest_slot(draft, task);
 }
 
-static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
+static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_cpop = {
     .name = "cpop",
     .summary = "the critical path on one device, the rest where it ends first",
-    .run = yk_list_run,
+    .run = yk_list_scheduler_run,
     .rule = &rule,
 };

@@ -15,10 +15,10 @@
  * wait for memory. So the result may have a gap even if the search is complete.
  */
 #include "base/clock.h"
-#include "sched/bound/bound.h"
+#include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
-#include "sched/search/partial.h"
+#include "sched/search/partial_schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ enum {
 
 struct search {
     const struct yk_scheduler_options *options;
-    struct yk_partial *partial;
+    struct yk_partial_schedule *partial;
     struct yk_schedule *best;
     struct yk_schedule *found; /* scratch: the completed schedule */
     int64_t most_nodes;        /* 0: search until the deadline */
@@ -54,10 +54,10 @@ static void leave_open(struct search *search, int64_t bound)
  */
 static yk_status keep(struct search *search)
 {
-    const struct yk_partial *partial = search->partial;
+    const struct yk_partial_schedule *partial = search->partial;
     struct yk_schedule *found = search->found;
     yk_schedule_fill(found, partial->order, partial->devices, partial->starts, partial->finishes);
-    found->makespan = yk_partial_makespan(partial);
+    found->makespan = yk_partial_schedule_makespan(partial);
     const yk_status status = yk_schedule_memory_check(found);
     if (status == YK_OK) {
         found->lower_bound = search->best->lower_bound;
@@ -86,18 +86,18 @@ static bool budget_is_over(struct search *search)
 /* Follows every branch from here; `bound` holds for all of them. */
 static yk_status follow(struct search *search, int64_t bound)
 {
-    struct yk_partial *partial = search->partial;
+    struct yk_partial_schedule *partial = search->partial;
     const int32_t left = partial->graph->task_count - partial->placed;
     if (left == 0) {
         return keep(search);
     }
-    struct yk_partial_step *steps =
+    struct yk_partial_schedule_step *steps =
         calloc((size_t)left * (size_t)partial->graph->device_count, sizeof *steps);
     if (!steps) {
         return yk_fail_out_of_memory();
     }
     yk_status status = YK_OK;
-    const int32_t count = yk_partial_list_steps(partial, search->best->makespan, steps);
+    const int32_t count = yk_partial_schedule_list_steps(partial, search->best->makespan, steps);
     if (partial->timed_out) {
         search->over = true;
         leave_open(search, bound);
@@ -108,9 +108,9 @@ static yk_status follow(struct search *search, int64_t bound)
             leave_open(search, steps[i].bound); /* the least: they are sorted */
             break;
         }
-        yk_partial_place(partial, &steps[i]);
-        status = yk_partial_is_dominated(partial) ? YK_OK : follow(search, steps[i].bound);
-        yk_partial_undo(partial, &steps[i]);
+        yk_partial_schedule_place(partial, &steps[i]);
+        status = yk_partial_schedule_is_dominated(partial) ? YK_OK : follow(search, steps[i].bound);
+        yk_partial_schedule_undo(partial, &steps[i]);
         if (status != YK_OK) {
             break;
         }
@@ -153,8 +153,9 @@ static yk_status branch_and_bound(const struct yk_scheduler_options *options, do
     struct yk_arena *arena = NULL;
     yk_status status = YK_OK;
     YK_TRY(yk_arena_create(&arena));
-    YK_TRY_GOTO(yk_partial_create(schedule->graph, options->moves > 0 ? options->moves : INT64_MAX,
-                                  arena, &search.partial),
+    YK_TRY_GOTO(yk_partial_schedule_create(schedule->graph,
+                                           options->moves > 0 ? options->moves : INT64_MAX, arena,
+                                           &search.partial),
                 done);
     YK_TRY_GOTO(yk_schedule_create(schedule->graph, &search.found), done);
     search.partial->deadline_s = options->moves > 0 ? 0 : begin_s + options->budget_s / 2;
@@ -194,7 +195,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
     if (first == YK_ERROR_NO_FIT) {
         schedule->makespan = NO_SCHEDULE;
     }
-    YK_TRY(yk_bound_compute(schedule->graph, &schedule->lower_bound));
+    YK_TRY(yk_makespan_bound_compute(schedule->graph, &schedule->lower_bound));
     if (schedule->makespan > schedule->lower_bound && schedule->graph->task_count <= MAX_TASKS) {
         YK_TRY(branch_and_bound(options, begin_s, schedule));
     }

@@ -3,27 +3,27 @@
  * its upward rank. Each task goes to the device with the earliest finish, possibly in a gap.
  */
 #include "sched/scheduler.h"
-#include "sched/schedulers/list.h"
+#include "sched/schedulers/list_scheduler.h"
 #include "sched/task_rank.h"
 
-static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
 {
     (void)state;
     yk_task_rank_upward(draft->graph, false, priorities);
     return YK_OK;
 }
 
-static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
 {
     (void)state;
-    return yk_draft_best_slot(draft, task);
+    return yk_schedule_builder_earliest_slot(draft, task);
 }
 
-static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
+static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_heft = {
     .name = "heft",
     .summary = "by upward rank, each task where it ends first",
-    .run = yk_list_run,
+    .run = yk_list_scheduler_run,
     .rule = &rule,
 };

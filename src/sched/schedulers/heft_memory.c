@@ -10,8 +10,8 @@
 #include "base/number.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
-#include "sched/timeline/draft.h"
-#include "sched/timeline/memory_fit.h"
+#include "sched/timeline/memory_aware_builder.h"
+#include "sched/timeline/schedule_builder.h"
 
 #include <stdlib.h>
 
@@ -21,11 +21,11 @@ enum {
 };
 
 struct attempts {
-    struct yk_draft *draft;
-    struct yk_memory_fit *fit;
+    struct yk_schedule_builder *draft;
+    struct yk_memory_aware_builder *fit;
     struct yk_schedule *best; /* makespan 0 until one was found */
     int32_t *orders[ORDER_COUNT];
-    int32_t *packed; /* (groups) the device for each, or YK_DRAFT_NO_DEVICE for any */
+    int32_t *packed; /* (groups) the device for each, or YK_SCHEDULE_NO_DEVICE for any */
     bool found;
     const struct yk_scheduler_options *options;
 };
@@ -40,10 +40,10 @@ static yk_status make_orders(struct attempts *attempts)
         YK_TRY_NEW(arena, attempts->orders[i], graph->task_count);
     }
     yk_task_rank_upward(graph, false, ranks);
-    YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[0]));
+    YK_TRY(yk_task_rank_priority_order(graph, ranks, attempts->orders[0]));
     yk_task_rank_upward(graph, true, ranks);
-    YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[1]));
-    return yk_task_rank_depth_first(graph, attempts->orders[2]);
+    YK_TRY(yk_task_rank_priority_order(graph, ranks, attempts->orders[1]));
+    return yk_task_rank_depth_first_order(graph, attempts->orders[2]);
 }
 
 struct packing {
@@ -86,36 +86,38 @@ static yk_status pack_groups(struct attempts *attempts)
     qsort(packings, (size_t)graph->group_count, sizeof *packings, by_falling_bytes);
     for (int32_t k = 0; k < graph->group_count; k++) {
         const struct packing *packing = &packings[k];
-        int32_t widest = YK_DRAFT_NO_DEVICE;
+        int32_t widest = YK_SCHEDULE_NO_DEVICE;
         int64_t widest_room = 0;
         for (int32_t p = 0; packing->member >= 0 && p < graph->device_count; p++) {
             const int64_t left =
                 room[p] - yk_group_devices_added_bytes(&groups, packing->member, p);
-            if (yk_graph_can_run(graph, packing->member, p) &&
-                (widest == YK_DRAFT_NO_DEVICE || left > widest_room)) {
+            if (yk_graph_task_can_run_on(graph, packing->member, p) &&
+                (widest == YK_SCHEDULE_NO_DEVICE || left > widest_room)) {
                 widest = p;
                 widest_room = left;
             }
         }
         attempts->packed[packing->group] = widest;
-        if (widest != YK_DRAFT_NO_DEVICE) {
+        if (widest != YK_SCHEDULE_NO_DEVICE) {
             room[widest] = widest_room;
-            yk_group_devices_assign(&groups, packing->member, widest);
+            yk_group_devices_add_task(&groups, packing->member, widest);
         }
     }
     return YK_OK;
 }
 
-static struct yk_draft_slot choose(struct attempts *attempts, const int32_t *packed, int32_t task)
+static struct yk_schedule_slot choose(struct attempts *attempts, const int32_t *packed,
+                                      int32_t task)
 {
     const int32_t group = attempts->draft->graph->tasks[task].group;
-    if (!packed || group == YK_GRAPH_NO_GROUP || packed[group] == YK_DRAFT_NO_DEVICE) {
-        return yk_memory_fit_best_slot(attempts->fit, task);
+    if (!packed || group == YK_GRAPH_NO_GROUP || packed[group] == YK_SCHEDULE_NO_DEVICE) {
+        return yk_memory_aware_builder_earliest_slot(attempts->fit, task);
     }
-    const int64_t *ready = yk_draft_ready_times(attempts->draft, task);
-    struct yk_draft_slot slot;
-    if (!yk_memory_fit_slot_on(attempts->fit, task, packed[group], ready[packed[group]], &slot)) {
-        slot.device = YK_DRAFT_NO_DEVICE;
+    const int64_t *ready = yk_schedule_builder_ready_times(attempts->draft, task);
+    struct yk_schedule_slot slot;
+    if (!yk_memory_aware_builder_slot_on_device(attempts->fit, task, packed[group],
+                                                ready[packed[group]], &slot)) {
+        slot.device = YK_SCHEDULE_NO_DEVICE;
     }
     return slot;
 }
@@ -124,16 +126,16 @@ static struct yk_draft_slot choose(struct attempts *attempts, const int32_t *pac
 static yk_status attempt(struct attempts *attempts, const int32_t *order, const int32_t *packed)
 {
     const int32_t n = attempts->draft->graph->task_count;
-    yk_memory_fit_clear(attempts->fit);
+    yk_memory_aware_builder_clear(attempts->fit);
     for (int32_t k = 0; k < n; k++) {
-        const struct yk_draft_slot slot = choose(attempts, packed, order[k]);
-        if (slot.device == YK_DRAFT_NO_DEVICE) {
-            return yk_memory_fit_explain(attempts->fit, order[k]);
+        const struct yk_schedule_slot slot = choose(attempts, packed, order[k]);
+        if (slot.device == YK_SCHEDULE_NO_DEVICE) {
+            return yk_memory_aware_builder_fail_no_slot(attempts->fit, order[k]);
         }
-        yk_memory_fit_place(attempts->fit, order[k], slot);
-        yk_scheduler_report(attempts->options, "heft-memory", k, n);
+        yk_memory_aware_builder_place(attempts->fit, order[k], slot);
+        yk_scheduler_report_progress(attempts->options, "heft-memory", k, n);
     }
-    yk_draft_finish(attempts->draft);
+    yk_schedule_builder_finish(attempts->draft);
     const struct yk_schedule *schedule = attempts->draft->schedule;
     if (!attempts->found || schedule->makespan < attempts->best->makespan) {
         yk_schedule_copy(schedule, attempts->best);
@@ -174,11 +176,11 @@ static yk_status run(const struct yk_scheduler *scheduler,
     YK_TRY(yk_schedule_create(schedule->graph, &trial));
     struct attempts attempts = {.best = schedule, .options = options};
     yk_status status = YK_OK;
-    YK_TRY_GOTO(yk_draft_create(trial, &attempts.draft), done);
-    YK_TRY_GOTO(yk_memory_fit_create(attempts.draft, &attempts.fit), done);
+    YK_TRY_GOTO(yk_schedule_builder_create(trial, &attempts.draft), done);
+    YK_TRY_GOTO(yk_memory_aware_builder_create(attempts.draft, &attempts.fit), done);
     status = try_all(&attempts);
 done:
-    yk_draft_destroy(attempts.draft);
+    yk_schedule_builder_destroy(attempts.draft);
     yk_schedule_destroy(trial);
     return status;
 }

@@ -8,7 +8,7 @@
  * it. If a child is also a child of a sibling, all its inputs are visited.
  */
 #include "sched/scheduler.h"
-#include "sched/schedulers/list.h"
+#include "sched/schedulers/list_scheduler.h"
 #include "sched/task_rank.h"
 
 #include <string.h>
@@ -99,43 +99,44 @@ static void find_siblings(const struct yk_graph *graph, struct families *familie
 }
 
 /* When the inputs of a child are on each device, the task being tried included. */
-static const int64_t *child_ready(struct yk_draft *draft, const struct families *families,
-                                  const struct child *child, struct yk_draft_slot slot)
+static const int64_t *child_ready(struct yk_schedule_builder *draft,
+                                  const struct families *families, const struct child *child,
+                                  struct yk_schedule_slot slot)
 {
     const struct yk_graph *graph = draft->graph;
     const int32_t P = graph->device_count;
     if (child->has_sibling) {
-        return yk_draft_ready_times(draft, child->task);
+        return yk_schedule_builder_ready_times(draft, child->task);
     }
     const struct yk_graph_edge *edge = &graph->edges[child->edge];
-    const struct yk_graph_input input = {edge->cost, edge->from, child->edge};
+    const struct yk_graph_incoming_edge input = {edge->cost, edge->from, child->edge};
     memcpy(families->child_ready, &families->rows[(int64_t)child->task * P],
            (size_t)P * sizeof *families->child_ready);
-    yk_draft_add_input(graph, &input, slot.device, slot.finish, families->child_ready);
+    yk_schedule_builder_add_input(graph, &input, slot.device, slot.finish, families->child_ready);
     return families->child_ready;
 }
 
 /* The last finish of the children of `task` when it takes `slot`; its own when it has none. */
-static int64_t try_slot(struct yk_draft *draft, const struct families *families, int32_t task,
-                        struct yk_draft_slot slot)
+static int64_t try_slot(struct yk_schedule_builder *draft, const struct families *families,
+                        int32_t task, struct yk_schedule_slot slot)
 {
     const struct child *children = &families->children[families->first[task]];
     int64_t last = slot.finish;
-    yk_draft_place(draft, task, slot);
+    yk_schedule_builder_place(draft, task, slot);
     for (int32_t c = 0; c < families->count[task]; c++) {
         const int64_t *ready = child_ready(draft, families, &children[c], slot);
-        const struct yk_draft_slot child_slot =
-            yk_draft_best_slot_from(draft, children[c].task, ready);
-        yk_draft_place(draft, children[c].task, child_slot);
+        const struct yk_schedule_slot child_slot =
+            yk_schedule_builder_earliest_slot_from(draft, children[c].task, ready);
+        yk_schedule_builder_place(draft, children[c].task, child_slot);
         last = child_slot.finish > last ? child_slot.finish : last;
     }
     for (int32_t placed = families->count[task] + 1; placed > 0; placed--) {
-        yk_draft_undo(draft);
+        yk_schedule_builder_undo(draft);
     }
     return last;
 }
 
-static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
 {
     const struct yk_graph *graph = draft->graph;
     const int32_t n = graph->task_count;
@@ -151,7 +152,7 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
     YK_TRY_NEW(draft->arena, marks, n);
     families->first = graph->out_first;
     yk_task_rank_upward(graph, false, priorities);
-    YK_TRY(yk_task_rank_order(graph, priorities, order));
+    YK_TRY(yk_task_rank_priority_order(graph, priorities, order));
     list_children(graph, order, families);
     memset(marks, 0xff, (size_t)n * sizeof *marks);
     for (int32_t i = 0; i < n; i++) {
@@ -163,28 +164,29 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
 
 /* The task is placed for good: its children may count on it. */
 static void update_children(const struct yk_graph *graph, const struct families *families,
-                            int32_t task, struct yk_draft_slot slot)
+                            int32_t task, struct yk_schedule_slot slot)
 {
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
-        const struct yk_graph_input input = {edge->cost, edge->from, e};
-        yk_draft_add_input(graph, &input, slot.device, slot.finish,
-                           &families->rows[(int64_t)edge->to * graph->device_count]);
+        const struct yk_graph_incoming_edge input = {edge->cost, edge->from, e};
+        yk_schedule_builder_add_input(graph, &input, slot.device, slot.finish,
+                                      &families->rows[(int64_t)edge->to * graph->device_count]);
     }
 }
 
-static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
 {
     const struct families *families = state;
     const int32_t P = draft->graph->device_count;
     const int64_t *ready = &families->rows[(int64_t)task * P];
-    struct yk_draft_slot best = {YK_DRAFT_NO_DEVICE, 0, 0};
+    struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
     int64_t best_last = INT64_MAX;
     for (int32_t p = 0; p < P; p++) {
-        if (!yk_draft_allows(draft, task, p)) {
+        if (!yk_schedule_builder_allows_device(draft, task, p)) {
             continue;
         }
-        const struct yk_draft_slot slot = yk_draft_slot_on(draft, task, p, ready[p]);
+        const struct yk_schedule_slot slot =
+            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
         const int64_t last = try_slot(draft, families, task, slot);
         if (last < best_last || (last == best_last && slot.finish < best.finish)) {
             best = slot;
@@ -195,11 +197,11 @@ static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t 
     return best;
 }
 
-static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
+static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_lookahead = {
     .name = "lookahead",
     .summary = "heft, looking one level of children ahead",
-    .run = yk_list_run,
+    .run = yk_list_scheduler_run,
     .rule = &rule,
 };

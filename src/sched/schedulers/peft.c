@@ -5,7 +5,7 @@
  * finish and table entry.
  */
 #include "sched/scheduler.h"
-#include "sched/schedulers/list.h"
+#include "sched/schedulers/list_scheduler.h"
 
 /* The minimum over all devices q of the transfer to q, the cost of `next` on q, and the time after
  * it.
@@ -15,11 +15,11 @@ static int64_t best_continuation(const struct yk_graph *graph, const int64_t *ta
 {
     int64_t best = INT64_MAX;
     for (int32_t q = 0; q < graph->device_count; q++) {
-        if (!yk_graph_can_run(graph, next, q)) {
+        if (!yk_graph_task_can_run_on(graph, next, q)) {
             continue;
         }
         const int64_t time = table[(int64_t)next * graph->device_count + q] +
-                             yk_graph_cost(graph, next, q) + (q == device ? 0 : transfer);
+                             yk_graph_task_cost(graph, next, q) + (q == device ? 0 : transfer);
         best = time < best ? time : best;
     }
     return best;
@@ -34,7 +34,7 @@ static void fill_table(const struct yk_graph *graph, int64_t *table)
         int64_t *row = &table[(int64_t)task * P];
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             const struct yk_graph_edge *edge = &graph->edges[e];
-            const int64_t transfer = yk_graph_mean_transfer(graph, edge);
+            const int64_t transfer = yk_graph_mean_transfer_ticks(graph, edge);
             for (int32_t p = 0; p < P; p++) {
                 const int64_t time = best_continuation(graph, table, edge->to, transfer, p);
                 row[p] = time > row[p] ? time : row[p];
@@ -43,7 +43,7 @@ static void fill_table(const struct yk_graph *graph, int64_t *table)
     }
 }
 
-static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
 {
     const int64_t P = draft->graph->device_count;
     int64_t *table = NULL;
@@ -58,18 +58,19 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
     return YK_OK;
 }
 
-static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
 {
     const int64_t *table = state;
     const int64_t *row = &table[(int64_t)task * draft->graph->device_count];
-    const int64_t *ready = yk_draft_ready_times(draft, task);
-    struct yk_draft_slot best = {YK_DRAFT_NO_DEVICE, 0, 0};
+    const int64_t *ready = yk_schedule_builder_ready_times(draft, task);
+    struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
     for (int32_t p = 0; p < draft->graph->device_count; p++) {
-        if (!yk_draft_allows(draft, task, p)) {
+        if (!yk_schedule_builder_allows_device(draft, task, p)) {
             continue;
         }
-        const struct yk_draft_slot slot = yk_draft_slot_on(draft, task, p, ready[p]);
-        if (best.device == YK_DRAFT_NO_DEVICE ||
+        const struct yk_schedule_slot slot =
+            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
+        if (best.device == YK_SCHEDULE_NO_DEVICE ||
             slot.finish + row[p] < best.finish + row[best.device]) {
             best = slot;
         }
@@ -77,11 +78,11 @@ static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t 
     return best;
 }
 
-static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
+static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_peft = {
     .name = "peft",
     .summary = "each task where its end plus the best future after it is least",
-    .run = yk_list_run,
+    .run = yk_list_scheduler_run,
     .rule = &rule,
 };

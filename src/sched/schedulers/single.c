@@ -3,17 +3,17 @@
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
-#include "sched/timeline/draft.h"
+#include "sched/timeline/schedule_builder.h"
 
-/* The time all tasks take on `device`, or YK_GRAPH_NEVER when it cannot run all of them. */
+/* The time all tasks take on `device`, or YK_GRAPH_INFINITE_COST when it cannot run all of them. */
 static int64_t total_cost(const struct yk_graph *graph, int32_t device)
 {
     int64_t sum = 0;
     for (int32_t i = 0; i < graph->task_count; i++) {
-        if (!yk_graph_can_run(graph, i, device)) {
-            return YK_GRAPH_NEVER;
+        if (!yk_graph_task_can_run_on(graph, i, device)) {
+            return YK_GRAPH_INFINITE_COST;
         }
-        sum += yk_graph_cost(graph, i, device);
+        sum += yk_graph_task_cost(graph, i, device);
     }
     return sum;
 }
@@ -26,7 +26,7 @@ static void place_all(struct yk_schedule *schedule, int32_t device)
         const int32_t task = schedule->order[k];
         schedule->devices[task] = device;
         schedule->starts[task] = time;
-        time += yk_graph_cost(schedule->graph, task, device);
+        time += yk_graph_task_cost(schedule->graph, task, device);
         schedule->finishes[task] = time;
     }
     schedule->makespan = time;
@@ -43,14 +43,14 @@ static yk_status run(const struct yk_scheduler *scheduler,
     for (int32_t p = 0; p < graph->device_count; p++) {
         sums[p] = total_cost(graph, p);
     }
-    YK_TRY(yk_task_rank_depth_first(graph, schedule->order));
+    YK_TRY(yk_task_rank_depth_first_order(graph, schedule->order));
     yk_status status = yk_fail(YK_ERROR_NO_FIT, "no single device can run every task");
     for (int32_t tries = 0; tries < graph->device_count; tries++) {
         int32_t fastest = 0;
         for (int32_t p = 1; p < graph->device_count; p++) {
             fastest = sums[p] < sums[fastest] ? p : fastest;
         }
-        if (sums[fastest] == YK_GRAPH_NEVER) {
+        if (sums[fastest] == YK_GRAPH_INFINITE_COST) {
             return status;
         }
         place_all(schedule, fastest);
@@ -58,7 +58,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
         if (status != YK_ERROR_NO_FIT) {
             return status;
         }
-        sums[fastest] = YK_GRAPH_NEVER;
+        sums[fastest] = YK_GRAPH_INFINITE_COST;
     }
     return status;
 }

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/random.h"
-#include "sched/search/solution.h"
+#include "sched/search/anneal_state.h"
 
 #include <assert.h>
 #include <math.h>
@@ -29,7 +29,7 @@ enum {
 };
 
 struct generator {
-    struct yk_solution *solution;
+    struct yk_anneal_state *solution;
     int32_t *path; /* (n) the tasks of the critical path, the last one first */
     int32_t path_length;
     bool path_known;
@@ -37,7 +37,7 @@ struct generator {
     int32_t *group_tasks; /* (tasks with a group) */
 };
 
-static yk_status make_generator(struct yk_solution *solution, struct generator *generator)
+static yk_status make_generator(struct yk_anneal_state *solution, struct generator *generator)
 {
     const struct yk_graph *graph = solution->graph;
     struct yk_arena *arena = solution->arena;
@@ -65,14 +65,15 @@ static yk_status make_generator(struct yk_solution *solution, struct generator *
 }
 
 /* The input whose data `task` started on as soon as it arrived, or NONE. */
-static int32_t critical_input(const struct yk_solution *solution, int32_t task)
+static int32_t critical_input(const struct yk_anneal_state *solution, int32_t task)
 {
     const struct yk_graph *graph = solution->graph;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int64_t arrival =
             solution->finishes[edge->from] +
-            yk_graph_delay(graph, edge, solution->devices[edge->from], solution->devices[task]);
+            yk_graph_edge_delay_ticks(graph, edge, solution->devices[edge->from],
+                                      solution->devices[task]);
         if (arrival == solution->starts[task]) {
             return edge->from;
         }
@@ -85,7 +86,7 @@ static int32_t critical_input(const struct yk_solution *solution, int32_t task)
  * length at one moment only those earlier in the order count, as is so for inputs: every step of
  * the path then goes back in time or in the order, and it ends.
  */
-static bool device_was_busy(const struct yk_solution *solution, int32_t task)
+static bool device_was_busy(const struct yk_anneal_state *solution, int32_t task)
 {
     const int32_t previous = solution->previous[task];
     return previous != NONE && solution->finishes[previous] == solution->starts[task] &&
@@ -95,7 +96,7 @@ static bool device_was_busy(const struct yk_solution *solution, int32_t task)
 
 static void find_path(struct generator *generator)
 {
-    const struct yk_solution *solution = generator->solution;
+    const struct yk_anneal_state *solution = generator->solution;
     int32_t task = 0;
     for (int32_t i = 1; i < solution->graph->task_count; i++) {
         task = solution->finishes[i] > solution->finishes[task] ? i : task;
@@ -124,7 +125,7 @@ static int32_t draw_task(struct generator *generator, struct yk_random *random)
 }
 
 /* The places `task` can have in the order: after its inputs and before what uses it. */
-static void find_room(const struct yk_solution *solution, int32_t task, int32_t *first,
+static void find_room(const struct yk_anneal_state *solution, int32_t task, int32_t *first,
                       int32_t *last)
 {
     const struct yk_graph *graph = solution->graph;
@@ -141,7 +142,7 @@ static void find_room(const struct yk_solution *solution, int32_t task, int32_t 
 }
 
 /* A device other than the present one: that of the input it waits for as often as any. */
-static bool draw_device(const struct yk_solution *solution, struct yk_random *random,
+static bool draw_device(const struct yk_anneal_state *solution, struct yk_random *random,
                         struct move *move)
 {
     const struct yk_graph *graph = solution->graph;
@@ -159,10 +160,10 @@ static bool draw_device(const struct yk_solution *solution, struct yk_random *ra
         device += device >= present ? 1 : 0;
     }
     move->device = device;
-    return yk_graph_can_run(graph, move->task, device);
+    return yk_graph_task_can_run_on(graph, move->task, device);
 }
 
-static void draw_place(const struct yk_solution *solution, struct yk_random *random,
+static void draw_place(const struct yk_anneal_state *solution, struct yk_random *random,
                        struct move *move)
 {
     int32_t first = 0;
@@ -191,7 +192,7 @@ static int32_t first_of_group(const struct generator *generator, int32_t group, 
 
 static bool propose(struct generator *generator, struct yk_random *random, struct move *out)
 {
-    const struct yk_solution *solution = generator->solution;
+    const struct yk_anneal_state *solution = generator->solution;
     const int32_t task = draw_task(generator, random);
     struct move move = {
         .task = task,
@@ -235,13 +236,13 @@ static void set_device(struct generator *generator, int32_t task, int32_t device
 static void apply(struct generator *generator, const struct move *move)
 {
     set_device(generator, move->task, move->device);
-    yk_solution_shift(generator->solution, move->task, move->place);
+    yk_anneal_state_move_task(generator->solution, move->task, move->place);
 }
 
 static void undo(struct generator *generator, const struct move *move)
 {
     set_device(generator, move->task, move->old_device);
-    yk_solution_shift(generator->solution, move->task, move->old_place);
+    yk_anneal_state_move_task(generator->solution, move->task, move->old_place);
 }
 
 enum {
@@ -323,7 +324,7 @@ static double count_cycles(const struct annealing *annealing, int32_t task_count
 }
 
 /* Tries one move; keeps it when it is no longer than chance allows at this temperature. */
-static bool step(struct generator *generator, struct yk_solution *solution,
+static bool step(struct generator *generator, struct yk_anneal_state *solution,
                  struct yk_random *random, double temperature)
 {
     struct move move;
@@ -332,8 +333,8 @@ static bool step(struct generator *generator, struct yk_solution *solution,
     }
     const double worse = temperature * yk_random_exponential(random);
     apply(generator, &move);
-    if (yk_solution_decode(solution, move.first_place, solution->makespan + (int64_t)worse) ==
-        YK_SOLUTION_NONE) {
+    if (yk_anneal_state_evaluate(solution, move.first_place, solution->makespan + (int64_t)worse) ==
+        YK_ANNEAL_STATE_REJECTED) {
         undo(generator, &move);
         return false;
     }
@@ -341,7 +342,7 @@ static bool step(struct generator *generator, struct yk_solution *solution,
 }
 
 /* What a task takes on average, where it is now: what a move changes is of that size. */
-static double find_mean_cost(const struct yk_solution *solution)
+static double find_mean_cost(const struct yk_anneal_state *solution)
 {
     double sum = 0;
     for (int32_t i = 0; i < solution->graph->task_count; i++) {
@@ -357,9 +358,9 @@ static int64_t count_moves_per_check(int32_t task_count)
 }
 
 /* Decodes the whole solution, after something else than a move changed it. */
-static void decode_anew(struct generator *generator, struct yk_solution *solution)
+static void decode_anew(struct generator *generator, struct yk_anneal_state *solution)
 {
-    (void)yk_solution_decode(solution, 0, YK_SOLUTION_NONE - 1);
+    (void)yk_anneal_state_evaluate(solution, 0, YK_ANNEAL_STATE_REJECTED - 1);
     generator->path_known = false;
 }
 
@@ -371,7 +372,7 @@ static void report(const struct chain *chain, double done)
     }
 }
 
-static yk_status search(struct chain *chain, struct yk_solution *solution,
+static yk_status search(struct chain *chain, struct yk_anneal_state *solution,
                         struct generator *generator)
 {
     struct annealing *annealing = chain->annealing;
@@ -391,18 +392,18 @@ static yk_status search(struct chain *chain, struct yk_solution *solution,
             report(chain, done);
             /* Every other cycle goes on from the best schedule, the others from where they are. */
             if ((int64_t)(done * annealing->cycles) > cycle && ++cycle % 2 == 1) {
-                YK_TRY(yk_solution_load(solution, chain->best));
+                YK_TRY(yk_anneal_state_load_schedule(solution, chain->best));
                 decode_anew(generator, solution);
             }
         }
         if (moves % moves_per_sort == 0 && !solution->graph->limited) {
-            YK_TRY(yk_solution_sort(solution));
+            YK_TRY(yk_anneal_state_sort_by_start(solution));
             decode_anew(generator, solution);
         }
         if (step(generator, solution, &random, temperature)) {
             generator->path_known = false;
             if (solution->makespan < chain->best->makespan) {
-                yk_solution_write(solution, chain->best);
+                yk_anneal_state_write_schedule(solution, chain->best);
             }
         }
     }
@@ -411,12 +412,12 @@ static yk_status search(struct chain *chain, struct yk_solution *solution,
 static void *run_chain(void *argument)
 {
     struct chain *chain = argument;
-    struct yk_solution *solution = NULL;
+    struct yk_anneal_state *solution = NULL;
     struct generator generator = {0};
-    yk_status status = yk_solution_create(chain->best, &solution);
+    yk_status status = yk_anneal_state_create(chain->best, &solution);
     YK_THEN(make_generator(solution, &generator));
     YK_THEN(search(chain, solution, &generator));
-    yk_solution_destroy(solution);
+    yk_anneal_state_destroy(solution);
     if (status != YK_OK) {
         /* The error message is stored in this thread, which is about to end. */
         snprintf(chain->message, sizeof chain->message, "%s", yk_status_message());

@@ -18,7 +18,7 @@ void yk_group_devices_clear(struct yk_group_devices *groups)
 {
     const struct yk_graph *graph = groups->graph;
     for (int32_t g = 0; g < graph->group_count; g++) {
-        groups->devices[g] = YK_GROUP_DEVICES_NONE;
+        groups->devices[g] = YK_GROUP_DEVICES_NO_DEVICE;
         groups->placed[g] = 0;
     }
     yk_number_fill(groups->users, (int64_t)graph->store_count * graph->device_count, 0);
@@ -28,12 +28,12 @@ void yk_group_devices_clear(struct yk_group_devices *groups)
 static int32_t *users_of(const struct yk_group_devices *groups, int32_t group, int32_t device)
 {
     const int32_t store = groups->graph->groups[group].store;
-    return store == YK_GRAPH_NO_STORE
+    return store == YK_GRAPH_NO_SHARED_STORE
                ? NULL
                : &groups->users[(int64_t)store * groups->graph->device_count + device];
 }
 
-void yk_group_devices_assign(struct yk_group_devices *groups, int32_t task, int32_t device)
+void yk_group_devices_add_task(struct yk_group_devices *groups, int32_t task, int32_t device)
 {
     const int32_t group = groups->graph->tasks[task].group;
     if (group == YK_GRAPH_NO_GROUP || groups->placed[group]++ > 0) {
@@ -46,13 +46,13 @@ void yk_group_devices_assign(struct yk_group_devices *groups, int32_t task, int3
     }
 }
 
-void yk_group_devices_remove(struct yk_group_devices *groups, int32_t task, int32_t device)
+void yk_group_devices_remove_task(struct yk_group_devices *groups, int32_t task, int32_t device)
 {
     const int32_t group = groups->graph->tasks[task].group;
     if (group == YK_GRAPH_NO_GROUP || --groups->placed[group] > 0) {
         return;
     }
-    groups->devices[group] = YK_GROUP_DEVICES_NONE;
+    groups->devices[group] = YK_GROUP_DEVICES_NO_DEVICE;
     int32_t *users = users_of(groups, group, device);
     if (users) {
         --*users;

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/precision.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "nn/weights/adapter_config.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/manifest.h"
@@ -26,7 +26,7 @@
 struct source {
     const char *path;
     bool own; /* written by yoke; else in Hugging Face format */
-    struct yk_manifest_share share;
+    struct yk_manifest_file_share share;
 };
 
 void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
@@ -40,8 +40,8 @@ void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
 static yk_status read_file(const char *folder, const char *name, struct yk_arena *arena,
                            const char **path, struct yk_text *out)
 {
-    YK_TRY(yk_folder_path(folder, name, arena, path));
-    return yk_file_read(*path, out);
+    YK_TRY(yk_folder_join_path(folder, name, arena, path));
+    return yk_file_read_document(*path, out);
 }
 
 /* Reads config.json. The config gets the name `model`. */
@@ -52,7 +52,8 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
     struct yk_text text = {0};
     const struct yk_model_config *read = NULL;
     struct yk_model_config *config = NULL;
-    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, checkpoint->arena, &path, &text);
+    yk_status status =
+        read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &path, &text);
     YK_THEN(
         yk_model_config_read(yk_text_chars(&text), text.length, path, checkpoint->arena, &read));
     yk_text_free(&text);
@@ -69,7 +70,7 @@ static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model
     const char *path = NULL;
     struct yk_text text = {0};
     yk_status status =
-        read_file(checkpoint->path, YK_CHECKPOINT_STATE, checkpoint->arena, &path, &text);
+        read_file(checkpoint->path, YK_CHECKPOINT_STATE_FILE, checkpoint->arena, &path, &text);
     if (status == YK_OK) {
         status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
                                           checkpoint, model);
@@ -94,11 +95,11 @@ static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *fo
  * because many commands need no tokenizer. */
 static yk_status read_other_tokenizer(struct yk_checkpoint *checkpoint, const char *folder)
 {
-    if (yk_folder_has(folder, YK_CHECKPOINT_VOCABULARY)) {
-        return read_tokenizer(checkpoint, folder, YK_CHECKPOINT_VOCABULARY);
+    if (yk_folder_contains(folder, YK_CHECKPOINT_VOCABULARY_FILE)) {
+        return read_tokenizer(checkpoint, folder, YK_CHECKPOINT_VOCABULARY_FILE);
     }
-    if (yk_folder_has(folder, YK_CHECKPOINT_TOKENIZER) &&
-        read_tokenizer(checkpoint, folder, YK_CHECKPOINT_TOKENIZER) != YK_OK) {
+    if (yk_folder_contains(folder, YK_CHECKPOINT_TOKENIZER_FILE) &&
+        read_tokenizer(checkpoint, folder, YK_CHECKPOINT_TOKENIZER_FILE) != YK_OK) {
         yk_log(YK_LOG_NOTE, "%s; text cannot be used with this model", yk_status_message());
     }
     return YK_OK;
@@ -118,11 +119,11 @@ static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source 
                        checkpoint->path);
     }
     checkpoint->shards = manifest.ranks;
-    if (yk_manifest_has(&manifest, YK_CHECKPOINT_TOKENIZER)) {
-        return read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_TOKENIZER);
+    if (yk_manifest_has_file(&manifest, YK_CHECKPOINT_TOKENIZER_FILE)) {
+        return read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_TOKENIZER_FILE);
     }
-    return yk_manifest_has(&manifest, YK_CHECKPOINT_VOCABULARY)
-               ? read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_VOCABULARY)
+    return yk_manifest_has_file(&manifest, YK_CHECKPOINT_VOCABULARY_FILE)
+               ? read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_VOCABULARY_FILE)
                : YK_OK;
 }
 
@@ -132,7 +133,8 @@ static yk_status read_dtype(struct yk_checkpoint *checkpoint, const char *folder
     const char *path = NULL;
     struct yk_text text = {0};
     struct yk_json *root = NULL;
-    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, checkpoint->arena, &path, &text);
+    yk_status status =
+        read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &path, &text);
     YK_THEN(yk_json_parse(yk_text_chars(&text), text.length, &root));
     if (status == YK_OK) {
         const struct yk_json *newer = yk_json_get(root, "dtype");
@@ -164,15 +166,15 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
     checkpoint->workload.lora_rank = adapter.rank;
     checkpoint->lora_alpha = adapter.alpha;
     checkpoint->base_model = adapter.base;
-    if (yk_folder_has(checkpoint->path, YK_CHECKPOINT_CONFIG)) {
+    if (yk_folder_contains(checkpoint->path, YK_CHECKPOINT_CONFIG_FILE)) {
         return open_model(checkpoint, checkpoint->path);
     }
     if (!adapter.base) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s/%s does not say what it adapts: \"base_model_name_or_path\" is missing",
-                       checkpoint->path, YK_CHECKPOINT_ADAPTER_CONFIG);
+                       checkpoint->path, YK_CHECKPOINT_ADAPTER_CONFIG_FILE);
     }
-    if (yk_folder_has(adapter.base, YK_CHECKPOINT_CONFIG)) {
+    if (yk_folder_contains(adapter.base, YK_CHECKPOINT_CONFIG_FILE)) {
         return open_model(checkpoint, adapter.base);
     }
     const yk_status status =
@@ -183,7 +185,7 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
 /* Opens a folder in Hugging Face format, which has no training state. */
 static yk_status open_other(struct yk_checkpoint *checkpoint)
 {
-    YK_TRY(yk_checkpoint_folder_is_adapter(checkpoint->path)
+    YK_TRY(yk_checkpoint_folder_has_adapter(checkpoint->path)
                ? open_adapter(checkpoint)
                : open_model(checkpoint, checkpoint->path));
     checkpoint->workload.batch = 1;
@@ -200,7 +202,7 @@ static yk_status read_checkpoint(const struct source *source, struct yk_checkpoi
                                  uint64_t *hash)
 {
     struct yk_checkpoint *checkpoint = NULL;
-    YK_TRY_NEW_OWNER(checkpoint);
+    YK_TRY_NEW_WITH_ARENA(checkpoint);
     *hash = 0;
     yk_status status = yk_arena_strdup(checkpoint->arena, source->path, &checkpoint->path);
     YK_THEN(source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint));
@@ -240,7 +242,7 @@ static yk_status find_run_below(const char *path, struct candidates *out)
     if (out->run) {
         return YK_OK;
     }
-    YK_TRY(yk_folder_path(path, RUN_FOLDER, out->arena, &below));
+    YK_TRY(yk_folder_join_path(path, RUN_FOLDER, out->arena, &below));
     return find_run(below, out);
 }
 
@@ -254,13 +256,15 @@ static yk_status find_candidates(const char *path, struct candidates *out)
         return yk_fail(YK_ERROR_INPUT, "%s is no folder; a checkpoint is one", path);
     }
     /* A checkpoint without its manifest is incomplete; it is not a Hugging Face model. */
-    if (yk_folder_has(path, YK_CHECKPOINT_MANIFEST) || yk_folder_has(path, YK_CHECKPOINT_STATE)) {
+    if (yk_folder_contains(path, YK_CHECKPOINT_MANIFEST_FILE) ||
+        yk_folder_contains(path, YK_CHECKPOINT_STATE_FILE)) {
         out->own = true;
         return YK_OK;
     }
     YK_TRY(find_run_below(path, out));
-    if (out->run || yk_checkpoint_folder_is_adapter(path) ||
-        (yk_folder_has(path, YK_CHECKPOINT_CONFIG) && yk_checkpoint_folder_has_weights(path))) {
+    if (out->run || yk_checkpoint_folder_has_adapter(path) ||
+        (yk_folder_contains(path, YK_CHECKPOINT_CONFIG_FILE) &&
+         yk_checkpoint_folder_has_weights(path))) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
@@ -271,19 +275,19 @@ static yk_status find_candidates(const char *path, struct candidates *out)
 
 /* ---- agreement of the ranks ---- */
 
-static int32_t rank_of(const struct yk_ranks *ranks)
+static int32_t rank_of(const struct yk_communicator *ranks)
 {
     return ranks ? ranks->rank : 0;
 }
 
-static int32_t size_of(const struct yk_ranks *ranks)
+static int32_t size_of(const struct yk_communicator *ranks)
 {
     return ranks ? ranks->size : 1;
 }
 
-static yk_status agree(const struct yk_ranks *ranks, yk_status status)
+static yk_status agree(const struct yk_communicator *ranks, yk_status status)
 {
-    return size_of(ranks) > 1 ? yk_exchange_agree(ranks, status) : status;
+    return size_of(ranks) > 1 ? yk_host_collective_agree_on_status(ranks, status) : status;
 }
 
 /* What to try next: a folder in Hugging Face format, a checkpoint, or the next newest checkpoint of
@@ -314,20 +318,22 @@ static yk_status make_offer(const char *path, const struct candidates *candidate
 }
 
 /* Sends rank 0's offer to all ranks. */
-static yk_status share_offer(const struct yk_ranks *ranks, yk_status made, struct yk_text *offer)
+static yk_status share_offer(const struct yk_communicator *ranks, yk_status made,
+                             struct yk_text *offer)
 {
     YK_TRY(agree(ranks, made));
-    return size_of(ranks) > 1 ? yk_exchange_broadcast_text(ranks, 0, offer) : YK_OK;
+    return size_of(ranks) > 1 ? yk_host_collective_broadcast_text(ranks, 0, offer) : YK_OK;
 }
 
 /* Fails if the same path is a different folder on another machine. */
-static yk_status compare_hashes(const struct yk_ranks *ranks, const char *path, uint64_t hash)
+static yk_status compare_hashes(const struct yk_communicator *ranks, const char *path,
+                                uint64_t hash)
 {
     struct yk_text own = {0};
     struct yk_text first = {0};
     yk_text_addf(&own, "%016" PRIx64, hash);
     yk_text_addf(&first, "%016" PRIx64, hash);
-    yk_status status = yk_exchange_broadcast_text(ranks, 0, &first);
+    yk_status status = yk_host_collective_broadcast_text(ranks, 0, &first);
     if (status == YK_OK && strcmp(yk_text_chars(&own), yk_text_chars(&first)) != 0) {
         status = yk_fail(YK_ERROR_INPUT,
                          "%s holds another checkpoint here than for rank 0; it must be a folder "
@@ -341,7 +347,7 @@ static yk_status compare_hashes(const struct yk_ranks *ranks, const char *path, 
 
 /* ---- opening ---- */
 
-static yk_status open_offer(const struct yk_ranks *ranks, const char *offer,
+static yk_status open_offer(const struct yk_communicator *ranks, const char *offer,
                             struct yk_checkpoint **out)
 {
     const struct source source = {
@@ -388,7 +394,7 @@ struct texts {
 };
 
 /* Opens the newest candidate that is complete. */
-static yk_status open_first_whole(const char *path, const struct yk_ranks *ranks,
+static yk_status open_first_whole(const char *path, const struct yk_communicator *ranks,
                                   const struct candidates *candidates, struct texts *texts,
                                   struct yk_checkpoint **out)
 {
@@ -411,8 +417,8 @@ static yk_status open_first_whole(const char *path, const struct yk_ranks *ranks
     }
 }
 
-yk_status yk_checkpoint_open_ranks(const char *path, const struct yk_ranks *ranks,
-                                   struct yk_checkpoint **out)
+yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communicator *ranks,
+                                      struct yk_checkpoint **out)
 {
     struct candidates candidates = {0};
     struct texts texts = {0};
@@ -430,5 +436,5 @@ yk_status yk_checkpoint_open_ranks(const char *path, const struct yk_ranks *rank
 
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out)
 {
-    return yk_checkpoint_open_ranks(path, NULL, out);
+    return yk_checkpoint_open_on_ranks(path, NULL, out);
 }

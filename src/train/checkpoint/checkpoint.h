@@ -25,16 +25,17 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "comm/ranks.h"
+#include "comm/communicator.h"
 #include "model/model.h"
 #include "nn/loss_scaler.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 #include "tokenizer/tokenizer.h"
 
 #include <stdint.h>
 
-/* The base model of adapters that adapt random weights: YK_STORE_INIT_ROUGH with the seed. */
-#define YK_CHECKPOINT_RANDOM "random"
+/* The base model of adapters that adapt random weights: YK_PARAMETER_STORE_INIT_REPEATED with the
+ * seed. */
+#define YK_CHECKPOINT_RANDOM_BASE_MODEL "random"
 
 struct yk_checkpoint_state {
     int64_t step;    /* steps done */
@@ -53,9 +54,9 @@ struct yk_checkpoint_content {
     const struct yk_tokenizer *tokenizer; /* may be NULL */
     const char *options_json;             /* a JSON object */
     const char *base_model;               /* of adapters; NULL: unknown, or no adapters */
-    const struct yk_ranks *ranks;         /* ranks that save together; NULL: one rank */
+    const struct yk_communicator *ranks;  /* ranks that save together; NULL: one rank */
     const struct yk_partition *saves;     /* (L) the part of each layer that this rank saves, see
-                                             yk_partitions_to_save(); unused by one rank */
+                                             yk_rank_partitions_saved(); unused by one rank */
 };
 
 /* Writes folder/step-NNNNNNNN, appends its path to `out`, and removes all but the newest `keep`
@@ -97,8 +98,8 @@ struct yk_checkpoint {
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out) YK_MUST_USE;
 /* Opens the same checkpoint on all ranks; they return the same status. Each rank verifies a share
  * of the files. Only rank 0 warns. `ranks` NULL: one rank. */
-yk_status yk_checkpoint_open_ranks(const char *path, const struct yk_ranks *ranks,
-                                   struct yk_checkpoint **out) YK_MUST_USE;
+yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communicator *ranks,
+                                      struct yk_checkpoint **out) YK_MUST_USE;
 void yk_checkpoint_close(struct yk_checkpoint *checkpoint);
 
 /* Loads the part of the weights and of the optimizer state that the store keeps. `base` is the path

@@ -30,7 +30,7 @@ static bool read_name(const char *name, const char *suffix, int64_t *step)
     const char *digits = name + prefix;
     const size_t length = strspn(digits, "0123456789");
     return length >= DIGITS && strcmp(digits + length, suffix) == 0 &&
-           yk_number_read_integer(digits, length, step);
+           yk_number_parse_integer(digits, length, step);
 }
 
 static int older_first(const void *a, const void *b)
@@ -105,7 +105,7 @@ yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
     return YK_OK;
 }
 
-yk_status yk_checkpoint_folder_join(const char *folder, const char *name, struct yk_text *out)
+yk_status yk_checkpoint_folder_join_path(const char *folder, const char *name, struct yk_text *out)
 {
     out->length = 0;
     yk_text_addf(out, "%s/%s", folder, name);
@@ -114,13 +114,13 @@ yk_status yk_checkpoint_folder_join(const char *folder, const char *name, struct
 
 bool yk_checkpoint_folder_has_weights(const char *folder)
 {
-    return yk_folder_has(folder, YK_CHECKPOINT_MODEL) ||
-           yk_folder_has(folder, YK_CHECKPOINT_MODEL_INDEX);
+    return yk_folder_contains(folder, YK_CHECKPOINT_MODEL_FILE) ||
+           yk_folder_contains(folder, YK_CHECKPOINT_MODEL_INDEX_FILE);
 }
 
-bool yk_checkpoint_folder_is_adapter(const char *folder)
+bool yk_checkpoint_folder_has_adapter(const char *folder)
 {
-    return yk_folder_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
+    return yk_folder_contains(folder, YK_CHECKPOINT_ADAPTER_CONFIG_FILE);
 }
 
 /* Some file systems cannot sync a folder and fail with EINVAL. */
@@ -159,7 +159,7 @@ void yk_checkpoint_folder_remove_partial(const char *folder)
     int64_t step = 0;
     for (struct dirent *entry = NULL; listing && (entry = readdir(listing));) {
         if (read_name(entry->d_name, ".partial", &step) &&
-            yk_checkpoint_folder_join(folder, entry->d_name, &path) == YK_OK) {
+            yk_checkpoint_folder_join_path(folder, entry->d_name, &path) == YK_OK) {
             yk_checkpoint_folder_remove(path.bytes);
         }
     }

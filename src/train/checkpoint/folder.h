@@ -19,16 +19,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define YK_CHECKPOINT_CONFIG "config.json"
-#define YK_CHECKPOINT_MODEL "model.safetensors"
-#define YK_CHECKPOINT_MODEL_INDEX "model.safetensors.index.json"
-#define YK_CHECKPOINT_ADAPTER_CONFIG "adapter_config.json"
-#define YK_CHECKPOINT_FROZEN "frozen.safetensors"
-#define YK_CHECKPOINT_OPTIMIZER "optimizer.safetensors"
-#define YK_CHECKPOINT_STATE "state.json"
-#define YK_CHECKPOINT_TOKENIZER "tokenizer.json"
-#define YK_CHECKPOINT_VOCABULARY "vocabulary.json"
-#define YK_CHECKPOINT_MANIFEST "manifest.json"
+#define YK_CHECKPOINT_CONFIG_FILE "config.json"
+#define YK_CHECKPOINT_MODEL_FILE "model.safetensors"
+#define YK_CHECKPOINT_MODEL_INDEX_FILE "model.safetensors.index.json"
+#define YK_CHECKPOINT_ADAPTER_CONFIG_FILE "adapter_config.json"
+#define YK_CHECKPOINT_FROZEN_FILE "frozen.safetensors"
+#define YK_CHECKPOINT_OPTIMIZER_FILE "optimizer.safetensors"
+#define YK_CHECKPOINT_STATE_FILE "state.json"
+#define YK_CHECKPOINT_TOKENIZER_FILE "tokenizer.json"
+#define YK_CHECKPOINT_VOCABULARY_FILE "vocabulary.json"
+#define YK_CHECKPOINT_MANIFEST_FILE "manifest.json"
 
 struct yk_checkpoint_folder_entry {
     const char *name;
@@ -46,13 +46,13 @@ yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
                                     struct yk_checkpoint_folder_list *out) YK_MUST_USE;
 
 /* Replaces the text of `out` by "folder/name". */
-yk_status yk_checkpoint_folder_join(const char *folder, const char *name,
-                                    struct yk_text *out) YK_MUST_USE;
+yk_status yk_checkpoint_folder_join_path(const char *folder, const char *name,
+                                         struct yk_text *out) YK_MUST_USE;
 
 /* Whether the folder contains the weights of a model in Hugging Face format. */
 bool yk_checkpoint_folder_has_weights(const char *folder);
 /* Whether it contains a PEFT adapter. */
-bool yk_checkpoint_folder_is_adapter(const char *folder);
+bool yk_checkpoint_folder_has_adapter(const char *folder);
 
 /* Waits until a file or folder is on the disk. */
 yk_status yk_checkpoint_folder_sync(const char *path) YK_MUST_USE;

@@ -22,7 +22,8 @@ static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
 yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *store)
 {
     struct yk_checkpoint *checkpoint = NULL;
-    if (yk_checkpoint_folder_has_weights(path) || !yk_folder_has(path, YK_CHECKPOINT_MANIFEST)) {
+    if (yk_checkpoint_folder_has_weights(path) ||
+        !yk_folder_contains(path, YK_CHECKPOINT_MANIFEST_FILE)) {
         return yk_weights_load(store, path);
     }
     YK_TRY(yk_checkpoint_open(path, &checkpoint));
@@ -45,8 +46,9 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
                        "%s holds an adapter alone and does not say of which model; name its folder",
                        checkpoint->path);
     }
-    if (strcmp(elsewhere, YK_CHECKPOINT_RANDOM) == 0) {
-        return yk_store_init(store, checkpoint->state.seed, YK_STORE_INIT_ROUGH);
+    if (strcmp(elsewhere, YK_CHECKPOINT_RANDOM_BASE_MODEL) == 0) {
+        return yk_parameter_store_init(store, checkpoint->state.seed,
+                                       YK_PARAMETER_STORE_INIT_REPEATED);
     }
     if (access(elsewhere, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT,
@@ -62,7 +64,7 @@ static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *n
                            struct yk_parameter_store *store)
 {
     struct yk_text path = {0};
-    yk_status status = yk_checkpoint_folder_join(checkpoint->path, name, &path);
+    yk_status status = yk_checkpoint_folder_join_path(checkpoint->path, name, &path);
     YK_THEN(load(store, path.bytes));
     yk_text_free(&path);
     return status;
@@ -80,16 +82,17 @@ static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *
                             struct yk_parameter_store *store)
 {
     YK_TRY(load_weights(checkpoint, base, store));
-    if (store->net->workload.nf4 && yk_folder_has(checkpoint->path, YK_CHECKPOINT_FROZEN)) {
-        YK_TRY(
-            load_file(checkpoint, YK_CHECKPOINT_FROZEN, yk_checkpoint_load_frozen_tensors, store));
+    if (store->net->workload.nf4 &&
+        yk_folder_contains(checkpoint->path, YK_CHECKPOINT_FROZEN_FILE)) {
+        YK_TRY(load_file(checkpoint, YK_CHECKPOINT_FROZEN_FILE, yk_checkpoint_load_frozen_tensors,
+                         store));
     }
     if (checkpoint->workload.lora_rank > 0) {
         YK_TRY(yk_adapter_load(store, checkpoint->path));
     }
     return wants_state(checkpoint, store) &&
-                   yk_folder_has(checkpoint->path, YK_CHECKPOINT_OPTIMIZER)
-               ? load_file(checkpoint, YK_CHECKPOINT_OPTIMIZER,
+                   yk_folder_contains(checkpoint->path, YK_CHECKPOINT_OPTIMIZER_FILE)
+               ? load_file(checkpoint, YK_CHECKPOINT_OPTIMIZER_FILE,
                            yk_checkpoint_load_optimizer_tensors, store)
                : YK_OK;
 }
@@ -109,7 +112,8 @@ static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char 
         YK_TRY(load_weights(checkpoint, base, store));
     }
     YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
-    what.state = wants_state(checkpoint, store) && yk_shard_set_has(set, YK_SHARD_MOMENT1, NULL);
+    what.state =
+        wants_state(checkpoint, store) && yk_shard_set_has_slice(set, YK_SHARD_MOMENT1, NULL);
     const yk_status status = yk_shard_load(set, &what, store);
     yk_shard_set_close(set);
     return status;

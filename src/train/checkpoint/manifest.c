@@ -24,7 +24,7 @@ enum {
 
 static const int64_t MAX_BYTES = INT64_C(1) << 53; /* JSON numbers are exact up to here */
 
-bool yk_manifest_has(const struct yk_manifest *manifest, const char *name)
+bool yk_manifest_has_file(const struct yk_manifest *manifest, const char *name)
 {
     for (int32_t i = 0; i < manifest->count; i++) {
         if (strcmp(manifest->files[i].name, name) == 0) {
@@ -51,16 +51,16 @@ void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
         const struct yk_manifest_file *file = &manifest->files[i];
         char hash[HASH_DIGITS + 1];
         (void)snprintf(hash, sizeof hash, "%016" PRIx64, file->hash);
-        yk_json_write_line(&json, 4);
+        yk_json_write_newline(&json, 4);
         yk_json_write_begin_object(&json, NULL);
         yk_json_write_string(&json, "name", file->name);
         yk_json_write_integer(&json, "bytes", (int64_t)file->bytes);
         yk_json_write_string(&json, "xxh3", hash);
         yk_json_write_end_object(&json);
     }
-    yk_json_write_line(&json, 2);
+    yk_json_write_newline(&json, 2);
     yk_json_write_end_array(&json);
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
 }
@@ -90,8 +90,8 @@ static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
     const char *digits = NULL;
     int64_t bytes = -1;
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
-    YK_TRY(yk_json_read_name(yk_json_get(node, "xxh3"), "xxh3", &digits));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "xxh3"), "xxh3", &digits));
     YK_TRY(yk_json_get_integer(node, "bytes", 0, MAX_BYTES, &bytes));
     if (name[0] == '.' || strchr(name, '/')) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is no plain name of a file beside the manifest",
@@ -142,16 +142,16 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     }
     out->ranks = (int32_t)ranks;
     YK_TRY(yk_json_require_list(root, "files", &files));
-    const size_t count = yk_json_count(files);
+    const size_t count = yk_json_array_count(files);
     if (count > MAX_FILES) {
         return yk_fail(YK_ERROR_INPUT, "%zu files are more than a checkpoint has", count);
     }
     YK_TRY_NEW(arena, out->files, count + 1);
     for (; out->count < (int32_t)count; out->count++) {
         const size_t number = (size_t)out->count;
-        YK_TRY(
-            yk_json_add_location(read_file(yk_json_at(files, number), arena, &out->files[number]),
-                                 "files", number, NULL));
+        YK_TRY(yk_json_add_location(
+            read_file(yk_json_array_at(files, number), arena, &out->files[number]), "files", number,
+            NULL));
     }
     return check_shards(out);
 }
@@ -169,8 +169,8 @@ static yk_status check_form(const struct yk_manifest *manifest, const char *byte
     return status;
 }
 
-yk_status yk_manifest_read(const char *bytes, size_t length, struct yk_arena *arena,
-                           struct yk_manifest *out)
+yk_status yk_manifest_parse(const char *bytes, size_t length, struct yk_arena *arena,
+                            struct yk_manifest *out)
 {
     struct yk_json *root = NULL;
     struct yk_manifest manifest = {0};
@@ -199,10 +199,10 @@ static yk_status hash_open(int descriptor, const char *path, struct yk_hash *has
         if (length == 0) {
             break;
         }
-        yk_hash_add(hash, chunk, (size_t)length);
+        yk_hash_update(hash, chunk, (size_t)length);
         out->bytes += (uint64_t)length;
     }
-    out->hash = yk_hash_result(hash);
+    out->hash = yk_hash_digest(hash);
     return YK_OK;
 }
 
@@ -237,7 +237,7 @@ static yk_status add_file(const char *folder, const char *name, struct yk_arena 
     }
     struct yk_manifest_file *file = &manifest->files[manifest->count++];
     YK_TRY(yk_arena_strdup(arena, name, &file->name));
-    YK_TRY(yk_checkpoint_folder_join(folder, file->name, path));
+    YK_TRY(yk_checkpoint_folder_join_path(folder, file->name, path));
     YK_TRY(yk_checkpoint_folder_sync(path->bytes));
     return hash_file(path->bytes, file);
 }
@@ -249,7 +249,7 @@ static yk_status add_known(const char *folder, const struct yk_manifest *known,
     struct stat info;
     for (int32_t i = 0; i < known->count; i++) {
         const struct yk_manifest_file *file = &known->files[i];
-        YK_TRY(yk_checkpoint_folder_join(folder, file->name, path));
+        YK_TRY(yk_checkpoint_folder_join_path(folder, file->name, path));
         if (stat(path->bytes, &info) != 0 || (uint64_t)info.st_size != file->bytes) {
             return yk_fail(YK_ERROR_SYSTEM,
                            "%s is not here as it was written; checkpoints must be in a folder "
@@ -269,7 +269,7 @@ static yk_status seal_files(const char *folder, const struct yk_manifest *known,
                             struct yk_manifest *manifest)
 {
     for (struct dirent *entry = NULL; (entry = readdir(listing));) {
-        if (entry->d_name[0] != '.' && !yk_manifest_has(known, entry->d_name)) {
+        if (entry->d_name[0] != '.' && !yk_manifest_has_file(known, entry->d_name)) {
             YK_TRY(add_file(folder, entry->d_name, arena, path, manifest));
         }
     }
@@ -283,7 +283,7 @@ static yk_status write_manifest(const char *folder, const struct yk_manifest *ma
 {
     struct yk_text text = {0};
     yk_manifest_write(manifest, &text);
-    yk_status status = yk_checkpoint_folder_join(folder, YK_CHECKPOINT_MANIFEST, path);
+    yk_status status = yk_checkpoint_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, path);
     YK_THEN(yk_file_write_nofollow(path->bytes, &text));
     YK_THEN(yk_checkpoint_folder_sync(path->bytes));
     yk_text_free(&text);
@@ -338,30 +338,31 @@ static yk_status check_hash(const char *path, const struct yk_manifest_file *fil
     return YK_OK;
 }
 
-static yk_status
-check_files(const char *folder, const struct yk_manifest *manifest, struct yk_manifest_share share,
-            yk_status (*check)(const char *path, const struct yk_manifest_file *file))
+static yk_status check_files(const char *folder, const struct yk_manifest *manifest,
+                             struct yk_manifest_file_share share,
+                             yk_status (*check)(const char *path,
+                                                const struct yk_manifest_file *file))
 {
     struct yk_text path = {0};
     yk_status status = YK_OK;
     for (int32_t i = share.rank; status == YK_OK && i < manifest->count; i += share.ranks) {
-        status = yk_checkpoint_folder_join(folder, manifest->files[i].name, &path);
+        status = yk_checkpoint_folder_join_path(folder, manifest->files[i].name, &path);
         YK_THEN(check(path.bytes, &manifest->files[i]));
     }
     yk_text_free(&path);
     return status;
 }
 
-yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
+yk_status yk_manifest_verify(const char *folder, struct yk_manifest_file_share share,
                              struct yk_arena *arena, struct yk_manifest *out, uint64_t *hash)
 {
-    static const struct yk_manifest_share everything = {.rank = 0, .ranks = 1};
+    static const struct yk_manifest_file_share everything = {.rank = 0, .ranks = 1};
     struct yk_text path = {0};
     struct yk_text text = {0};
-    yk_status status = yk_checkpoint_folder_join(folder, YK_CHECKPOINT_MANIFEST, &path);
-    YK_THEN(yk_file_read(path.bytes, &text));
+    yk_status status = yk_checkpoint_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, &path);
+    YK_THEN(yk_file_read_document(path.bytes, &text));
     if (status == YK_OK) {
-        status = yk_manifest_read(yk_text_chars(&text), text.length, arena, out);
+        status = yk_manifest_parse(yk_text_chars(&text), text.length, arena, out);
         status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
     }
     if (status == YK_OK && hash) {

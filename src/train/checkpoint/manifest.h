@@ -47,7 +47,7 @@ struct yk_manifest {
 yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known) YK_MUST_USE;
 
 /* The files that this rank hashes: every file whose number modulo `ranks` is `rank`. */
-struct yk_manifest_share {
+struct yk_manifest_file_share {
     int32_t rank;
     int32_t ranks; /* 1: all files */
 };
@@ -55,15 +55,15 @@ struct yk_manifest_share {
 /* Reads the folder's manifest, and compares the sizes of all files and the hashes of a share of
  * them. The error names the first file that differs. `hash` is the hash of the manifest itself,
  * which is equal on all ranks that see the same folder; it may be NULL. */
-yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
+yk_status yk_manifest_verify(const char *folder, struct yk_manifest_file_share share,
                              struct yk_arena *arena, struct yk_manifest *out,
                              uint64_t *hash) YK_MUST_USE;
 
-bool yk_manifest_has(const struct yk_manifest *manifest, const char *name);
+bool yk_manifest_has_file(const struct yk_manifest *manifest, const char *name);
 
 /* Parse and print the text of a manifest. */
-yk_status yk_manifest_read(const char *bytes, size_t length, struct yk_arena *arena,
-                           struct yk_manifest *out) YK_MUST_USE;
+yk_status yk_manifest_parse(const char *bytes, size_t length, struct yk_arena *arena,
+                            struct yk_manifest *out) YK_MUST_USE;
 void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 #include "model/config.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
@@ -43,7 +43,7 @@ static yk_status name_folder(struct yk_arena *arena, const char *folder, int64_t
 {
     struct yk_text text = {0};
     yk_text_addf(&text, "%s/step-%08" PRId64 "%s", folder, step, suffix);
-    return yk_text_move(&text, arena, out);
+    return yk_text_move_to_arena(&text, arena, out);
 }
 
 static yk_status name_places(const char *folder, int64_t step, struct places *out)
@@ -59,7 +59,7 @@ static yk_status write_text(const struct places *places, const char *name, yk_st
                             struct yk_text *text)
 {
     const char *path = NULL;
-    YK_THEN(yk_folder_path(places->partial, name, places->arena, &path));
+    YK_THEN(yk_folder_join_path(places->partial, name, places->arena, &path));
     YK_THEN(yk_file_write_nofollow(path, text));
     yk_text_free(text);
     return status;
@@ -69,7 +69,7 @@ static yk_status write_config(const struct yk_net *net, const struct places *pla
 {
     struct yk_text text = {0};
     const yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
-    return write_text(places, YK_CHECKPOINT_CONFIG, status, &text);
+    return write_text(places, YK_CHECKPOINT_CONFIG_FILE, status, &text);
 }
 
 static yk_status save_tensors(const struct yk_checkpoint_content *content,
@@ -78,7 +78,7 @@ static yk_status save_tensors(const struct yk_checkpoint_content *content,
                                                 const char *path))
 {
     const char *path = NULL;
-    YK_TRY(yk_folder_path(places->partial, name, places->arena, &path));
+    YK_TRY(yk_folder_join_path(places->partial, name, places->arena, &path));
     return save(content->store, path);
 }
 
@@ -95,7 +95,7 @@ static yk_status write_weights(const struct yk_checkpoint_content *content,
         return write_config(content->store->net, places);
     }
     YK_TRY(yk_weights_save(content->store, places->partial, 0, false));
-    return workload->nf4 ? save_tensors(content, places, YK_CHECKPOINT_FROZEN,
+    return workload->nf4 ? save_tensors(content, places, YK_CHECKPOINT_FROZEN_FILE,
                                         yk_checkpoint_save_frozen_tensors)
                          : YK_OK;
 }
@@ -115,7 +115,7 @@ static bool is_first(const struct yk_checkpoint_content *content)
 /* Returns the same status on all ranks. */
 static yk_status agree(const struct yk_checkpoint_content *content, yk_status status)
 {
-    return is_alone(content) ? status : yk_exchange_agree(content->ranks, status);
+    return is_alone(content) ? status : yk_host_collective_agree_on_status(content->ranks, status);
 }
 
 /* The frozen weights of an adapted model are not saved if its base model is available elsewhere. */
@@ -128,21 +128,22 @@ static yk_status name_shard(int32_t rank, int32_t ranks, struct yk_arena *arena,
 {
     struct yk_text name = {0};
     yk_shard_add_file_name(&name, rank, ranks);
-    return yk_text_move(&name, arena, out);
+    return yk_text_move_to_arena(&name, arena, out);
 }
 
 static yk_status write_shard(const struct yk_checkpoint_content *content,
-                             const struct places *places, struct yk_safetensors_written *out)
+                             const struct places *places, struct yk_safetensors_file_checksum *out)
 {
     const char *name = NULL;
     const char *path = NULL;
     YK_TRY(name_shard(content->ranks->rank, content->ranks->size, places->arena, &name));
-    YK_TRY(yk_folder_path(places->partial, name, places->arena, &path));
+    YK_TRY(yk_folder_join_path(places->partial, name, places->arena, &path));
     return yk_shard_write(content->store, content->saves, saves_frozen(content), path, out);
 }
 
 static yk_status write_numbers(const struct yk_checkpoint_content *content,
-                               const struct places *places, struct yk_safetensors_written *out)
+                               const struct places *places,
+                               struct yk_safetensors_file_checksum *out)
 {
     if (!is_alone(content)) {
         return write_shard(content, places, out);
@@ -150,7 +151,7 @@ static yk_status write_numbers(const struct yk_checkpoint_content *content,
     YK_TRY(write_weights(content, places));
     return content->store->optimizer == YK_OPTIMIZER_NONE
                ? YK_OK
-               : save_tensors(content, places, YK_CHECKPOINT_OPTIMIZER,
+               : save_tensors(content, places, YK_CHECKPOINT_OPTIMIZER_FILE,
                               yk_checkpoint_save_optimizer_tensors);
 }
 
@@ -169,15 +170,15 @@ static yk_status write_small_files(const struct yk_checkpoint_content *content,
                           &text));
     }
     const yk_status status = yk_checkpoint_state_write(content, &text);
-    return write_text(places, YK_CHECKPOINT_STATE, status, &text);
+    return write_text(places, YK_CHECKPOINT_STATE_FILE, status, &text);
 }
 
 /* Reads what a rank reported about its shard. */
-static yk_status read_shard_report(const struct yk_exchange_bytes *said, int32_t rank,
-                                   int32_t ranks, struct yk_arena *arena,
+static yk_status read_shard_report(const struct yk_host_collective_gathered_bytes *said,
+                                   int32_t rank, int32_t ranks, struct yk_arena *arena,
                                    struct yk_manifest_file *out)
 {
-    struct yk_safetensors_written written;
+    struct yk_safetensors_file_checksum written;
     if (said->size != sizeof written) {
         return yk_fail(YK_ERROR_LOST, "rank %" PRId32 " does not say what it has written", rank);
     }
@@ -188,7 +189,8 @@ static yk_status read_shard_report(const struct yk_exchange_bytes *said, int32_t
 
 /* Writes the manifest. `said` is what the ranks reported about their shards. */
 static yk_status write_manifest(const struct yk_checkpoint_content *content,
-                                const struct places *places, const struct yk_exchange_bytes *said)
+                                const struct places *places,
+                                const struct yk_host_collective_gathered_bytes *said)
 {
     struct yk_manifest known = {.step = content->state.step};
     if (!is_alone(content)) {
@@ -291,11 +293,11 @@ static yk_status begin(const char *folder, const struct places *places)
 
 /* All ranks report what they have written; rank 0 does the rest. */
 static yk_status finish(const char *folder, const struct yk_checkpoint_content *content,
-                        const struct places *places, const struct yk_safetensors_written *own)
+                        const struct places *places, const struct yk_safetensors_file_checksum *own)
 {
-    struct yk_exchange_bytes *said = NULL;
+    struct yk_host_collective_gathered_bytes *said = NULL;
     if (!is_alone(content)) {
-        YK_TRY(yk_exchange_gather(content->ranks, own, sizeof *own, places->arena, &said));
+        YK_TRY(yk_host_collective_gather(content->ranks, own, sizeof *own, places->arena, &said));
     }
     if (!is_first(content)) {
         return YK_OK;
@@ -309,7 +311,7 @@ static yk_status finish(const char *folder, const struct yk_checkpoint_content *
 static yk_status save(const char *folder, const struct yk_checkpoint_content *content,
                       struct places *places)
 {
-    struct yk_safetensors_written own = {0};
+    struct yk_safetensors_file_checksum own = {0};
     yk_status status = name_places(folder, content->state.step, places);
     if (status == YK_OK && is_first(content)) {
         status = begin(folder, places);
@@ -351,8 +353,8 @@ static uint64_t moments_of(const struct yk_parameter_store *store)
     bool first = false;
     bool second = false;
     for (int32_t l = 0; l < store->net->layer_count; l++) {
-        first = first || yk_store_has_state(store, l, YK_STATE_MOMENT1);
-        second = second || yk_store_has_state(store, l, YK_STATE_MOMENT2);
+        first = first || yk_parameter_store_has_state(store, l, YK_STATE_MOMENT1);
+        second = second || yk_parameter_store_has_state(store, l, YK_STATE_MOMENT2);
     }
     return (uint64_t)first + (uint64_t)second;
 }
@@ -386,7 +388,7 @@ uint64_t yk_checkpoint_save_bytes(const struct yk_checkpoint_content *content)
     const struct yk_net *net = content->store->net;
     const uint64_t moments = moments_of(content->store);
     uint64_t bytes = 0;
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         bytes += bytes_of(content, at.parameter, moments);
     }
     return bytes;
@@ -396,7 +398,7 @@ static yk_status count_saved(const char *folder, struct yk_arena *arena, int32_t
 {
     struct yk_checkpoint_folder_list list = {0};
     const char *path = NULL;
-    YK_TRY(yk_folder_path(folder, "checkpoints", arena, &path));
+    YK_TRY(yk_folder_join_path(folder, "checkpoints", arena, &path));
     YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
     *out = list.count;
     return YK_OK;
@@ -404,9 +406,9 @@ static yk_status count_saved(const char *folder, struct yk_arena *arena, int32_t
 
 static yk_status fail_no_space(const char *folder, int64_t more, double each, double free)
 {
-    char one[YK_UNITS_SIZE];
-    char all[YK_UNITS_SIZE];
-    char left[YK_UNITS_SIZE];
+    char one[YK_UNITS_BUFFER_SIZE];
+    char all[YK_UNITS_BUFFER_SIZE];
+    char left[YK_UNITS_BUFFER_SIZE];
     yk_units_format(each, YK_UNIT_BYTES, one);
     yk_units_format(each * (double)more, YK_UNIT_BYTES, all);
     yk_units_format(free, YK_UNIT_BYTES, left);
@@ -423,7 +425,7 @@ yk_status yk_checkpoint_check_save_space(const char *folder,
 {
     struct statvfs system;
     int32_t saved = 0;
-    YK_TRY_IN_ARENA(arena, count_saved(folder, arena, &saved));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, count_saved(folder, arena, &saved));
     /* A checkpoint is written before an older one is removed. */
     const int64_t more = keep > 0 ? (keep > saved ? keep - saved : 0) + 1 : saves;
     const int64_t max = more < saves ? more : saves;

@@ -2,15 +2,15 @@
 
 #include "backend/ops.h"
 #include "base/number.h"
-#include "nn/store/range.h"
+#include "nn/store/parameter_range.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[YK_SHARD_KINDS] = {"weights", "moment1", "moment2", "fp32",
-                                                       "bf16",    "fp16",    "nf4"};
+static const char *const kind_names[YK_SHARD_KIND_COUNT] = {"weights", "moment1", "moment2", "fp32",
+                                                            "bf16",    "fp16",    "nf4"};
 
 static const char FILE_FORM[] = "shard-%05" PRId32 "-of-%05" PRId32 ".safetensors";
 
@@ -33,8 +33,8 @@ bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks)
     int64_t number = 0;
     int64_t all = 0;
     if (strlen(name) < FILE_RANKS + FILE_DIGITS ||
-        !yk_number_read_integer(name + FILE_RANK, FILE_DIGITS, &number) ||
-        !yk_number_read_integer(name + FILE_RANKS, FILE_DIGITS, &all) || number < 1 ||
+        !yk_number_parse_integer(name + FILE_RANK, FILE_DIGITS, &number) ||
+        !yk_number_parse_integer(name + FILE_RANKS, FILE_DIGITS, &all) || number < 1 ||
         number > all || all > YK_SHARD_MAX_RANKS) {
         return false;
     }
@@ -57,7 +57,7 @@ void yk_shard_add_slice_name(struct yk_text *out, enum yk_shard_kind kind, const
 
 static bool read_kind(const char *name, size_t length, enum yk_shard_kind *out)
 {
-    for (int kind = 0; kind < YK_SHARD_KINDS; kind++) {
+    for (int kind = 0; kind < YK_SHARD_KIND_COUNT; kind++) {
         if (strlen(kind_names[kind]) == length && memcmp(name, kind_names[kind], length) == 0) {
             *out = (enum yk_shard_kind)kind;
             return true;
@@ -82,7 +82,7 @@ bool yk_shard_read_slice_name(const char *name, struct yk_shard_slice *out)
     /* Leading zeros are not allowed. */
     return read_kind(name, (size_t)(point - name), &out->kind) && length > 0 &&
            strspn(digits, "0123456789") == length && (digits[0] != '0' || length == 1) &&
-           yk_number_read_integer(digits, length, &out->first);
+           yk_number_parse_integer(digits, length, &out->first);
 }
 
 static enum yk_shard_kind kind_of_precision(enum yk_precision precision)
@@ -92,7 +92,8 @@ static enum yk_shard_kind kind_of_precision(enum yk_precision precision)
                                             : YK_SHARD_FP32;
 }
 
-enum yk_shard_kind yk_shard_kind_of(const struct yk_net *net, const struct yk_parameter *parameter)
+enum yk_shard_kind yk_shard_frozen_kind(const struct yk_net *net,
+                                        const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_NF4    ? YK_SHARD_NF4
            : parameter->format == YK_PARAMETER_FP32 ? YK_SHARD_FP32
@@ -139,9 +140,9 @@ static yk_status declare(const struct walk *walk, int32_t layer,
     walk->name->length = 0;
     yk_shard_add_slice_name(walk->name, kind, parameter->name, range.first);
     YK_TRY(yk_text_status(walk->name));
-    return yk_safetensors_writer_declare(walk->writer, walk->name->bytes,
-                                         yk_shard_is_frozen(kind) ? YK_TENSOR_U8 : YK_TENSOR_F32, 1,
-                                         &range.count);
+    return yk_safetensors_writer_declare_tensor(
+        walk->writer, walk->name->bytes, yk_shard_is_frozen(kind) ? YK_TENSOR_U8 : YK_TENSOR_F32, 1,
+        &range.count);
 }
 
 static yk_status add(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
@@ -152,9 +153,9 @@ static yk_status add(const struct walk *walk, int32_t layer, const struct yk_par
     for (int64_t done = 0; done < range.count; done += max) {
         const int64_t count = range.count - done < max ? range.count - done : max;
         const struct yk_parameter_range slice = {range.first + done, count};
-        YK_TRY(yk_store_read_range(walk->store, layer, parameter, yk_shard_state(kind), slice,
-                                   walk->chunk));
-        YK_TRY(yk_safetensors_writer_add(walk->writer, walk->chunk, (size_t)(count * width)));
+        YK_TRY(yk_parameter_store_read_range(walk->store, layer, parameter,
+                                             yk_shard_state_tensor(kind), slice, walk->chunk));
+        YK_TRY(yk_safetensors_writer_add_bytes(walk->writer, walk->chunk, (size_t)(count * width)));
     }
     return YK_OK;
 }
@@ -163,10 +164,10 @@ static bool has_kind(const struct walk *walk, int32_t layer, const struct yk_par
                      enum yk_shard_kind kind)
 {
     if (!parameter->trained) {
-        return kind == yk_shard_kind_of(walk->store->net, parameter);
+        return kind == yk_shard_frozen_kind(walk->store->net, parameter);
     }
     return !yk_shard_is_frozen(kind) &&
-           yk_store_has_state(walk->store, layer, yk_shard_state(kind));
+           yk_parameter_store_has_state(walk->store, layer, yk_shard_state_tensor(kind));
 }
 
 static yk_status walk_parameter(const struct walk *walk, int32_t layer,
@@ -185,8 +186,8 @@ static yk_status walk_parameter(const struct walk *walk, int32_t layer,
 static yk_status walk_all(const struct walk *walk, bool frozen)
 {
     const struct yk_net *net = walk->store->net;
-    for (int kind = 0; kind < YK_SHARD_KINDS; kind++) {
-        for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (int kind = 0; kind < YK_SHARD_KIND_COUNT; kind++) {
+        for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
             if ((at.parameter->trained || frozen) &&
                 has_kind(walk, at.layer, at.parameter, (enum yk_shard_kind)kind)) {
                 YK_TRY(walk_parameter(walk, at.layer, at.parameter, (enum yk_shard_kind)kind));
@@ -196,7 +197,7 @@ static yk_status walk_all(const struct walk *walk, bool frozen)
     return YK_OK;
 }
 
-static yk_status write_all(struct walk *walk, bool frozen, struct yk_safetensors_written *out)
+static yk_status write_all(struct walk *walk, bool frozen, struct yk_safetensors_file_checksum *out)
 {
     walk->visit = declare;
     YK_TRY(walk_all(walk, frozen));
@@ -207,7 +208,7 @@ static yk_status write_all(struct walk *walk, bool frozen, struct yk_safetensors
 }
 
 yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
-                         bool frozen, const char *path, struct yk_safetensors_written *out)
+                         bool frozen, const char *path, struct yk_safetensors_file_checksum *out)
 {
     struct yk_text name = {0};
     struct walk walk = {.store = store, .saves = saves, .name = &name};

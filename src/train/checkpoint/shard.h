@@ -19,7 +19,7 @@
 #include "base/precision.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 #include "tensors/safetensors_writer.h"
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ enum yk_shard_kind {
     YK_SHARD_BF16,
     YK_SHARD_FP16,
     YK_SHARD_NF4,
-    YK_SHARD_KINDS,
+    YK_SHARD_KIND_COUNT,
 };
 
 /* The parsed name of a slice. */
@@ -68,7 +68,7 @@ static inline bool yk_shard_is_frozen(enum yk_shard_kind kind)
 }
 
 /* The state tensor of the store that corresponds to a kind. */
-static inline enum yk_state_tensor yk_shard_state(enum yk_shard_kind kind)
+static inline enum yk_state_tensor yk_shard_state_tensor(enum yk_shard_kind kind)
 {
     return kind == YK_SHARD_MOMENT1   ? YK_STATE_MOMENT1
            : kind == YK_SHARD_MOMENT2 ? YK_STATE_MOMENT2
@@ -76,7 +76,8 @@ static inline enum yk_state_tensor yk_shard_state(enum yk_shard_kind kind)
 }
 
 /* The kind of a frozen parameter, by its format. */
-enum yk_shard_kind yk_shard_kind_of(const struct yk_net *net, const struct yk_parameter *parameter);
+enum yk_shard_kind yk_shard_frozen_kind(const struct yk_net *net,
+                                        const struct yk_parameter *parameter);
 
 /* The number of elements of a parameter that has `count` numbers. */
 int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count);
@@ -90,6 +91,6 @@ static inline int64_t yk_shard_element_bytes(enum yk_shard_kind kind)
  * optimizer state of trained parameters, and frozen parameters if `frozen` is true. */
 yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
                          bool frozen, const char *path,
-                         struct yk_safetensors_written *out) YK_MUST_USE;
+                         struct yk_safetensors_file_checksum *out) YK_MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
 #include "train/checkpoint/shard_set.h"
 
-#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/convert.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,10 +23,10 @@ static yk_status find_kind(const struct load *load, const struct yk_parameter *p
                            bool *found, enum yk_shard_kind *out)
 {
     *found = false;
-    for (int i = 0; i < YK_SHARD_KINDS; i++) {
+    for (int i = 0; i < YK_SHARD_KIND_COUNT; i++) {
         const enum yk_shard_kind kind = (enum yk_shard_kind)i;
         const bool weights = kind == YK_SHARD_WEIGHTS || yk_shard_is_frozen(kind);
-        if (!weights || !yk_shard_set_has(load->set, kind, parameter)) {
+        if (!weights || !yk_shard_set_has_slice(load->set, kind, parameter)) {
             continue;
         }
         if (*found) {
@@ -63,8 +63,8 @@ static void round_numbers(const struct load *load, float *numbers, int64_t count
     }
     for (int64_t i = 0; i < count; i++) {
         uint16_t half = 0;
-        yk_cpu_numbers_store(precision, &numbers[i], 1, &half, 0);
-        yk_cpu_numbers_load(precision, &half, 0, 1, &numbers[i]);
+        yk_cpu_convert_from_fp32(precision, &numbers[i], 1, &half, 0);
+        yk_cpu_convert_to_fp32(precision, &half, 0, 1, &numbers[i]);
     }
 }
 
@@ -81,8 +81,8 @@ static yk_status load_range(const struct load *load, int32_t layer,
             YK_TRY(check_finite(parameter, load->chunk, slice));
             round_numbers(load, load->chunk, slice.count);
         }
-        YK_TRY(yk_store_write_range(load->store, layer, parameter, yk_shard_state(kind), slice,
-                                    load->chunk));
+        YK_TRY(yk_parameter_store_write_range(load->store, layer, parameter,
+                                              yk_shard_state_tensor(kind), slice, load->chunk));
     }
     return YK_OK;
 }
@@ -106,8 +106,8 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
 
 /* ---- parameters whose format differs from the saved one ---- */
 
-static yk_status decode_nf4(const struct yk_engine *engine, const void *stored, int64_t count,
-                            float *out)
+static yk_status decode_nf4(const struct yk_device_context *engine, const void *stored,
+                            int64_t count, float *out)
 {
     const size_t bytes = (size_t)yk_shard_element_count(YK_SHARD_NF4, count);
     void *from = NULL;
@@ -120,7 +120,7 @@ static yk_status decode_nf4(const struct yk_engine *engine, const void *stored, 
         op.to = to;
         engine->backend->copy(engine->lane, from, stored, bytes);
         engine->backend->dequantise(engine->lane, &op);
-        status = yk_engine_copy(engine, out, to, (size_t)count * sizeof *out);
+        status = yk_device_context_copy(engine, out, to, (size_t)count * sizeof *out);
     }
     engine->backend->free(engine->device, to);
     engine->backend->free(engine->device, from);
@@ -135,8 +135,8 @@ static yk_status decode(const struct load *load, enum yk_shard_kind kind, const 
         return decode_nf4(&load->store->engine, stored, count, out);
     case YK_SHARD_BF16:
     case YK_SHARD_FP16:
-        yk_cpu_numbers_load(kind == YK_SHARD_BF16 ? YK_PRECISION_BF16 : YK_PRECISION_FP16, stored,
-                            0, count, out);
+        yk_cpu_convert_to_fp32(kind == YK_SHARD_BF16 ? YK_PRECISION_BF16 : YK_PRECISION_FP16,
+                               stored, 0, count, out);
         return YK_OK;
     default:
         memcpy(out, stored, (size_t)count * sizeof *out);
@@ -159,7 +159,7 @@ static yk_status load_converted(const struct load *load, int32_t layer,
     if (status == YK_OK && kind == YK_SHARD_WEIGHTS) {
         round_numbers(load, numbers, parameter->count);
     }
-    YK_THEN(yk_store_write_values(load->store, layer, parameter, numbers));
+    YK_THEN(yk_parameter_store_write_values(load->store, layer, parameter, numbers));
     free(numbers);
     free(stored);
     return status;
@@ -173,11 +173,11 @@ static yk_status load_weights(const struct load *load, int32_t layer,
     const struct yk_net *net = load->store->net;
     const enum yk_partition_kind keep = load->store->layers[layer].partition.kind;
     enum yk_shard_kind kind =
-        parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_kind_of(net, parameter);
+        parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_frozen_kind(net, parameter);
     const enum yk_shard_kind own = kind;
     bool found = false;
     YK_TRY(find_kind(load, parameter, &found, &kind));
-    YK_TRY(yk_shard_set_check(load->set, kind, parameter));
+    YK_TRY(yk_shard_set_check_parameter(load->set, kind, parameter));
     if (keep == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
@@ -191,16 +191,16 @@ static yk_status load_state(const struct load *load, int32_t layer,
 {
     for (int i = YK_SHARD_MOMENT1; i <= YK_SHARD_MOMENT2; i++) {
         const enum yk_shard_kind kind = (enum yk_shard_kind)i;
-        if (!yk_store_has_state(load->store, layer, yk_shard_state(kind))) {
+        if (!yk_parameter_store_has_state(load->store, layer, yk_shard_state_tensor(kind))) {
             continue;
         }
-        if (!yk_shard_set_has(load->set, kind, parameter)) {
+        if (!yk_shard_set_has_slice(load->set, kind, parameter)) {
             return yk_fail(YK_ERROR_INPUT,
                            "no shard has %s of \"%s\"; it was trained with another optimizer, or "
                            "other parameters were",
                            yk_shard_kind_name(kind), parameter->name);
         }
-        YK_TRY(yk_shard_set_check(load->set, kind, parameter));
+        YK_TRY(yk_shard_set_check_parameter(load->set, kind, parameter));
         YK_TRY(load_ranges(load, layer, parameter, kind, false));
     }
     return YK_OK;
@@ -220,7 +220,7 @@ static yk_status load_all(const struct load *load)
 {
     const struct yk_net *net = load->store->net;
     YK_TRY(yk_shard_set_check_net(load->set, net));
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         YK_TRY(load_parameter(load, at.layer, at.parameter));
     }
     return YK_OK;

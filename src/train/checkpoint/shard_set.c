@@ -99,7 +99,7 @@ static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
         name.length = 0;
         yk_shard_add_file_name(&name, rank, ranks);
         status = yk_text_status(&name);
-        YK_THEN(yk_checkpoint_folder_join(set->folder, name.bytes, &path));
+        YK_THEN(yk_checkpoint_folder_join_path(set->folder, name.bytes, &path));
         YK_THEN(yk_safetensors_open(path.bytes, &set->files[rank]));
         set->file_count += status == YK_OK;
     }
@@ -111,7 +111,7 @@ static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
 yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_set **out)
 {
     struct yk_shard_set *set = NULL;
-    YK_TRY_NEW_OWNER(set);
+    YK_TRY_NEW_WITH_ARENA(set);
     yk_status status = yk_arena_strdup(set->arena, folder, &set->folder);
     YK_THEN(open_files(set, ranks));
     YK_THEN(add_slices(set));
@@ -140,7 +140,7 @@ yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk
     for (int32_t i = 0; i < set->slice_count; i++) {
         const struct slice *slice = &set->slices[i];
         const bool again = i > 0 && strcmp(slice->parameter, slice[-1].parameter) == 0;
-        if (!again && !yk_net_find(net, slice->parameter, NULL)) {
+        if (!again && !yk_net_find_parameter(net, slice->parameter, NULL)) {
             return yk_fail(YK_ERROR_INPUT, "%s: the model has no parameter \"%s\"",
                            slice->file->path, slice->parameter);
         }
@@ -177,8 +177,8 @@ static const struct slice *slice_at(const struct yk_shard_set *set, int32_t numb
                : NULL;
 }
 
-bool yk_shard_set_has(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                      const struct yk_parameter *parameter)
+bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                            const struct yk_parameter *parameter)
 {
     if (parameter) {
         return slice_at(set, find(set, kind, parameter->name, 0), kind, parameter->name) != NULL;
@@ -199,8 +199,8 @@ static yk_status fail_missing(const struct yk_shard_set *set, enum yk_shard_kind
                    parameter, yk_shard_kind_name(kind));
 }
 
-yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                             const struct yk_parameter *parameter)
+yk_status yk_shard_set_check_parameter(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                                       const struct yk_parameter *parameter)
 {
     const int64_t elements = yk_shard_element_count(kind, parameter->count);
     const char *name = parameter->name;

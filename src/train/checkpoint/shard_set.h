@@ -8,7 +8,7 @@
 #include "base/precision.h"
 #include "base/status.h"
 #include "nn/net.h"
-#include "nn/store/range.h"
+#include "nn/store/parameter_range.h"
 #include "train/checkpoint/shard.h"
 
 #include <stdbool.h>
@@ -27,15 +27,15 @@ yk_status yk_shard_set_check_net(const struct yk_shard_set *set,
                                  const struct yk_net *net) YK_MUST_USE;
 
 /* Whether there is a slice of this kind and parameter. NULL: of any parameter. */
-bool yk_shard_set_has(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                      const struct yk_parameter *parameter);
+bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                            const struct yk_parameter *parameter);
 
 /* Fails unless the slices of this kind contain every element of the parameter exactly once. The
  * error names what is missing or duplicated. */
-yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                             const struct yk_parameter *parameter) YK_MUST_USE;
+yk_status yk_shard_set_check_parameter(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                                       const struct yk_parameter *parameter) YK_MUST_USE;
 
-/* Reads a range of a parameter for which yk_shard_set_check() succeeded. */
+/* Reads a range of a parameter for which yk_shard_set_check_parameter() succeeded. */
 yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
                             const struct yk_parameter *parameter, struct yk_parameter_range range,
                             void *out) YK_MUST_USE;

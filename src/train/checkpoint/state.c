@@ -76,7 +76,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     write_workload(content->store->net, &json);
     yk_json_write_string(&json, "base_model", content->base_model);
     yk_json_write_raw(&json, "options", options); /* OPTIONS and END rely on this form */
-    yk_json_write_line(&json, 0);
+    yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
     return yk_text_status(out);
@@ -168,7 +168,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     YK_TRY(yk_json_check_document(root, "state", known, sizeof known / sizeof known[0]));
     YK_TRY(read_position(root, &out->state));
     YK_TRY(read_workload(yk_json_get(root, "workload"), &out->workload, &out->lora_alpha));
-    YK_TRY(yk_json_read_name(yk_json_get(root, "model"), "model", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get(root, "model"), "model", &name));
     YK_TRY(yk_arena_strdup(arena, name, model));
     return yk_arena_strdup(arena, yk_json_string(yk_json_get(root, "base_model")),
                            &out->base_model);

@@ -1,6 +1,6 @@
 #include "train/checkpoint/folder.h"
 
-#include "nn/store/range.h"
+#include "nn/store/parameter_range.h"
 #include "nn/weights/tensor.h"
 #include "tensors/safetensors_writer.h"
 #include "tensors/tensor_set.h"
@@ -27,7 +27,7 @@ enum {
 static float *find_state(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, enum kind kind)
 {
-    const struct yk_store_layer *kept = &store->layers[layer];
+    const struct yk_parameter_store_layer *kept = &store->layers[layer];
     float *const arrays[KINDS] = {kept->master, kept->moment1, kept->moment2};
     return parameter->trained && arrays[kind] ? arrays[kind] + parameter->first : NULL;
 }
@@ -62,7 +62,7 @@ static yk_status visit_state(const struct visit *visit, int32_t layer,
 static yk_status visit_all(const struct visit *visit)
 {
     const struct yk_net *net = visit->store->net;
-    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         if (visit->store->layers[at.layer].partition.kind == YK_PARTITION_ABSENT) {
             continue;
         }
@@ -81,8 +81,8 @@ static yk_status declare_state(const struct visit *visit, int32_t layer,
                                const char *name)
 {
     return find_state(visit->store, layer, parameter, kind)
-               ? yk_safetensors_writer_declare(visit->writer, name, YK_TENSOR_F32, parameter->rank,
-                                               parameter->shape)
+               ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
+                                                      parameter->rank, parameter->shape)
                : YK_OK;
 }
 
@@ -103,8 +103,8 @@ static yk_status read_state_range(const struct visit *visit, int32_t layer,
                                   struct yk_parameter_range range)
 {
     YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->scratch));
-    return yk_store_write_range(visit->store, layer, parameter, state_of[kind], range,
-                                visit->scratch);
+    return yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], range,
+                                          visit->scratch);
 }
 
 /* Reads the part of a parameter that the store keeps. Weights are whole unless the layer is fully
@@ -135,7 +135,8 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
                             const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
     const struct yk_tensor_location *place = yk_tensor_set_find(visit->set, name);
-    if (!yk_store_has_state(visit->store, layer, state_of[kind]) || (!place && kind == MASTER)) {
+    if (!yk_parameter_store_has_state(visit->store, layer, state_of[kind]) ||
+        (!place && kind == MASTER)) {
         return YK_OK;
     }
     if (!place) {
@@ -153,7 +154,8 @@ static yk_status declare_frozen(const struct visit *visit, int32_t layer,
 {
     const int64_t bytes = (int64_t)yk_net_parameter_bytes(visit->store->net, parameter);
     (void)layer;
-    return yk_safetensors_writer_declare(visit->writer, parameter->name, YK_TENSOR_U8, 1, &bytes);
+    return yk_safetensors_writer_declare_tensor(visit->writer, parameter->name, YK_TENSOR_U8, 1,
+                                                &bytes);
 }
 
 static yk_status write_frozen(const struct visit *visit, int32_t layer,
@@ -175,8 +177,8 @@ static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
                                                  left < CHUNK_BYTES ? left : CHUNK_BYTES};
         YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)chunk.first,
                                    (uint64_t)chunk.count, visit->scratch));
-        YK_TRY(yk_store_write_range(visit->store, layer, parameter, state_of[kind], chunk,
-                                    visit->scratch));
+        YK_TRY(yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], chunk,
+                                              visit->scratch));
     }
     return YK_OK;
 }

@@ -1,20 +1,20 @@
 #include "train/executor/buffers.h"
 
-#include "nn/carve.h"
+#include "nn/bump_allocator.h"
 #include "nn/store/partition.h"
 
 #include <inttypes.h>
 
 struct assignment {
-    const struct yk_buffers_request *request;
+    const struct yk_executor_buffers_request *request;
     const struct yk_program *program;
-    const struct yk_rank_view *view;
+    const struct yk_op_index *view;
     const struct yk_net *net;
-    struct yk_lifetimes lifetimes;
-    struct yk_offsets offsets;
-    struct yk_buffers *out;
+    struct yk_buffer_lifetimes lifetimes;
+    struct yk_buffer_offsets offsets;
+    struct yk_executor_buffers *out;
     /* Sizes of the last pass that was asked for: lifetimes of one pass follow each other. */
-    struct yk_layer_sizes sizes;
+    struct yk_layer_memory_sizes sizes;
     int32_t sized_layer;
     int64_t sized_samples;
 };
@@ -28,8 +28,9 @@ static int64_t sequence_of(const struct yk_net *net, int32_t layer)
                                                                        : workload->sequence;
 }
 
-/* SIZE_MAX on integer overflow: yk_offsets_assign() then fails. */
-static size_t output_bytes(const struct assignment *assignment, const struct yk_lifetime *lifetime)
+/* SIZE_MAX on integer overflow: yk_buffer_offsets_assign() then fails. */
+static size_t output_bytes(const struct assignment *assignment,
+                           const struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_net *net = assignment->net;
     const int64_t samples = lifetime->samples + assignment->request->spare_samples;
@@ -41,8 +42,8 @@ static size_t output_bytes(const struct assignment *assignment, const struct yk_
     return overflows ? SIZE_MAX : (size_t)bytes;
 }
 
-static const struct yk_layer_sizes *pass_sizes(struct assignment *assignment,
-                                               const struct yk_lifetime *lifetime)
+static const struct yk_layer_memory_sizes *pass_sizes(struct assignment *assignment,
+                                                      const struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_net *net = assignment->net;
     const int32_t layer = lifetime->layer;
@@ -59,38 +60,39 @@ static const struct yk_layer_sizes *pass_sizes(struct assignment *assignment,
     return &assignment->sizes;
 }
 
-static size_t bucket_bytes(const struct assignment *assignment, const struct yk_bucket *bucket)
+static size_t bucket_bytes(const struct assignment *assignment,
+                           const struct yk_gradient_bucket *bucket)
 {
-    struct yk_carver carver = {0};
+    struct yk_bump_allocator carver = {0};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
-        (void)yk_carve(&carver, (int64_t)yk_net_trained_bytes(assignment->net, bucket->layers[i]),
-                       1);
+        (void)yk_bump_allocate(
+            &carver, (int64_t)yk_net_trained_bytes(assignment->net, bucket->layers[i]), 1);
     }
     return carver.used;
 }
 
 /* Adds the op's blocks of an array of `count` elements of `width` bytes, which starts `at` bytes
  * into the buffer. */
-static void add_blocks(struct assignment *assignment, const struct yk_lifetime *lifetime, size_t at,
-                       int64_t count, size_t width)
+static void add_blocks(struct assignment *assignment, const struct yk_buffer_lifetime *lifetime,
+                       size_t at, int64_t count, size_t width)
 {
     const struct yk_op *op = &assignment->view->list->ops[lifetime->op];
     const int32_t all = assignment->program->layers[op->layer].block_count;
     const int32_t blocks = all > 1 ? all : 1;
     const int64_t first = yk_partition_block_first(count, blocks, op->first_block);
     const int64_t end = yk_partition_block_first(count, blocks, op->first_block + op->block_count);
-    yk_offsets_add(&assignment->offsets, lifetime, at + (size_t)first * width,
-                   (size_t)(end - first) * width);
+    yk_buffer_offsets_add(&assignment->offsets, lifetime, at + (size_t)first * width,
+                          (size_t)(end - first) * width);
 }
 
 /* Trained parameters come first, frozen ones after them. Each block has a part of both. */
-static void add_weights(struct assignment *assignment, const struct yk_lifetime *lifetime)
+static void add_weights(struct assignment *assignment, const struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_op *op = &assignment->view->list->ops[lifetime->op];
     const struct yk_net_layer *layer = &assignment->net->layers[op->layer];
     const size_t trained = yk_net_trained_bytes(assignment->net, op->layer);
     if (op->block_count >= assignment->program->layers[op->layer].block_count) {
-        yk_offsets_add(&assignment->offsets, lifetime, 0, layer->weight_bytes);
+        yk_buffer_offsets_add(&assignment->offsets, lifetime, 0, layer->weight_bytes);
         return;
     }
     add_blocks(assignment, lifetime, 0, layer->trained,
@@ -98,40 +100,42 @@ static void add_weights(struct assignment *assignment, const struct yk_lifetime 
     add_blocks(assignment, lifetime, trained, (int64_t)(layer->weight_bytes - trained), 1);
 }
 
-static void add_lifetime(struct assignment *assignment, const struct yk_lifetime *lifetime)
+static void add_lifetime(struct assignment *assignment, const struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_net_layer *layer = &assignment->net->layers[lifetime->layer];
-    struct yk_offsets *offsets = &assignment->offsets;
+    struct yk_buffer_offsets *offsets = &assignment->offsets;
     switch (lifetime->kind) {
     case YK_BUFFER_OUTPUT:
     case YK_BUFFER_OUTPUT_GRADIENT:
     case YK_BUFFER_INPUT:
     case YK_BUFFER_INPUT_GRADIENT:
-    case YK_BUFFER_RETURNED:
-        yk_offsets_add(offsets, lifetime, 0, output_bytes(assignment, lifetime));
+    case YK_BUFFER_PARTIAL_OUTPUT_GRADIENT:
+        yk_buffer_offsets_add(offsets, lifetime, 0, output_bytes(assignment, lifetime));
         break;
-    case YK_BUFFER_SAVED:
-    case YK_BUFFER_RECOMPUTED:
-        yk_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime)->saved_bytes);
+    case YK_BUFFER_SAVED_ACTIVATIONS:
+    case YK_BUFFER_RECOMPUTED_ACTIVATIONS:
+        yk_buffer_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime)->saved_bytes);
         break;
-    case YK_BUFFER_FORWARD_WORK:
-    case YK_BUFFER_RECOMPUTE_WORK:
-        yk_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime)->forward_bytes);
+    case YK_BUFFER_FORWARD_WORKSPACE:
+    case YK_BUFFER_RECOMPUTE_WORKSPACE:
+        yk_buffer_offsets_add(offsets, lifetime, 0,
+                              pass_sizes(assignment, lifetime)->forward_bytes);
         break;
-    case YK_BUFFER_BACKWARD_WORK:
-        yk_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime)->backward_bytes);
+    case YK_BUFFER_BACKWARD_WORKSPACE:
+        yk_buffer_offsets_add(offsets, lifetime, 0,
+                              pass_sizes(assignment, lifetime)->backward_bytes);
         break;
-    case YK_BUFFER_WEIGHTS:
+    case YK_BUFFER_GATHERED_WEIGHTS:
         add_weights(assignment, lifetime);
         break;
-    case YK_BUFFER_GRADIENT:
+    case YK_BUFFER_WEIGHT_GRADIENT:
         add_blocks(assignment, lifetime, 0, layer->trained,
                    (size_t)yk_precision_bytes(assignment->net->workload.precision));
         break;
-    case YK_BUFFER_BUCKET:
+    case YK_BUFFER_GRADIENT_BUCKET:
     case YK_BUFFER_KIND_COUNT:
     default:
-        yk_offsets_add(
+        yk_buffer_offsets_add(
             offsets, lifetime, 0,
             bucket_bytes(
                 assignment,
@@ -142,31 +146,32 @@ static void add_lifetime(struct assignment *assignment, const struct yk_lifetime
 
 /* ---- offsets of passes and crossings ---- */
 
-static void record_pass(const struct assignment *assignment, const struct yk_lifetime *lifetime,
-                        size_t offset)
+static void record_pass(const struct assignment *assignment,
+                        const struct yk_buffer_lifetime *lifetime, size_t offset)
 {
-    struct yk_pass_offsets *pass =
+    struct yk_layer_buffer_offsets *pass =
         &assignment->out
-             ->passes[yk_rank_view_cell(assignment->view, lifetime->layer, lifetime->micro_batch)];
+             ->passes[yk_op_index_cell(assignment->view, lifetime->layer, lifetime->micro_batch)];
     size_t *const members[YK_BUFFER_KIND_COUNT] = {
         [YK_BUFFER_OUTPUT] = &pass->output,
         [YK_BUFFER_OUTPUT_GRADIENT] = &pass->output_gradient,
-        [YK_BUFFER_SAVED] = &pass->forward_saved,
-        [YK_BUFFER_RECOMPUTED] = &pass->saved,
-        [YK_BUFFER_FORWARD_WORK] = &pass->forward_work,
-        [YK_BUFFER_RECOMPUTE_WORK] = &pass->recompute_work,
-        [YK_BUFFER_BACKWARD_WORK] = &pass->backward_work,
+        [YK_BUFFER_SAVED_ACTIVATIONS] = &pass->forward_saved,
+        [YK_BUFFER_RECOMPUTED_ACTIVATIONS] = &pass->saved,
+        [YK_BUFFER_FORWARD_WORKSPACE] = &pass->forward_work,
+        [YK_BUFFER_RECOMPUTE_WORKSPACE] = &pass->recompute_work,
+        [YK_BUFFER_BACKWARD_WORKSPACE] = &pass->backward_work,
     };
     if (members[lifetime->kind]) {
         *members[lifetime->kind] = offset;
     }
-    if (lifetime->kind == YK_BUFFER_SAVED) { /* backward reads it there, unless it is recomputed */
+    if (lifetime->kind ==
+        YK_BUFFER_SAVED_ACTIVATIONS) { /* backward reads it there, unless it is recomputed */
         pass->saved = offset;
     }
 }
 
-static void record_crossing(const struct assignment *assignment, const struct yk_lifetime *lifetime,
-                            size_t offset)
+static void record_crossing(const struct assignment *assignment,
+                            const struct yk_buffer_lifetime *lifetime, size_t offset)
 {
     struct yk_crossing_offsets *crossing =
         &assignment->out->crossings[(int64_t)lifetime->crossing * assignment->view->facts->M +
@@ -183,16 +188,17 @@ static void record_crossing(const struct assignment *assignment, const struct yk
 /* Finds crossings whose returned gradient is the output's gradient itself. */
 static void find_direct(const struct assignment *assignment)
 {
-    const struct yk_facts *facts = assignment->view->facts;
+    const struct yk_program_facts *facts = assignment->view->facts;
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         const int32_t producer = facts->crossings[c].producer;
-        for (int32_t m = 0; m < facts->M && yk_rank_view_holds(assignment->view, producer); m++) {
+        for (int32_t m = 0; m < facts->M && yk_op_index_holds_layer(assignment->view, producer);
+             m++) {
             struct yk_crossing_offsets *crossing =
                 &assignment->out->crossings[(int64_t)c * facts->M + m];
-            if (yk_lifetimes_is_direct(assignment->view, producer, m)) {
+            if (yk_buffer_lifetimes_receives_in_place(assignment->view, producer, m)) {
                 crossing->direct = true;
                 crossing->returned =
-                    assignment->out->passes[yk_rank_view_cell(assignment->view, producer, m)]
+                    assignment->out->passes[yk_op_index_cell(assignment->view, producer, m)]
                         .output_gradient;
             }
         }
@@ -210,7 +216,7 @@ static bool is_pass(const struct yk_op *op)
  * last release of a round, this is the first release of the next round. */
 static yk_status record_weights(const struct assignment *assignment, struct yk_arena *arena)
 {
-    const struct yk_program_rank *list = assignment->view->list;
+    const struct yk_op_list *list = assignment->view->list;
     struct yk_op_buffers *ops = assignment->out->ops;
     int32_t *released = NULL; /* (ops) the buffer that a release ends */
     int32_t *next = NULL;     /* (L) the buffer that the next release ends */
@@ -223,8 +229,8 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
         next[l] = YK_BUFFER_NONE;
     }
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
-        const struct yk_lifetime *lifetime = &assignment->lifetimes.items[i];
-        if (lifetime->kind == YK_BUFFER_WEIGHTS) {
+        const struct yk_buffer_lifetime *lifetime = &assignment->lifetimes.items[i];
+        if (lifetime->kind == YK_BUFFER_GATHERED_WEIGHTS) {
             ops[lifetime->op].weights = lifetime->buffer;
             released[lifetime->end[YK_LANE_COMPUTE]] = lifetime->buffer;
         }
@@ -248,9 +254,9 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
 static void record_gradient(const struct assignment *assignment, int32_t layer, int32_t micro_batch,
                             int32_t buffer, size_t at)
 {
-    const struct yk_rank_view *view = assignment->view;
-    for (int32_t u = layer; u >= 0; u = yk_facts_next_user(view->facts, layer, u)) {
-        const int32_t back = view->backward[yk_rank_view_cell(view, u, micro_batch)];
+    const struct yk_op_index *view = assignment->view;
+    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
+        const int32_t back = view->backward[yk_op_index_cell(view, u, micro_batch)];
         if (back >= 0) {
             struct yk_op_buffers *op = &assignment->out->ops[back];
             *(u == layer ? &op->gradient : &op->leader_gradient) = buffer;
@@ -259,10 +265,11 @@ static void record_gradient(const struct assignment *assignment, int32_t layer, 
     }
 }
 
-static void record_scatter(const struct assignment *assignment, const struct yk_lifetime *lifetime)
+static void record_scatter(const struct assignment *assignment,
+                           const struct yk_buffer_lifetime *lifetime)
 {
-    const struct yk_facts *facts = assignment->view->facts;
-    const bool all = yk_facts_is_summed(facts, lifetime->layer);
+    const struct yk_program_facts *facts = assignment->view->facts;
+    const bool all = yk_program_facts_accumulates_gradient(facts, lifetime->layer);
     assignment->out->ops[lifetime->op].gradient = lifetime->buffer;
     for (int32_t m = all ? 0 : lifetime->micro_batch; m <= lifetime->micro_batch; m++) {
         record_gradient(assignment, lifetime->layer, m, lifetime->buffer, 0);
@@ -271,7 +278,7 @@ static void record_scatter(const struct assignment *assignment, const struct yk_
 
 /* Whether an earlier all-reduce of the same step has already written sums: see is_added() of
  * collectives. */
-static bool adds(const struct yk_rank_view *view, int32_t bucket, int32_t number)
+static bool adds(const struct yk_op_index *view, int32_t bucket, int32_t number)
 {
     const struct yk_op *op = &view->list->ops[number];
     for (int32_t i = view->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
@@ -284,18 +291,19 @@ static bool adds(const struct yk_rank_view *view, int32_t bucket, int32_t number
 }
 
 /* The gradients of a bucket's layers in one micro-batch are contiguous, as in the store. */
-static void record_bucket(const struct assignment *assignment, const struct yk_lifetime *lifetime)
+static void record_bucket(const struct assignment *assignment,
+                          const struct yk_buffer_lifetime *lifetime)
 {
     struct yk_op_buffers *op = &assignment->out->ops[lifetime->op];
     const int32_t number = assignment->view->list->ops[lifetime->op].bucket;
-    const struct yk_bucket *bucket = &assignment->program->buckets[number];
-    struct yk_carver carver = {0};
+    const struct yk_gradient_bucket *bucket = &assignment->program->buckets[number];
+    struct yk_bump_allocator carver = {0};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int32_t layer = bucket->layers[i];
         const size_t bytes = yk_net_trained_bytes(assignment->net, layer);
         record_gradient(assignment, layer, lifetime->micro_batch, lifetime->buffer, carver.used);
         op->reduced_bytes = carver.used + bytes;
-        (void)yk_carve(&carver, (int64_t)bytes, 1);
+        (void)yk_bump_allocate(&carver, (int64_t)bytes, 1);
     }
     op->gradient = lifetime->buffer;
     op->adds = adds(assignment->view, number, lifetime->op);
@@ -306,12 +314,12 @@ static void record_bucket(const struct assignment *assignment, const struct yk_l
 static void find_clear(const struct assignment *assignment, int32_t layer, int32_t first,
                        int32_t last)
 {
-    const struct yk_rank_view *view = assignment->view;
+    const struct yk_op_index *view = assignment->view;
     int32_t op = -1;
     bool leader = false;
-    for (int32_t u = layer; u >= 0; u = yk_facts_next_user(view->facts, layer, u)) {
+    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
         for (int32_t m = first; m <= last; m++) {
-            const int32_t back = view->backward[yk_rank_view_cell(view, u, m)];
+            const int32_t back = view->backward[yk_op_index_cell(view, u, m)];
             if (back >= 0 && (op < 0 || back < op)) {
                 op = back;
                 leader = u != layer;
@@ -326,12 +334,13 @@ static void find_clear(const struct assignment *assignment, int32_t layer, int32
 
 static void find_clears(const struct assignment *assignment)
 {
-    const struct yk_facts *facts = assignment->view->facts;
+    const struct yk_program_facts *facts = assignment->view->facts;
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_rank_view_holds(assignment->view, l) || assignment->net->layers[l].trained == 0) {
+        if (!yk_op_index_holds_layer(assignment->view, l) ||
+            assignment->net->layers[l].trained == 0) {
             continue;
         }
-        const bool all = yk_facts_is_summed(facts, l);
+        const bool all = yk_program_facts_accumulates_gradient(facts, l);
         for (int32_t m = 0; m < (all ? 1 : facts->M); m++) {
             find_clear(assignment, l, m, all ? facts->M - 1 : m);
         }
@@ -342,8 +351,8 @@ static void find_clears(const struct assignment *assignment)
 
 static yk_status set_up(struct assignment *assignment, struct yk_arena *arena)
 {
-    const struct yk_facts *facts = assignment->view->facts;
-    struct yk_buffers *out = assignment->out;
+    const struct yk_program_facts *facts = assignment->view->facts;
+    struct yk_executor_buffers *out = assignment->out;
     const int32_t ops = assignment->view->list->op_count;
     YK_TRY_NEW(arena, out->passes, (int64_t)facts->L * facts->M);
     YK_TRY_NEW(arena, out->crossings, (int64_t)facts->crossing_count * facts->M + 1);
@@ -354,7 +363,7 @@ static yk_status set_up(struct assignment *assignment, struct yk_arena *arena)
                                              .gradient = YK_BUFFER_NONE,
                                              .leader_gradient = YK_BUFFER_NONE};
     }
-    YK_TRY(yk_lifetimes_find(assignment->view, arena, &assignment->lifetimes));
+    YK_TRY(yk_buffer_lifetimes_find(assignment->view, arena, &assignment->lifetimes));
     YK_TRY_NEW(arena, out->offsets, assignment->lifetimes.buffer_count + 1);
     return YK_OK;
 }
@@ -362,11 +371,11 @@ static yk_status set_up(struct assignment *assignment, struct yk_arena *arena)
 static void record_all(const struct assignment *assignment)
 {
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
-        const struct yk_lifetime *lifetime = &assignment->lifetimes.items[i];
+        const struct yk_buffer_lifetime *lifetime = &assignment->lifetimes.items[i];
         const size_t offset = assignment->out->offsets[lifetime->buffer];
-        if (lifetime->kind == YK_BUFFER_GRADIENT) {
+        if (lifetime->kind == YK_BUFFER_WEIGHT_GRADIENT) {
             record_scatter(assignment, lifetime);
-        } else if (lifetime->kind == YK_BUFFER_BUCKET) {
+        } else if (lifetime->kind == YK_BUFFER_GRADIENT_BUCKET) {
             record_bucket(assignment, lifetime);
         } else if (lifetime->crossing >= 0) {
             record_crossing(assignment, lifetime, offset);
@@ -380,21 +389,22 @@ static void record_all(const struct assignment *assignment)
 
 static yk_status assign(struct assignment *assignment, struct yk_arena *arena)
 {
-    struct yk_buffers *out = assignment->out;
+    struct yk_executor_buffers *out = assignment->out;
     YK_TRY(set_up(assignment, arena));
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
         add_lifetime(assignment, &assignment->lifetimes.items[i]);
     }
-    YK_TRY(yk_offsets_assign(&assignment->offsets, assignment->view, out->offsets, &out->bytes));
-    YK_TRY(yk_offsets_find_waits(&assignment->offsets, assignment->view, arena, &out->waits,
-                                 &out->wait_count));
+    YK_TRY(yk_buffer_offsets_assign(&assignment->offsets, assignment->view, out->offsets,
+                                    &out->bytes));
+    YK_TRY(yk_buffer_offsets_find_waits(&assignment->offsets, assignment->view, arena, &out->waits,
+                                        &out->wait_count));
     YK_TRY(record_weights(assignment, arena));
     record_all(assignment);
     return YK_OK;
 }
 
-yk_status yk_buffers_assign(const struct yk_buffers_request *request, struct yk_arena *arena,
-                            struct yk_buffers *out)
+yk_status yk_executor_buffers_assign(const struct yk_executor_buffers_request *request,
+                                     struct yk_arena *arena, struct yk_executor_buffers *out)
 {
     struct assignment assignment = {
         .request = request,
@@ -404,7 +414,7 @@ yk_status yk_buffers_assign(const struct yk_buffers_request *request, struct yk_
         .out = out,
         .sized_layer = -1,
     };
-    *out = (struct yk_buffers){0};
+    *out = (struct yk_executor_buffers){0};
     /* The model has checked that sizes of a pass over the whole batch do not overflow by a wide
      * margin, so twice as many samples need no further check. */
     if (request->spare_samples < 0 || request->spare_samples > request->net->workload.batch) {
@@ -414,6 +424,6 @@ yk_status yk_buffers_assign(const struct yk_buffers_request *request, struct yk_
                        request->spare_samples, request->net->workload.batch);
     }
     const yk_status status = assign(&assignment, arena);
-    yk_offsets_free(&assignment.offsets);
+    yk_buffer_offsets_free(&assignment.offsets);
     return status;
 }

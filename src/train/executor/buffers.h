@@ -11,9 +11,9 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "nn/layers/layer.h"
+#include "program/op_index.h"
 #include "program/program.h"
-#include "program/rank_view.h"
-#include "train/executor/offsets.h"
+#include "train/executor/buffer_offsets.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ enum {
 };
 
 /* Offsets in the allocation, for one layer and micro-batch. */
-struct yk_pass_offsets {
+struct yk_layer_buffer_offsets {
     size_t output; /* unused by a head */
     size_t output_gradient;
     size_t saved;         /* activations that the backward pass reads */
@@ -61,23 +61,24 @@ struct yk_op_buffers {
     bool adds; /* of such an all-reduce: its sums are added to those of earlier micro-batches */
 };
 
-struct yk_buffers {
-    struct yk_pass_offsets *passes;        /* (L, M) */
-    struct yk_crossing_offsets *crossings; /* (crossings, M) */
-    struct yk_op_buffers *ops;             /* (ops of the rank) */
-    size_t *offsets;                       /* (buffers) */
-    size_t bytes;                          /* size of the allocation */
-    struct yk_offsets_wait *waits;         /* sorted by op */
+struct yk_executor_buffers {
+    struct yk_layer_buffer_offsets *passes; /* (L, M) */
+    struct yk_crossing_offsets *crossings;  /* (crossings, M) */
+    struct yk_op_buffers *ops;              /* (ops of the rank) */
+    size_t *offsets;                        /* (buffers) */
+    size_t bytes;                           /* size of the allocation */
+    struct yk_buffer_reuse_wait *waits;     /* sorted by op */
     int32_t wait_count;
 };
 
-struct yk_buffers_request {
-    const struct yk_rank_view *view;
+struct yk_executor_buffers_request {
+    const struct yk_op_index *view;
     const struct yk_net *net;
     int64_t spare_samples; /* samples that a micro-batch may have above the planned number */
 };
 
-yk_status yk_buffers_assign(const struct yk_buffers_request *request, struct yk_arena *arena,
-                            struct yk_buffers *out) YK_MUST_USE;
+yk_status yk_executor_buffers_assign(const struct yk_executor_buffers_request *request,
+                                     struct yk_arena *arena,
+                                     struct yk_executor_buffers *out) YK_MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
 #include "train/executor/collectives.h"
 
-#include "train/partitions.h"
+#include "train/rank_partitions.h"
 
 struct creation {
     const struct yk_collectives_request *request;
@@ -21,8 +21,9 @@ static yk_status find_firsts(const struct creation *creation, const struct yk_pl
     const int32_t n = group->member_count;
     YK_TRY_NEW(creation->arena, *out, n + 1);
     for (int32_t i = 0; i <= n; i++) {
-        (*out)[i] =
-            yk_partition_block_cut(count, blocks, block, yk_partitions_begin(group, i)) - base;
+        (*out)[i] = yk_partition_block_cut(count, blocks, block,
+                                           yk_rank_partitions_member_begin(group, i)) -
+                    base;
     }
     return YK_OK;
 }
@@ -59,7 +60,7 @@ static yk_status gather_block(struct creation *creation, int32_t layer, int32_t 
 static yk_status add_gather(struct creation *creation, const struct yk_op *op,
                             const struct yk_op_buffers *buffers)
 {
-    const struct yk_store_layer *kept = &creation->store->layers[op->layer];
+    const struct yk_parameter_store_layer *kept = &creation->store->layers[op->layer];
     const struct yk_net_layer *layer = &creation->store->net->layers[op->layer];
     const int64_t trained = layer->trained * creation->width;
     const bool sharded = kept->partition.kind == YK_PARTITION_FULLY_SHARDED;
@@ -80,7 +81,7 @@ static yk_status add_gather(struct creation *creation, const struct yk_op *op,
 
 /* Whether an earlier reduce-scatter of the same step has already written the block's sum. Within a
  * step, ops of the next round come last. */
-static bool is_added(const struct yk_program_rank *list, int32_t number, int32_t block)
+static bool is_added(const struct yk_op_list *list, int32_t number, int32_t block)
 {
     const struct yk_op *op = &list->ops[number];
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -96,15 +97,15 @@ static bool is_added(const struct yk_program_rank *list, int32_t number, int32_t
     return false;
 }
 
-static yk_status add_scatter(struct creation *creation, const struct yk_program_rank *list,
+static yk_status add_scatter(struct creation *creation, const struct yk_op_list *list,
                              int32_t number)
 {
     const struct yk_op *op = &list->ops[number];
-    const struct yk_store_layer *kept = &creation->store->layers[op->layer];
+    const struct yk_parameter_store_layer *kept = &creation->store->layers[op->layer];
     const int64_t count = creation->store->net->layers[op->layer].trained;
     const int32_t blocks = blocks_of(creation, op->layer);
     const int32_t group = creation->plan->layers[op->layer].group;
-    const struct yk_buffers *buffers = creation->request->buffers;
+    const struct yk_executor_buffers *buffers = creation->request->buffers;
     char *whole = creation->request->memory + buffers->offsets[buffers->ops[number].gradient];
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         int64_t *firsts = NULL;
@@ -115,7 +116,7 @@ static yk_status add_scatter(struct creation *creation, const struct yk_program_
             .own = kept->gradient_part + kept->spans[b].at * creation->width,
             .added = is_added(list, number, b),
             .firsts = firsts,
-            .type = yk_comm_type_of(creation->store->net->workload.precision),
+            .type = yk_comm_data_type_from_precision(creation->store->net->workload.precision),
             .wide = creation->request->reduce_in_fp32,
         };
     }
@@ -129,7 +130,7 @@ static struct yk_comm_all_reduce reduce_of(const struct creation *creation, int3
         .group = creation->out->groups[group],
         .numbers = numbers,
         .count = count,
-        .type = yk_comm_type_of(creation->store->net->workload.precision),
+        .type = yk_comm_data_type_from_precision(creation->store->net->workload.precision),
         .wide = creation->request->reduce_in_fp32,
     };
 }
@@ -139,7 +140,7 @@ static struct yk_comm_all_reduce reduce_of(const struct creation *creation, int3
 static void add_reduce(struct creation *creation, const struct yk_op *op,
                        const struct yk_op_buffers *buffers)
 {
-    const struct yk_bucket *bucket = &creation->program->buckets[op->bucket];
+    const struct yk_gradient_bucket *bucket = &creation->program->buckets[op->bucket];
     struct yk_comm_all_reduce *last = NULL;
     if (buffers->gradient != YK_BUFFER_NONE) {
         creation->out->reduces[creation->out->reduce_count++] = reduce_of(
@@ -164,7 +165,7 @@ static void add_reduce(struct creation *creation, const struct yk_op *op,
 
 static yk_status create_groups(struct creation *creation)
 {
-    const struct yk_ranks *ranks = creation->request->ranks;
+    const struct yk_communicator *ranks = creation->request->ranks;
     const struct yk_plan *plan = creation->plan;
     struct yk_collectives *out = creation->out;
     int32_t *members = NULL;
@@ -185,7 +186,7 @@ static yk_status create_groups(struct creation *creation)
     return YK_OK;
 }
 
-static yk_status allocate_records(struct creation *creation, const struct yk_program_rank *list)
+static yk_status allocate_records(struct creation *creation, const struct yk_op_list *list)
 {
     int64_t gathers = 0;
     int64_t scatters = 0;
@@ -204,7 +205,7 @@ static yk_status allocate_records(struct creation *creation, const struct yk_pro
     return YK_OK;
 }
 
-static yk_status fill_records(struct creation *creation, const struct yk_program_rank *list)
+static yk_status fill_records(struct creation *creation, const struct yk_op_list *list)
 {
     struct yk_collectives *out = creation->out;
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -237,7 +238,7 @@ yk_status yk_collectives_create(const struct yk_collectives_request *request,
         .out = out,
         .width = yk_precision_bytes(request->store->net->workload.precision),
     };
-    const struct yk_program_rank *list = &request->program->ranks[request->ranks->rank];
+    const struct yk_op_list *list = &request->program->ranks[request->ranks->rank];
     *out = (struct yk_collectives){.comm = request->ranks->comm};
     YK_TRY(create_groups(&creation));
     YK_TRY(allocate_records(&creation, list));
@@ -252,8 +253,8 @@ void yk_collectives_destroy(struct yk_collectives *collectives)
     *collectives = (struct yk_collectives){0};
 }
 
-void yk_collectives_enqueue(const struct yk_collectives *collectives,
-                            const struct yk_program_rank *list, int32_t op)
+void yk_collectives_enqueue(const struct yk_collectives *collectives, const struct yk_op_list *list,
+                            int32_t op)
 {
     const struct yk_collective_span *span = &collectives->of[op];
     const enum yk_op_kind kind = list->ops[op].kind;

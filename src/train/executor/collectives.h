@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "comm/ranks.h"
-#include "nn/store/store.h"
+#include "comm/communicator.h"
+#include "nn/store/parameter_store.h"
 #include "program/program.h"
 #include "train/executor/buffers.h"
 
@@ -22,7 +22,7 @@ struct yk_collective_span {
 };
 
 struct yk_collectives {
-    const struct yk_comm *comm;
+    const struct yk_comm_backend *comm;
     struct yk_comm_all_gather *gathers;
     struct yk_comm_reduce_scatter *scatters;
     struct yk_comm_all_reduce *reduces;
@@ -36,9 +36,9 @@ struct yk_collectives {
 
 struct yk_collectives_request {
     const struct yk_program *program;
-    const struct yk_ranks *ranks;
+    const struct yk_communicator *ranks;
     const struct yk_parameter_store *store;
-    const struct yk_buffers *buffers;
+    const struct yk_executor_buffers *buffers;
     char *memory;        /* allocation that the buffers' offsets refer to */
     bool reduce_in_fp32; /* 16-bit gradients are summed as fp32 */
 };
@@ -49,8 +49,8 @@ yk_status yk_collectives_create(const struct yk_collectives_request *request,
 void yk_collectives_destroy(struct yk_collectives *collectives);
 
 /* Enqueues the collectives of an op on the comm lane. */
-void yk_collectives_enqueue(const struct yk_collectives *collectives,
-                            const struct yk_program_rank *list, int32_t op);
+void yk_collectives_enqueue(const struct yk_collectives *collectives, const struct yk_op_list *list,
+                            int32_t op);
 
 /* The order in which a store should lay out gradients, so that those of a bucket are contiguous:
  * (L) layer numbers, in the arena. */

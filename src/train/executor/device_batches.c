@@ -1,6 +1,6 @@
 #include "train/executor/device_batches.h"
 
-#include "train/batches.h"
+#include "train/batch_prefetcher.h"
 
 #include <inttypes.h>
 
@@ -22,7 +22,7 @@ yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64
     out->longest = decodes(out) && positions > out->sequence ? positions : out->sequence;
     YK_TRY_NEW(arena, out->first, plan->micro_batches + 1);
     YK_TRY_NEW(arena, shares, plan->micro_batches);
-    yk_batches_find_shares(plan, rank, shares);
+    yk_batch_prefetcher_find_shares(plan, rank, shares);
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         out->first[m + 1] = out->first[m] + shares[m].count + (shares[m].count > 0 ? spare : 0);
     }
@@ -30,25 +30,25 @@ yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64
     return YK_OK;
 }
 
-void yk_device_batches_carve(struct yk_device_batches *batches, struct yk_carver *carver)
+void yk_device_batches_allocate(struct yk_device_batches *batches, struct yk_bump_allocator *carver)
 {
     const int64_t rows = batches->samples * batches->sequence;
     const int64_t target_rows = batches->samples * batches->target_sequence;
-    for (int i = 0; i < YK_DEVICE_BATCHES_STEPS; i++) {
-        batches->steps[i].tokens = yk_carve(carver, rows, sizeof(int32_t));
-        batches->steps[i].lengths = yk_carve(carver, rows, sizeof(int32_t));
-        batches->steps[i].targets = yk_carve(carver, target_rows, sizeof(int32_t));
+    for (int i = 0; i < YK_DEVICE_BATCHES_STEP_SLOTS; i++) {
+        batches->steps[i].tokens = yk_bump_allocate(carver, rows, sizeof(int32_t));
+        batches->steps[i].lengths = yk_bump_allocate(carver, rows, sizeof(int32_t));
+        batches->steps[i].targets = yk_bump_allocate(carver, target_rows, sizeof(int32_t));
         batches->steps[i].target_tokens =
-            decodes(batches) ? yk_carve(carver, target_rows, sizeof(int32_t)) : NULL;
+            decodes(batches) ? yk_bump_allocate(carver, target_rows, sizeof(int32_t)) : NULL;
     }
-    yk_position_tables_carve(batches->net, batches->longest, carver, &batches->position_tables);
+    yk_position_tables_allocate(batches->net, batches->longest, carver, &batches->position_tables);
 }
 
 yk_status yk_device_batches_check(const struct yk_device_batches *batches,
                                   const struct yk_batch *batch)
 {
     for (int32_t m = 0; m < batch->slice_count; m++) {
-        const struct yk_slice *slice = &batch->slices[m].own;
+        const struct yk_sample_slice *slice = &batch->slices[m].own;
         const int64_t samples = batches->first[m + 1] - batches->first[m];
         if (slice->samples * slice->sequence > samples * batches->sequence ||
             slice->samples * slice->target_sequence > samples * batches->target_sequence ||
@@ -66,7 +66,7 @@ yk_status yk_device_batches_check(const struct yk_device_batches *batches,
 
 void yk_device_batches_load(const struct yk_device_batches *batches,
                             const struct yk_backend *backend, struct yk_backend_lane *lane,
-                            int32_t slot, int32_t micro_batch, const struct yk_slice *slice)
+                            int32_t slot, int32_t micro_batch, const struct yk_sample_slice *slice)
 {
     const int64_t row = batches->first[micro_batch] * batches->sequence;
     const int64_t target = batches->first[micro_batch] * batches->target_sequence;
@@ -87,7 +87,8 @@ void yk_device_batches_load(const struct yk_device_batches *batches,
 
 void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
                                     const struct yk_backend *backend, struct yk_backend_lane *lane,
-                                    int32_t slot, int32_t micro_batch, const struct yk_slice *slice)
+                                    int32_t slot, int32_t micro_batch,
+                                    const struct yk_sample_slice *slice)
 {
     const int64_t row = batches->first[micro_batch] * batches->sequence;
     if (slice->samples > 0) {
@@ -97,8 +98,8 @@ void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
 }
 
 void yk_device_batches_fill_pass(const struct yk_device_batches *batches, int32_t slot,
-                                 int32_t micro_batch, const struct yk_slice *slice, int64_t begin,
-                                 int64_t samples, struct yk_pass *pass)
+                                 int32_t micro_batch, const struct yk_sample_slice *slice,
+                                 int64_t begin, int64_t samples, struct yk_layer_pass *pass)
 {
     const struct yk_net_layer *layer = &batches->net->layers[pass->layer];
     const int64_t target_sequence =

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "nn/carve.h"
+#include "nn/bump_allocator.h"
 #include "nn/layers/layer.h"
 #include "plan/plan.h"
 #include "train/executor/executor.h"
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum {
-    YK_DEVICE_BATCHES_STEPS = 4 /* steps whose tokens are on the device at the same time */
+    YK_DEVICE_BATCHES_STEP_SLOTS = 4 /* steps whose tokens are on the device at the same time */
 };
 
 struct yk_device_batches {
@@ -30,7 +30,7 @@ struct yk_device_batches {
         int32_t *lengths;       /* (B·T): a slice never has more samples than tokens */
         int32_t *target_tokens; /* (B, S); NULL for a model that has no decoder */
         int32_t *targets;       /* (B, S) */
-    } steps[YK_DEVICE_BATCHES_STEPS];
+    } steps[YK_DEVICE_BATCHES_STEP_SLOTS];
     struct yk_position_tables position_tables;
 };
 
@@ -40,7 +40,8 @@ yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64
                                  const struct yk_net *net, struct yk_arena *arena,
                                  struct yk_device_batches *out) YK_MUST_USE;
 
-void yk_device_batches_carve(struct yk_device_batches *batches, struct yk_carver *carver);
+void yk_device_batches_allocate(struct yk_device_batches *batches,
+                                struct yk_bump_allocator *carver);
 
 /* Fails unless each slice fits into the space of its micro-batch. */
 yk_status yk_device_batches_check(const struct yk_device_batches *batches,
@@ -49,19 +50,19 @@ yk_status yk_device_batches_check(const struct yk_device_batches *batches,
 /* Enqueues copies of a slice's tokens and targets to the device. */
 void yk_device_batches_load(const struct yk_device_batches *batches,
                             const struct yk_backend *backend, struct yk_backend_lane *lane,
-                            int32_t slot, int32_t micro_batch, const struct yk_slice *slice);
+                            int32_t slot, int32_t micro_batch, const struct yk_sample_slice *slice);
 
 /* Enqueues a copy of a slice's lengths. Every rank needs the lengths, also one that has only middle
  * layers and loads no tokens. */
 void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
                                     const struct yk_backend *backend, struct yk_backend_lane *lane,
                                     int32_t slot, int32_t micro_batch,
-                                    const struct yk_slice *slice);
+                                    const struct yk_sample_slice *slice);
 
 /* Sets the shape, tokens, targets and lengths of a pass over `samples` samples of the slice,
  * starting with sample `begin`. */
 void yk_device_batches_fill_pass(const struct yk_device_batches *batches, int32_t slot,
-                                 int32_t micro_batch, const struct yk_slice *slice, int64_t begin,
-                                 int64_t samples, struct yk_pass *pass);
+                                 int32_t micro_batch, const struct yk_sample_slice *slice,
+                                 int64_t begin, int64_t samples, struct yk_layer_pass *pass);
 
 #endif

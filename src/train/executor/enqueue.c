@@ -1,6 +1,6 @@
 /* Enqueues the ops of a round on their lanes. */
 #include "base/clock.h"
-#include "train/executor/state.h"
+#include "train/executor/executor_state.h"
 
 #include <time.h>
 
@@ -17,8 +17,8 @@ static struct replaced point_store(const struct yk_executor *executor, int32_t n
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
-    struct yk_store_layer *own = &executor->store->layers[op->layer];
-    struct yk_store_layer *leader =
+    struct yk_parameter_store_layer *own = &executor->store->layers[op->layer];
+    struct yk_parameter_store_layer *leader =
         &executor->store->layers[executor->program->layers[op->layer].leader];
     const size_t *offsets = executor->buffers.offsets;
     const struct replaced replaced = {own->gradients, leader->gradients};
@@ -62,8 +62,8 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     const struct yk_batch *batch = slot->step.batch;
     const struct yk_batch_slice *slice = &batch->slices[op->micro_batch];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
-    const struct yk_pass_offsets *offsets =
-        &executor->buffers.passes[yk_rank_view_cell(executor->view, op->layer, op->micro_batch)];
+    const struct yk_layer_buffer_offsets *offsets =
+        &executor->buffers.passes[yk_op_index_cell(executor->view, op->layer, op->micro_batch)];
     const bool forward = op->kind == YK_OP_FORWARD;
     char *base = executor->buffer_memory;
     int64_t begin = 0;
@@ -72,7 +72,7 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     if (samples == 0) {
         return;
     }
-    struct yk_pass made = {
+    struct yk_layer_pass made = {
         .net = executor->store->net,
         .store = executor->store,
         .lane = executor->lanes[op->lane],
@@ -80,13 +80,13 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
         .training = !slot->evaluating,
         .loss_factor =
             slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->counted),
-        .loss = forward ? &slot->report[YK_REPORT_LOSS] : executor->discarded_loss,
+        .loss = forward ? &slot->report[YK_STEP_REPORT_LOSS] : executor->discarded_loss,
         .output = forward ? base + offsets->output : NULL,
         .saved = base + (forward ? offsets->forward_saved : offsets->saved),
         .workspace = base + (forward ? offsets->forward_work : offsets->recompute_work),
         .output_gradient = base + offsets->output_gradient,
     };
-    yk_device_batches_fill_pass(&executor->batches, (int32_t)(step % YK_EXECUTOR_STEPS),
+    yk_device_batches_fill_pass(&executor->batches, (int32_t)(step % YK_EXECUTOR_STEP_SLOTS),
                                 op->micro_batch, &slice->own, begin, samples, &made);
     yk_executor_route_input(executor, number, slice, &made);
     if (op->kind == YK_OP_BACKWARD) {
@@ -106,7 +106,7 @@ static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t s
     if (executor->is_first[number]) {
         yk_device_batches_load_lengths(
             &executor->batches, executor->backend, executor->lanes[YK_LANE_COMPUTE],
-            (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+            (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
             &yk_executor_slot(executor, step)->step.batch->slices[op->micro_batch].own);
     }
     if (buffers->clears_gradient) {
@@ -130,20 +130,20 @@ static void accumulate_reduced(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
-    const struct yk_bucket *bucket = &executor->program->buckets[op->bucket];
+    const struct yk_gradient_bucket *bucket = &executor->program->buckets[op->bucket];
     const struct yk_net *net = executor->store->net;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
     const size_t width = (size_t)yk_precision_bytes(net->workload.precision);
     if (buffers->gradient == YK_BUFFER_NONE) {
         return;
     }
-    struct yk_carver carver = {.base = executor->buffer_memory +
-                                       executor->buffers.offsets[buffers->gradient]};
+    struct yk_bump_allocator carver = {.base = executor->buffer_memory +
+                                               executor->buffers.offsets[buffers->gradient]};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int64_t count = net->layers[bucket->layers[i]].trained;
         struct yk_add_op add = {
             .count = count,
-            .from = yk_carve(&carver, count, width),
+            .from = yk_bump_allocate(&carver, count, width),
             .to = executor->store->layers[bucket->layers[i]].gradients,
             .type = net->workload.precision,
         };
@@ -160,7 +160,7 @@ static void accumulate_reduced(struct yk_executor *executor, int32_t number)
 static void sum_squares(const struct yk_executor *executor, int32_t layer, double *to)
 {
     const struct yk_net *net = executor->store->net;
-    const struct yk_store_layer *kept = &executor->store->layers[layer];
+    const struct yk_parameter_store_layer *kept = &executor->store->layers[layer];
     const int64_t width = yk_precision_bytes(net->workload.precision);
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[layer].group;
@@ -188,7 +188,7 @@ static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_step_slot *slot = yk_executor_slot(executor, step);
     if (!executor->barrier) {
-        sum_squares(executor, op->layer, &slot->report[YK_REPORT_SUMS + op->layer]);
+        sum_squares(executor, op->layer, &slot->report[YK_STEP_REPORT_SUMS + op->layer]);
     }
     yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane], op->layer,
                         slot->step.lr, slot->step.updates,
@@ -202,22 +202,23 @@ static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t
 static void write_host_report(void *user)
 {
     const struct yk_step_slot *slot = user;
-    slot->host_report[YK_HOST_REPORT_STOP] = atomic_load(&slot->executor->stop) ? 1 : 0;
-    slot->host_report[YK_HOST_REPORT_SECONDS] = atomic_load(&slot->executor->computed_s);
+    slot->host_report[YK_STEP_HOST_REPORT_STOP] = atomic_load(&slot->executor->stop) ? 1 : 0;
+    slot->host_report[YK_STEP_HOST_REPORT_SECONDS] = atomic_load(&slot->executor->computed_s);
 }
 
 static void add_host_report(struct yk_executor *executor, struct yk_step_slot *slot,
                             struct yk_backend_lane *lane)
 {
-    double *seconds = slot->report + YK_REPORT_SUMS + executor->facts->L + executor->rank;
+    double *seconds = slot->report + YK_STEP_REPORT_SUMS + executor->facts->L + executor->rank;
     if (executor->is_accelerator) {
         write_host_report(slot); /* an accelerator does not wait for the host */
     } else {
         executor->backend->call_host(lane, write_host_report, slot);
     }
-    executor->backend->copy(lane, slot->report + YK_REPORT_STOP,
-                            slot->host_report + YK_HOST_REPORT_STOP, sizeof *slot->host_report);
-    executor->backend->copy(lane, seconds, slot->host_report + YK_HOST_REPORT_SECONDS,
+    executor->backend->copy(lane, slot->report + YK_STEP_REPORT_STOP,
+                            slot->host_report + YK_STEP_HOST_REPORT_STOP,
+                            sizeof *slot->host_report);
+    executor->backend->copy(lane, seconds, slot->host_report + YK_STEP_HOST_REPORT_SECONDS,
                             sizeof *slot->host_report);
 }
 
@@ -229,7 +230,7 @@ static void finish_report(struct yk_executor *executor, struct yk_step_slot *slo
         executor->options.ranks->comm->all_reduce(&slot->exchange);
     }
     executor->backend->clip_norm(lane, &(struct yk_clip_norm_op){
-                                           .sums = slot->report + YK_REPORT_SUMS,
+                                           .sums = slot->report + YK_STEP_REPORT_SUMS,
                                            .count = executor->facts->L,
                                            .unscale = (float)(1 / slot->step.loss_scale),
                                            .clip = (float)slot->step.clip,
@@ -263,7 +264,7 @@ static void enqueue_agreement(struct yk_executor *executor, int32_t number, int6
     executor->backend->event_wait(executor->lanes[YK_LANE_COMPUTE], executor->reduced);
     for (int32_t l = 0; l < executor->facts->L; l++) {
         if (executor->view->update[l] != YK_OP_NONE) {
-            sum_squares(executor, l, &slot->report[YK_REPORT_SUMS + l]);
+            sum_squares(executor, l, &slot->report[YK_STEP_REPORT_SUMS + l]);
         }
     }
     executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
@@ -297,7 +298,7 @@ static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t s
     case YK_OP_LOAD:
         if (executor->is_first[number]) {
             yk_device_batches_load(&executor->batches, executor->backend, executor->lanes[op->lane],
-                                   (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+                                   (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
                                    &batch->slices[op->micro_batch].own);
         }
         break;
@@ -335,7 +336,7 @@ static void wait_for(struct yk_executor *executor, struct yk_backend_lane *lane,
 {
     const int64_t round = executor->rounds - lag;
     const struct yk_op_events *events =
-        executor->events[(round + YK_EXECUTOR_ROUNDS) % YK_EXECUTOR_ROUNDS];
+        executor->events[(round + YK_EXECUTOR_ROUND_SLOTS) % YK_EXECUTOR_ROUND_SLOTS];
     if (events[op].round == round) {
         executor->backend->event_wait(lane, events[op].ended);
     }
@@ -351,7 +352,7 @@ static void enqueue_waits(struct yk_executor *executor, int32_t number)
         }
     }
     for (int32_t w = executor->first_wait[number]; w < executor->first_wait[number + 1]; w++) {
-        const struct yk_offsets_wait *wait = &executor->buffers.waits[w];
+        const struct yk_buffer_reuse_wait *wait = &executor->buffers.waits[w];
         if (executor->list->ops[wait->after].lane != op->lane) {
             wait_for(executor, executor->lanes[op->lane], wait->after, wait->lag);
         }
@@ -404,9 +405,10 @@ static void enqueue_op(struct yk_executor *executor, int32_t number, int64_t ste
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_backend *backend = executor->backend;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
-    struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    struct yk_op_events *events =
+        &executor->events[executor->rounds % YK_EXECUTOR_ROUND_SLOTS][number];
     struct yk_op_slowdown *slowdown =
-        &executor->slowdowns[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+        &executor->slowdowns[executor->rounds % YK_EXECUTOR_ROUND_SLOTS][number];
     const bool slowed = works && executor->options.slowdown > 1 && is_computing(op);
     const bool reports = works && executor->options.op_began && !executor->is_accelerator;
     events->works = works;

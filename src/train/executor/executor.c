@@ -1,45 +1,48 @@
 #include "train/executor/executor.h"
 
-#include "train/executor/state.h"
+#include "train/executor/executor_state.h"
 
 #include <stdlib.h>
 
 /* ---- memory ---- */
 
-static void carve_device(struct yk_executor *executor, struct yk_carver *carver)
+static void carve_device(struct yk_executor *executor, struct yk_bump_allocator *carver)
 {
-    executor->buffer_memory = yk_carve(carver, (int64_t)executor->buffers.bytes, 1);
-    yk_device_batches_carve(&executor->batches, carver);
-    executor->discarded_loss = yk_carve(carver, 1, sizeof(double));
-    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
-        executor->slots[i].report = yk_carve(carver, executor->report_count, sizeof(double));
-        executor->slots[i].gradient_norm = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
+    executor->buffer_memory = yk_bump_allocate(carver, (int64_t)executor->buffers.bytes, 1);
+    yk_device_batches_allocate(&executor->batches, carver);
+    executor->discarded_loss = yk_bump_allocate(carver, 1, sizeof(double));
+    for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
+        executor->slots[i].report =
+            yk_bump_allocate(carver, executor->report_count, sizeof(double));
+        executor->slots[i].gradient_norm =
+            yk_bump_allocate(carver, 1, sizeof(struct yk_gradient_norm));
     }
 }
 
-static void carve_host(struct yk_executor *executor, struct yk_carver *carver)
+static void carve_host(struct yk_executor *executor, struct yk_bump_allocator *carver)
 {
-    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
-        executor->slots[i].read = yk_carve(carver, executor->report_count, sizeof(double));
+    for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
+        executor->slots[i].read = yk_bump_allocate(carver, executor->report_count, sizeof(double));
         executor->slots[i].gradient_norm_read =
-            yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
-        executor->slots[i].host_report = yk_carve(carver, YK_HOST_REPORT_COUNT, sizeof(double));
+            yk_bump_allocate(carver, 1, sizeof(struct yk_gradient_norm));
+        executor->slots[i].host_report =
+            yk_bump_allocate(carver, YK_STEP_HOST_REPORT_COUNT, sizeof(double));
     }
 }
 
 static yk_status allocate(struct yk_executor *executor)
 {
-    const struct yk_engine *engine = &executor->store->engine;
-    struct yk_carver carver = {0};
+    const struct yk_device_context *engine = &executor->store->engine;
+    struct yk_bump_allocator carver = {0};
     carve_device(executor, &carver);
     executor->bytes = carver.used;
     YK_TRY(engine->backend->allocate(engine->device, executor->bytes, &executor->memory));
-    carver = (struct yk_carver){.base = executor->memory};
+    carver = (struct yk_bump_allocator){.base = executor->memory};
     carve_device(executor, &carver);
-    carver = (struct yk_carver){0};
+    carver = (struct yk_bump_allocator){0};
     carve_host(executor, &carver);
     YK_TRY(engine->backend->allocate_host(engine->device, carver.used, &executor->host));
-    carver = (struct yk_carver){.base = executor->host};
+    carver = (struct yk_bump_allocator){.base = executor->host};
     carve_host(executor, &carver);
     return YK_OK;
 }
@@ -49,7 +52,7 @@ static yk_status allocate(struct yk_executor *executor)
 static yk_status create_lanes(struct yk_executor *executor)
 {
     static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
-    const struct yk_engine *engine = &executor->store->engine;
+    const struct yk_device_context *engine = &executor->store->engine;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         if (i == YK_LANE_COMM && executor->options.ranks) {
             executor->lanes[i] = executor->options.ranks->lane;
@@ -63,7 +66,7 @@ static yk_status create_lanes(struct yk_executor *executor)
 
 static yk_status create_op_events(struct yk_executor *executor, int32_t set)
 {
-    const struct yk_engine *engine = &executor->store->engine;
+    const struct yk_device_context *engine = &executor->store->engine;
     const int32_t ops = executor->list->op_count;
     YK_TRY_NEW(executor->arena, executor->events[set], ops + 1);
     YK_TRY_NEW(executor->arena, executor->slowdowns[set], ops + 1);
@@ -80,15 +83,15 @@ static yk_status create_op_events(struct yk_executor *executor, int32_t set)
 
 static yk_status create_events(struct yk_executor *executor)
 {
-    const struct yk_engine *engine = &executor->store->engine;
-    for (int32_t set = 0; set < YK_EXECUTOR_ROUNDS; set++) {
+    const struct yk_device_context *engine = &executor->store->engine;
+    for (int32_t set = 0; set < YK_EXECUTOR_ROUND_SLOTS; set++) {
         YK_TRY(create_op_events(executor, set));
     }
     YK_TRY_NEW(executor->arena, executor->callbacks, executor->list->op_count + 1);
     for (int32_t i = 0; i < executor->list->op_count; i++) {
         executor->callbacks[i] = (struct yk_op_callback){executor, executor->list->ops[i].lane, i};
     }
-    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+    for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
         struct yk_step_slot *slot = &executor->slots[i];
         slot->executor = executor;
         YK_TRY(engine->backend->event_create(engine->device, &slot->reported));
@@ -126,7 +129,7 @@ static yk_status name_ops(struct yk_executor *executor)
 
 static yk_status index_waits(struct yk_executor *executor)
 {
-    const struct yk_buffers *buffers = &executor->buffers;
+    const struct yk_executor_buffers *buffers = &executor->buffers;
     const int32_t ops = executor->list->op_count;
     int32_t next = 0;
     YK_TRY_NEW(executor->arena, executor->first_wait, ops + 2);
@@ -146,7 +149,7 @@ static void find_update_rules(struct yk_executor *executor)
         executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
     }
     for (int32_t r = 0; r < executor->program->rank_count; r++) {
-        const struct yk_program_rank *list = &executor->program->ranks[r];
+        const struct yk_op_list *list = &executor->program->ranks[r];
         for (int32_t i = 0; i < list->op_count; i++) {
             executor->late_updates = executor->late_updates ||
                                      (list->ops[i].kind == YK_OP_UPDATE && list->ops[i].step < 0);
@@ -157,11 +160,11 @@ static void find_update_rules(struct yk_executor *executor)
 
 static yk_status find_facts(struct yk_executor *executor)
 {
-    struct yk_facts *facts = NULL;
-    YK_TRY(yk_facts_make(executor->program, executor->arena, &facts));
+    struct yk_program_facts *facts = NULL;
+    YK_TRY(yk_program_facts_make(executor->program, executor->arena, &facts));
     executor->facts = facts;
-    YK_TRY(yk_rank_view_make(facts, executor->rank, executor->arena, &executor->view));
-    executor->report_count = YK_REPORT_SUMS + facts->L + executor->ranks;
+    YK_TRY(yk_op_index_make(facts, executor->rank, executor->arena, &executor->view));
+    executor->report_count = YK_STEP_REPORT_SUMS + facts->L + executor->ranks;
     find_update_rules(executor);
     return yk_executor_find_routes(executor);
 }
@@ -173,8 +176,8 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
                                   executor->options.spare_samples, net, executor->arena,
                                   &executor->batches));
-    YK_TRY(yk_buffers_assign(
-        &(struct yk_buffers_request){executor->view, net, executor->options.spare_samples},
+    YK_TRY(yk_executor_buffers_assign(
+        &(struct yk_executor_buffers_request){executor->view, net, executor->options.spare_samples},
         executor->arena, &executor->buffers));
     YK_TRY(index_waits(executor));
     YK_TRY(allocate(executor));
@@ -209,7 +212,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
         return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks, but %d %s here",
                        (int)program->rank_count, (int)ranks, ranks == 1 ? "is" : "are");
     }
-    YK_TRY_NEW_OWNER(executor);
+    YK_TRY_NEW_WITH_ARENA(executor);
     *executor = (struct yk_executor){
         .arena = executor->arena,
         .program = program,
@@ -238,13 +241,13 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
 static void destroy_events(struct yk_executor *executor)
 {
     const struct yk_backend *backend = executor->backend;
-    for (int32_t set = 0; set < YK_EXECUTOR_ROUNDS; set++) {
+    for (int32_t set = 0; set < YK_EXECUTOR_ROUND_SLOTS; set++) {
         for (int32_t i = 0; executor->events[set] && i < executor->list->op_count; i++) {
             backend->event_destroy(executor->events[set][i].started);
             backend->event_destroy(executor->events[set][i].ended);
         }
     }
-    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+    for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
         backend->event_destroy(executor->slots[i].reported);
         backend->event_destroy(executor->slots[i].done);
     }
@@ -257,7 +260,7 @@ void yk_executor_destroy(struct yk_executor *executor)
     if (!executor) {
         return;
     }
-    const struct yk_engine *engine = &executor->store->engine;
+    const struct yk_device_context *engine = &executor->store->engine;
     if (executor->options.watch) {
         executor->options.watch(executor->options.user, NULL);
     }
@@ -276,18 +279,18 @@ void yk_executor_destroy(struct yk_executor *executor)
     yk_arena_destroy(executor->arena);
 }
 
-size_t yk_executor_bytes(const struct yk_executor *executor)
+size_t yk_executor_memory_bytes(const struct yk_executor *executor)
 {
     return executor->bytes;
 }
 
-void *yk_executor_memory(const struct yk_executor *executor, size_t *bytes)
+void *yk_executor_buffer_memory(const struct yk_executor *executor, size_t *bytes)
 {
     *bytes = executor->buffers.bytes;
     return executor->buffer_memory;
 }
 
-int32_t yk_executor_depth(const struct yk_executor *executor)
+int32_t yk_executor_max_steps_in_flight(const struct yk_executor *executor)
 {
     /* An accelerator need not wait for the host between two steps. */
     return executor->late_updates ? 3 : executor->ranks > 1 || executor->is_accelerator ? 2 : 1;

@@ -20,10 +20,10 @@
 #define YK_TRAIN_EXECUTOR_EXECUTOR_H
 
 #include "base/status.h"
-#include "comm/ranks.h"
+#include "comm/communicator.h"
 #include "data/sampler.h"
 #include "nn/optimizer.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 #include "program/program.h"
 #include "trace/trace.h"
 
@@ -33,17 +33,17 @@
 
 /* This rank's samples of one micro-batch, on the host. */
 struct yk_batch_slice {
-    struct yk_slice own; /* its `counted` and `present` are totals over all ranks */
-    int64_t all;         /* samples of the micro-batch on all ranks */
-    int64_t first;       /* number of this rank's first sample in the micro-batch */
-    int64_t planned;     /* planned samples of the micro-batch, where the actual number differs and
-                            samples are divided in proportion; 0: as many as planned */
-    int32_t *memory;     /* of `own` */
-    int64_t rows;        /* tokens that `memory` has space for */
+    struct yk_sample_slice own; /* its `counted` and `present` are totals over all ranks */
+    int64_t all;                /* samples of the micro-batch on all ranks */
+    int64_t first;              /* number of this rank's first sample in the micro-batch */
+    int64_t planned; /* planned samples of the micro-batch, where the actual number differs and
+                        samples are divided in proportion; 0: as many as planned */
+    int32_t *memory; /* of `own` */
+    int64_t rows;    /* tokens that `memory` has space for */
 };
 
 /* The number of the actual sample that corresponds to sample `planned` of the plan. */
-static inline int64_t yk_batch_slice_at(const struct yk_batch_slice *slice, int64_t planned)
+static inline int64_t yk_batch_slice_sample_at(const struct yk_batch_slice *slice, int64_t planned)
 {
     if (slice->planned > 0) {
         return planned * slice->all / slice->planned;
@@ -60,7 +60,7 @@ struct yk_batch {
     int64_t units;   /* units of the sampler */
 };
 
-struct yk_step {
+struct yk_step_options {
     const struct yk_batch *batch; /* must not change until the step has ended */
     double lr;
     int64_t updates; /* optimizer updates before this step */
@@ -80,17 +80,17 @@ struct yk_step_result {
 };
 
 /* When an op ran, on the clock of base/clock.h. */
-struct yk_op_time {
+struct yk_op_interval {
     int32_t op; /* number of the op in the rank's program */
     double start_s;
     double end_s;
 };
 
 /* When the ops of one round ran on one rank. */
-struct yk_round_times {
+struct yk_op_timeline {
     const struct yk_program *program;
     int32_t rank;
-    struct yk_op_time *ops; /* ops that did work, in program order */
+    struct yk_op_interval *ops; /* ops that did work, in program order */
     int32_t count;
     double began_s; /* when the previous step was done, or this step began; NAN: unknown */
     double done_s;  /* NAN: unknown */
@@ -99,15 +99,15 @@ struct yk_round_times {
 struct yk_executor;
 
 struct yk_executor_options {
-    const struct yk_ranks *ranks; /* NULL: one rank */
-    bool reduce_in_fp32;          /* 16-bit gradients are summed as fp32 */
-    double slowdown;              /* factor by which sleeping prolongs computation; 0: none */
-    int64_t spare_samples;        /* samples that a micro-batch may have above the planned number.
-                                     program/memory does not count them */
+    const struct yk_communicator *ranks; /* NULL: one rank */
+    bool reduce_in_fp32;                 /* 16-bit gradients are summed as fp32 */
+    double slowdown;       /* factor by which sleeping prolongs computation; 0: none */
+    int64_t spare_samples; /* samples that a micro-batch may have above the planned number.
+                              program/memory does not count them */
     /* Called on a lane of the host when an op begins, and with op −1 when it ends. May be NULL. */
     void (*op_began)(void *user, enum yk_lane lane, int32_t op);
-    /* Called with the executor when yk_executor_lane_position() may be used, and with NULL before
-     * the executor is destroyed. May be NULL. */
+    /* Called with the executor when yk_executor_get_lane_position() may be used, and with NULL
+     * before the executor is destroyed. May be NULL. */
     void (*watch)(void *user, const struct yk_executor *executor);
     void *user;
 };
@@ -122,10 +122,10 @@ void yk_executor_destroy(struct yk_executor *executor);
 
 /* Enqueues a step and returns. `next` is the batch of the following step, part of which may be
  * loaded early. The shape of a slice may differ from the plan, but it may not have more tokens. At
- * most yk_executor_depth() steps may be in flight. */
-yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step *step,
+ * most yk_executor_max_steps_in_flight() steps may be in flight. */
+yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step_options *step,
                                  const struct yk_batch *next) YK_MUST_USE;
-int32_t yk_executor_depth(const struct yk_executor *executor);
+int32_t yk_executor_max_steps_in_flight(const struct yk_executor *executor);
 
 /* Whether the last step that began skips its update. Waits only if the program has a barrier. */
 yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
@@ -147,32 +147,33 @@ yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct y
 void yk_executor_request_stop(struct yk_executor *executor);
 
 /* The progress of a lane. */
-struct yk_executor_position {
+struct yk_lane_position {
     int64_t passed; /* ops that have ended since the executor was created */
     int32_t op;     /* op that is running; −1: the lane is idle or waits for another lane */
 };
 
 /* Does not block. Any thread. */
-void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane lane,
-                               struct yk_executor_position *out);
+void yk_executor_get_lane_position(const struct yk_executor *executor, enum yk_lane lane,
+                                   struct yk_lane_position *out);
 
 /* Reads when the ops of a round ran: the round of the last step that ended, or `back` rounds
  * before it. Waits for ops that have not ended. `ops` must have space for all ops of the rank.
  * `count` is 0 if the round's events have been reused. */
-yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
-                            struct yk_op_time *ops, struct yk_round_times *out) YK_MUST_USE;
+yk_status yk_executor_get_timeline(const struct yk_executor *executor, int32_t back,
+                                   struct yk_op_interval *ops,
+                                   struct yk_op_timeline *out) YK_MUST_USE;
 
 /* Whether all ops of the rank did work, and none ended before it started. */
-bool yk_round_times_are_whole(const struct yk_round_times *times);
+bool yk_op_timeline_is_complete(const struct yk_op_timeline *times);
 
 /* Converts the times to a trace that starts at 0. The caller destroys it. */
-yk_status yk_round_times_trace(const struct yk_round_times *times,
-                               struct yk_trace **out) YK_MUST_USE;
+yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *times,
+                                  struct yk_trace **out) YK_MUST_USE;
 
 /* The memory of the buffers. It may be used for other purposes while no step is in flight. */
-void *yk_executor_memory(const struct yk_executor *executor, size_t *bytes);
+void *yk_executor_buffer_memory(const struct yk_executor *executor, size_t *bytes);
 
 /* Device memory that the executor allocated for activations, workspaces and batches. */
-size_t yk_executor_bytes(const struct yk_executor *executor);
+size_t yk_executor_memory_bytes(const struct yk_executor *executor);
 
 #endif

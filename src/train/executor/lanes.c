@@ -1,9 +1,9 @@
 /* Finds the op that a lane is running, by the events of its ops. */
-#include "train/executor/state.h"
+#include "train/executor/executor_state.h"
 
 yk_status yk_executor_sort_lanes(struct yk_executor *executor)
 {
-    const struct yk_program_rank *list = executor->list;
+    const struct yk_op_list *list = executor->list;
     for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
         YK_TRY_NEW(executor->arena, executor->lane_ops[lane], list->op_count + 1);
     }
@@ -36,26 +36,27 @@ static const struct yk_op_events *events_at(const struct yk_executor *executor, 
 {
     const int32_t count = executor->lane_op_counts[lane];
     *op = executor->lane_ops[lane][at % count];
-    return &executor->events[at / count % YK_EXECUTOR_ROUNDS][*op];
+    return &executor->events[at / count % YK_EXECUTOR_ROUND_SLOTS][*op];
 }
 
 /* The ops of a lane end in order, so a binary search finds the first that has not ended. It covers
  * the rounds whose events cannot have been reused yet. If the host enqueues a whole round during
  * the search, the result may be an op of the new round. */
-void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane lane,
-                               struct yk_executor_position *out)
+void yk_executor_get_lane_position(const struct yk_executor *executor, enum yk_lane lane,
+                                   struct yk_lane_position *out)
 {
     const struct yk_backend *backend = executor->backend;
     const int64_t enqueued = atomic_load_explicit(&executor->enqueued, memory_order_acquire);
     const int32_t ops = executor->list->op_count;
     const int64_t count = executor->lane_op_counts[lane];
-    *out = (struct yk_executor_position){.op = YK_OP_NONE};
+    *out = (struct yk_lane_position){.op = YK_OP_NONE};
     if (count == 0 || enqueued == 0) {
         return;
     }
     const int64_t round = (enqueued - 1) / ops; /* of the last op */
     int32_t op = YK_OP_NONE;
-    int64_t low = round >= YK_EXECUTOR_ROUNDS ? (round - YK_EXECUTOR_ROUNDS + 1) * count : 0;
+    int64_t low =
+        round >= YK_EXECUTOR_ROUND_SLOTS ? (round - YK_EXECUTOR_ROUND_SLOTS + 1) * count : 0;
     const int64_t end =
         enqueued / ops * count + count_before(executor, lane, (int32_t)(enqueued % ops));
     int64_t high = end;

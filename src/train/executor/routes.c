@@ -2,7 +2,7 @@
  * Routes: which samples a rank computes, and how outputs and their gradients move from one group of
  * ranks to another. Samples are numbered as in the plan's micro-batch.
  */
-#include "train/executor/state.h"
+#include "train/executor/executor_state.h"
 
 struct sample_range {
     int64_t first;
@@ -14,7 +14,7 @@ static struct sample_range samples_of(const struct yk_executor *executor, int32_
 {
     int64_t first = 0;
     const int64_t count =
-        yk_plan_samples(executor->program->plan, group, member, micro_batch, &first);
+        yk_plan_member_samples(executor->program->plan, group, member, micro_batch, &first);
     return (struct sample_range){first, first + count};
 }
 
@@ -32,7 +32,7 @@ static struct sample_range intersect(struct sample_range a, struct sample_range 
 
 static int32_t find_crossing(const struct yk_executor *executor, int32_t producer, int32_t group)
 {
-    const struct yk_facts *facts = executor->facts;
+    const struct yk_program_facts *facts = executor->facts;
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (facts->crossings[c].producer == producer && facts->crossings[c].group == group) {
             return c;
@@ -46,13 +46,13 @@ static int32_t find_crossing(const struct yk_executor *executor, int32_t produce
 static bool find_common(const struct yk_executor *executor, const struct yk_op *op,
                         int32_t crossing, struct yk_op_message *out)
 {
-    const struct yk_facts *facts = executor->facts;
+    const struct yk_program_facts *facts = executor->facts;
     const int32_t reader = facts->crossings[crossing].group;
     const int32_t producer = facts->plan->layers[op->layer].group;
     const bool produces = (op->kind == YK_OP_SEND) != op->backward; /* this rank has the layer */
     const int32_t here = produces ? producer : reader;
     const int32_t there = produces ? reader : producer;
-    const int32_t peer = yk_facts_member(facts->plan, there, op->peer);
+    const int32_t peer = yk_program_facts_member_index(facts->plan, there, op->peer);
     if (facts->crossings[crossing].producer != op->layer || executor->view->members[here] < 0 ||
         peer < 0) {
         return false;
@@ -66,21 +66,21 @@ static bool find_common(const struct yk_executor *executor, const struct yk_op *
 
 /* Whether a message of the reading rank fits the layers of one of its groups: an output arrives
  * before their forward, and a gradient is sent after their backward. */
-static bool is_in_time(const struct yk_rank_view *view, int32_t message, int32_t group)
+static bool is_in_time(const struct yk_op_index *view, int32_t message, int32_t group)
 {
     const struct yk_op *op = &view->list->ops[message];
-    const struct yk_facts *facts = view->facts;
+    const struct yk_program_facts *facts = view->facts;
     for (int32_t e = 0; e < facts->model->edge_count; e++) {
         const struct yk_layer_edge *edge = &facts->model->edges[e];
         if (edge->from != op->layer || facts->plan->layers[edge->to].group != group) {
             continue;
         }
-        const int64_t cell = yk_rank_view_cell(view, edge->to, op->micro_batch);
-        if (!op->backward && !yk_rank_view_happens_before(view, message, view->forward[cell], 0)) {
+        const int64_t cell = yk_op_index_cell(view, edge->to, op->micro_batch);
+        if (!op->backward && !yk_op_index_happens_before(view, message, view->forward[cell], 0)) {
             return false;
         }
         if (op->backward && facts->goes_backward[edge->to] &&
-            !yk_rank_view_happens_before(view, view->backward[cell], message, 0)) {
+            !yk_op_index_happens_before(view, view->backward[cell], message, 0)) {
             return false;
         }
     }
@@ -93,7 +93,7 @@ static bool is_in_time(const struct yk_rank_view *view, int32_t message, int32_t
  * belongs to which crossing: each crossing in turn receives the last message that is in time, or
  * sends the first. The other rank identifies the messages by their match.
  */
-static int32_t choose_message(const struct yk_rank_view *view, const struct yk_op *like,
+static int32_t choose_message(const struct yk_op_index *view, const struct yk_op *like,
                               int32_t peer, int32_t group, const bool *used)
 {
     const enum yk_op_kind kind = like->backward ? YK_OP_SEND : YK_OP_RECV;
@@ -115,13 +115,13 @@ static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
                                  struct yk_op_message *out)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_facts *facts = executor->facts;
+    const struct yk_program_facts *facts = executor->facts;
     const bool produces = (op->kind == YK_OP_SEND) != op->backward;
-    struct yk_rank_view *view = executor->view;
+    struct yk_op_index *view = executor->view;
     bool *used = NULL;
     YK_TRY_NEW(executor->arena, used, executor->program->match_count);
     if (produces) {
-        YK_TRY(yk_rank_view_make(facts, op->peer, executor->arena, &view));
+        YK_TRY(yk_op_index_make(facts, op->peer, executor->arena, &view));
     }
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (!find_common(executor, op, c, out)) {
@@ -158,7 +158,7 @@ static yk_status find_message(struct yk_executor *executor, int32_t number)
 
 static void find_readers(struct yk_executor *executor)
 {
-    const struct yk_facts *facts = executor->facts;
+    const struct yk_program_facts *facts = executor->facts;
     for (int64_t i = 0; i < (int64_t)facts->crossing_count * facts->M; i++) {
         executor->first_reader[i] = -1;
     }
@@ -225,7 +225,7 @@ static void find_first(struct yk_executor *executor)
 
 yk_status yk_executor_find_routes(struct yk_executor *executor)
 {
-    const struct yk_facts *facts = executor->facts;
+    const struct yk_program_facts *facts = executor->facts;
     const int32_t ops = executor->list->op_count;
     YK_TRY_NEW(executor->arena, executor->memory_added, ops + 1);
     YK_TRY_NEW(executor->arena, executor->is_first, ops + 1);
@@ -258,15 +258,15 @@ yk_status yk_executor_find_routes(struct yk_executor *executor)
 /* ---- during a step ---- */
 
 static int64_t row_bytes(const struct yk_executor *executor, int32_t layer,
-                         const struct yk_slice *slice)
+                         const struct yk_sample_slice *slice)
 {
     const struct yk_net *net = executor->store->net;
     const int64_t sequence = net->layers[layer].decodes ? slice->target_sequence : slice->sequence;
     return sequence * net->config->width * yk_precision_bytes(net->workload.precision);
 }
 
-static const struct yk_pass_offsets *pass_offsets(const struct yk_executor *executor, int32_t layer,
-                                                  int32_t micro_batch)
+static const struct yk_layer_buffer_offsets *pass_offsets(const struct yk_executor *executor,
+                                                          int32_t layer, int32_t micro_batch)
 {
     return &executor->buffers.passes[(int64_t)layer * executor->facts->M + micro_batch];
 }
@@ -283,9 +283,9 @@ int64_t yk_executor_route_rows(const struct yk_executor *executor,
 {
     const int32_t group = executor->program->plan->layers[layer].group;
     const struct sample_range own = own_samples(executor, group, micro_batch);
-    const int64_t from = yk_batch_slice_at(slice, own.first);
+    const int64_t from = yk_batch_slice_sample_at(slice, own.first);
     *begin = from - slice->first;
-    return yk_batch_slice_at(slice, own.end) - from;
+    return yk_batch_slice_sample_at(slice, own.end) - from;
 }
 
 /* A byte range of a buffer. */
@@ -298,10 +298,10 @@ struct strip {
 static struct strip strip_of(const struct yk_batch_slice *slice, int64_t from,
                              struct sample_range samples, int64_t bytes)
 {
-    const int64_t base = yk_batch_slice_at(slice, from);
-    const int64_t begin = yk_batch_slice_at(slice, samples.first);
+    const int64_t base = yk_batch_slice_sample_at(slice, from);
+    const int64_t begin = yk_batch_slice_sample_at(slice, samples.first);
     return (struct strip){(size_t)((begin - base) * bytes),
-                          (size_t)((yk_batch_slice_at(slice, samples.end) - begin) * bytes)};
+                          (size_t)((yk_batch_slice_sample_at(slice, samples.end) - begin) * bytes)};
 }
 
 /* Copies the output that this rank computed in one of its groups and reads in another. */
@@ -347,14 +347,15 @@ static void find_input(struct yk_executor *executor, int32_t number, int32_t fro
         *output = base + offsets->input;
         *gradient = base + offsets->input_gradient;
     } else {
-        const struct yk_pass_offsets *offsets = pass_offsets(executor, from, op->micro_batch);
+        const struct yk_layer_buffer_offsets *offsets =
+            pass_offsets(executor, from, op->micro_batch);
         *output = base + offsets->output;
         *gradient = base + offsets->output_gradient;
     }
 }
 
 void yk_executor_route_input(struct yk_executor *executor, int32_t number,
-                             const struct yk_batch_slice *slice, struct yk_pass *pass)
+                             const struct yk_batch_slice *slice, struct yk_layer_pass *pass)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
@@ -371,7 +372,7 @@ void yk_executor_route_input(struct yk_executor *executor, int32_t number,
 /* Whether a layer of `group` reads the output and returns a gradient. */
 static bool returns_gradient(const struct yk_executor *executor, int32_t producer, int32_t group)
 {
-    const struct yk_facts *facts = executor->facts;
+    const struct yk_program_facts *facts = executor->facts;
     for (int32_t e = 0; e < facts->model->edge_count; e++) {
         const struct yk_layer_edge *edge = &facts->model->edges[e];
         if (edge->from == producer && facts->plan->layers[edge->to].group == group &&
@@ -408,7 +409,7 @@ static void add_or_copy(struct yk_executor *executor, char *to, const char *from
 static void collect_gradient(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
                              const struct yk_batch_slice *slice, bool add)
 {
-    const struct yk_crossing *at = &executor->facts->crossings[crossing];
+    const struct yk_group_crossing *at = &executor->facts->crossings[crossing];
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[at->producer].group;
     const struct yk_crossing_offsets *offsets = crossing_offsets(executor, crossing, micro_batch);
@@ -435,10 +436,10 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
                                 const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_facts *facts = executor->facts;
+    const struct yk_program_facts *facts = executor->facts;
     bool filled = returns_gradient(executor, op->layer, facts->plan->layers[op->layer].group);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
-        const struct yk_crossing *crossing = &facts->crossings[c];
+        const struct yk_group_crossing *crossing = &facts->crossings[c];
         if (crossing->producer != op->layer ||
             crossing_offsets(executor, c, op->micro_batch)->direct ||
             !returns_gradient(executor, op->layer, crossing->group)) {
@@ -459,7 +460,8 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
     const struct strip strip =
         strip_of(slice, message->from, (struct sample_range){message->first, message->end},
                  row_bytes(executor, op->layer, &slice->own));
-    struct yk_comm_message *transfer = &executor->transfers[round % YK_EXECUTOR_ROUNDS][number];
+    struct yk_comm_send_recv *transfer =
+        &executor->transfers[round % YK_EXECUTOR_ROUND_SLOTS][number];
     const bool sends = op->kind == YK_OP_SEND;
     const size_t at =
         !op->backward
@@ -468,7 +470,7 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
     if (strip.bytes == 0) {
         return;
     }
-    *transfer = (struct yk_comm_message){
+    *transfer = (struct yk_comm_send_recv){
         .world = executor->options.ranks->world,
         .bytes = executor->buffer_memory + at + strip.at,
         .size = strip.bytes,

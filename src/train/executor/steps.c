@@ -1,6 +1,6 @@
 /* Begins steps, reads their results, and finishes a sequence of steps. */
 #include "base/clock.h"
-#include "train/executor/state.h"
+#include "train/executor/executor_state.h"
 
 #include <math.h>
 
@@ -11,8 +11,8 @@ static yk_status check(const struct yk_executor *executor)
                : YK_OK;
 }
 
-static void open_slot(struct yk_executor *executor, int64_t number, const struct yk_step *step,
-                      bool evaluating)
+static void open_slot(struct yk_executor *executor, int64_t number,
+                      const struct yk_step_options *step, bool evaluating)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, number);
     slot->step = *step;
@@ -39,7 +39,7 @@ static void enqueue_step(struct yk_executor *executor, int64_t number)
     executor->backend->event_record(lane, slot->done);
 }
 
-yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step *step,
+yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step_options *step,
                                  const struct yk_batch *next)
 {
     const int64_t number = executor->begun;
@@ -50,7 +50,8 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     YK_TRY(yk_device_batches_check(&executor->batches, next));
     YK_TRY(check(executor));
     open_slot(executor, number, step, false);
-    open_slot(executor, number + 1, &(struct yk_step){.batch = next, .loss_scale = 1}, false);
+    open_slot(executor, number + 1, &(struct yk_step_options){.batch = next, .loss_scale = 1},
+              false);
     executor->begun++;
     enqueue_step(executor, number);
     if (executor->late_updates && number > executor->sequence_step) {
@@ -82,16 +83,16 @@ yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_resu
     const double done_s = executor->backend->event_time_s(slot->done);
     const double began_s = isnan(slot->began_s) ? executor->last_done_s : slot->began_s;
     *out = (struct yk_step_result){
-        .loss = slot->read[YK_REPORT_LOSS] / (double)slot->step.batch->counted,
+        .loss = slot->read[YK_STEP_REPORT_LOSS] / (double)slot->step.batch->counted,
         .norm = slot->gradient_norm_read->norm,
         .skipped = executor->barrier && slot->gradient_norm_read->skip != 0,
-        .stopped =
-            executor->ranks > 1 ? slot->read[YK_REPORT_STOP] > 0 : atomic_load(&executor->stop),
+        .stopped = executor->ranks > 1 ? slot->read[YK_STEP_REPORT_STOP] > 0
+                                       : atomic_load(&executor->stop),
         .seconds = done_s - began_s,
-        .compute_s = slot->read + YK_REPORT_SUMS + executor->facts->L,
+        .compute_s = slot->read + YK_STEP_REPORT_SUMS + executor->facts->L,
     };
     if (executor->ranks > 1) {
-        atomic_store(&executor->computed_s, yk_executor_compute_time_s(executor, slot->round));
+        atomic_store(&executor->computed_s, yk_executor_timeline_compute_s(executor, slot->round));
     }
     executor->last_done_s = done_s;
     executor->last_began_s = began_s;
@@ -133,13 +134,13 @@ yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct y
     const int64_t number = executor->begun;
     struct yk_step_slot *slot = yk_executor_slot(executor, number);
     YK_TRY(yk_device_batches_check(&executor->batches, batch));
-    open_slot(executor, number, &(struct yk_step){.batch = batch, .loss_scale = 1}, true);
+    open_slot(executor, number, &(struct yk_step_options){.batch = batch, .loss_scale = 1}, true);
     executor->begun++;
     executor->ended++;
     enqueue_step(executor, number);
     yk_executor_enqueue_report(executor, number);
     executor->sequence_step = -1;
     YK_TRY(finish_lanes(executor));
-    *out_loss = slot->read[YK_REPORT_LOSS];
+    *out_loss = slot->read[YK_STEP_REPORT_LOSS];
     return YK_OK;
 }

@@ -30,7 +30,7 @@ struct record {
         struct yk_comm_all_gather all_gather;
         struct yk_comm_reduce_scatter reduce_scatter;
         struct yk_comm_broadcast broadcast;
-        struct yk_comm_message message;
+        struct yk_comm_send_recv message;
     } op;
     int64_t firsts[FAKE_RANKS + 1];
 };
@@ -87,7 +87,7 @@ static size_t width_of(ncclDataType_t type)
                                                          : 8;
 }
 
-static enum yk_comm_type type_of(ncclDataType_t type)
+static enum yk_comm_data_type type_of(ncclDataType_t type)
 {
     return type == ncclFloat16    ? YK_COMM_FP16
            : type == ncclBfloat16 ? YK_COMM_BF16
@@ -200,10 +200,10 @@ static struct record *make_message(const void *bytes, size_t count, ncclDataType
                                    ncclComm_t comm)
 {
     struct record *record = make_record();
-    record->op.message = (struct yk_comm_message){.world = comm->ranks->world,
-                                                  .bytes = (void *)(uintptr_t)bytes,
-                                                  .size = count * width_of(type),
-                                                  .peer = peer};
+    record->op.message = (struct yk_comm_send_recv){.world = comm->ranks->world,
+                                                    .bytes = (void *)(uintptr_t)bytes,
+                                                    .size = count * width_of(type),
+                                                    .peer = peer};
     return record;
 }
 

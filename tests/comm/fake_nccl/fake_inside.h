@@ -4,13 +4,13 @@
 
 #include "fake_nccl.h"
 
-#include "comm/ranks.h"
+#include "comm/communicator.h"
 
 #include <nccl.h>
 #include <stdatomic.h>
 
 struct ncclComm {
-    struct yk_ranks *ranks; /* of the rank whose it is */
+    struct yk_communicator *ranks; /* of the rank whose it is */
     struct yk_comm_group *group;
     int size;
     int me;

@@ -17,7 +17,7 @@ static struct {
     int32_t ranks;
     struct yk_backend_device *devices[FAKE_RANKS];
     struct yk_backend_lane *lanes[FAKE_RANKS];
-    struct yk_ranks seats[FAKE_RANKS];
+    struct yk_communicator seats[FAKE_RANKS];
     struct ncclComm comms[COMMS];
     atomic_bool lost; /* somebody is gone */
     pthread_mutex_t lock;
@@ -61,7 +61,7 @@ static void free_all(void)
         }
     }
     for (int32_t i = 0; i < FAKE_RANKS; i++) {
-        yk_ranks_close(&fake.seats[i]);
+        yk_communicator_close(&fake.seats[i]);
         yk_backend_cpu.lane_destroy(fake.lanes[i]);
         yk_backend_cpu.close(fake.devices[i]);
     }
@@ -119,8 +119,8 @@ void *fake_native(const struct yk_backend_lane *lane, int32_t *number)
 
 /* ---- communicators ---- */
 
-static struct ncclComm *make_comm(struct yk_ranks *ranks, struct yk_comm_group *group, int size,
-                                  int me, bool is_world)
+static struct ncclComm *make_comm(struct yk_communicator *ranks, struct yk_comm_group *group,
+                                  int size, int me, bool is_world)
 {
     (void)pthread_mutex_lock(&fake.lock);
     assert(fake.comm_count < COMMS);
@@ -168,7 +168,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int size, ncclUniqueId id, 
                                     ncclConfig_t *config)
 {
     char expected[sizeof id.internal];
-    struct yk_ranks *seat = &fake.seats[rank];
+    struct yk_communicator *seat = &fake.seats[rank];
     (void)snprintf(expected, sizeof expected, "world of %d", size);
     if (strcmp(id.internal, expected) != 0 || config->blocking != 1 || config->maxCTAs < 1 ||
         rank != fake_current_device()) {
@@ -179,7 +179,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int size, ncclUniqueId id, 
         .backend = &yk_backend_cpu, .device = fake.devices[rank], .lane = fake.lanes[rank]};
     yk_thread_world_seat(fake.world, rank);
     change(&fake.joining, 1);
-    const yk_status status = yk_ranks_open(&yk_comm_threads, &options, seat);
+    const yk_status status = yk_communicator_open(&yk_comm_threads, &options, seat);
     change(&fake.joining, -1);
     if (status != YK_OK) {
         return ncclSystemError;
@@ -210,7 +210,7 @@ static int32_t choose(const struct split_request *requests, int32_t size, int32_
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out,
                            ncclConfig_t *config)
 {
-    const struct yk_ranks *ranks = comm->ranks;
+    const struct yk_communicator *ranks = comm->ranks;
     const struct split_request own = {color, key};
     struct split_request requests[FAKE_RANKS];
     int64_t firsts[FAKE_RANKS + 1] = {0, 1, 2, 3, 4};
@@ -219,7 +219,7 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out,
     (void)config;
     const struct yk_comm_all_gather op = {ranks->all, &own, requests, firsts, sizeof own};
     yk_comm_threads.all_gather(&op);
-    if (!fake_is_alive(comm) || yk_ranks_finish(ranks) != YK_OK) {
+    if (!fake_is_alive(comm) || yk_communicator_synchronize(ranks) != YK_OK) {
         return ncclRemoteError;
     }
     const int32_t count = choose(requests, ranks->size, members);

@@ -8,7 +8,8 @@ static bool same_text(const char *a, const char *b)
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_measured(const struct yk_measured_layer *a, const struct yk_measured_layer *b)
+static bool same_measured(const struct yk_measured_layer_time *a,
+                          const struct yk_measured_layer_time *b)
 {
     return same_text(a->layer, b->layer) && same_text(a->model, b->model) &&
            same_text(a->precision, b->precision) && a->sequence == b->sequence &&

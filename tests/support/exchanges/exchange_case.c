@@ -12,14 +12,14 @@ enum {
     GUARD_BYTE = 0x5a,
 };
 
-static enum yk_precision precision_of(enum yk_comm_type type)
+static enum yk_precision precision_of(enum yk_comm_data_type type)
 {
     return type == YK_COMM_BF16   ? YK_PRECISION_BF16
            : type == YK_COMM_FP16 ? YK_PRECISION_FP16
                                   : YK_PRECISION_FP32;
 }
 
-static double load(enum yk_comm_type type, const void *from, int64_t at)
+static double load(enum yk_comm_data_type type, const void *from, int64_t at)
 {
     double value = 0;
     if (type != YK_COMM_FP64) {
@@ -29,7 +29,7 @@ static double load(enum yk_comm_type type, const void *from, int64_t at)
     return value;
 }
 
-static void store(enum yk_comm_type type, double value, void *to, int64_t at)
+static void store(enum yk_comm_data_type type, double value, void *to, int64_t at)
 {
     if (type == YK_COMM_FP64) {
         memcpy((char *)to + at * 8, &value, sizeof value);
@@ -102,7 +102,7 @@ static void cut_parts(struct exchange_job *job, int32_t members)
 /* This rank's memory, its numbers in it, and the record of the exchange. */
 static yk_status prepare_numbers(struct exchange_job *job, const struct exchange_circle *circle)
 {
-    const size_t width = yk_comm_type_bytes(job->type);
+    const size_t width = yk_comm_data_type_bytes(job->type);
     cut_parts(job, circle->count);
     const int64_t from = job->firsts[circle->me];
     const int64_t parts = job->firsts[circle->me + 1] - from;
@@ -135,7 +135,7 @@ static yk_status prepare_numbers(struct exchange_job *job, const struct exchange
     return YK_OK;
 }
 
-static yk_status prepare_bytes(struct exchange_job *job, const struct yk_ranks *ranks,
+static yk_status prepare_bytes(struct exchange_job *job, const struct yk_communicator *ranks,
                                const struct exchange_circle *circle)
 {
     const bool is_message = job->kind == EXCHANGE_MESSAGE;
@@ -149,9 +149,9 @@ static yk_status prepare_bytes(struct exchange_job *job, const struct yk_ranks *
         job->whole[i] = byte_of(job, job->from, i);
     }
     if (is_message) {
-        job->op.message = (struct yk_comm_message){ranks->world, job->whole, job->whole_size,
-                                                   me == job->from ? job->to : job->from,
-                                                   (int32_t)(job->seed & 0x7fffffff)};
+        job->op.message = (struct yk_comm_send_recv){ranks->world, job->whole, job->whole_size,
+                                                     me == job->from ? job->to : job->from,
+                                                     (int32_t)(job->seed & 0x7fffffff)};
     } else {
         job->op.broadcast =
             (struct yk_comm_broadcast){circle->group, job->whole, job->whole_size, job->from};
@@ -159,7 +159,7 @@ static yk_status prepare_bytes(struct exchange_job *job, const struct yk_ranks *
     return YK_OK;
 }
 
-yk_status exchange_job_prepare(struct exchange_job *job, const struct yk_ranks *ranks,
+yk_status exchange_job_prepare(struct exchange_job *job, const struct yk_communicator *ranks,
                                const struct exchange_circle *circle)
 {
     return job->kind < EXCHANGE_BROADCAST ? prepare_numbers(job, circle)
@@ -238,7 +238,7 @@ void exchange_job_leave(struct exchange_job *job, const struct exchange_far *far
     job->far_own = NULL;
 }
 
-void exchange_job_enqueue(const struct exchange_job *job, const struct yk_ranks *ranks)
+void exchange_job_enqueue(const struct exchange_job *job, const struct yk_communicator *ranks)
 {
     switch (job->kind) {
     case EXCHANGE_ALL_REDUCE:

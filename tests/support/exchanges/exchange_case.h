@@ -5,7 +5,7 @@
 #ifndef YK_TESTS_SUPPORT_EXCHANGES_EXCHANGE_CASE_H
 #define YK_TESTS_SUPPORT_EXCHANGES_EXCHANGE_CASE_H
 
-#include "comm/ranks.h"
+#include "comm/communicator.h"
 
 enum {
     EXCHANGE_RANKS = 4,
@@ -49,7 +49,7 @@ struct exchange_job {
     int circle;       /* which it is among; of no meaning for messages */
     int32_t from, to; /* ranks, of a message; from: the member that broadcasts */
     int64_t count;
-    enum yk_comm_type type;
+    enum yk_comm_data_type type;
     bool wide;
     bool added;
     bool in_place;
@@ -67,15 +67,15 @@ struct exchange_job {
         struct yk_comm_all_gather all_gather;
         struct yk_comm_reduce_scatter reduce_scatter;
         struct yk_comm_broadcast broadcast;
-        struct yk_comm_message message;
+        struct yk_comm_send_recv message;
     } op;
 };
 
 /* On ranks that take part: memory, numbers in it and the record; put; whether all is as it must be;
  * and memory given back, which a job without any takes. */
-yk_status exchange_job_prepare(struct exchange_job *job, const struct yk_ranks *ranks,
+yk_status exchange_job_prepare(struct exchange_job *job, const struct yk_communicator *ranks,
                                const struct exchange_circle *circle) YK_MUST_USE;
-void exchange_job_enqueue(const struct exchange_job *job, const struct yk_ranks *ranks);
+void exchange_job_enqueue(const struct exchange_job *job, const struct yk_communicator *ranks);
 yk_status exchange_job_check(const struct exchange_job *job,
                              const struct exchange_circle *circle) YK_MUST_USE;
 void exchange_job_drop(struct exchange_job *job);

@@ -10,7 +10,7 @@ enum {
 };
 
 struct bench {
-    const struct yk_ranks *ranks;
+    const struct yk_communicator *ranks;
     const struct exchange_far *far; /* NULL: memory of the host */
     struct exchange_circle circles[CIRCLES];
     struct exchange_job *jobs;
@@ -37,7 +37,7 @@ static yk_status list_jobs(struct bench *bench, int64_t largest, struct yk_rando
             .kind = kind,
             .circle = (int)yk_random_below(random, CIRCLES),
             .count = counts[i / 18],
-            .type = form < 4    ? (enum yk_comm_type)form
+            .type = form < 4    ? (enum yk_comm_data_type)form
                     : form == 4 ? YK_COMM_BF16
                                 : YK_COMM_FP16,
             .wide = form >= 4,
@@ -103,7 +103,7 @@ static yk_status check_sameness(const struct bench *bench, const struct exchange
     memcpy(first, job->whole, job->whole_size);
     const struct yk_comm_broadcast broadcast = {circle->group, first, job->whole_size, 0};
     bench->ranks->comm->broadcast(&broadcast);
-    yk_status status = yk_ranks_finish(bench->ranks);
+    yk_status status = yk_communicator_synchronize(bench->ranks);
     if (status == YK_OK && memcmp(first, job->whole, job->whole_size) != 0) {
         status = exchange_job_fail(job, "what the first member has", 0, 0, 0);
     }
@@ -125,11 +125,11 @@ static yk_status run_jobs(const struct bench *bench)
             exchange_job_enqueue(&bench->jobs[i], bench->ranks);
         }
     }
-    YK_TRY(yk_ranks_finish(bench->ranks));
+    YK_TRY(yk_communicator_synchronize(bench->ranks));
     for (int i = 0; bench->far && i < bench->count; i++) {
         exchange_job_fetch(&bench->jobs[i], bench->far);
     }
-    YK_TRY(yk_ranks_finish(bench->ranks));
+    YK_TRY(yk_communicator_synchronize(bench->ranks));
     for (int i = 0; i < bench->count; i++) {
         const struct exchange_job *job = &bench->jobs[i];
         if (is_member(bench, job)) {
@@ -146,7 +146,7 @@ static yk_status run_jobs(const struct bench *bench)
  * that are not neighbours. */
 static yk_status make_circles(struct bench *bench)
 {
-    const struct yk_ranks *ranks = bench->ranks;
+    const struct yk_communicator *ranks = bench->ranks;
     const int32_t size = ranks->size;
     for (int g = 0; g < CIRCLES; g++) {
         struct exchange_circle *circle = &bench->circles[g];
@@ -182,13 +182,13 @@ static void drop_jobs(struct bench *bench)
     bench->jobs = NULL;
 }
 
-yk_status exchange_table_run(const struct yk_ranks *ranks, int64_t largest, int orders)
+yk_status exchange_table_run(const struct yk_communicator *ranks, int64_t largest, int orders)
 {
     return exchange_table_run_far(ranks, NULL, largest, orders);
 }
 
-yk_status exchange_table_run_far(const struct yk_ranks *ranks, const struct exchange_far *far,
-                                 int64_t largest, int orders)
+yk_status exchange_table_run_far(const struct yk_communicator *ranks,
+                                 const struct exchange_far *far, int64_t largest, int orders)
 {
     struct bench bench = {.ranks = ranks, .far = far};
     yk_status status = ranks->size <= EXCHANGE_RANKS
@@ -213,12 +213,12 @@ yk_status exchange_table_run_far(const struct yk_ranks *ranks, const struct exch
 
 void exchange_station_close(struct exchange_station *station)
 {
-    yk_ranks_close(&station->ranks);
+    yk_communicator_close(&station->ranks);
     yk_backend_cpu.lane_destroy(station->lane);
     yk_backend_cpu.close(station->device);
 }
 
-yk_status exchange_station_open(const struct yk_comm *comm, size_t block_bytes,
+yk_status exchange_station_open(const struct yk_comm_backend *comm, size_t block_bytes,
                                 struct exchange_station *out)
 {
     yk_status status;
@@ -232,7 +232,7 @@ yk_status exchange_station_open(const struct yk_comm *comm, size_t block_bytes,
         .lane = station.lane,
         .block_bytes = block_bytes,
     };
-    YK_TRY_GOTO(yk_ranks_open(comm, &comm_options, &station.ranks), undo);
+    YK_TRY_GOTO(yk_communicator_open(comm, &comm_options, &station.ranks), undo);
     *out = station;
     return YK_OK;
 undo:

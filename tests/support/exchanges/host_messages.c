@@ -1,6 +1,6 @@
 #include "support/exchanges/host_messages.h"
 
-#include "comm/exchange.h"
+#include "comm/host_collective.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,31 +13,31 @@ static yk_status expect(bool is_true, const char *what)
 
 #define EXPECT(condition) YK_TRY(expect((condition), #condition))
 
-static yk_status try_numbers(const struct yk_ranks *ranks)
+static yk_status try_numbers(const struct yk_communicator *ranks)
 {
     const double n = ranks->size;
     double sums[3] = {ranks->rank, 1, 0.1};
     const bool is_last = ranks->rank == ranks->size - 1;
     double largest[4] = {ranks->rank, -ranks->rank, is_last ? NAN : 1, ranks->rank > 0 ? 1 : NAN};
-    YK_TRY(yk_exchange_sum(ranks, sums, 3));
+    YK_TRY(yk_host_collective_all_reduce_sum(ranks, sums, 3));
     EXPECT(sums[0] == n * (n - 1) / 2);
     EXPECT(sums[1] == n);
     EXPECT(fabs(sums[2] - 0.1 * n) < 1e-15);
-    YK_TRY(yk_exchange_max(ranks, largest, 4));
+    YK_TRY(yk_host_collective_all_reduce_max(ranks, largest, 4));
     EXPECT(largest[0] == n - 1);
     EXPECT(largest[1] == 0);
     EXPECT(isnan(largest[2]));
     EXPECT(isnan(largest[3]));
-    YK_TRY(yk_exchange_sum(ranks, NULL, 0));
-    YK_TRY(yk_exchange_max(ranks, largest, 0));
-    return yk_exchange_barrier(ranks);
+    YK_TRY(yk_host_collective_all_reduce_sum(ranks, NULL, 0));
+    YK_TRY(yk_host_collective_all_reduce_max(ranks, largest, 0));
+    return yk_host_collective_barrier(ranks);
 }
 
-static yk_status try_text(const struct yk_ranks *ranks, int32_t from, const char *sentence)
+static yk_status try_text(const struct yk_communicator *ranks, int32_t from, const char *sentence)
 {
     struct yk_text text = {0};
     yk_text_add(&text, ranks->rank == from ? sentence : "something else");
-    yk_status status = yk_exchange_broadcast_text(ranks, from, &text);
+    yk_status status = yk_host_collective_broadcast_text(ranks, from, &text);
     if (status == YK_OK) {
         status = expect(strcmp(yk_text_chars(&text), sentence) == 0, sentence);
     }
@@ -46,8 +46,8 @@ static yk_status try_text(const struct yk_ranks *ranks, int32_t from, const char
 }
 
 /* Rank r hands in r * 1000 bytes, each r. */
-static yk_status check_collected(const struct yk_ranks *ranks,
-                                 const struct yk_exchange_bytes *collected)
+static yk_status check_collected(const struct yk_communicator *ranks,
+                                 const struct yk_host_collective_gathered_bytes *collected)
 {
     EXPECT((collected != NULL) == (ranks->rank == 0));
     for (int32_t i = 0; collected && i < ranks->size; i++) {
@@ -60,15 +60,15 @@ static yk_status check_collected(const struct yk_ranks *ranks,
     return YK_OK;
 }
 
-static yk_status try_collect(const struct yk_ranks *ranks)
+static yk_status try_collect(const struct yk_communicator *ranks)
 {
     char own[4000];
-    struct yk_exchange_bytes *collected = NULL;
+    struct yk_host_collective_gathered_bytes *collected = NULL;
     struct yk_arena *arena = NULL;
     memset(own, ranks->rank, sizeof own);
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
-        yk_exchange_gather(ranks, own, (size_t)ranks->rank * 1000, arena, &collected);
+        yk_host_collective_gather(ranks, own, (size_t)ranks->rank * 1000, arena, &collected);
     if (status == YK_OK) {
         status = check_collected(ranks, collected);
     }
@@ -77,7 +77,7 @@ static yk_status try_collect(const struct yk_ranks *ranks)
 }
 
 /* The ranks from `first` on have each a failure of their own. */
-static yk_status try_failure(const struct yk_ranks *ranks, int32_t first)
+static yk_status try_failure(const struct yk_communicator *ranks, int32_t first)
 {
     char expected[64];
     yk_status mine = YK_OK;
@@ -90,22 +90,22 @@ static yk_status try_failure(const struct yk_ranks *ranks, int32_t first)
     if (ranks->rank >= first) {
         mine = yk_fail(YK_ERROR_INPUT, "the disk of %d is full", (int)ranks->rank);
     }
-    const yk_status all = yk_exchange_agree(ranks, mine);
+    const yk_status all = yk_host_collective_agree_on_status(ranks, mine);
     EXPECT(all == YK_ERROR_INPUT);
     EXPECT(strcmp(yk_status_message(), expected) == 0);
     return YK_OK;
 }
 
-static yk_status try_clocks(const struct yk_ranks *ranks)
+static yk_status try_clocks(const struct yk_communicator *ranks)
 {
-    struct yk_exchange_clock clock = {.error_s = -1};
-    YK_TRY(yk_exchange_compare_clocks(ranks, &clock));
+    struct yk_clock_offset clock = {.error_s = -1};
+    YK_TRY(yk_host_collective_estimate_clock_offset(ranks, &clock));
     EXPECT(clock.error_s >= 0);
     EXPECT(fabs(clock.offset_s) <= clock.error_s);
     return YK_OK;
 }
 
-yk_status exchange_host_run(const struct yk_ranks *ranks)
+yk_status exchange_host_run(const struct yk_communicator *ranks)
 {
     YK_TRY(try_numbers(ranks));
     for (int32_t from = 0; from < ranks->size; from++) {
@@ -113,7 +113,7 @@ yk_status exchange_host_run(const struct yk_ranks *ranks)
         YK_TRY(try_text(ranks, from, "{\"yoke\": 1}"));
         YK_TRY(try_failure(ranks, from));
     }
-    YK_TRY(yk_exchange_agree(ranks, YK_OK));
+    YK_TRY(yk_host_collective_agree_on_status(ranks, YK_OK));
     YK_TRY(try_collect(ranks));
     return try_clocks(ranks);
 }

@@ -2,9 +2,9 @@
 #ifndef YK_TESTS_SUPPORT_EXCHANGES_HOST_MESSAGES_H
 #define YK_TESTS_SUPPORT_EXCHANGES_HOST_MESSAGES_H
 
-#include "comm/ranks.h"
+#include "comm/communicator.h"
 
 /* Clocks are the same on ranks of one machine, which these must be. */
-yk_status exchange_host_run(const struct yk_ranks *ranks) YK_MUST_USE;
+yk_status exchange_host_run(const struct yk_communicator *ranks) YK_MUST_USE;
 
 #endif

@@ -5,15 +5,15 @@
 bool thread_floor_is_broken(struct thread_floor *floor, const int32_t *ranks, int32_t count)
 {
     for (int32_t i = 0; ranks && i < count; i++) {
-        if (floor->left[ranks[i]] && !yk_failure_is_set(&floor->failure)) {
+        if (floor->left[ranks[i]] && !yk_first_failure_is_set(&floor->failure)) {
             char sentence[64];
             (void)snprintf(sentence, sizeof sentence, "rank %d: left while others wait for it",
                            (int)ranks[i]);
-            yk_failure_set(&floor->failure, YK_ERROR_LOST, sentence);
+            yk_first_failure_set(&floor->failure, YK_ERROR_LOST, sentence);
             pthread_cond_broadcast(&floor->changed);
         }
     }
-    return yk_failure_is_set(&floor->failure);
+    return yk_first_failure_is_set(&floor->failure);
 }
 
 bool thread_barrier_enter(struct thread_barrier *barrier, int32_t me, const void *item)
@@ -61,7 +61,7 @@ void thread_barrier_leave(struct thread_barrier *barrier)
 void thread_floor_break(struct thread_floor *floor, yk_status status, const char *sentence)
 {
     pthread_mutex_lock(&floor->mutex);
-    yk_failure_set(&floor->failure, status, sentence);
+    yk_first_failure_set(&floor->failure, status, sentence);
     pthread_cond_broadcast(&floor->changed);
     pthread_mutex_unlock(&floor->mutex);
 }

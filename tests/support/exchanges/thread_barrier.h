@@ -7,7 +7,7 @@
 #ifndef YK_TESTS_SUPPORT_EXCHANGES_THREAD_BARRIER_H
 #define YK_TESTS_SUPPORT_EXCHANGES_THREAD_BARRIER_H
 
-#include "comm/failure.h"
+#include "comm/first_failure.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 struct thread_floor {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    struct yk_failure failure; /* set under the mutex */
-    bool *left;                /* (ranks): who has left, or waits for the others to leave */
+    struct yk_first_failure failure; /* set under the mutex */
+    bool *left;                      /* (ranks): who has left, or waits for the others to leave */
 };
 
 struct thread_barrier {

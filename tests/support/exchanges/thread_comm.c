@@ -75,7 +75,7 @@ void yk_thread_world_seat(struct yk_thread_world *world, int32_t rank)
 void yk_thread_world_break(struct yk_thread_world *world, int32_t rank, yk_status status,
                            const char *sentence)
 {
-    char text[YK_FAILURE_SIZE];
+    char text[YK_FIRST_FAILURE_MESSAGE_SIZE];
     (void)snprintf(text, sizeof text, "rank %d: %.*s", (int)rank, (int)sizeof text - 32, sentence);
     thread_floor_break(&world->floor, status, text);
 }
@@ -95,7 +95,7 @@ static yk_status wait_for_all(struct yk_comm_world *world, const char *purpose)
         yk_thread_world_break(shared, world->rank, YK_ERROR_LOST,
                               "ranks differ in when they open, make groups and close");
     }
-    return yk_failure_check(&shared->floor.failure);
+    return yk_first_failure_check(&shared->floor.failure);
 }
 
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
@@ -199,7 +199,7 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
     const yk_status status = next_circle(world, ranks, count, &circle);
     if (status != YK_OK) {
         yk_thread_world_break(world->shared, world->rank, status, yk_status_message());
-        return yk_failure_check(&world->shared->floor.failure);
+        return yk_first_failure_check(&world->shared->floor.failure);
     }
     YK_TRY(wait_for_all(world, "group"));
     struct yk_comm_group *group = NULL;
@@ -223,23 +223,23 @@ static void destroy_group(struct yk_comm_group *group)
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->shared->floor.failure);
+    return yk_first_failure_check(&world->shared->floor.failure);
 }
 
 /* The process is the test's: the ranks end by what check() says. */
 static void end_all(struct yk_comm_world *world, int code)
 {
-    char sentence[YK_FAILURE_SIZE];
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     (void)snprintf(sentence, sizeof sentence, "ended the run with code %d", code);
     yk_thread_world_break(world->shared, world->rank, YK_ERROR_LOST, sentence);
 }
 
-const struct yk_comm yk_comm_threads = {
+const struct yk_comm_backend yk_comm_threads = {
     .name = "threads",
-    YK_COMM_WORLD_ENTRIES,
+    YK_COMM_TABLE_WORLD_FUNCTIONS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_OPS(thread),
+    YK_COMM_TABLE_OPS(thread),
 };
 
 /* One rank of yk_thread_world_run(). */
@@ -282,7 +282,7 @@ yk_status yk_thread_world_run(int32_t ranks, yk_thread_rank function, void *user
         }
     }
     const yk_status status =
-        runners ? yk_failure_check(&world->floor.failure) : yk_fail_out_of_memory();
+        runners ? yk_first_failure_check(&world->floor.failure) : yk_fail_out_of_memory();
     free(runners);
     yk_thread_world_destroy(world);
     return status;

@@ -13,7 +13,7 @@
 
 struct yk_thread_world;
 
-extern const struct yk_comm yk_comm_threads; /* named "threads" */
+extern const struct yk_comm_backend yk_comm_threads; /* named "threads" */
 
 yk_status yk_thread_world_create(int32_t ranks, struct yk_thread_world **out) YK_MUST_USE;
 /* After every rank has closed its world. */

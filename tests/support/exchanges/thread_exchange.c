@@ -33,7 +33,7 @@ static bool begin(const struct yk_comm_group *group, const struct shown *mine)
         const struct shown *other = barrier->shown[i];
         if (strcmp(other->kind, mine->kind) != 0 || other->count != mine->count ||
             other->detail != mine->detail) {
-            char sentence[YK_FAILURE_SIZE];
+            char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
             (void)snprintf(sentence, sizeof sentence,
                            "a %s of %lld here meets a %s of %lld of rank %d: ranks differ in their "
                            "order of exchanges",
@@ -65,8 +65,8 @@ union sum {
 };
 
 /* sum = row, or sum += row, in the members' order; what is not wide is rounded every time. */
-static void add_to_sum(union sum *sum, bool first, enum yk_comm_type type, bool wide, int64_t count,
-                       const void *row)
+static void add_to_sum(union sum *sum, bool first, enum yk_comm_data_type type, bool wide,
+                       int64_t count, const void *row)
 {
     union sum more;
     if (type == YK_COMM_FP64) {
@@ -79,14 +79,14 @@ static void add_to_sum(union sum *sum, bool first, enum yk_comm_type type, bool 
         return;
     }
     yk_comm_elements_add(type == YK_COMM_FP64 ? YK_COMM_FP64 : YK_COMM_FP32, count, &more, sum);
-    if (yk_comm_type_is_half(type) && !wide) {
+    if (yk_comm_data_type_is_16_bit(type) && !wide) {
         uint16_t rounded[CHUNK];
         yk_comm_elements_from_fp32(type, count, sum->singles, rounded);
         yk_comm_elements_to_fp32(type, count, rounded, sum->singles);
     }
 }
 
-static void give(const union sum *sum, enum yk_comm_type type, int64_t count, void *row)
+static void give(const union sum *sum, enum yk_comm_data_type type, int64_t count, void *row)
 {
     if (type == YK_COMM_FP64) {
         memcpy(row, sum->doubles, (size_t)count * sizeof(double));
@@ -112,11 +112,11 @@ static void run_all_reduce(void *user)
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_all_reduce *other = op_of(group, i);
             add_to_sum(&sum, i == 0, op->type, op->wide, now,
-                       yk_comm_elements_at(op->type, other->numbers, at));
+                       yk_comm_elements_pointer_at(op->type, other->numbers, at));
         }
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_all_reduce *other = op_of(group, i);
-            give(&sum, op->type, now, yk_comm_elements_at(op->type, other->numbers, at));
+            give(&sum, op->type, now, yk_comm_elements_pointer_at(op->type, other->numbers, at));
         }
     }
     end(group);
@@ -156,12 +156,12 @@ static void run_reduce_scatter(void *user)
     const int64_t to = op->firsts[group->me + 1];
     for (int64_t at = op->firsts[group->me]; at < to; at += CHUNK) {
         const int64_t now = to - at < CHUNK ? to - at : CHUNK;
-        void *own = yk_comm_elements_at(op->type, op->own, at - op->firsts[group->me]);
+        void *own = yk_comm_elements_pointer_at(op->type, op->own, at - op->firsts[group->me]);
         union sum sum;
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_reduce_scatter *other = op_of(group, i);
             add_to_sum(&sum, i == 0, op->type, op->wide, now,
-                       yk_comm_elements_at(op->type, other->whole, at));
+                       yk_comm_elements_pointer_at(op->type, other->whole, at));
         }
         if (op->added) {
             add_to_sum(&sum, false, op->type, op->wide, now, own);
@@ -194,7 +194,7 @@ static struct thread_mailbox *mailbox(struct yk_thread_world *world, int32_t fro
 /* Holds the message out and waits until it is taken. */
 static void run_send(void *user)
 {
-    const struct yk_comm_message *op = user;
+    const struct yk_comm_send_recv *op = user;
     struct yk_thread_world *world = op->world->shared;
     struct thread_floor *floor = &world->floor;
     struct thread_mailbox *box = mailbox(world, op->world->rank, op->peer);
@@ -213,17 +213,17 @@ static void run_send(void *user)
 /* Under the mutex throughout: the sender must not leave while its bytes are read. */
 static void run_recv(void *user)
 {
-    const struct yk_comm_message *op = user;
+    const struct yk_comm_send_recv *op = user;
     struct yk_thread_world *world = op->world->shared;
     struct thread_floor *floor = &world->floor;
     struct thread_mailbox *box = mailbox(world, op->peer, op->world->rank);
-    char sentence[YK_FAILURE_SIZE] = "";
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE] = "";
     pthread_mutex_lock(&floor->mutex);
     while (!box->offered && !thread_floor_is_broken(floor, &op->peer, 1)) {
         pthread_cond_wait(&floor->changed, &floor->mutex);
     }
-    const struct yk_comm_message *sent = box->offered;
-    if (sent && !yk_failure_is_set(&floor->failure)) {
+    const struct yk_comm_send_recv *sent = box->offered;
+    if (sent && !yk_first_failure_is_set(&floor->failure)) {
         if (sent->number != op->number || sent->size != op->size) {
             (void)snprintf(sentence, sizeof sentence,
                            "waits for message %d of %zu bytes, but rank %d sends message %d of "
@@ -261,12 +261,12 @@ void thread_broadcast(const struct yk_comm_broadcast *op)
     enqueue(op->group->world, run_broadcast, op);
 }
 
-void thread_send(const struct yk_comm_message *op)
+void thread_send(const struct yk_comm_send_recv *op)
 {
     enqueue(op->world, run_send, op);
 }
 
-void thread_recv(const struct yk_comm_message *op)
+void thread_recv(const struct yk_comm_send_recv *op)
 {
     enqueue(op->world, run_recv, op);
 }

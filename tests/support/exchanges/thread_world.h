@@ -11,7 +11,7 @@ enum {
 
 /* A message that one rank holds out to another; under the mutex of the floor. */
 struct thread_mailbox {
-    const struct yk_comm_message *offered;
+    const struct yk_comm_send_recv *offered;
 };
 
 /* What the members of a group share. */
@@ -47,7 +47,7 @@ void thread_all_reduce(const struct yk_comm_all_reduce *op);
 void thread_all_gather(const struct yk_comm_all_gather *op);
 void thread_reduce_scatter(const struct yk_comm_reduce_scatter *op);
 void thread_broadcast(const struct yk_comm_broadcast *op);
-void thread_send(const struct yk_comm_message *op);
-void thread_recv(const struct yk_comm_message *op);
+void thread_send(const struct yk_comm_send_recv *op);
+void thread_recv(const struct yk_comm_send_recv *op);
 
 #endif

@@ -24,9 +24,9 @@ const struct yk_model_config *support_hf_config(const char *name)
     return NULL;
 }
 
-const struct yk_modules *support_hf_modules(const char *name, struct yk_arena *arena)
+const struct yk_module_tree *support_hf_modules(const char *name, struct yk_arena *arena)
 {
-    const struct yk_modules *modules = NULL;
-    assert_ok(yk_modules_list(support_hf_config(name), arena, &modules));
+    const struct yk_module_tree *modules = NULL;
+    assert_ok(yk_module_tree_build(support_hf_config(name), arena, &modules));
     return modules;
 }

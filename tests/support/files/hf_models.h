@@ -7,12 +7,12 @@
 
 #include "base/arena.h"
 #include "model/config.h"
-#include "model/modules.h"
+#include "model/module_tree.h"
 
 /* The config of that name; fails the test when there is none. */
 const struct yk_model_config *support_hf_config(const char *name);
 
 /* Its modules, in `arena`. */
-const struct yk_modules *support_hf_modules(const char *name, struct yk_arena *arena);
+const struct yk_module_tree *support_hf_modules(const char *name, struct yk_arena *arena);
 
 #endif

@@ -12,7 +12,7 @@ struct yk_json *recorded_read(const char *path)
     struct yk_text bytes = {0};
     struct yk_json *root = NULL;
     yk_text_addf(&whole, "%s/%s", TESTS_FOLDER, path);
-    assert_ok(yk_file_read(yk_text_chars(&whole), &bytes));
+    assert_ok(yk_file_read_document(yk_text_chars(&whole), &bytes));
     assert_ok(yk_json_parse(yk_text_chars(&bytes), bytes.length, &root));
     yk_text_free(&whole);
     yk_text_free(&bytes);
@@ -35,8 +35,8 @@ double recorded_number(const struct yk_json *node, const char *key)
 
 const char *recorded_text(const struct yk_json *list, size_t index)
 {
-    assert_true(index < yk_json_count(list));
-    const char *text = yk_json_string(yk_json_at(list, index));
+    assert_true(index < yk_json_array_count(list));
+    const char *text = yk_json_string(yk_json_array_at(list, index));
     assert_non_null(text);
     return text;
 }

@@ -56,11 +56,11 @@ static const char *check_task(const struct yk_graph *graph, int32_t task, double
     int64_t largest = -1;
     const struct yk_graph_task *record = &graph->tasks[task];
     for (int32_t p = 0; p < graph->device_count; p++) {
-        const int64_t cost = yk_graph_cost(graph, task, p);
+        const int64_t cost = yk_graph_task_cost(graph, task, p);
         if (cost < 0) {
             return "no cost is negative";
         }
-        largest = cost != YK_GRAPH_NEVER && cost > largest ? cost : largest;
+        largest = cost != YK_GRAPH_INFINITE_COST && cost > largest ? cost : largest;
     }
     if (largest < 0) {
         return "every task has a device";
@@ -78,21 +78,22 @@ static const char *check_task(const struct yk_graph *graph, int32_t task, double
 static const char *check_edge(const struct yk_graph *graph, const struct yk_graph_edge *edge,
                               double *total)
 {
-    if (edge->cost < 0 && edge->cost != YK_GRAPH_BY_LINK) {
+    if (edge->cost < 0 && edge->cost != YK_GRAPH_COST_FROM_LINK) {
         return "no edge's cost is negative";
     }
-    if (edge->bytes < 0 || (edge->cost == YK_GRAPH_BY_LINK && !graph->links)) {
+    if (edge->bytes < 0 || (edge->cost == YK_GRAPH_COST_FROM_LINK && !graph->links)) {
         return "an edge has bytes of 0 or more, and links where its time follows from them";
     }
     int64_t largest = 0;
     for (int32_t i = 0; graph->device_count > 1 && i < graph->device_count; i++) {
-        const int64_t ticks = yk_graph_transfer(graph, edge, i, (i + 1) % graph->device_count);
+        const int64_t ticks =
+            yk_graph_transfer_ticks(graph, edge, i, (i + 1) % graph->device_count);
         if (ticks < 0) {
             return "no transfer takes negative time";
         }
         largest = ticks > largest ? ticks : largest;
     }
-    if (graph->device_count > 1 && yk_graph_mean_transfer(graph, edge) < 0) {
+    if (graph->device_count > 1 && yk_graph_mean_transfer_ticks(graph, edge) < 0) {
         return "no transfer takes negative time on average";
     }
     *total += (double)largest;

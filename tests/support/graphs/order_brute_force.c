@@ -30,8 +30,8 @@ struct options {
 };
 
 struct layer {
-    const struct yk_order_problem *problem;
-    const struct yk_order_layer *described;
+    const struct yk_transfer_order_problem *problem;
+    const struct yk_transfer_order_layer *described;
     int number;
     int slots;
     int forward;  /* slot */
@@ -41,7 +41,7 @@ struct layer {
     struct options *options;
 };
 
-static struct layer describe(const struct yk_order_problem *problem, int number)
+static struct layer describe(const struct yk_transfer_order_problem *problem, int number)
 {
     const int n = problem->layer_count;
     return (struct layer){
@@ -58,8 +58,9 @@ static struct layer describe(const struct yk_order_problem *problem, int number)
 
 static bool gathers_weights(const struct layer *layer)
 {
-    const enum yk_order_choice choice = layer->described->choice;
-    return choice == YK_ORDER_OPEN || choice == YK_ORDER_KEPT || choice == YK_ORDER_FULLY_SHARDED;
+    const enum yk_transfer_order_strategy choice = layer->described->choice;
+    return choice == YK_TRANSFER_ORDER_UNDECIDED || choice == YK_TRANSFER_ORDER_KEPT ||
+           choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
 }
 
 /* The next ways to place the blocks in `length` slots; false after the last one. */
@@ -155,20 +156,20 @@ static void keep_option(const struct layer *layer, const struct option *option)
 /* Completes what is done in the gap by every way from forward to backward. */
 static void list_inside(const struct layer *layer, const struct option *gap)
 {
-    const enum yk_order_choice choice = layer->described->choice;
+    const enum yk_transfer_order_strategy choice = layer->described->choice;
     struct spots gathers = {{0}};
     if (!gathers_weights(layer)) {
         keep_option(layer, gap);
         return;
     }
-    if (choice != YK_ORDER_FULLY_SHARDED) {
+    if (choice != YK_TRANSFER_ORDER_FULLY_SHARDED) {
         struct option option = *gap;
         add_inside(layer, NULL, &option);
         keep_option(layer, &option);
     }
     do {
         struct option option = *gap;
-        if (choice != YK_ORDER_KEPT) {
+        if (choice != YK_TRANSFER_ORDER_KEPT) {
             add_inside(layer, &gathers, &option);
             keep_option(layer, &option);
         }
@@ -193,7 +194,7 @@ static void list_options(const struct layer *layer)
     struct spots scatters = {{0}};
     struct option nothing = {.load_s = {0}};
     layer->options->count = 0;
-    if (layer->described->choice == YK_ORDER_LOCAL) {
+    if (layer->described->choice == YK_TRANSFER_ORDER_LOCAL) {
         keep_option(layer, &nothing);
         return;
     }
@@ -201,7 +202,7 @@ static void list_options(const struct layer *layer)
         if (!respects_barrier(layer, &scatters, false)) {
             continue;
         }
-        if (layer->described->choice == YK_ORDER_REPLICATED) {
+        if (layer->described->choice == YK_TRANSFER_ORDER_REPLICATED) {
             struct option option = {.load_s = {0}};
             add_gap(layer, &scatters, NULL, &option);
             keep_option(layer, &option);
@@ -215,7 +216,7 @@ static void list_options(const struct layer *layer)
 static double min_step(const struct layer *layers, int layer, const struct option *sum,
                        double best_s)
 {
-    const struct yk_order_problem *problem = layers[0].problem;
+    const struct yk_transfer_order_problem *problem = layers[0].problem;
     double step_s = 0;
     for (int t = 0; t < layers[0].slots; t++) {
         if (sum->used_bytes[t] > problem->room_bytes[t] + 1e-9) {
@@ -237,7 +238,7 @@ static double min_step(const struct layer *layers, int layer, const struct optio
     return best_s;
 }
 
-double order_brute_optimum(const struct yk_order_problem *problem)
+double order_brute_optimum(const struct yk_transfer_order_problem *problem)
 {
     const struct option nothing = {.load_s = {0}};
     struct layer layers[LAYERS] = {{0}};
@@ -270,19 +271,21 @@ static struct spots find_spots(const struct layer *layer, const int32_t *blocks,
     return spots;
 }
 
-bool order_brute_exceeds(const struct yk_order_problem *problem, const struct yk_order *order)
+bool order_brute_exceeds(const struct yk_transfer_order_problem *problem,
+                         const struct yk_transfer_order *order)
 {
     struct option sum = {.load_s = {0}};
     bool exceeds = false;
     for (int i = 0; i < problem->layer_count; i++) {
         const struct layer layer = describe(problem, i);
-        const enum yk_order_choice choice = layer.described->choice;
+        const enum yk_transfer_order_strategy choice = layer.described->choice;
         const struct spots scatters =
             find_spots(&layer, order->scatters, layer.backward, layer.gap);
         const struct spots forward = find_spots(&layer, order->gathers, layer.backward, layer.gap);
         const struct spots inside = find_spots(&layer, order->gathers, layer.forward, layer.inside);
-        if (choice != YK_ORDER_LOCAL) {
-            add_gap(&layer, &scatters, choice == YK_ORDER_REPLICATED ? NULL : &forward, &sum);
+        if (choice != YK_TRANSFER_ORDER_LOCAL) {
+            add_gap(&layer, &scatters, choice == YK_TRANSFER_ORDER_REPLICATED ? NULL : &forward,
+                    &sum);
         }
         if (gathers_weights(&layer)) {
             add_inside(&layer, order->kept[i] ? NULL : &inside, &sum);

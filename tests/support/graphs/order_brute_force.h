@@ -5,7 +5,7 @@
 #ifndef SUPPORT_ORDER_BRUTE_H
 #define SUPPORT_ORDER_BRUTE_H
 
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 
 enum {
     ORDER_BRUTE_LAYERS = 3,
@@ -14,9 +14,10 @@ enum {
 };
 
 /* The least step; INFINITY where memory suffices for no order. */
-double order_brute_optimum(const struct yk_order_problem *problem);
+double order_brute_optimum(const struct yk_transfer_order_problem *problem);
 
 /* Whether the order's blocks use more memory than there is in any slot. */
-bool order_brute_exceeds(const struct yk_order_problem *problem, const struct yk_order *order);
+bool order_brute_exceeds(const struct yk_transfer_order_problem *problem,
+                         const struct yk_transfer_order *order);
 
 #endif

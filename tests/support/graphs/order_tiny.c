@@ -6,8 +6,8 @@ void order_tiny_begin(struct order_tiny *tiny, int32_t layers)
     tiny->problem.layers = tiny->layers;
     tiny->problem.compute_s = tiny->compute_s;
     tiny->problem.room_bytes = tiny->room_bytes;
-    tiny->order =
-        (struct yk_order){.kept = tiny->kept, .scatters = tiny->scatters, .gathers = tiny->gathers};
+    tiny->order = (struct yk_transfer_order){
+        .kept = tiny->kept, .scatters = tiny->scatters, .gathers = tiny->gathers};
 }
 
 int32_t *order_tiny_scatter(struct order_tiny *tiny, int32_t layer, int32_t slot)
@@ -24,7 +24,8 @@ void order_tiny_three(struct order_tiny *tiny)
 {
     order_tiny_begin(tiny, 3);
     for (int i = 0; i < 3; i++) {
-        tiny->layers[i] = (struct yk_order_layer){YK_ORDER_OPEN, 2, 1, 1, 10, 10};
+        tiny->layers[i] =
+            (struct yk_transfer_order_layer){YK_TRANSFER_ORDER_UNDECIDED, 2, 1, 1, 10, 10};
     }
     for (int t = 0; t < ORDER_BRUTE_SLOTS; t++) {
         tiny->compute_s[t] = t == TURN || t >= END ? 0 : 1;
@@ -56,9 +57,10 @@ void order_tiny_random(struct order_tiny *tiny, struct yk_random *random)
         const double gather_s = 0.1 + tenths(random, 20);
         const double weight_bytes = (double)(4 + yk_random_below(random, 16));
         const double part = yk_random_below(random, 4) == 0 ? 0.125 : 1;
-        tiny->layers[i] = (struct yk_order_layer){
-            .choice = mixed ? (enum yk_order_choice)yk_random_below(random, YK_ORDER_LOCAL + 1)
-                            : YK_ORDER_OPEN,
+        tiny->layers[i] = (struct yk_transfer_order_layer){
+            .choice = mixed ? (enum yk_transfer_order_strategy)yk_random_below(
+                                  random, YK_TRANSFER_ORDER_LOCAL + 1)
+                            : YK_TRANSFER_ORDER_UNDECIDED,
             .blocks = (int32_t)(1 + yk_random_below(random, ORDER_BRUTE_BLOCKS)),
             .gather_s = gather_s,
             .scatter_s = gather_s * part,

@@ -3,16 +3,16 @@
 #define SUPPORT_ORDER_TINY_H
 
 #include "base/random.h"
-#include "planner/order/order.h"
+#include "planner/order/transfer_order.h"
 #include "support/graphs/order_brute_force.h"
 
 /* A problem with its own room, and an order for it. */
 struct order_tiny {
-    struct yk_order_problem problem;
-    struct yk_order_layer layers[ORDER_BRUTE_LAYERS];
+    struct yk_transfer_order_problem problem;
+    struct yk_transfer_order_layer layers[ORDER_BRUTE_LAYERS];
     double compute_s[ORDER_BRUTE_SLOTS];
     double room_bytes[ORDER_BRUTE_SLOTS];
-    struct yk_order order;
+    struct yk_transfer_order order;
     bool kept[ORDER_BRUTE_LAYERS];
     int32_t scatters[ORDER_BRUTE_LAYERS * ORDER_BRUTE_SLOTS];
     int32_t gathers[ORDER_BRUTE_LAYERS * ORDER_BRUTE_SLOTS];

@@ -57,8 +57,8 @@ static void add_devices(struct drawing *drawing)
                                             (double)(1 + draw(drawing, 4))));
     }
     if (drawing->options->links) {
-        assert_ok(yk_graph_builder_set_links(drawing->builder, (double)draw(drawing, 3),
-                                             (double)(1 + draw(drawing, 4))));
+        assert_ok(yk_graph_builder_set_default_link(drawing->builder, (double)draw(drawing, 3),
+                                                    (double)(1 + draw(drawing, 4))));
     }
 }
 
@@ -76,21 +76,22 @@ static void add_task(struct drawing *drawing, int32_t task)
     assert_ok(
         yk_graph_builder_add_task(drawing->builder, name_of(name, sizeof name, "t", task), costs));
     if (drawing->options->bytes && draw(drawing, 2) == 0) {
-        assert_ok(yk_graph_builder_set_memory(drawing->builder, (double)draw(drawing, 10)));
+        assert_ok(
+            yk_graph_builder_set_last_task_memory(drawing->builder, (double)draw(drawing, 10)));
     }
     if (drawing->options->groups && draw(drawing, 2) == 0) {
         name_of(name, sizeof name, "g", draw(drawing, 1 + drawing->tasks / 3));
-        assert_ok(yk_graph_builder_set_group(drawing->builder, name));
+        assert_ok(yk_graph_builder_set_last_task_group(drawing->builder, name));
         if (drawing->options->bytes) {
-            assert_ok(
-                yk_graph_builder_set_resident(drawing->builder, name, (double)draw(drawing, 15)));
+            assert_ok(yk_graph_builder_set_group_resident_bytes(drawing->builder, name,
+                                                                (double)draw(drawing, 15)));
         }
         if (drawing->options->stores && draw(drawing, 4) > 0) {
             char store[32];
             name_of(store, sizeof store, "s", draw(drawing, 1 + drawing->tasks / 6));
-            assert_ok(yk_graph_builder_set_store(drawing->builder, name, store));
-            assert_ok(yk_graph_builder_set_store_bytes(drawing->builder, store,
-                                                       (double)draw(drawing, 15)));
+            assert_ok(yk_graph_builder_set_group_store(drawing->builder, name, store));
+            assert_ok(yk_graph_builder_set_shared_store_bytes(drawing->builder, store,
+                                                              (double)draw(drawing, 15)));
         }
     }
 }

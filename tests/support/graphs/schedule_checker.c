@@ -14,7 +14,7 @@ static const char *check_tasks(const struct yk_schedule *schedule)
             return "a task is on no device";
         }
         const int64_t cost = graph->costs[(int64_t)i * graph->device_count + device];
-        if (cost == YK_GRAPH_NEVER) {
+        if (cost == YK_GRAPH_INFINITE_COST) {
             return "a task is on a device that cannot run it";
         }
         if (schedule->starts[i] < 0 || schedule->finishes[i] != schedule->starts[i] + cost) {
@@ -129,7 +129,7 @@ static const char *check_memory(const struct yk_schedule *schedule)
     const struct yk_graph *graph = schedule->graph;
     for (int32_t p = 0; p < graph->device_count; p++) {
         const int64_t limit = graph->devices[p].memory_bytes;
-        for (int32_t i = 0; limit != YK_GRAPH_UNLIMITED && i < graph->task_count; i++) {
+        for (int32_t i = 0; limit != YK_GRAPH_UNLIMITED_MEMORY && i < graph->task_count; i++) {
             if (checker_bytes_at(schedule, p, schedule->starts[i]) > limit ||
                 checker_bytes_at(schedule, p, schedule->finishes[i]) > limit) {
                 return "a device holds more than its memory";

@@ -30,7 +30,7 @@ static void begin(struct op_bench *bench, const struct matmul_case *one)
     static const char *const adds[] = {"", " +add", " +c"};
     static const char *const sums[] = {"", " sums of a", " sums of b", " sums of c"};
     char more[128] = "";
-    if (one->round > 0 || one->cuts[0] > 0 || one->sums_of != YK_SUMS_OF_NONE) {
+    if (one->round > 0 || one->cuts[0] > 0 || one->sums_of != YK_MATMUL_ROW_SUM_NONE) {
         (void)snprintf(more, sizeof more, " strides of %lld%s cut at %lld and %lld%s %s",
                        (long long)one->round, one->loose ? " but of add and aux" : "",
                        (long long)one->cuts[0], (long long)one->cuts[1], sums[one->sums_of],
@@ -79,8 +79,8 @@ static struct op_array *allocate_aux(struct op_bench *bench, const struct matmul
 
 static struct op_array *allocate_sums(struct op_bench *bench, const struct matmul_case *one)
 {
-    const int64_t count = one->sums_of == YK_SUMS_OF_A ? one->m : one->n;
-    if (one->sums_of == YK_SUMS_OF_NONE) {
+    const int64_t count = one->sums_of == YK_MATMUL_ROW_SUM_A ? one->m : one->n;
+    if (one->sums_of == YK_MATMUL_ROW_SUM_NONE) {
         return NULL;
     }
     return op_drawn(bench, one->sums_type, 1, count, count, 2);
@@ -184,9 +184,9 @@ static void expect(struct op_bench *bench, const struct yk_matmul_op *op,
         op_expect_within(bench, arrays->aux, "aux", numbers.inner, 0, tolerance);
     }
     if (arrays->sums) {
-        const double *from = op->sums_of == YK_SUMS_OF_A   ? arrays->a->values
-                             : op->sums_of == YK_SUMS_OF_B ? arrays->b->values
-                                                           : arrays->c->results;
+        const double *from = op->sums_of == YK_MATMUL_ROW_SUM_A   ? arrays->a->values
+                             : op->sums_of == YK_MATMUL_ROW_SUM_B ? arrays->b->values
+                                                                  : arrays->c->results;
         double *sums = op_copy(bench, arrays->sums);
         reference_matmul_sums(op, from, sums);
         op_expect(bench, arrays->sums, "sums", sums, 0);

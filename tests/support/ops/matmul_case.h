@@ -26,7 +26,7 @@ struct matmul_case {
     enum yk_precision bias_type;
     enum matmul_addend add;
     enum yk_epilogue epilogue;
-    enum yk_sums_of sums_of;
+    enum yk_matmul_row_sum sums_of;
     enum yk_precision sums_type;
     bool loose; /* strides of what is added and of aux are not rounded */
     bool a_transposed;

@@ -114,8 +114,8 @@ void reference_matmul(const struct yk_matmul_op *op, const struct reference_matm
 
 void reference_matmul_sums(const struct yk_matmul_op *op, const double *from, double *sums)
 {
-    const int64_t rows = op->sums_of == YK_SUMS_OF_C ? op->m : op->k;
-    const int64_t columns = op->sums_of == YK_SUMS_OF_A ? op->m : op->n;
+    const int64_t rows = op->sums_of == YK_MATMUL_ROW_SUM_C ? op->m : op->k;
+    const int64_t columns = op->sums_of == YK_MATMUL_ROW_SUM_A ? op->m : op->n;
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < columns; j++) {
             sums[j] += from[i * columns + j];

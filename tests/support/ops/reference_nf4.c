@@ -84,27 +84,27 @@ void reference_quantise(int64_t count, const double *from, const struct referenc
         values[i] = reference_nf4_value(i);
     }
     reference_nf4_scale_values(scale_values);
-    const int64_t blocks = blocks_of(count, YK_NF4_BLOCK);
+    const int64_t blocks = blocks_of(count, YK_NF4_BLOCK_SIZE);
     double *scales = calloc((size_t)blocks + 1, sizeof *scales);
     if (!scales) {
         abort();
     }
     *to->mean = 0;
     for (int64_t block = 0; block < blocks; block++) {
-        scales[block] = largest_in(from, count, block, YK_NF4_BLOCK, 0);
+        scales[block] = largest_in(from, count, block, YK_NF4_BLOCK_SIZE, 0);
         *to->mean += scales[block] / (double)blocks;
     }
     for (int64_t i = 0; i < blocks_of(count, 2); i++) {
         to->codes[i] = 0;
     }
     for (int64_t i = 0; i < count; i++) {
-        const double scale = scales[i / YK_NF4_BLOCK];
+        const double scale = scales[i / YK_NF4_BLOCK_SIZE];
         const unsigned code = nearest(scale > 0 ? from[i] / scale : 0, values, 16);
         to->codes[i / 2] |= (uint8_t)(i % 2 == 0 ? code << 4 : code);
     }
     for (int64_t block = 0; block < blocks; block++) {
-        const int64_t group = block / YK_NF4_SCALE_BLOCK;
-        const double scale = largest_in(scales, blocks, group, YK_NF4_SCALE_BLOCK, *to->mean);
+        const int64_t group = block / YK_NF4_SCALE_BLOCK_SIZE;
+        const double scale = largest_in(scales, blocks, group, YK_NF4_SCALE_BLOCK_SIZE, *to->mean);
         to->scale_scales[group] = scale;
         to->scales[block] =
             nearest(scale > 0 ? (scales[block] - *to->mean) / scale : 0, scale_values, 256);
@@ -117,10 +117,10 @@ void reference_dequantise(int64_t count, const struct reference_nf4 *from, doubl
     double scale_values[256];
     reference_nf4_scale_values(scale_values);
     for (int64_t i = 0; i < count; i++) {
-        const int64_t block = i / YK_NF4_BLOCK;
-        const double scale =
-            scale_values[from->scales[block]] * from->scale_scales[block / YK_NF4_SCALE_BLOCK] +
-            *from->mean;
+        const int64_t block = i / YK_NF4_BLOCK_SIZE;
+        const double scale = scale_values[from->scales[block]] *
+                                 from->scale_scales[block / YK_NF4_SCALE_BLOCK_SIZE] +
+                             *from->mean;
         const int code = i % 2 == 0 ? from->codes[i / 2] >> 4 : from->codes[i / 2] & 15;
         to[i] = reference_nf4_value(code) * scale;
     }

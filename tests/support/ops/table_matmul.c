@@ -145,14 +145,15 @@ static void try_cuts(struct op_bench *bench)
 }
 
 /* A product with sums of one kind; those of a and b ask for the way that lets them be summed. */
-static void try_sums_of(struct op_bench *bench, struct matmul_case one, enum yk_sums_of sums_of)
+static void try_sums_of(struct op_bench *bench, struct matmul_case one,
+                        enum yk_matmul_row_sum sums_of)
 {
     one.sums_of = sums_of;
-    one.a_transposed = sums_of != YK_SUMS_OF_C;
+    one.a_transposed = sums_of != YK_MATMUL_ROW_SUM_C;
     one.b_transposed = false;
     matmul_case_try(bench, &one);
-    one.b_transposed = sums_of != YK_SUMS_OF_B;
-    one.a_transposed = sums_of == YK_SUMS_OF_A;
+    one.b_transposed = sums_of != YK_MATMUL_ROW_SUM_B;
+    one.a_transposed = sums_of == YK_MATMUL_ROW_SUM_A;
     one.accumulate = true;
     matmul_case_try(bench, &one);
     if (one.n > 2) { /* what is cut is summed once */
@@ -183,10 +184,10 @@ static void try_sums(struct op_bench *bench)
                 .sums_type = types[j][3],
                 .scale = 0.5, /* of the product, not of the sums */
             };
-            try_sums_of(bench, one, YK_SUMS_OF_A);
-            try_sums_of(bench, one, YK_SUMS_OF_B);
-            try_sums_of(bench, one, YK_SUMS_OF_C);
-            one.sums_of = YK_SUMS_OF_C; /* the gradient of what went into an activation */
+            try_sums_of(bench, one, YK_MATMUL_ROW_SUM_A);
+            try_sums_of(bench, one, YK_MATMUL_ROW_SUM_B);
+            try_sums_of(bench, one, YK_MATMUL_ROW_SUM_C);
+            one.sums_of = YK_MATMUL_ROW_SUM_C; /* the gradient of what went into an activation */
             one.aux = true;
             one.epilogue = YK_EPILOGUE_GELU_BACKWARD;
             matmul_case_try(bench, &one);
@@ -257,9 +258,14 @@ static const struct matmul_case cases[] = {
     {.m = 7, .n = 0, .k = 3, .gap = 2, .types = {FP32, FP32, FP32}},
     {.m = 7, .n = 3, .k = 0, .gap = 2, .types = {FP32, FP32, FP32}, .accumulate = true},
     {.m = 7, .n = 3, .k = 0, .gap = 2, .types = {BF16, BF16, FP32}, .bias = true, .add = ADD},
-    {.m = 0, .n = 7, .k = 3, .types = {FP32, FP32, FP32}, .sums_of = YK_SUMS_OF_C},
-    {.m = 7, .n = 3, .k = 0, .types = {FP32, FP32, FP32}, .sums_of = YK_SUMS_OF_B},
-    {.m = 7, .n = 3, .k = 0, .types = {FP32, FP32, FP32}, .bias = true, .sums_of = YK_SUMS_OF_C},
+    {.m = 0, .n = 7, .k = 3, .types = {FP32, FP32, FP32}, .sums_of = YK_MATMUL_ROW_SUM_C},
+    {.m = 7, .n = 3, .k = 0, .types = {FP32, FP32, FP32}, .sums_of = YK_MATMUL_ROW_SUM_B},
+    {.m = 7,
+     .n = 3,
+     .k = 0,
+     .types = {FP32, FP32, FP32},
+     .bias = true,
+     .sums_of = YK_MATMUL_ROW_SUM_C},
     /* A head: forward, and its weight's gradient. */
     {.m = 257,
      .n = 1001,
@@ -276,7 +282,7 @@ static const struct matmul_case cases[] = {
      .types = {BF16, BF16, BF16},
      .a_transposed = true,
      .accumulate = true,
-     .sums_of = YK_SUMS_OF_A,
+     .sums_of = YK_MATMUL_ROW_SUM_A,
      .sums_type = BF16},
 };
 

@@ -22,11 +22,11 @@ static struct op_array *fill(struct op_bench *bench, int64_t count, enum yk_prec
 {
     struct op_array *array = op_drawn(bench, type, 1, count, count, 1);
     for (int64_t i = 0; i < count; i++) {
-        const int64_t block = i / YK_NF4_BLOCK;
+        const int64_t block = i / YK_NF4_BLOCK_SIZE;
         if (fill_kind == NOTHING || (fill_kind == HOLES && block % 3 == 1)) {
             array->values[i] = 0;
         } else if (fill_kind == EQUAL) {
-            array->values[i] = i % YK_NF4_BLOCK == 0 ? -0.5 : array->values[i] / 2;
+            array->values[i] = i % YK_NF4_BLOCK_SIZE == 0 ? -0.5 : array->values[i] / 2;
         } else {
             array->values[i] *= 0.01 * (double)(1 + block * 37 % 101);
         }
@@ -50,9 +50,9 @@ static int64_t blocks_of(int64_t count, int64_t size)
     return (count + size - 1) / size;
 }
 
-static struct yk_nf4 pointers(const struct parts *parts)
+static struct yk_nf4_tensor pointers(const struct parts *parts)
 {
-    return (struct yk_nf4){
+    return (struct yk_nf4_tensor){
         .codes = parts->codes->device,
         .scales = parts->scales->device,
         .scale_scales = parts->scale_scales->device,
@@ -70,7 +70,7 @@ static void check_codes(struct op_bench *bench, const struct parts *parts,
                         const struct op_array *from, const double *scales)
 {
     for (int64_t i = 0; i < from->columns; i++) {
-        const double scale = scales[i / YK_NF4_BLOCK];
+        const double scale = scales[i / YK_NF4_BLOCK_SIZE];
         const double value = scale > 0 ? from->values[i] / scale : 0;
         const int code = code_at(parts->codes->back, i);
         double nearest = 2;
@@ -91,7 +91,7 @@ static void check_scales(struct op_bench *bench, const struct parts *parts, cons
     reference_nf4_scale_values(values);
     const double mean = parts->mean->results[0];
     for (int64_t i = 0; i < parts->blocks; i++) {
-        const double size = parts->scale_scales->results[i / YK_NF4_SCALE_BLOCK];
+        const double size = parts->scale_scales->results[i / YK_NF4_SCALE_BLOCK_SIZE];
         const double got = values[parts->scales->back[i]] * size + mean;
         double nearest = INFINITY;
         for (int j = 0; j < 256; j++) {
@@ -111,13 +111,13 @@ static void expect_parts(struct op_bench *bench, struct parts *parts, const stru
     double *largest = op_room(bench, parts->groups);
     double mean = 0;
     for (int64_t i = 0; i < from->columns; i++) {
-        scales[i / YK_NF4_BLOCK] = fmax(scales[i / YK_NF4_BLOCK], fabs(from->values[i]));
+        scales[i / YK_NF4_BLOCK_SIZE] = fmax(scales[i / YK_NF4_BLOCK_SIZE], fabs(from->values[i]));
     }
     for (int64_t i = 0; i < parts->blocks; i++) {
         mean += scales[i] / (double)parts->blocks;
     }
     for (int64_t i = 0; i < parts->blocks; i++) {
-        double *group = &largest[i / YK_NF4_SCALE_BLOCK];
+        double *group = &largest[i / YK_NF4_SCALE_BLOCK_SIZE];
         *group = fmax(*group, fabs(scales[i] - mean));
     }
     if (from->columns > 0) { /* of nothing there is no mean */
@@ -137,8 +137,8 @@ static void try_quantise(struct op_bench *bench, int64_t count, enum yk_precisio
                    fill_names[fill_kind]);
     struct op_array *from = fill(bench, count, type, fill_kind);
     struct parts parts = {
-        .blocks = blocks_of(count, YK_NF4_BLOCK),
-        .groups = blocks_of(blocks_of(count, YK_NF4_BLOCK), YK_NF4_SCALE_BLOCK),
+        .blocks = blocks_of(count, YK_NF4_BLOCK_SIZE),
+        .groups = blocks_of(blocks_of(count, YK_NF4_BLOCK_SIZE), YK_NF4_SCALE_BLOCK_SIZE),
     };
     parts.codes = op_bytes(bench, (size_t)blocks_of(count, 2), NULL);
     parts.scales = op_bytes(bench, (size_t)parts.blocks, NULL);
@@ -171,8 +171,8 @@ static void try_dequantise(struct op_bench *bench, int64_t count, enum yk_precis
 {
     op_bench_begin(bench, "dequantise %s %lld%s", yk_precision_name(type), (long long)count,
                    fill_names[fill_kind]);
-    const int64_t blocks = blocks_of(count, YK_NF4_BLOCK);
-    const int64_t groups = blocks_of(blocks, YK_NF4_SCALE_BLOCK);
+    const int64_t blocks = blocks_of(count, YK_NF4_BLOCK_SIZE);
+    const int64_t groups = blocks_of(blocks, YK_NF4_SCALE_BLOCK_SIZE);
     const struct op_array *original = fill(bench, count, FP32, fill_kind);
     const struct reference_nf4 made = {
         .codes = (uint8_t *)op_room(bench, count),

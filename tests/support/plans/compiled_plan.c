@@ -23,7 +23,7 @@ static void fill_group(struct yk_random *random, struct yk_plan_group *group, in
     group->member_count = count;
     for (int32_t i = 0; i < count; i++) {
         const int64_t share = i == count - 1 ? left : below(random, left + 1);
-        group->members[i] = (struct yk_plan_member){
+        group->members[i] = (struct yk_plan_group_member){
             .rank = first + i, .share = share * unit, .part = (double)(1 + below(random, 8)) / 16};
         left -= share;
         parts += group->members[i].part;
@@ -71,7 +71,7 @@ static void plan_stages(struct yk_random *random, struct compiled_plan *made)
 
 static void fill_plan(struct yk_random *random, struct yk_plan *plan)
 {
-    plan->pipeline = below(random, 2) == 0 ? YK_GPIPE : YK_1F1B;
+    plan->pipeline = below(random, 2) == 0 ? YK_PIPELINE_GPIPE : YK_PIPELINE_1F1B;
     plan->no_sync = below(random, 2) == 0;
     plan->clip = below(random, 2) == 0;
     plan->prefetch = 1 + (int32_t)below(random, 3);
@@ -81,7 +81,8 @@ static void fill_plan(struct yk_random *random, struct yk_plan *plan)
         plan->ranks[i] = (struct yk_plan_rank){.device = i, .limit_bytes = 1e9};
     }
     for (int32_t i = 0; i < LAYERS; i++) {
-        plan->layers[i].strategy = (enum yk_strategy)below(random, YK_STRATEGY_COUNT);
+        plan->layers[i].strategy =
+            (enum yk_sharding_strategy)below(random, YK_SHARDING_STRATEGY_COUNT);
         plan->layers[i].recompute = below(random, 3) == 0;
     }
 }
@@ -96,9 +97,9 @@ struct compiled_plan *compiled_plan_make(struct yk_random *random, const struct 
     struct compiled_plan *made = calloc(1, sizeof *made);
     assert_non_null(made);
     assert_ok(yk_arena_create(&made->arena));
-    assert_ok(yk_model_config_find("gpt-nano", &config));
-    assert_ok(yk_model_sizes_create(config, &workload, &made->sizes));
-    made->book = (struct yk_cost_book){.cluster = cluster};
+    assert_ok(yk_model_config_find_builtin("gpt-nano", &config));
+    assert_ok(yk_model_cache_create(config, &workload, &made->sizes));
+    made->book = (struct yk_cost_sources){.cluster = cluster};
     assert_ok(yk_layer_costs_create(&made->book, made->sizes, &made->prices));
     if (below(random, 2) == 0) {
         plan_one_group(random, made);
@@ -107,7 +108,7 @@ struct compiled_plan *compiled_plan_make(struct yk_random *random, const struct 
     }
     made->plan->workload = workload;
     fill_plan(random, made->plan);
-    assert_ok(yk_plan_check(made->plan, yk_model_sizes_whole_batch(made->sizes)));
+    assert_ok(yk_plan_check(made->plan, yk_model_cache_whole_batch(made->sizes)));
     assert_ok(yk_program_compile(made->plan, cluster, made->sizes, &made->program));
     return made;
 }
@@ -116,7 +117,7 @@ void compiled_plan_free(struct compiled_plan *made)
 {
     yk_program_destroy(made->program);
     yk_layer_costs_destroy(made->prices);
-    yk_model_sizes_destroy(made->sizes);
+    yk_model_cache_destroy(made->sizes);
     yk_arena_destroy(made->arena);
     free(made);
 }

@@ -15,8 +15,8 @@ enum {
 
 struct compiled_plan {
     struct yk_arena *arena;
-    struct yk_cost_book book;
-    struct yk_model_sizes *sizes;
+    struct yk_cost_sources book;
+    struct yk_model_cache *sizes;
     struct yk_layer_costs *prices;
     struct yk_plan *plan;
     struct yk_program *program;

@@ -1,6 +1,6 @@
 #include "support/plans/example_plan_file.h"
 
-#include "plan/plan_origin.h"
+#include "plan/plan_provenance.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -61,16 +61,16 @@ int written_plan_make(void **state)
 {
     static struct written_plan made;
     const struct yk_model_config *config = NULL;
-    char hash[YK_PLAN_HASH_SIZE];
+    char hash[YK_PLAN_PROVENANCE_HASH_SIZE];
     assert_ok(yk_arena_create(&made.arena));
     assert_ok(yk_cluster_parse("1xrtx3090 + 2xv100 @ 10GB/s", &made.cluster));
-    assert_ok(yk_model_config_find("gpt2", &config));
-    made.context = (struct yk_plan_context){.config = config, .cluster = made.cluster};
-    assert_ok(yk_plan_origin_hash_model(config, hash));
+    assert_ok(yk_model_config_find_builtin("gpt2", &config));
+    made.context = (struct yk_plan_file_context){.config = config, .cluster = made.cluster};
+    assert_ok(yk_plan_provenance_hash_model(config, hash));
     made.text = written_plan_replace(made.arena, written_plan_text, "MODEL", hash);
-    assert_ok(yk_plan_origin_hash_cluster(made.cluster, hash));
+    assert_ok(yk_plan_provenance_hash_cluster(made.cluster, hash));
     made.text = written_plan_replace(made.arena, made.text, "CLUSTER", hash);
-    assert_ok(yk_plan_origin_hash_links(made.cluster, hash));
+    assert_ok(yk_plan_provenance_hash_links(made.cluster, hash));
     made.text = written_plan_replace(made.arena, made.text, "LINKS", hash);
     *state = &made;
     return 0;

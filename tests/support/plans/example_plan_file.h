@@ -16,7 +16,7 @@ extern const char written_plan_text[];
 struct written_plan {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_plan_context context;
+    struct yk_plan_file_context context;
     char *text; /* the file with the hashes put in */
 };
 

@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 #include "planner/order/plan.h"
-#include "planner/search/trial.h"
+#include "planner/search/plan_evaluation.h"
 
 #include <math.h>
 
@@ -30,7 +30,7 @@ static bool is_over(const struct looking *looking)
 }
 
 static void accept(const struct looking *looking, const struct yk_plan *plan,
-                   const struct yk_trial *trial)
+                   const struct yk_plan_evaluation *trial)
 {
     struct every_plan *every = looking->every;
     if (trial->fits && trial->step_s < every->best_s) {
@@ -47,13 +47,13 @@ static double sharded_bytes(const struct looking *looking)
     const struct yk_model *model = looking->every->study->model;
     double bytes = 0;
     for (int32_t i = 0; i < looking->own_count; i++) {
-        const struct yk_model_layer_state state =
-            yk_model_layer_state(model, &model->layers[looking->own[i]]);
-        const enum yk_strategy strategy = looking->plan->layers[looking->own[i]].strategy;
-        if (strategy != YK_REPLICATED) {
+        const struct yk_model_layer_state_bytes state =
+            yk_model_layer_state_bytes(model, &model->layers[looking->own[i]]);
+        const enum yk_sharding_strategy strategy = looking->plan->layers[looking->own[i]].strategy;
+        if (strategy != YK_SHARDING_REPLICATED) {
             bytes += state.gradient_bytes + state.optimizer_bytes;
         }
-        if (strategy == YK_KEPT || strategy == YK_FULLY_SHARDED) {
+        if (strategy == YK_SHARDING_KEPT_AFTER_FORWARD || strategy == YK_SHARDING_FULLY_SHARDED) {
             bytes += state.weight_bytes;
         }
     }
@@ -64,7 +64,7 @@ static double sharded_bytes(const struct looking *looking)
  * moment it holds what they saved. */
 static void find_rooms(const struct looking *looking, double *rooms)
 {
-    const struct yk_study *study = looking->every->study;
+    const struct yk_search_context *study = looking->every->study;
     const struct yk_plan *plan = looking->plan;
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
@@ -73,16 +73,16 @@ static void find_rooms(const struct looking *looking, double *rooms)
             int64_t first = 0;
             int64_t max = 0;
             for (int32_t m = 0; m < plan->micro_batches; m++) {
-                const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
+                const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
                 max = samples > max ? samples : max;
             }
-            rooms[rank] = plan->ranks[rank].limit_bytes -
-                          yk_device_facts_context_bytes(study->facts, study->cluster, device);
+            rooms[rank] = plan->ranks[rank].limit_bytes - yk_device_measurements_context_bytes(
+                                                              study->facts, study->cluster, device);
             for (int32_t l = 0; l < plan->layer_count && max > 0; l++) {
                 const struct yk_model *model = NULL;
                 if (plan->layers[l].group == g) {
                     assert_ok(
-                        yk_model_sizes_get(study->sizes, max, plan->layers[l].recompute, &model));
+                        yk_model_cache_get(study->sizes, max, plan->layers[l].recompute, &model));
                     rooms[rank] -= (double)model->layers[l].saved_bytes;
                 }
             }
@@ -99,18 +99,18 @@ static bool has_room(const struct looking *looking, const double *rooms, bool st
         double whole = 0;
         double divided = 0;
         for (int32_t l = 0; l < plan->layer_count; l++) {
-            const struct yk_model_layer_state state =
-                yk_model_layer_state(model, &model->layers[l]);
+            const struct yk_model_layer_state_bytes state =
+                yk_model_layer_state_bytes(model, &model->layers[l]);
             const double changing = state.gradient_bytes + state.optimizer_bytes;
             if (plan->layers[l].group != g) {
                 continue;
             }
-            const enum yk_strategy strategy =
-                strategies ? yk_plan_strategy(plan, l) : YK_FULLY_SHARDED;
-            whole += strategy == YK_REPLICATED ? changing : 0;
-            whole += strategy <= YK_SHARDED_STATE ? state.weight_bytes : 0;
-            divided += strategy == YK_REPLICATED ? 0 : changing;
-            divided += strategy <= YK_SHARDED_STATE ? 0 : state.weight_bytes;
+            const enum yk_sharding_strategy strategy =
+                strategies ? yk_plan_effective_strategy(plan, l) : YK_SHARDING_FULLY_SHARDED;
+            whole += strategy == YK_SHARDING_REPLICATED ? changing : 0;
+            whole += strategy <= YK_SHARDING_SHARDED_STATE ? state.weight_bytes : 0;
+            divided += strategy == YK_SHARDING_REPLICATED ? 0 : changing;
+            divided += strategy <= YK_SHARDING_SHARDED_STATE ? 0 : state.weight_bytes;
         }
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
             const double room = rooms[plan->groups[g].members[i].rank] - whole;
@@ -127,7 +127,8 @@ static bool has_room(const struct looking *looking, const double *rooms, bool st
 }
 
 /* Parts for the rooms that a trial found; false when there is no room for all state. */
-static bool change_parts(const struct looking *looking, const struct yk_trial *trial, double state)
+static bool change_parts(const struct looking *looking, const struct yk_plan_evaluation *trial,
+                         double state)
 {
     struct yk_plan *plan = looking->plan;
     struct yk_plan_group *group = &plan->groups[looking->several];
@@ -138,7 +139,7 @@ static bool change_parts(const struct looking *looking, const struct yk_trial *t
         room[i] = plan->ranks[rank].limit_bytes - trial->peaks[rank].bytes +
                   state * group->members[i].part;
     }
-    const yk_status status = yk_parts_find(group->member_count, state, room, parts);
+    const yk_status status = yk_shard_fractions_find(group->member_count, state, room, parts);
     for (int32_t i = 0; i < group->member_count; i++) {
         group->members[i].part = parts[i];
     }
@@ -155,9 +156,10 @@ static void equal_parts(const struct yk_plan_group *group)
 /* With equal parts, or with others if they do not fit. */
 static bool try_parts(const struct looking *looking)
 {
-    struct yk_study *study = looking->every->study;
-    struct yk_trial trial;
-    assert_ok(yk_trial_run(study, looking->plan, YK_TRIAL_TIME, &trial));
+    struct yk_search_context *study = looking->every->study;
+    struct yk_plan_evaluation trial;
+    assert_ok(
+        yk_plan_evaluation_run(study, looking->plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
     looking->every->looked++;
     accept(looking, looking->plan, &trial);
     const double state = looking->several < 0 || trial.fits ? 0 : sharded_bytes(looking);
@@ -165,30 +167,32 @@ static bool try_parts(const struct looking *looking)
         if (!change_parts(looking, &trial, state)) {
             break;
         }
-        yk_trial_free(&trial);
-        assert_ok(yk_trial_run(study, looking->plan, YK_TRIAL_TIME, &trial));
+        yk_plan_evaluation_free(&trial);
+        assert_ok(yk_plan_evaluation_run(study, looking->plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+                                         &trial));
         accept(looking, looking->plan, &trial);
     }
     const bool fits = trial.fits;
-    yk_trial_free(&trial);
+    yk_plan_evaluation_free(&trial);
     return fits;
 }
 
 static void try_ordered(const struct looking *looking)
 {
-    struct yk_study *study = looking->every->study;
-    const struct yk_order_plan_options ordering = {.method = YK_ORDER_METHOD_GREEDY};
+    struct yk_search_context *study = looking->every->study;
+    const struct yk_transfer_order_plan_options ordering = {.method =
+                                                                YK_TRANSFER_ORDER_METHOD_GREEDY};
     struct yk_arena *arena = NULL;
     struct yk_plan *plan = NULL;
     bool ordered = false;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_plan_copy(looking->plan, arena, &plan));
-    assert_ok(yk_order_plan_apply(study, &ordering, arena, plan, &ordered));
+    assert_ok(yk_transfer_order_plan_apply(study, &ordering, arena, plan, &ordered));
     if (ordered) {
-        struct yk_trial trial;
-        assert_ok(yk_trial_run(study, plan, YK_TRIAL_TIME, &trial));
+        struct yk_plan_evaluation trial;
+        assert_ok(yk_plan_evaluation_run(study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
         accept(looking, plan, &trial);
-        yk_trial_free(&trial);
+        yk_plan_evaluation_free(&trial);
     }
     yk_arena_destroy(arena);
 }
@@ -196,7 +200,7 @@ static void try_ordered(const struct looking *looking)
 static bool gathers(const struct looking *looking)
 {
     for (int32_t i = 0; i < looking->own_count; i++) {
-        if (looking->plan->layers[looking->own[i]].strategy >= YK_KEPT) {
+        if (looking->plan->layers[looking->own[i]].strategy >= YK_SHARDING_KEPT_AFTER_FORWARD) {
             return true;
         }
     }
@@ -232,7 +236,7 @@ static void try_strategies(const struct looking *looking)
     for (int32_t code = 0; code < codes && !is_over(looking); code++) {
         for (int32_t i = 0; i < looking->own_count; i++) {
             looking->plan->layers[looking->own[i]].strategy =
-                (enum yk_strategy)(code >> (2 * i) & 3);
+                (enum yk_sharding_strategy)(code >> (2 * i) & 3);
         }
         for (int32_t l = 0; l < model->layer_count; l++) {
             const int32_t shared = model->layers[l].shares;
@@ -258,17 +262,17 @@ static double compute_s(const struct looking *looking)
             double busy_s = 0;
             for (int32_t m = 0; m < plan->micro_batches; m++) {
                 int64_t first = 0;
-                const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
+                const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
                 for (int32_t l = 0; l < plan->layer_count; l++) {
                     double forward_s = 0;
                     double backward_s = 0;
                     if (plan->layers[l].group != g) {
                         continue;
                     }
-                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_FORWARD,
-                                                     &forward_s));
-                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_BACKWARD,
-                                                     &backward_s));
+                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples,
+                                                     YK_COST_PASS_FORWARD, &forward_s));
+                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples,
+                                                     YK_COST_PASS_BACKWARD, &backward_s));
                     busy_s += backward_s + (plan->layers[l].recompute ? 2 : 1) * forward_s;
                 }
             }
@@ -281,7 +285,7 @@ static double compute_s(const struct looking *looking)
 /* Parameters and gradients of the group of several, once over its slowest link. */
 static double travel_s(const struct looking *looking)
 {
-    const struct yk_study *study = looking->every->study;
+    const struct yk_search_context *study = looking->every->study;
     const struct yk_plan *plan = looking->plan;
     double bytes = 0;
     double slowest = INFINITY;
@@ -291,8 +295,8 @@ static double travel_s(const struct looking *looking)
     const struct yk_plan_group *group = &plan->groups[looking->several];
     const int32_t n = group->member_count;
     for (int32_t i = 0; i < looking->own_count; i++) {
-        const struct yk_model_layer_state state =
-            yk_model_layer_state(study->model, &study->model->layers[looking->own[i]]);
+        const struct yk_model_layer_state_bytes state =
+            yk_model_layer_state_bytes(study->model, &study->model->layers[looking->own[i]]);
         bytes += state.weight_bytes + state.gradient_bytes;
     }
     for (int32_t i = 0; i < n; i++) {
@@ -341,7 +345,7 @@ static void try_shares(const struct looking *looking, int32_t member, int64_t un
 
 static void try_recomputation(const struct looking *looking)
 {
-    const struct yk_study *study = looking->every->study;
+    const struct yk_search_context *study = looking->every->study;
     const int64_t batch = study->request->workload.batch;
     const int64_t unit = looking->plan->group_count > 1 ? looking->plan->micro_batches : 1;
     int32_t blocks[MOST_LAYERS];
@@ -368,10 +372,10 @@ static void try_micro_batches(const struct looking *looking)
             continue;
         }
         plan->micro_batches = M;
-        plan->pipeline = YK_1F1B;
+        plan->pipeline = YK_PIPELINE_1F1B;
         try_recomputation(looking);
         if (plan->group_count > 1 && M > 1) {
-            plan->pipeline = YK_GPIPE;
+            plan->pipeline = YK_PIPELINE_GPIPE;
             try_recomputation(looking);
         }
     }
@@ -397,7 +401,7 @@ static void place_layers(struct looking *looking, int32_t chain, uint32_t cuts)
 /* `places` (devices) are groups, −1 for devices that are left out. */
 static void begin_plan(struct looking *looking, const int32_t *places, int32_t groups)
 {
-    const struct yk_study *study = looking->every->study;
+    const struct yk_search_context *study = looking->every->study;
     int32_t devices[MOST_DEVICES];
     int32_t sizes[MOST_DEVICES] = {0};
     int32_t count = 0;
@@ -409,7 +413,8 @@ static void begin_plan(struct looking *looking, const int32_t *places, int32_t g
             }
         }
     }
-    assert_ok(yk_study_create_plan(study, devices, count, groups, looking->arena, &looking->plan));
+    assert_ok(yk_search_context_create_plan(study, devices, count, groups, looking->arena,
+                                            &looking->plan));
     looking->several = -1;
     for (int32_t g = 0, rank = 0; g < groups; g++) {
         struct yk_plan_group *group = &looking->plan->groups[g];
@@ -419,7 +424,7 @@ static void begin_plan(struct looking *looking, const int32_t *places, int32_t g
             yk_arena_allocate(looking->arena, (size_t)sizes[g], sizeof *group->members);
         assert_non_null(group->members);
         for (int32_t i = 0; i < sizes[g]; i++) {
-            group->members[i] = (struct yk_plan_member){
+            group->members[i] = (struct yk_plan_group_member){
                 .rank = rank++, .share = study->request->workload.batch, .part = 1.0 / sizes[g]};
         }
     }
@@ -452,8 +457,8 @@ static void try_places(struct looking *looking, const int32_t *places, int32_t g
     yk_arena_destroy(looking->arena);
 }
 
-void every_plan_look(struct yk_study *study, double below_s, bool any, struct yk_arena *arena,
-                     struct every_plan *out)
+void every_plan_look(struct yk_search_context *study, double below_s, bool any,
+                     struct yk_arena *arena, struct every_plan *out)
 {
     const int32_t P = study->cluster->device_count;
     struct looking looking = {.every = out, .any = any};

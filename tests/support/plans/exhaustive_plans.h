@@ -11,10 +11,10 @@
 #ifndef YK_TESTS_EVERY_PLAN_H
 #define YK_TESTS_EVERY_PLAN_H
 
-#include "planner/search/study.h"
+#include "planner/search/search_context.h"
 
 struct every_plan {
-    struct yk_study *study;
+    struct yk_search_context *study;
     struct yk_arena *arena;     /* owns the plan */
     double below_s;             /* only plans that take less count */
     const struct yk_plan *best; /* the fastest of them that fits; NULL: there is none */
@@ -23,7 +23,7 @@ struct every_plan {
 };
 
 /* The plan is in the arena. With `any`, ends at the first plan that fits. */
-void every_plan_look(struct yk_study *study, double below_s, bool any, struct yk_arena *arena,
-                     struct every_plan *out);
+void every_plan_look(struct yk_search_context *study, double below_s, bool any,
+                     struct yk_arena *arena, struct every_plan *out);
 
 #endif

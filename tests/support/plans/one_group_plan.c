@@ -7,11 +7,12 @@
 void made_plan_describe(struct made_plan *made)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_find(made->plan->model_source, &config));
-    assert_ok(yk_model_describe(config, &made->plan->workload, made->arena, &made->model));
+    assert_ok(yk_model_config_find_builtin(made->plan->model_source, &config));
+    assert_ok(yk_model_build(config, &made->plan->workload, made->arena, &made->model));
 }
 
-static void fill_plan(struct made_plan *made, const int64_t *shares, enum yk_strategy strategy)
+static void fill_plan(struct made_plan *made, const int64_t *shares,
+                      enum yk_sharding_strategy strategy)
 {
     struct yk_plan *plan = made->plan;
     const int32_t count = made->cluster->device_count;
@@ -24,7 +25,7 @@ static void fill_plan(struct made_plan *made, const int64_t *shares, enum yk_str
         plan->ranks[i] = (struct yk_plan_rank){
             .device = i, .limit_bytes = made->cluster->devices[i].memory_bytes};
         plan->groups[0].members[i] =
-            (struct yk_plan_member){.rank = i, .share = shares[i], .part = 1.0 / count};
+            (struct yk_plan_group_member){.rank = i, .share = shares[i], .part = 1.0 / count};
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
         plan->layers[i].strategy = strategy;
@@ -32,18 +33,18 @@ static void fill_plan(struct made_plan *made, const int64_t *shares, enum yk_str
 }
 
 void made_plan_begin(struct made_plan *made, const char *model, const char *cluster,
-                     const int64_t *shares, enum yk_strategy strategy)
+                     const int64_t *shares, enum yk_sharding_strategy strategy)
 {
     struct yk_workload workload = {.sequence = 64, .precision = YK_PRECISION_BF16};
     const struct yk_model_config *config = NULL;
     *made = (struct made_plan){0};
     assert_ok(yk_arena_create(&made->arena));
     assert_ok(yk_cluster_parse(cluster, &made->cluster));
-    assert_ok(yk_model_config_find(model, &config));
+    assert_ok(yk_model_config_find_builtin(model, &config));
     for (int32_t i = 0; i < made->cluster->device_count; i++) {
         workload.batch += shares[i];
     }
-    assert_ok(yk_model_describe(config, &workload, made->arena, &made->model));
+    assert_ok(yk_model_build(config, &workload, made->arena, &made->model));
     assert_ok(yk_plan_create(made->arena, made->cluster->device_count, 1, made->model->layer_count,
                              &made->plan));
     made->plan->model_source = model;
@@ -66,7 +67,7 @@ void made_plan_export(struct made_plan *made, const char *exporter)
     yk_text_free(&made->out);
     yk_text_free(&made->notes);
     assert_ok(yk_plan_check(made->plan, made->model));
-    assert_ok(yk_export_find(exporter, &found));
+    assert_ok(yk_export_find_exporter(exporter, &found));
     assert_ok(found->write(made->plan, made->model, made->cluster, &made->out, &made->notes));
 }
 

@@ -18,7 +18,7 @@ struct made_plan {
 /* bf16, 64 tokens a sample, equal parts, 1 micro-batch, all layers `strategy`; device i takes
  * shares[i] samples. */
 void made_plan_begin(struct made_plan *made, const char *model, const char *cluster,
-                     const int64_t *shares, enum yk_strategy strategy);
+                     const int64_t *shares, enum yk_sharding_strategy strategy);
 void made_plan_end(struct made_plan *made);
 
 /* Describes the model anew after the workload was changed. */

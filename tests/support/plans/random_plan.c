@@ -127,7 +127,8 @@ static void pick_layers(struct yk_random *random, const struct yk_model *model,
         if (left <= 0) {
             left = pick(random, 1, LONGEST_RUN);
             layer.group = pick(random, 0, plan->group_count - 1);
-            layer.strategy = (enum yk_strategy)pick(random, 0, YK_STRATEGY_COUNT - 1);
+            layer.strategy =
+                (enum yk_sharding_strategy)pick(random, 0, YK_SHARDING_STRATEGY_COUNT - 1);
             layer.recompute = chance(random, 3);
         }
         plan->layers[i] = layer;
@@ -144,11 +145,12 @@ static void pick_transfer(struct yk_random *random, const struct yk_model *model
     do {
         out->layer = pick(random, 0, plan->layer_count - 1);
     } while (model->layers[out->layer].shares != YK_LAYER_NONE ||
-             yk_plan_blocks(plan, model, out->layer) == 0);
-    const int32_t blocks = yk_plan_blocks(plan, model, out->layer);
-    out->kind = yk_plan_strategy(plan, out->layer) == YK_REPLICATED ? YK_TRANSFER_ALL_REDUCE
-                : chance(random, 2)                                 ? YK_TRANSFER_ALL_GATHER
-                                                                    : YK_TRANSFER_REDUCE_SCATTER;
+             yk_plan_layer_block_count(plan, model, out->layer) == 0);
+    const int32_t blocks = yk_plan_layer_block_count(plan, model, out->layer);
+    out->kind = yk_plan_effective_strategy(plan, out->layer) == YK_SHARDING_REPLICATED
+                    ? YK_TRANSFER_ALL_REDUCE
+                : chance(random, 2) ? YK_TRANSFER_ALL_GATHER
+                                    : YK_TRANSFER_REDUCE_SCATTER;
     out->first_block = chance(random, 2) ? 0 : pick(random, 0, blocks - 1);
     out->block_count =
         chance(random, 2) ? blocks - out->first_block : pick(random, 1, blocks - out->first_block);
@@ -170,7 +172,8 @@ static void pick_transfers(struct yk_random *random, const struct yk_model *mode
 
 static void pick_scalars(struct yk_random *random, struct yk_plan *plan)
 {
-    plan->pipeline = (enum yk_pipeline)pick(random, 0, YK_PIPELINE_COUNT - 1);
+    plan->pipeline =
+        (enum yk_pipeline_schedule_kind)pick(random, 0, YK_PIPELINE_SCHEDULE_COUNT - 1);
     plan->no_sync = chance(random, 2);
     plan->clip = chance(random, 2);
     plan->prefetch = pick(random, 1, 4);
@@ -190,7 +193,8 @@ static void pick_options(struct yk_random random, const struct yk_cluster *clust
     options->random_strategies = chance(&random, 4);
     options->one_strategy = !options->random_strategies && chance(&random, 2);
     if (options->one_strategy) {
-        options->strategy = (enum yk_strategy)pick(&random, 0, YK_STRATEGY_COUNT - 1);
+        options->strategy =
+            (enum yk_sharding_strategy)pick(&random, 0, YK_SHARDING_STRATEGY_COUNT - 1);
     }
     options->slowdown = chance(&random, 2) ? 0 : 1 + yk_random_uniform(&random);
     if (chance(&random, 2)) {
@@ -204,7 +208,8 @@ static void pick_options(struct yk_random random, const struct yk_cluster *clust
     }
 }
 
-struct yk_plan *support_random_plan(struct yk_random *random, const struct yk_plan_context *context,
+struct yk_plan *support_random_plan(struct yk_random *random,
+                                    const struct yk_plan_file_context *context,
                                     struct yk_arena *arena)
 {
     const int32_t devices = context->cluster->device_count;
@@ -215,7 +220,7 @@ struct yk_plan *support_random_plan(struct yk_random *random, const struct yk_pl
     struct yk_plan *plan = NULL;
     struct yk_workload workload;
     pick_workload(random, (int64_t)micro_batches * pick(random, 1, MOST_SHARE), &workload);
-    assert_ok(yk_model_describe(context->config, &workload, arena, &model));
+    assert_ok(yk_model_build(context->config, &workload, arena, &model));
     assert_ok(yk_plan_create(arena, ranks, groups, model->layer_count, &plan));
     plan->model_source = context->config->name;
     plan->cluster_source = context->cluster->source;

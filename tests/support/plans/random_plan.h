@@ -6,7 +6,8 @@
 #include "plan/plan_file.h"
 
 /* A plan that yk_plan_check() passes, for some of the cluster's devices. */
-struct yk_plan *support_random_plan(struct yk_random *random, const struct yk_plan_context *context,
+struct yk_plan *support_random_plan(struct yk_random *random,
+                                    const struct yk_plan_file_context *context,
                                     struct yk_arena *arena);
 
 /* What differs, in words; NULL when nothing but the workload's `recompute` does. */

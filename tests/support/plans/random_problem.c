@@ -23,7 +23,7 @@ static void draw_config(struct yk_random *random, int most_blocks, struct yk_mod
     static const int64_t widths[] = {64, 256, 512};
     static const int64_t vocabularies[] = {100, 2000, 12000};
     const struct yk_model_config *gpt2 = NULL;
-    assert_ok(yk_model_config_find("gpt2", &gpt2));
+    assert_ok(yk_model_config_find_builtin("gpt2", &gpt2));
     *out = *gpt2;
     out->name = "drawn";
     out->width = widths[yk_random_below(random, 3)];
@@ -43,10 +43,10 @@ static double whole_bytes(const struct yk_plan_request *request)
     const struct yk_model *model = NULL;
     double bytes = 0;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_model_describe(request->config, &request->workload, arena, &model));
+    assert_ok(yk_model_build(request->config, &request->workload, arena, &model));
     for (int32_t l = 0; l < model->layer_count; l++) {
-        bytes +=
-            yk_cost_state_bytes(model, &model->layers[l]) + (double)model->layers[l].saved_bytes;
+        bytes += yk_cost_layer_state_bytes(model, &model->layers[l]) +
+                 (double)model->layers[l].saved_bytes;
     }
     yk_arena_destroy(arena);
     return bytes;
@@ -142,11 +142,11 @@ void drawn_problem_make(uint64_t seed, const struct drawn_size *most, struct dra
         .cluster_source = "drawn",
         .clip = yk_random_below(&random, 4) == 0,
         .decisions = YK_DECIDE_ALL,
-        .strategy = YK_STRATEGY_COUNT,
+        .strategy = YK_SHARDING_STRATEGY_COUNT,
         .search = {.budget_s = 1e6, .seed = seed},
     };
     out->cluster = draw_cluster(&random, most->devices, &out->request);
-    out->book = (struct yk_cost_book){.cluster = out->cluster, .facts = out->facts};
+    out->book = (struct yk_cost_sources){.cluster = out->cluster, .facts = out->facts};
 }
 
 void drawn_problem_free(struct drawn_problem *problem)

@@ -5,13 +5,14 @@
 #ifndef YK_TESTS_DRAWN_PROBLEM_H
 #define YK_TESTS_DRAWN_PROBLEM_H
 
-#include "planner/search/study.h"
+#include "planner/search/search_context.h"
 
 struct drawn_problem {
     struct yk_model_config config;
     struct yk_cluster *cluster;
-    struct yk_device_facts facts[YK_CLUSTER_MAX_DEVICES]; /* nothing, unless a test says so */
-    struct yk_cost_book book;
+    struct yk_device_measurements
+        facts[YK_CLUSTER_MAX_DEVICES]; /* nothing, unless a test says so */
+    struct yk_cost_sources book;
     struct yk_plan_request request; /* everything is open; there is time enough */
 };
 

@@ -66,7 +66,7 @@ static void pick_sizes(struct yk_random *random, int64_t batch, struct sound_pla
     };
     workload.nf4 = workload.lora_rank > 0 && chance(random, 2);
     assert_ok(yk_model_config_read(text, strlen(text), "small.json", sound->arena, &config));
-    assert_ok(yk_model_sizes_create(config, &workload, &sound->sizes));
+    assert_ok(yk_model_cache_create(config, &workload, &sound->sizes));
 }
 
 /* Parts may be 0; those of a group add up to 1. */
@@ -148,7 +148,7 @@ static void share_alternating(struct yk_random *random, struct yk_plan *plan,
     }
     for (int32_t m = 0; m < M; m++) {
         for (int64_t given = 0; given < samples[m];) {
-            struct yk_plan_member *member =
+            struct yk_plan_group_member *member =
                 &group->members[pick(random, 0, group->member_count - 1)];
             if (member->micro_batch_number == m + 1) {
                 member->share++;
@@ -177,7 +177,8 @@ static void pick_layers(struct yk_random *random, const struct yk_model *model,
 {
     const bool stages = chance(random, 2);
     const bool alike = chance(random, 4);
-    const enum yk_strategy all = (enum yk_strategy)pick(random, 0, YK_STRATEGY_COUNT - 1);
+    const enum yk_sharding_strategy all =
+        (enum yk_sharding_strategy)pick(random, 0, YK_SHARDING_STRATEGY_COUNT - 1);
     for (int32_t l = 0; l < plan->layer_count; l++) {
         const int32_t shares = model->layers[l].shares;
         struct yk_plan_layer *layer = &plan->layers[l];
@@ -189,13 +190,16 @@ static void pick_layers(struct yk_random *random, const struct yk_model *model,
         }
         layer->group = stages ? l * plan->group_count / plan->layer_count
                               : pick(random, 0, plan->group_count - 1);
-        layer->strategy = alike ? all : (enum yk_strategy)pick(random, 0, YK_STRATEGY_COUNT - 1);
+        layer->strategy =
+            alike ? all
+                  : (enum yk_sharding_strategy)pick(random, 0, YK_SHARDING_STRATEGY_COUNT - 1);
     }
 }
 
 static void pick_scalars(struct yk_random *random, struct yk_plan *plan)
 {
-    plan->pipeline = (enum yk_pipeline)pick(random, 0, YK_PIPELINE_COUNT - 1);
+    plan->pipeline =
+        (enum yk_pipeline_schedule_kind)pick(random, 0, YK_PIPELINE_SCHEDULE_COUNT - 1);
     plan->no_sync = chance(random, 2);
     plan->clip = chance(random, 3);
     plan->prefetch = pick(random, 1, 3);
@@ -252,17 +256,19 @@ static bool is_shared(const struct ordering *ordering, int32_t layer)
 
 static void order_layer(const struct ordering *ordering, int32_t layer)
 {
-    const struct yk_model_layer_state state =
-        yk_model_layer_state(ordering->model, &ordering->model->layers[layer]);
-    const enum yk_strategy strategy = ordering->plan->layers[layer].strategy;
-    const double travels = strategy == YK_SHARDED_STATE ? state.gradient_bytes : state.weight_bytes;
+    const struct yk_model_layer_state_bytes state =
+        yk_model_layer_state_bytes(ordering->model, &ordering->model->layers[layer]);
+    const enum yk_sharding_strategy strategy = ordering->plan->layers[layer].strategy;
+    const double travels =
+        strategy == YK_SHARDING_SHARDED_STATE ? state.gradient_bytes : state.weight_bytes;
     const int32_t blocks = (int32_t)fmax(1, ceil(travels / ordering->plan->block_bytes));
     const bool trained = state.gradient_bytes > 0;
-    const bool gathered = strategy == YK_KEPT || strategy == YK_FULLY_SHARDED;
-    const bool again = strategy == YK_FULLY_SHARDED && !is_shared(ordering, layer) &&
+    const bool gathered =
+        strategy == YK_SHARDING_KEPT_AFTER_FORWARD || strategy == YK_SHARDING_FULLY_SHARDED;
+    const bool again = strategy == YK_SHARDING_FULLY_SHARDED && !is_shared(ordering, layer) &&
                        ordering->model->layers[layer].backward.count > 0;
     const struct window window = pick_window(ordering, layer);
-    if (strategy == YK_REPLICATED) {
+    if (strategy == YK_SHARDING_REPLICATED) {
         if (trained) {
             add(ordering, YK_TRANSFER_ALL_REDUCE, layer, 0, blocks,
                 pick(ordering->random, window.begin, window.turn - 1));
@@ -291,7 +297,7 @@ static bool can_order(const struct yk_model *model, const struct yk_plan *plan)
 {
     for (int32_t l = 0; l < plan->layer_count; l++) {
         if (model->layers[l].shares != YK_LAYER_NONE && model->layers[l].parameters > 0 &&
-            plan->layers[l].strategy != YK_REPLICATED) {
+            plan->layers[l].strategy != YK_SHARDING_REPLICATED) {
             return false;
         }
     }
@@ -313,7 +319,7 @@ static void pick_transfers(struct yk_random *random, const struct yk_model *mode
                                       yk_plan_slot_count(plan)};
     double largest = 0;
     for (int32_t l = 0; l < ordering.L; l++) {
-        largest = fmax(largest, yk_model_layer_state(model, &model->layers[l]).weight_bytes);
+        largest = fmax(largest, yk_model_layer_state_bytes(model, &model->layers[l]).weight_bytes);
     }
     plan->bucket_bytes = 0;
     plan->block_bytes = largest / pick(random, 1, MOST_BLOCKS);
@@ -322,7 +328,7 @@ static void pick_transfers(struct yk_random *random, const struct yk_model *mode
     assert_non_null(plan->transfers);
     for (int32_t l = 0; l < ordering.L; l++) {
         if (model->layers[l].shares == YK_LAYER_NONE &&
-            yk_model_layer_state(model, &model->layers[l]).weight_bytes > 0) {
+            yk_model_layer_state_bytes(model, &model->layers[l]).weight_bytes > 0) {
             order_layer(&ordering, l);
         }
     }
@@ -340,7 +346,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
     assert_ok(yk_arena_create(&sound.arena));
     assert_ok(yk_cluster_parse("1xrtx6000ada + 2xrtx3090 + 1xa100-40gb @ 10GB/s", &sound.cluster));
     pick_sizes(&random, batch, &sound);
-    const struct yk_model *model = yk_model_sizes_whole_batch(sound.sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(sound.sizes);
     assert_ok(yk_plan_create(sound.arena, ranks, groups, model->layer_count, &sound.plan));
     sound.plan->model_source = "small.json";
     sound.plan->cluster_source = "line";
@@ -366,7 +372,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
 
 void sound_plan_free(struct sound_plan *sound)
 {
-    yk_model_sizes_destroy(sound->sizes);
+    yk_model_cache_destroy(sound->sizes);
     yk_cluster_destroy(sound->cluster);
     yk_arena_destroy(sound->arena);
     *sound = (struct sound_plan){0};

@@ -3,21 +3,27 @@
 #include "program/program.h"
 #include "support/support.h"
 
-const struct small_spec broken_sharded = {.ranks = 2, .strategy = YK_FULLY_SHARDED};
-const struct small_spec broken_agreeing = {.ranks = 2, .strategy = YK_FULLY_SHARDED, .clip = true};
-const struct small_spec broken_refreshed = {.ranks = 2, .strategy = YK_SHARDED_STATE};
-const struct small_spec broken_replicated = {.ranks = 2, .strategy = YK_REPLICATED};
+const struct small_spec broken_sharded = {.ranks = 2, .strategy = YK_SHARDING_FULLY_SHARDED};
+const struct small_spec broken_agreeing = {
+    .ranks = 2, .strategy = YK_SHARDING_FULLY_SHARDED, .clip = true};
+const struct small_spec broken_refreshed = {.ranks = 2, .strategy = YK_SHARDING_SHARDED_STATE};
+const struct small_spec broken_replicated = {.ranks = 2, .strategy = YK_SHARDING_REPLICATED};
 const struct small_spec broken_alone = {.ranks = 1, .clip = true};
-const struct small_spec broken_shared = {.ranks = 2, .strategy = YK_KEPT, .tied = true};
+const struct small_spec broken_shared = {
+    .ranks = 2, .strategy = YK_SHARDING_KEPT_AFTER_FORWARD, .tied = true};
 const struct small_spec broken_summed = {
-    .ranks = 2, .strategy = YK_KEPT, .micro_batches = 2, .no_sync = true};
+    .ranks = 2, .strategy = YK_SHARDING_KEPT_AFTER_FORWARD, .micro_batches = 2, .no_sync = true};
 const struct small_spec broken_summed_whole = {.ranks = 2, .micro_batches = 2, .no_sync = true};
 const struct small_spec broken_reduced_each = {.ranks = 2, .micro_batches = 2};
 const struct small_spec broken_recomputed = {.ranks = 2, .recompute = true};
-const struct small_spec broken_adapted = {.ranks = 2, .strategy = YK_FULLY_SHARDED, .lora_rank = 2};
+const struct small_spec broken_adapted = {
+    .ranks = 2, .strategy = YK_SHARDING_FULLY_SHARDED, .lora_rank = 2};
 const struct small_spec broken_staged = {.ranks = 2, .groups = 2};
-const struct small_spec broken_both = {
-    .ranks = 4, .groups = 2, .micro_batches = 2, .strategy = YK_KEPT, .tied = true};
+const struct small_spec broken_both = {.ranks = 4,
+                                       .groups = 2,
+                                       .micro_batches = 2,
+                                       .strategy = YK_SHARDING_KEPT_AFTER_FORWARD,
+                                       .tied = true};
 
 void broken_refuse_all(const struct broken_case *cases, size_t count)
 {

@@ -101,7 +101,7 @@ static bool can_start(const struct pretend *pretend, int32_t rank, int32_t lane)
         return false;
     }
     const struct yk_op *op = pretend_next_op(actor, lane);
-    for (int32_t r = 0; op->match != YK_NO_MATCH && r < pretend->program->rank_count; r++) {
+    for (int32_t r = 0; op->match != YK_OP_NO_MATCH && r < pretend->program->rank_count; r++) {
         const struct pretend_actor *other = &pretend->actors[r];
         if (r == rank || !is_side(pretend, r, op)) {
             continue;
@@ -121,7 +121,7 @@ static void turn(struct pretend *pretend, int32_t rank, int32_t lane)
     const struct yk_op *op = pretend_next_op(&pretend->actors[rank], lane);
     for (int32_t r = 0; r < pretend->program->rank_count; r++) {
         struct pretend_actor *actor = &pretend->actors[r];
-        if (r != rank && (op->match == YK_NO_MATCH || !is_side(pretend, r, op))) {
+        if (r != rank && (op->match == YK_OP_NO_MATCH || !is_side(pretend, r, op))) {
             continue;
         }
         struct pretend_lane *it = &actor->lanes[lane];
@@ -182,7 +182,7 @@ const char *pretend_run(const struct yk_program *program, uint64_t seed)
     struct pretend pretend = {
         .program = program,
         .plan = program->plan,
-        .model = yk_model_sizes_whole_batch(program->sizes),
+        .model = yk_model_cache_whole_batch(program->sizes),
         .random = yk_random_from_seed(seed),
         .L = program->plan->layer_count,
         .M = program->plan->micro_batches,

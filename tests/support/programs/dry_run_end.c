@@ -17,7 +17,7 @@ static void end_update(struct pretend *pretend, int32_t rank, int32_t step, cons
     struct pretend_holding *holding = &pretend->actors[rank].layers[op->layer];
     holding->own = step + 1;
     for (int32_t b = 0; b < pretend_blocks_of(pretend, op->layer); b++) {
-        if (yk_plan_strategy(pretend->plan, op->layer) == YK_REPLICATED) {
+        if (yk_plan_effective_strategy(pretend->plan, op->layer) == YK_SHARDING_REPLICATED) {
             holding->blocks[b] = step + 1;
         }
     }
@@ -45,7 +45,7 @@ static void end_reduction(struct pretend *pretend, int32_t rank, int32_t step,
         }
         return;
     }
-    const struct yk_bucket *bucket = &pretend->program->buckets[op->bucket];
+    const struct yk_gradient_bucket *bucket = &pretend->program->buckets[op->bucket];
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         for (int32_t b = 0; b < pretend_blocks_of(pretend, bucket->layers[i]); b++) {
             ++*pretend_reduced_of(pretend, rank, step, bucket->layers[i], op->micro_batch, b);

@@ -33,9 +33,10 @@ static int64_t count_common(const struct pretend *pretend, int32_t rank, int32_t
     if (member != PRETEND_NOBODY && other_member != PRETEND_NOBODY) {
         int64_t first = 0;
         int64_t other_first = 0;
-        const int64_t count = yk_plan_samples(pretend->plan, group, member, micro_batch, &first);
+        const int64_t count =
+            yk_plan_member_samples(pretend->plan, group, member, micro_batch, &first);
         const int64_t used =
-            yk_plan_samples(pretend->plan, other, other_member, micro_batch, &other_first);
+            yk_plan_member_samples(pretend->plan, other, other_member, micro_batch, &other_first);
         for (int64_t s = first; s < first + count; s++) {
             common += s >= other_first && s < other_first + used ? 1 : 0;
         }

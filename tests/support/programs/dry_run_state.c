@@ -23,8 +23,8 @@ int32_t pretend_member_of(const struct pretend *pretend, int32_t group, int32_t 
 
 bool pretend_is_gathered(const struct pretend *pretend, int32_t layer)
 {
-    const enum yk_strategy strategy = yk_plan_strategy(pretend->plan, layer);
-    return strategy == YK_KEPT || strategy == YK_FULLY_SHARDED;
+    const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(pretend->plan, layer);
+    return strategy == YK_SHARDING_KEPT_AFTER_FORWARD || strategy == YK_SHARDING_FULLY_SHARDED;
 }
 
 int32_t pretend_blocks_of(const struct pretend *pretend, int32_t layer)

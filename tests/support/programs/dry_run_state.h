@@ -46,7 +46,7 @@ struct pretend_lane {
 };
 
 struct pretend_actor {
-    const struct yk_program_rank *list;
+    const struct yk_op_list *list;
     int32_t *positions; /* (ops) in their lanes */
     struct pretend_lane lanes[YK_LANE_COUNT];
     struct pretend_holding *layers;    /* (L) */

@@ -33,13 +33,13 @@ struct yk_program *edit_copy(const struct yk_program *program)
     copy->buckets =
         copy_of(copy->arena, program->buckets, program->bucket_count, 0, sizeof *copy->buckets);
     for (int32_t b = 0; b < program->bucket_count; b++) {
-        struct yk_bucket *bucket = &copy->buckets[b];
+        struct yk_gradient_bucket *bucket = &copy->buckets[b];
         bucket->layers =
             copy_of(copy->arena, bucket->layers, bucket->layer_count, 0, sizeof *bucket->layers);
     }
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const struct yk_program_rank *from = &program->ranks[r];
-        struct yk_program_rank *list = &copy->ranks[r];
+        const struct yk_op_list *from = &program->ranks[r];
+        struct yk_op_list *list = &copy->ranks[r];
         list->ops = copy_of(copy->arena, from->ops, from->op_count, SPARE_OPS, sizeof *list->ops);
         list->waits =
             copy_of(copy->arena, from->waits, from->wait_count, SPARE_WAITS, sizeof *list->waits);
@@ -50,7 +50,7 @@ struct yk_program *edit_copy(const struct yk_program *program)
 int32_t edit_find(const struct yk_program *program, int32_t rank, enum yk_op_kind kind,
                   int32_t layer, int32_t micro_batch, int32_t from)
 {
-    const struct yk_program_rank *list = &program->ranks[rank];
+    const struct yk_op_list *list = &program->ranks[rank];
     int32_t i = from;
     while (i < list->op_count && (list->ops[i].kind != kind || list->ops[i].layer != layer ||
                                   list->ops[i].micro_batch != micro_batch)) {
@@ -61,7 +61,7 @@ int32_t edit_find(const struct yk_program *program, int32_t rank, enum yk_op_kin
 }
 
 /* Gives all waits for an op the number it has now; −1 takes them out. */
-static void renumber(struct yk_program_rank *list, const int32_t *numbers)
+static void renumber(struct yk_op_list *list, const int32_t *numbers)
 {
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_op *op = &list->ops[i];
@@ -79,7 +79,7 @@ static void renumber(struct yk_program_rank *list, const int32_t *numbers)
 
 void edit_move(struct yk_program *program, int32_t rank, int32_t op, int32_t to)
 {
-    struct yk_program_rank *list = &program->ranks[rank];
+    struct yk_op_list *list = &program->ranks[rank];
     int32_t *numbers = calloc((size_t)list->op_count, sizeof *numbers);
     assert_non_null(numbers);
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -98,7 +98,7 @@ void edit_move(struct yk_program *program, int32_t rank, int32_t op, int32_t to)
 
 struct yk_op *edit_double(struct yk_program *program, int32_t rank, int32_t op, int32_t to)
 {
-    struct yk_program_rank *list = &program->ranks[rank];
+    struct yk_op_list *list = &program->ranks[rank];
     const int32_t last = list->op_count++;
     list->ops[last] = list->ops[op];
     list->ops[last].wait_count = 0;
@@ -108,7 +108,7 @@ struct yk_op *edit_double(struct yk_program *program, int32_t rank, int32_t op, 
 
 void edit_remove(struct yk_program *program, int32_t rank, int32_t op)
 {
-    struct yk_program_rank *list = &program->ranks[rank];
+    struct yk_op_list *list = &program->ranks[rank];
     const int32_t last = list->op_count - 1;
     edit_move(program, rank, op, last);
     int32_t *numbers = calloc((size_t)list->op_count, sizeof *numbers);
@@ -124,7 +124,7 @@ void edit_remove(struct yk_program *program, int32_t rank, int32_t op)
 
 void edit_drop_wait(struct yk_program *program, int32_t rank, int32_t op, int32_t wait)
 {
-    struct yk_program_rank *list = &program->ranks[rank];
+    struct yk_op_list *list = &program->ranks[rank];
     struct yk_op *waiting = &list->ops[op];
     if (wait < 0) {
         waiting->wait_count = 0;
@@ -137,7 +137,7 @@ void edit_drop_wait(struct yk_program *program, int32_t rank, int32_t op, int32_
 
 void edit_add_wait(struct yk_program *program, int32_t rank, int32_t op, int32_t other, int32_t lag)
 {
-    struct yk_program_rank *list = &program->ranks[rank];
+    struct yk_op_list *list = &program->ranks[rank];
     struct yk_op *waiting = &list->ops[op];
     const int32_t first = list->wait_count;
     for (int32_t w = 0; w < waiting->wait_count; w++) {

@@ -30,7 +30,7 @@ static void write_op(const struct yk_program *program, const struct yk_op *op, s
     yk_text_add(text, op->step > 0 ? "+" : op->step < 0 ? "-" : "");
 }
 
-static void write_waits(const struct yk_program *program, const struct yk_program_rank *list,
+static void write_waits(const struct yk_program *program, const struct yk_op_list *list,
                         const struct yk_op *op, struct yk_text *text)
 {
     for (int32_t w = 0; w < op->wait_count; w++) {
@@ -45,7 +45,7 @@ static void write_waits(const struct yk_program *program, const struct yk_progra
 void words_assert(const struct yk_program *program, int32_t rank, bool waits, const char *expected,
                   const char *file, int line)
 {
-    const struct yk_program_rank *list = &program->ranks[rank];
+    const struct yk_op_list *list = &program->ranks[rank];
     struct yk_text text = {0};
     for (int32_t i = 0; i < list->op_count; i++) {
         yk_text_add(&text, i > 0 ? " " : "");

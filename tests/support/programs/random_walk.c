@@ -6,7 +6,7 @@
 
 /* A rank's list by lanes. */
 struct lanes {
-    const struct yk_program_rank *list;
+    const struct yk_op_list *list;
     int32_t *number;             /* (ops) in its lane */
     int32_t *ops[YK_LANE_COUNT]; /* the ops of each lane */
     int32_t count[YK_LANE_COUNT];
@@ -20,7 +20,7 @@ static void *allocate_zeroed(int64_t count, size_t size)
     return memory;
 }
 
-static struct lanes lanes_of(const struct yk_program_rank *list)
+static struct lanes lanes_of(const struct yk_op_list *list)
 {
     struct lanes lanes = {.list = list, .number = allocate_zeroed(list->op_count, sizeof(int32_t))};
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
@@ -92,20 +92,22 @@ static int64_t first_round(const struct lanes *lanes)
     return round < 1 || round == INT64_MAX ? 0 : round - 1;
 }
 
-static bool has_begun(const struct lanes *lanes, const struct yk_lifetime *lifetime, int64_t round)
+static bool has_begun(const struct lanes *lanes, const struct yk_buffer_lifetime *lifetime,
+                      int64_t round)
 {
     bool begun = false;
-    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+    for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t op = lifetime->begin[lane];
         begun = begun || (op != YK_OP_NONE && has_started(lanes, op, round));
     }
     return begun;
 }
 
-static bool is_over(const struct lanes *lanes, const struct yk_lifetime *lifetime, int64_t round)
+static bool is_over(const struct lanes *lanes, const struct yk_buffer_lifetime *lifetime,
+                    int64_t round)
 {
     bool over = true;
-    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+    for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t op = lifetime->end[lane];
         over = over && (op == YK_OP_NONE || has_ended(lanes, op, round + lifetime->lag));
     }
@@ -120,7 +122,7 @@ static double bytes_at(const struct lanes *lanes, const struct yk_program_memory
     }
     const int64_t first = first_round(lanes);
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
-        const struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        const struct yk_buffer_lifetime *lifetime = &memory->lifetimes[i];
         for (int64_t round = first; has_begun(lanes, lifetime, round); round++) {
             bytes += is_over(lanes, lifetime, round) ? 0 : lifetime->bytes;
         }
@@ -128,7 +130,7 @@ static double bytes_at(const struct lanes *lanes, const struct yk_program_memory
     return bytes;
 }
 
-double walk_bytes(const struct yk_program_rank *list, const struct yk_program_memory *memory,
+double walk_bytes(const struct yk_op_list *list, const struct yk_program_memory *memory,
                   const struct walk_place *place)
 {
     struct lanes lanes = lanes_of(list);
@@ -138,7 +140,7 @@ double walk_bytes(const struct yk_program_rank *list, const struct yk_program_me
     return bytes;
 }
 
-double walk_in_list_order(const struct yk_program_rank *list, int32_t rounds,
+double walk_in_list_order(const struct yk_op_list *list, int32_t rounds,
                           const struct yk_program_memory *memory)
 {
     struct lanes lanes = lanes_of(list);
@@ -168,10 +170,10 @@ static struct walk start(const struct yk_program *program, int32_t rounds)
     walk.ranks = allocate_zeroed(program->rank_count, sizeof *walk.ranks);
     walk.members = allocate_zeroed(program->match_count, sizeof *walk.members);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const struct yk_program_rank *list = &program->ranks[r];
+        const struct yk_op_list *list = &program->ranks[r];
         walk.ranks[r] = lanes_of(list);
         for (int32_t i = 0; i < list->op_count; i++) {
-            if (list->ops[i].match != YK_NO_MATCH) {
+            if (list->ops[i].match != YK_OP_NO_MATCH) {
                 assert_in_range(list->ops[i].match, 0, program->match_count - 1);
                 walk.members[list->ops[i].match]++;
             }
@@ -204,7 +206,7 @@ static bool try_start(struct walk *walk, int32_t rank, enum yk_lane lane)
         return false;
     }
     const int32_t match = walk->ranks[rank].list->ops[op].match;
-    if (match == YK_NO_MATCH) {
+    if (match == YK_OP_NO_MATCH) {
         walk->ranks[rank].place.started[lane]++;
         return true;
     }

@@ -25,11 +25,11 @@ int64_t walk_program(const struct yk_program *program, int32_t rounds, struct yk
                      struct yk_program_memory *const *memories, double *most_bytes);
 
 /* The most that a rank holds when it does one op after the other, in the order of its list. */
-double walk_in_list_order(const struct yk_program_rank *list, int32_t rounds,
+double walk_in_list_order(const struct yk_op_list *list, int32_t rounds,
                           const struct yk_program_memory *memory);
 
 /* What a rank holds there. */
-double walk_bytes(const struct yk_program_rank *list, const struct yk_program_memory *memory,
+double walk_bytes(const struct yk_op_list *list, const struct yk_program_memory *memory,
                   const struct walk_place *place);
 
 #endif

@@ -17,13 +17,13 @@ static void *allocate_zeroed(struct yk_arena *arena, int64_t count, size_t size)
     return chunk;
 }
 
-static const struct yk_measured_layer *measure(struct yk_arena *arena,
-                                               const struct hand_device *device)
+static const struct yk_measured_layer_time *measure(struct yk_arena *arena,
+                                                    const struct hand_device *device)
 {
     static const char *const kinds[KINDS] = {"embed", "gpt-block", "norm", "head"};
-    struct yk_measured_layer *layers = allocate_zeroed(arena, KINDS, sizeof *layers);
+    struct yk_measured_layer_time *layers = allocate_zeroed(arena, KINDS, sizeof *layers);
     for (int i = 0; i < KINDS; i++) {
-        layers[i] = (struct yk_measured_layer){
+        layers[i] = (struct yk_measured_layer_time){
             .layer = kinds[i],
             .batch = 1,
             .forward_s = device->layer_s,
@@ -60,7 +60,7 @@ static void make_cluster(struct hand_program *hand, const struct hand_spec *spec
     }
     hand->cluster = (struct yk_cluster){
         .device_count = P, .node_count = node_count, .devices = devices, .links = links};
-    hand->book = (struct yk_cost_book){.cluster = &hand->cluster};
+    hand->book = (struct yk_cost_sources){.cluster = &hand->cluster};
 }
 
 static void make_group(const struct hand_spec *spec, int32_t number, struct yk_plan_group *group)
@@ -73,7 +73,7 @@ static void make_group(const struct hand_spec *spec, int32_t number, struct yk_p
         sum += given->parts[i];
     }
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i] = (struct yk_plan_member){
+        group->members[i] = (struct yk_plan_group_member){
             .rank = all ? i : given->ranks[i],
             .share = 1,
             .part = sum > 0 ? given->parts[i] : 1.0 / group->member_count,
@@ -86,7 +86,7 @@ static void make_plan(struct hand_program *hand, const struct hand_spec *spec)
     const int32_t group_count = spec->group_count > 0 ? spec->group_count : 1;
     assert_ok(yk_plan_create(hand->arena, spec->rank_count, group_count, HAND_LAYERS, &hand->plan));
     struct yk_plan *plan = hand->plan;
-    plan->workload = yk_model_sizes_whole_batch(hand->sizes)->workload;
+    plan->workload = yk_model_cache_whole_batch(hand->sizes)->workload;
     plan->micro_batches = 1;
     plan->prefetch = 1;
     plan->block_bytes = 1e9;
@@ -110,7 +110,7 @@ static enum yk_lane lane_of(enum yk_op_kind kind)
     return kind >= YK_OP_ALL_GATHER && kind <= YK_OP_AGREE ? YK_LANE_COMM : YK_LANE_COMPUTE;
 }
 
-static void read_waits(const char *text, struct yk_program_rank *list, struct yk_op *op)
+static void read_waits(const char *text, struct yk_op_list *list, struct yk_op *op)
 {
     op->first_wait = list->wait_count;
     while (text && *text) {
@@ -125,9 +125,9 @@ static void read_waits(const char *text, struct yk_program_rank *list, struct yk
     }
 }
 
-static struct yk_program_rank make_list(struct hand_program *hand, const struct hand_op *rows)
+static struct yk_op_list make_list(struct hand_program *hand, const struct hand_op *rows)
 {
-    struct yk_program_rank list = {0};
+    struct yk_op_list list = {0};
     while (rows[list.op_count].kind != YK_OP_KIND_COUNT) {
         list.op_count++;
     }
@@ -146,7 +146,7 @@ static struct yk_program_rank make_list(struct hand_program *hand, const struct 
             .bucket = -1,
             .group = row->group,
             .peer = row->peer,
-            .match = lane == YK_LANE_COMM ? row->match : YK_NO_MATCH,
+            .match = lane == YK_LANE_COMM ? row->match : YK_OP_NO_MATCH,
             .samples = row->samples,
             .bytes = row->bytes,
         };
@@ -190,8 +190,8 @@ struct hand_program *hand_program_make(const struct hand_spec *spec)
     struct hand_program *hand = calloc(1, sizeof *hand);
     assert_non_null(hand);
     assert_ok(yk_arena_create(&hand->arena));
-    assert_ok(yk_model_config_find("gpt-nano", &config));
-    assert_ok(yk_model_sizes_create(config, &workload, &hand->sizes));
+    assert_ok(yk_model_config_find_builtin("gpt-nano", &config));
+    assert_ok(yk_model_cache_create(config, &workload, &hand->sizes));
     make_cluster(hand, spec);
     make_plan(hand, spec);
     make_program(hand, spec);
@@ -202,7 +202,7 @@ struct hand_program *hand_program_make(const struct hand_spec *spec)
 void hand_program_free(struct hand_program *hand)
 {
     yk_layer_costs_destroy(hand->prices);
-    yk_model_sizes_destroy(hand->sizes);
+    yk_model_cache_destroy(hand->sizes);
     yk_arena_destroy(hand->arena);
     free(hand);
 }
@@ -210,7 +210,7 @@ void hand_program_free(struct hand_program *hand)
 void row_program_separate(struct yk_program *program, struct yk_arena *arena)
 {
     for (int32_t i = 1; i < program->rank_count; i++) {
-        struct yk_program_rank *list = &program->ranks[i];
+        struct yk_op_list *list = &program->ranks[i];
         bool shared = false;
         for (int32_t j = 0; j < i; j++) {
             shared = shared || program->ranks[j].ops == list->ops;

@@ -57,7 +57,7 @@ struct hand_spec {
     struct yk_link between;                 /* nodes */
     struct hand_group groups[HAND_GROUPS];  /* none given: one of all ranks */
     int32_t group_count;
-    enum yk_strategy strategy;               /* of all layers, which are of group 0 */
+    enum yk_sharding_strategy strategy;      /* of all layers, which are of group 0 */
     const struct hand_op *lists[HAND_RANKS]; /* ranks with one list share it in the program */
     bool apart;                              /* they have equal lists instead */
 };
@@ -65,8 +65,8 @@ struct hand_spec {
 struct hand_program {
     struct yk_arena *arena;
     struct yk_cluster cluster;
-    struct yk_cost_book book;
-    struct yk_model_sizes *sizes;
+    struct yk_cost_sources book;
+    struct yk_model_cache *sizes;
     struct yk_layer_costs *prices;
     struct yk_plan *plan;
     struct yk_program program;

@@ -24,7 +24,7 @@ static void describe(const struct small_spec *spec, int64_t batch, struct small_
     assert_ok(yk_arena_create(&small->arena));
     assert_ok(yk_cluster_parse("8xrtx3090 @ 10GB/s", &small->cluster));
     assert_ok(yk_model_config_read(text, strlen(text), "small.json", small->arena, &config));
-    assert_ok(yk_model_sizes_create(config, &workload, &small->sizes));
+    assert_ok(yk_model_cache_create(config, &workload, &small->sizes));
 }
 
 static void deal_out(const struct small_spec *spec, struct yk_plan *plan)
@@ -33,7 +33,7 @@ static void deal_out(const struct small_spec *spec, struct yk_plan *plan)
     for (int32_t r = 0; r < plan->rank_count; r++) {
         plan->ranks[r] = (struct yk_plan_rank){.device = r, .limit_bytes = 1e9};
         struct yk_plan_group *group = &plan->groups[r / members];
-        group->members[group->member_count++] = (struct yk_plan_member){
+        group->members[group->member_count++] = (struct yk_plan_group_member){
             .rank = r, .share = plan->workload.batch / members, .part = 1.0 / members};
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
@@ -51,7 +51,7 @@ struct small_program small_program_make(const struct small_spec *spec)
     const int32_t groups = spec->groups > 0 ? spec->groups : 1;
     const int32_t micro_batches = spec->micro_batches > 0 ? spec->micro_batches : 1;
     describe(spec, (int64_t)2 * micro_batches * spec->ranks / groups, &small);
-    const struct yk_model *model = yk_model_sizes_whole_batch(small.sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(small.sizes);
     assert_int_equal(model->layer_count, SMALL_LAYERS);
     assert_ok(yk_plan_create(small.arena, spec->ranks, groups, SMALL_LAYERS, &small.plan));
     small.plan->workload = model->workload;
@@ -75,7 +75,7 @@ struct small_program small_program_make(const struct small_spec *spec)
 void small_program_free(struct small_program *small)
 {
     yk_program_destroy(small->program);
-    yk_model_sizes_destroy(small->sizes);
+    yk_model_cache_destroy(small->sizes);
     yk_cluster_destroy(small->cluster);
     yk_arena_destroy(small->arena);
     *small = (struct small_program){0};

@@ -21,7 +21,7 @@ struct small_spec {
     int32_t ranks;
     int32_t groups;        /* 0: 1; the ranks and the layers are dealt out evenly, in order */
     int32_t micro_batches; /* 0: 1; each rank takes two samples of each */
-    enum yk_strategy strategy;
+    enum yk_sharding_strategy strategy;
     bool no_sync;
     bool clip;
     bool recompute;
@@ -34,7 +34,7 @@ struct small_spec {
 struct small_program {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     struct yk_plan *plan;
     struct yk_program *program;
 };

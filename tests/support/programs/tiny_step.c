@@ -60,8 +60,8 @@ struct tiny_step tiny_step_make(struct tiny_options options)
         .nf4 = options.nf4,
     };
     tiny.config = read_config(tiny.arena, &options);
-    assert_ok(yk_model_sizes_create(tiny.config, &workload, &tiny.sizes));
-    tiny.model = yk_model_sizes_whole_batch(tiny.sizes);
+    assert_ok(yk_model_cache_create(tiny.config, &workload, &tiny.sizes));
+    tiny.model = yk_model_cache_whole_batch(tiny.sizes);
     assert_ok(yk_plan_create(tiny.arena, ranks, options.groups > 0 ? options.groups : 1,
                              tiny.model->layer_count, &tiny.plan));
     tiny.plan->workload = workload;
@@ -72,12 +72,12 @@ struct tiny_step tiny_step_make(struct tiny_options options)
 void tiny_step_free(struct tiny_step *tiny)
 {
     yk_program_destroy(tiny->program);
-    yk_model_sizes_destroy(tiny->sizes);
+    yk_model_cache_destroy(tiny->sizes);
     yk_cluster_destroy(tiny->cluster);
     yk_arena_destroy(tiny->arena);
 }
 
-void tiny_step_set_strategy(struct tiny_step *tiny, enum yk_strategy strategy)
+void tiny_step_set_strategy(struct tiny_step *tiny, enum yk_sharding_strategy strategy)
 {
     for (int32_t l = 0; l < tiny->plan->layer_count; l++) {
         tiny->plan->layers[l].strategy = strategy;
@@ -89,7 +89,7 @@ void tiny_step_add_member(struct tiny_step *tiny, int32_t group, int32_t rank, i
 {
     struct yk_plan_group *planned = &tiny->plan->groups[group];
     planned->members[planned->member_count++] =
-        (struct yk_plan_member){.rank = rank, .share = share, .part = part};
+        (struct yk_plan_group_member){.rank = rank, .share = share, .part = part};
 }
 
 void tiny_step_set_stages(struct tiny_step *tiny, const int32_t *groups)
@@ -122,7 +122,7 @@ double tiny_step_always(const struct tiny_step *tiny, int32_t rank, enum yk_memo
     return tiny_step_memory(tiny, rank)->always_bytes[kind];
 }
 
-static bool is_message(const struct yk_lifetime *lifetime)
+static bool is_message(const struct yk_buffer_lifetime *lifetime)
 {
     return lifetime->begin[YK_LANE_COMM] != YK_OP_NONE || lifetime->end[YK_LANE_COMM] != YK_OP_NONE;
 }
@@ -134,7 +134,7 @@ static double most_of(const struct tiny_step *tiny, int32_t rank, enum yk_memory
     struct yk_program_memory some = {.lifetimes = memory->lifetimes};
     struct yk_memory_peak peak;
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
-        const struct yk_lifetime lifetime = memory->lifetimes[i];
+        const struct yk_buffer_lifetime lifetime = memory->lifetimes[i];
         if (lifetime.memory == kind &&
             (kind != YK_MEMORY_BUFFERS || is_message(&lifetime) == messages)) {
             some.lifetimes[some.lifetime_count++] = lifetime;

@@ -58,7 +58,7 @@ struct tiny_step {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
     const struct yk_model_config *config;
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     const struct yk_model *model; /* of the whole batch */
     struct yk_plan *plan;
     struct yk_program *program; /* NULL until it is compiled */
@@ -70,7 +70,7 @@ struct tiny_step tiny_step_make(struct tiny_options options);
 void tiny_step_free(struct tiny_step *tiny);
 
 /* One strategy for all layers. */
-void tiny_step_set_strategy(struct tiny_step *tiny, enum yk_strategy strategy);
+void tiny_step_set_strategy(struct tiny_step *tiny, enum yk_sharding_strategy strategy);
 
 /* Adds a member to a group. */
 void tiny_step_add_member(struct tiny_step *tiny, int32_t group, int32_t rank, int64_t share,

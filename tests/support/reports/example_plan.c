@@ -88,11 +88,11 @@ static struct yk_plan *make_plan(const struct fixture_plan_options *options, str
 {
     struct yk_plan *plan = NULL;
     assert_ok(yk_plan_create(arena, options->ranks, 1, options->layers, &plan));
-    struct yk_plan_member *members = allocate(arena, options->ranks, sizeof *members);
+    struct yk_plan_group_member *members = allocate(arena, options->ranks, sizeof *members);
     for (int32_t r = 0; r < options->ranks; r++) {
         const bool large = r < (options->ranks + 1) / 2;
         plan->ranks[r] = (struct yk_plan_rank){.device = r, .limit_bytes = (large ? 44 : 22) * GIB};
-        members[r] = (struct yk_plan_member){
+        members[r] = (struct yk_plan_group_member){
             .rank = r,
             .share = large ? 4 : 2,
             .part = 1.0 / options->ranks,
@@ -100,7 +100,8 @@ static struct yk_plan *make_plan(const struct fixture_plan_options *options, str
     }
     plan->groups[0] = (struct yk_plan_group){.members = members, .member_count = options->ranks};
     for (int32_t i = 0; i < options->layers; i++) {
-        plan->layers[i].strategy = i < options->layers / 2 ? YK_KEPT : YK_FULLY_SHARDED;
+        plan->layers[i].strategy =
+            i < options->layers / 2 ? YK_SHARDING_KEPT_AFTER_FORWARD : YK_SHARDING_FULLY_SHARDED;
         plan->layers[i].recompute = i >= options->layers / 2;
     }
     plan->workload = (struct yk_workload){
@@ -165,7 +166,8 @@ static void add_memory(const struct fixture_plan_options *options, struct yk_are
                        double limit_bytes, struct yk_plan_result_rank *rank)
 {
     const int32_t layers = options->layers;
-    struct yk_memory_point *moments = allocate(arena, 2 * (int64_t)layers + 1, sizeof *moments);
+    struct yk_memory_timeline_point *moments =
+        allocate(arena, 2 * (int64_t)layers + 1, sizeof *moments);
     for (int32_t i = 0; i <= 2 * layers; i++) {
         const double slots = i <= layers ? i : layers + 2 * (i - layers);
         const double kept = i <= layers ? i : 2 * layers - i;
@@ -238,16 +240,16 @@ void fixture_plan_free(struct fixture_plan *fixture)
     yk_arena_destroy(fixture->arena);
 }
 
-static const struct yk_plan_tradeoff *make_tradeoffs(const struct fixture_plan *fixture)
+static const struct yk_plan_tradeoff_chart *make_tradeoffs(const struct fixture_plan *fixture)
 {
     enum {
         POINTS = 12
     };
     static const char *const names[] = {"strategies first", "order first"};
     const double step_s = fixture->report.step_s;
-    struct yk_plan_tradeoff *tradeoffs = allocate(fixture->arena, 2, sizeof *tradeoffs);
+    struct yk_plan_tradeoff_chart *tradeoffs = allocate(fixture->arena, 2, sizeof *tradeoffs);
     for (int t = 0; t < 2; t++) {
-        struct yk_plan_curve *curves = allocate(fixture->arena, 2 - t, sizeof *curves);
+        struct yk_plan_chart_curve *curves = allocate(fixture->arena, 2 - t, sizeof *curves);
         for (int c = 0; c < 2 - t; c++) {
             double *x = allocate(fixture->arena, POINTS, sizeof *x);
             double *y = allocate(fixture->arena, POINTS, sizeof *y);
@@ -257,9 +259,9 @@ static const struct yk_plan_tradeoff *make_tradeoffs(const struct fixture_plan *
                        (t == 0 ? 1 + 0.4 * pow(x[i] - 0.45, 2) + 0.02 * c : 0.97 + 1.5 / x[i]);
             }
             y[t == 0 ? POINTS - 1 : 0] = NAN;
-            curves[c] = (struct yk_plan_curve){names[c], x, y, POINTS};
+            curves[c] = (struct yk_plan_chart_curve){names[c], x, y, POINTS};
         }
-        tradeoffs[t] = (struct yk_plan_tradeoff){
+        tradeoffs[t] = (struct yk_plan_tradeoff_chart){
             .title = t == 0 ? "Memory for scheduling or for strategies" : "Step against memory",
             .definition =
                 t == 0 ? "x is the part of the memory left over by state that is reserved for "

@@ -1,6 +1,6 @@
 #include "support/training/model_oracle.h"
 
-#include "nn/inference/forward.h"
+#include "nn/inference/inference.h"
 #include "support/support.h"
 #include "support/training/trainer.h"
 
@@ -48,7 +48,7 @@ static void fill(const struct training_case *c, struct trainer *trainer)
         for (int32_t i = 0; i < layer->parameter_count; i++) {
             const struct yk_parameter *parameter = &layer->parameters[i];
             const float *start = training_case_start(c, parameter->name, parameter->count);
-            assert_ok(yk_store_write_values(trainer->store, l, parameter, start));
+            assert_ok(yk_parameter_store_write_values(trainer->store, l, parameter, start));
         }
     }
 }
@@ -57,26 +57,27 @@ static double compare_logits(const struct training_case *c,
                              const struct model_oracle_request *request,
                              const struct trainer *trainer)
 {
-    const struct yk_slice slice = training_case_slice(c, 0);
-    const struct yk_forward_shape shape = {
+    const struct yk_sample_slice slice = training_case_slice(c, 0);
+    const struct yk_inference_shape shape = {
         .samples = slice.samples,
         .sequence = slice.sequence,
         .target_sequence = slice.target_sequence,
     };
     const int64_t V = yk_model_config_target_vocabulary(c->config);
     const int64_t rows = training_case_rows(c);
-    struct yk_forward *forward = NULL;
+    struct yk_inference *forward = NULL;
     float *logits = calloc((size_t)(rows * V), sizeof *logits);
     double loss = 0;
     assert_non_null(logits);
-    assert_ok(yk_forward_create(trainer->store, &shape, &forward));
-    assert_ok(yk_forward_loss(forward, &slice, &loss));
+    assert_ok(yk_inference_create(trainer->store, &shape, &forward));
+    assert_ok(yk_inference_run_loss(forward, &slice, &loss));
     for (int64_t row = 0; row < rows; row++) {
         const int64_t sequence = rows / slice.samples;
-        assert_ok(yk_forward_logits(forward, row / sequence, row % sequence, logits + row * V));
+        assert_ok(
+            yk_inference_get_logits(forward, row / sequence, row % sequence, logits + row * V));
     }
     const double apart = request->apart(logits, c->logits, rows * V);
-    yk_forward_destroy(forward);
+    yk_inference_destroy(forward);
     free(logits);
     return apart;
 }
@@ -119,11 +120,11 @@ static void compare_final(const struct training_case *c, const struct model_orac
     for (int32_t i = 0; training_case_name(c, "final", i); i++) {
         const char *name = training_case_name(c, "final", i);
         int32_t layer = 0;
-        const struct yk_parameter *parameter = yk_net_find(trainer->net, name, &layer);
+        const struct yk_parameter *parameter = yk_net_find_parameter(trainer->net, name, &layer);
         assert_non_null(parameter);
         float *given = calloc((size_t)parameter->count, sizeof *given);
         assert_non_null(given);
-        assert_ok(yk_store_read_values(trainer->store, layer, parameter, given));
+        assert_ok(yk_parameter_store_read_values(trainer->store, layer, parameter, given));
         const double apart = request->apart(
             given, training_case_floats(c, "final", name, parameter->count), parameter->count);
         if (!(apart <= out->final)) {
@@ -146,14 +147,14 @@ struct model_oracle_distance model_oracle_run(const struct training_case *c,
     found.logits = compare_logits(c, request, trainer);
     assert_true(options->steps <= MAX_STEPS);
     for (int64_t s = 0; s < options->steps; s++) {
-        const double rate = yk_lr_schedule_at(&options->rate, s);
-        const struct yk_slice slice = training_case_slice(c, s);
+        const double rate = yk_lr_schedule_lr_at_step(&options->rate, s);
+        const struct yk_sample_slice slice = training_case_slice(c, s);
         const struct yk_step_result result =
             trainer_step_on(trainer, &slice,
-                            (struct yk_step){.lr = rate,
-                                             .updates = s,
-                                             .clip = options->clip,
-                                             .loss_scale = loss_scale_of(request)});
+                            (struct yk_step_options){.lr = rate,
+                                                     .updates = s,
+                                                     .clip = options->clip,
+                                                     .loss_scale = loss_scale_of(request)});
         losses[s] = (float)result.loss;
         norms[s] = (float)result.norm;
         assert_false(result.skipped);

@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "support/exchanges/thread_comm.h"
 #include "support/support.h"
-#include "train/partitions.h"
+#include "train/rank_partitions.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,8 @@ struct yk_program *sharded_program(const struct yk_net *net, int32_t ranks, uint
         const struct yk_net_layer *layer = &net->layers[l];
         plan->layers[l].group =
             layer->leader == l ? l * groups / L : plan->layers[layer->leader].group;
-        plan->layers[l].strategy = (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
+        plan->layers[l].strategy =
+            (enum yk_sharding_strategy)yk_random_below(&random, YK_SHARDING_STRATEGY_COUNT);
         program->layers[l] = (struct yk_program_layer){
             .leader = layer->leader,
             .block_count = 1 + (int32_t)yk_random_below(&random, MAX_BLOCKS),
@@ -79,8 +80,8 @@ static bool meet(const void *whole, void *kept, size_t bytes, bool fill)
 static bool meet_weights(const struct yk_parameter_store *whole,
                          const struct yk_parameter_store *store, int32_t layer, bool fill)
 {
-    const struct yk_store_layer *from = &whole->layers[layer];
-    const struct yk_store_layer *kept = &store->layers[layer];
+    const struct yk_parameter_store_layer *from = &whole->layers[layer];
+    const struct yk_parameter_store_layer *kept = &store->layers[layer];
     const int64_t width = yk_precision_bytes(store->net->workload.precision);
     const char *frozen = from->weights + store->net->layers[layer].trained * width;
     bool same = true;
@@ -99,8 +100,8 @@ static bool meet_weights(const struct yk_parameter_store *whole,
     return same;
 }
 
-static bool meet_state(const float *whole, float *kept, const struct yk_store_layer *layer,
-                       bool fill)
+static bool meet_state(const float *whole, float *kept,
+                       const struct yk_parameter_store_layer *layer, bool fill)
 {
     bool same = true;
     for (int32_t i = 0; kept && i < layer->span_count; i++) {
@@ -116,8 +117,8 @@ static yk_status meet_stores(const struct yk_parameter_store *whole,
                              const struct yk_parameter_store *store, bool fill)
 {
     for (int32_t l = 0; l < store->net->layer_count; l++) {
-        const struct yk_store_layer *from = &whole->layers[l];
-        const struct yk_store_layer *kept = &store->layers[l];
+        const struct yk_parameter_store_layer *from = &whole->layers[l];
+        const struct yk_parameter_store_layer *kept = &store->layers[l];
         if (!meet_weights(whole, store, l, fill)) {
             return yk_fail(YK_ERROR_NUMBERS, "weights of layer %d differ", (int)l);
         }
@@ -145,7 +146,7 @@ struct job {
     char sentence[SHARDED_MAX_RANKS][LONGEST];
 };
 
-static yk_status save(const struct job *job, const struct yk_ranks *ranks,
+static yk_status save(const struct job *job, const struct yk_communicator *ranks,
                       const struct yk_parameter_store *store, const struct yk_partition *saves,
                       int64_t step)
 {
@@ -163,7 +164,7 @@ static yk_status save(const struct job *job, const struct yk_ranks *ranks,
     return status;
 }
 
-static yk_status save_all(const struct job *job, const struct yk_ranks *ranks, int32_t rank,
+static yk_status save_all(const struct job *job, const struct yk_communicator *ranks, int32_t rank,
                           const struct yk_parameter_store *store, const struct yk_partition *saves)
 {
     for (int64_t step = job->step;; step++) {
@@ -176,11 +177,11 @@ static yk_status save_all(const struct job *job, const struct yk_ranks *ranks, i
     }
 }
 
-static yk_status load(struct job *job, const struct yk_ranks *ranks, int32_t rank,
+static yk_status load(struct job *job, const struct yk_communicator *ranks, int32_t rank,
                       struct yk_parameter_store *store)
 {
     struct yk_checkpoint *checkpoint = NULL;
-    YK_TRY(yk_checkpoint_open_ranks(job->world->folder, ranks, &checkpoint));
+    YK_TRY(yk_checkpoint_open_on_ranks(job->world->folder, ranks, &checkpoint));
     const int64_t step = checkpoint->state.step;
     yk_status status = yk_checkpoint_load(checkpoint, NULL, store);
     if (status == YK_OK && checkpoint->state.samples != 8 * step) {
@@ -195,19 +196,20 @@ static yk_status load(struct job *job, const struct yk_ranks *ranks, int32_t ran
     return status;
 }
 
-static yk_status do_job(struct job *job, const struct yk_ranks *ranks, int32_t rank)
+static yk_status do_job(struct job *job, const struct yk_communicator *ranks, int32_t rank)
 {
     const struct small_store *whole = &job->whole[rank];
     struct yk_partition *partitions = NULL;
     struct yk_partition *saves = NULL;
     struct yk_parameter_store *store = NULL;
-    YK_TRY(yk_partitions_of_rank(job->program, rank, whole->arena, &partitions));
-    YK_TRY(yk_partitions_to_save(job->program, rank, whole->arena, &saves));
-    YK_TRY(yk_store_create(whole->net, &whole->store->engine, job->world->request->optimizer,
-                           &(struct yk_store_layout){.partitions = partitions}, &store));
+    YK_TRY(yk_rank_partitions_stored(job->program, rank, whole->arena, &partitions));
+    YK_TRY(yk_rank_partitions_saved(job->program, rank, whole->arena, &saves));
+    YK_TRY(yk_parameter_store_create(
+        whole->net, &whole->store->engine, job->world->request->optimizer,
+        &(struct yk_parameter_store_layout){.partitions = partitions}, &store));
     const yk_status status =
         job->loads ? load(job, ranks, rank, store) : save_all(job, ranks, rank, store, saves);
-    yk_store_destroy(store);
+    yk_parameter_store_destroy(store);
     return status;
 }
 
@@ -215,15 +217,15 @@ static yk_status join(const struct yk_backend *backend, struct yk_backend_device
                       struct job *job, int32_t rank)
 {
     struct yk_backend_lane *lane = NULL;
-    struct yk_ranks ranks = {0};
+    struct yk_communicator ranks = {0};
     YK_TRY(backend->lane_create(device, "comm", &lane));
     const struct yk_comm_options options = {.backend = backend, .device = device, .lane = lane};
-    yk_status status = yk_ranks_open(&yk_comm_threads, &options, &ranks);
+    yk_status status = yk_communicator_open(&yk_comm_threads, &options, &ranks);
     if (status == YK_OK) {
         job->status[rank] = do_job(job, &ranks, rank);
         snprintf(job->sentence[rank], LONGEST, "%s", yk_status_message());
     }
-    yk_ranks_close(&ranks);
+    yk_communicator_close(&ranks);
     backend->lane_destroy(lane);
     return status;
 }

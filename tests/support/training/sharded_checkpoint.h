@@ -8,7 +8,7 @@
 #ifndef YK_TESTS_SUPPORT_TRAINING_SHARDED_CHECKPOINT_H
 #define YK_TESTS_SUPPORT_TRAINING_SHARDED_CHECKPOINT_H
 
-#include "comm/ranks.h"
+#include "comm/communicator.h"
 #include "program/program.h"
 #include "support/training/small_store.h"
 #include "train/checkpoint/checkpoint.h"

@@ -41,7 +41,7 @@ const struct yk_model_config small_llama = {
         .positions = 6, .token_types = 2, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4,  \
         .inner = 24, .tied = (tied_), .linear_bias = true, .inner_bias = true,                     \
         .masked_head = true, .gelu_erf = true, .post_norm = true, .drops_stream = true,            \
-        .ids = YK_CONFIG_TOKEN_IDS_NONE, .norm_epsilon = 1e-12, .spread = 0.02                     \
+        .ids = YK_SPECIAL_TOKEN_IDS_NONE, .norm_epsilon = 1e-12, .spread = 0.02                    \
     }
 
 const struct yk_model_config small_bert = SMALL_BERT("small-bert", true);
@@ -121,7 +121,7 @@ struct small_store small_store_open(const struct small_store_request *request)
 {
     struct small_store small = {0};
     const struct yk_model *model = NULL;
-    const struct yk_engine engine = {.backend = &at_once};
+    const struct yk_device_context engine = {.backend = &at_once};
     const struct yk_net_options options = {.lora_alpha = request->lora_alpha};
     const struct yk_workload workload = {
         .batch = 3,
@@ -131,15 +131,16 @@ struct small_store small_store_open(const struct small_store_request *request)
         .nf4 = request->nf4,
     };
     assert_ok(yk_arena_create(&small.arena));
-    assert_ok(yk_model_describe(request->config, &workload, small.arena, &model));
+    assert_ok(yk_model_build(request->config, &workload, small.arena, &model));
     assert_ok(yk_net_create(model, &options, &small.net));
-    assert_ok(yk_store_create(small.net, &engine, request->optimizer, NULL, &small.store));
+    assert_ok(
+        yk_parameter_store_create(small.net, &engine, request->optimizer, NULL, &small.store));
     return small;
 }
 
 void small_store_close(struct small_store *small)
 {
-    yk_store_destroy(small->store);
+    yk_parameter_store_destroy(small->store);
     yk_net_destroy(small->net);
     yk_arena_destroy(small->arena);
     *small = (struct small_store){0};
@@ -157,14 +158,14 @@ void small_store_fill(const struct small_store *small, uint64_t seed)
     struct yk_random random = yk_random_from_seed(seed);
     for (int32_t l = 0; l < small->net->layer_count; l++) {
         const struct yk_net_layer *layer = &small->net->layers[l];
-        const struct yk_store_layer *kept = &small->store->layers[l];
+        const struct yk_parameter_store_layer *kept = &small->store->layers[l];
         for (int32_t i = 0; i < layer->parameter_count; i++) {
             const struct yk_parameter *parameter = &layer->parameters[i];
             float *numbers =
                 yk_arena_allocate(small->arena, (size_t)parameter->count, sizeof *numbers);
             assert_non_null(numbers);
             draw(&random, numbers, parameter->count);
-            assert_ok(yk_store_write_values(small->store, l, parameter, numbers));
+            assert_ok(yk_parameter_store_write_values(small->store, l, parameter, numbers));
         }
         if (kept->moment1) {
             draw(&random, kept->moment1, layer->trained);
@@ -184,8 +185,8 @@ const char *small_store_difference(const struct small_store *a, const struct sma
                                    bool state)
 {
     for (int32_t l = 0; l < a->net->layer_count; l++) {
-        const struct yk_store_layer *left = &a->store->layers[l];
-        const struct yk_store_layer *right = &b->store->layers[l];
+        const struct yk_parameter_store_layer *left = &a->store->layers[l];
+        const struct yk_parameter_store_layer *right = &b->store->layers[l];
         for (int32_t i = 0; i < a->net->layers[l].parameter_count; i++) {
             const struct yk_parameter *parameter = &a->net->layers[l].parameters[i];
             if (memcmp(left->weights + parameter->offset, right->weights + parameter->offset,
@@ -206,10 +207,10 @@ const char *small_store_difference(const struct small_store *a, const struct sma
 const float *small_store_numbers(const struct small_store *small, const char *name)
 {
     int32_t layer = 0;
-    const struct yk_parameter *parameter = yk_net_find(small->net, name, &layer);
+    const struct yk_parameter *parameter = yk_net_find_parameter(small->net, name, &layer);
     assert_non_null(parameter);
     float *numbers = yk_arena_allocate(small->arena, (size_t)parameter->count, sizeof *numbers);
     assert_non_null(numbers);
-    assert_ok(yk_store_read_values(small->store, layer, parameter, numbers));
+    assert_ok(yk_parameter_store_read_values(small->store, layer, parameter, numbers));
     return numbers;
 }

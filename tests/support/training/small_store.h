@@ -7,7 +7,7 @@
 #define YK_TESTS_SMALL_STORE_H
 
 #include "base/arena.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,14 +2,14 @@
 
 #include "backend/backend.h"
 #include "base/random.h"
-#include "comm/exchange.h"
-#include "program/facts.h"
+#include "comm/host_collective.h"
 #include "program/memory/memory.h"
+#include "program/program_facts.h"
 #include "support/exchanges/thread_comm.h"
-#include "train/batches.h"
+#include "train/batch_prefetcher.h"
 #include "train/executor/collectives.h"
 #include "train/executor/executor.h"
-#include "train/partitions.h"
+#include "train/rank_partitions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static yk_status fetch_sample(const struct yk_sampler *sampler, int64_t number, 
 }
 
 /* Pieces of as many tokens as planned or fewer: longer and shorter sentences take turns. */
-static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out)
+static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number,
+                             struct yk_sample_slice *out)
 {
     const int64_t longest = sampler->sequence;
     const int64_t length =
@@ -89,7 +90,7 @@ int64_t rank_run_rows(const struct yk_program *program)
         int64_t all = 0;
         for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
             int64_t first = 0;
-            all += yk_plan_samples(plan, 0, i, m, &first);
+            all += yk_plan_member_samples(plan, 0, i, m, &first);
         }
         fewest = all < fewest ? all : fewest;
     }
@@ -100,7 +101,7 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
 {
     const struct yk_program *program = request->program;
     const struct yk_plan *plan = program->plan;
-    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(program->sizes);
     struct yk_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
         return yk_fail_out_of_memory();
@@ -131,15 +132,15 @@ struct crew {
 struct rank {
     struct crew *crew;
     struct yk_backend backend; /* the CPU's, or one that is like a GPU */
-    struct yk_engine engine;
+    struct yk_device_context engine;
     struct yk_backend_lane *comm_lane;
     struct yk_backend_lane *staged_lane;
-    struct yk_ranks ranks;
-    struct yk_ranks staged;
+    struct yk_communicator ranks;
+    struct yk_communicator staged;
     struct yk_arena *arena;
     struct yk_parameter_store *store;
     struct yk_executor *executor;
-    struct yk_batches *batches;
+    struct yk_batch_prefetcher *batches;
 };
 
 static yk_status open_store(struct rank *rank)
@@ -147,11 +148,12 @@ static yk_status open_store(struct rank *rank)
     const struct yk_program *program = rank->crew->request->program;
     struct yk_partition *partitions = NULL;
     int32_t *order = NULL;
-    YK_TRY(yk_partitions_of_rank(program, rank->ranks.rank, rank->arena, &partitions));
+    YK_TRY(yk_rank_partitions_stored(program, rank->ranks.rank, rank->arena, &partitions));
     YK_TRY(yk_collectives_gradient_order(program, rank->arena, &order));
-    YK_TRY(yk_store_create(rank->crew->net, &rank->engine, rank->crew->request->optimizer.kind,
-                           &(struct yk_store_layout){partitions, order}, &rank->store));
-    return yk_store_init(rank->store, 5, YK_STORE_INIT_ALL);
+    YK_TRY(yk_parameter_store_create(
+        rank->crew->net, &rank->engine, rank->crew->request->optimizer.kind,
+        &(struct yk_parameter_store_layout){partitions, order}, &rank->store));
+    return yk_parameter_store_init(rank->store, 5, YK_PARAMETER_STORE_INIT_ALL);
 }
 
 /* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
@@ -173,19 +175,19 @@ static bool hold_all(const struct yk_backend_device *device, const void *memory)
 }
 
 /* The ranks that the executor exchanges with; none where it is alone. */
-static yk_status open_work(struct rank *rank, const struct yk_ranks **out)
+static yk_status open_work(struct rank *rank, const struct yk_communicator **out)
 {
     *out = rank->ranks.size > 1 ? &rank->ranks : NULL;
     if (!*out || !rank->crew->request->apart) {
         return YK_OK;
     }
     YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "staged", &rank->staged_lane));
-    YK_TRY(yk_ranks_open(&yk_comm_staged,
-                         &(struct yk_comm_options){.backend = &rank->backend,
-                                                   .device = rank->engine.device,
-                                                   .lane = rank->staged_lane,
-                                                   .through = &rank->ranks},
-                         &rank->staged));
+    YK_TRY(yk_communicator_open(&yk_comm_host_staging,
+                                &(struct yk_comm_options){.backend = &rank->backend,
+                                                          .device = rank->engine.device,
+                                                          .lane = rank->staged_lane,
+                                                          .through = &rank->ranks},
+                                &rank->staged));
     *out = &rank->staged;
     return YK_OK;
 }
@@ -196,7 +198,7 @@ static yk_status open_rank(struct rank *rank)
     const struct yk_plan *plan = request->program->plan;
     const struct yk_backend_options options = {.threads = 1};
     struct yk_batch_share *cuts = NULL;
-    const struct yk_ranks *work = NULL;
+    const struct yk_communicator *work = NULL;
     rank->backend = yk_backend_cpu;
     if (request->apart) {
         rank->backend.used_bytes = use_none;
@@ -207,11 +209,11 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
     YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
     YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->comm_lane));
-    YK_TRY(yk_ranks_open(&yk_comm_threads,
-                         &(struct yk_comm_options){.backend = &yk_backend_cpu,
-                                                   .device = rank->engine.device,
-                                                   .lane = rank->comm_lane},
-                         &rank->ranks));
+    YK_TRY(yk_communicator_open(&yk_comm_threads,
+                                &(struct yk_comm_options){.backend = &yk_backend_cpu,
+                                                          .device = rank->engine.device,
+                                                          .lane = rank->comm_lane},
+                                &rank->ranks));
     YK_TRY(open_store(rank));
     YK_TRY(open_work(rank, &work));
     YK_TRY(yk_executor_create(
@@ -221,18 +223,18 @@ static yk_status open_rank(struct rank *rank)
                                       .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
-    yk_batches_find_shares(plan, rank->ranks.rank, cuts);
-    return yk_batches_create(rank->crew->sampler, &rank->engine, plan->micro_batches, cuts,
-                             &rank->batches);
+    yk_batch_prefetcher_find_shares(plan, rank->ranks.rank, cuts);
+    return yk_batch_prefetcher_create(rank->crew->sampler, &rank->engine, plan->micro_batches, cuts,
+                                      &rank->batches);
 }
 
 static void close_rank(struct rank *rank)
 {
-    yk_batches_destroy(rank->batches);
+    yk_batch_prefetcher_destroy(rank->batches);
     yk_executor_destroy(rank->executor);
-    yk_store_destroy(rank->store);
-    yk_ranks_close(&rank->staged);
-    yk_ranks_close(&rank->ranks);
+    yk_parameter_store_destroy(rank->store);
+    yk_communicator_close(&rank->staged);
+    yk_communicator_close(&rank->ranks);
     yk_backend_cpu.lane_destroy(rank->staged_lane);
     yk_backend_cpu.lane_destroy(rank->comm_lane);
     yk_backend_cpu.lane_destroy(rank->engine.lane);
@@ -255,7 +257,7 @@ static yk_status evaluate(struct rank *rank)
 {
     const struct yk_batch *batch = NULL;
     double loss = 0;
-    YK_TRY(yk_batches_next(rank->batches, 500, INT64_MAX, &batch));
+    YK_TRY(yk_batch_prefetcher_next(rank->batches, 500, INT64_MAX, &batch));
     YK_TRY(yk_executor_evaluate_step(rank->executor, batch, &loss));
     if (rank->ranks.rank == 0) {
         rank->crew->result->evaluated = loss;
@@ -270,14 +272,14 @@ static yk_status train(struct rank *rank)
     const struct yk_batch *now = NULL;
     int64_t next_unit = 0;
     int64_t ended = 0;
-    YK_TRY(yk_batches_next(rank->batches, next_unit, INT64_MAX, &now));
+    YK_TRY(yk_batch_prefetcher_next(rank->batches, next_unit, INT64_MAX, &now));
     next_unit += now->units;
     for (int64_t s = 0; s < request->steps; s++) {
         const struct yk_batch *next = NULL;
         bool skipped = false;
-        YK_TRY(yk_batches_next(rank->batches, next_unit, INT64_MAX, &next));
+        YK_TRY(yk_batch_prefetcher_next(rank->batches, next_unit, INT64_MAX, &next));
         next_unit += next->units;
-        const struct yk_step step = {
+        const struct yk_step_options step = {
             .batch = now,
             .lr = request->rate,
             .updates = s,
@@ -293,7 +295,7 @@ static yk_status train(struct rank *rank)
                 YK_TRY(end_step(rank, ended++));
             }
             YK_TRY(evaluate(rank));
-        } else if (s + 1 - ended == yk_executor_depth(rank->executor)) {
+        } else if (s + 1 - ended == yk_executor_max_steps_in_flight(rank->executor)) {
             YK_TRY(end_step(rank, ended++));
         }
     }
@@ -307,9 +309,10 @@ static yk_status hand_in(struct rank *rank)
     const struct yk_plan *plan = rank->crew->request->program->plan;
     const struct yk_net *net = rank->crew->net;
     for (int32_t l = 0; l < net->layer_count; l++) {
-        const struct yk_store_layer *kept = &rank->store->layers[l];
+        const struct yk_parameter_store_layer *kept = &rank->store->layers[l];
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
-        const int32_t member = yk_facts_member(plan, plan->layers[l].group, rank->ranks.rank);
+        const int32_t member =
+            yk_program_facts_member_index(plan, plan->layers[l].group, rank->ranks.rank);
         for (int32_t i = 0; i < kept->span_count && net->layers[l].trained > 0; i++) {
             struct yk_partition_span span = kept->spans[i];
             if (kept->partition.kind == YK_PARTITION_WHOLE) {
@@ -336,7 +339,7 @@ static yk_status hand_in(struct rank *rank)
 static void note_memory(struct rank *rank)
 {
     rank->crew->memory[rank->ranks.rank].allocated =
-        (double)(yk_executor_bytes(rank->executor) + rank->store->bytes);
+        (double)(yk_executor_memory_bytes(rank->executor) + rank->store->bytes);
 }
 
 static yk_status run_rank(int32_t number, int32_t ranks, void *user)
@@ -387,7 +390,7 @@ static void note_idle(const struct yk_net *net, int32_t layer, bool *idle)
 static void add_spare(const struct crew *crew, struct yk_program_memory *memory)
 {
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
-        struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        struct yk_buffer_lifetime *lifetime = &memory->lifetimes[i];
         if (lifetime->samples > 0) {
             lifetime->bytes *=
                 (double)(lifetime->samples + spare_samples(crew)) / (double)lifetime->samples;
@@ -422,7 +425,7 @@ static yk_status set_up(struct crew *crew)
 {
     const struct yk_program *program = crew->request->program;
     struct rank_run_result *result = crew->result;
-    YK_TRY(yk_net_create(yk_model_sizes_whole_batch(program->sizes),
+    YK_TRY(yk_net_create(yk_model_cache_whole_batch(program->sizes),
                          &(struct yk_net_options){.seed = 3}, &crew->net));
     YK_TRY(make_sampler(crew->request, &crew->sampler));
     crew->first_of = calloc((size_t)crew->net->layer_count, sizeof *crew->first_of);
@@ -467,7 +470,7 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
                          struct yk_program **out)
 {
     const struct yk_plan *of = program->plan;
-    const bool slices = yk_model_sizes_whole_batch(program->sizes)->config->encoder_layers > 0;
+    const bool slices = yk_model_cache_whole_batch(program->sizes)->config->encoder_layers > 0;
     struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_create(arena, 1, 1, of->layer_count, &plan));
     plan->model_source = of->model_source;
@@ -475,7 +478,8 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
     plan->workload = of->workload;
     plan->ranks[0].limit_bytes = 1e15;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_member){.share = of->workload.batch, .part = 1};
+    plan->groups[0].members[0] =
+        (struct yk_plan_group_member){.share = of->workload.batch, .part = 1};
     plan->micro_batches = slices ? of->micro_batches : 1;
     plan->clip = of->clip;
     plan->prefetch = 1;

@@ -7,7 +7,7 @@
 static void make_plan(struct trainer *trainer, const struct trainer_request *request,
                       const struct yk_workload *workload)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(trainer->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(trainer->sizes);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(trainer->arena, 1, 1, model->layer_count, &plan), YK_OK);
     plan->model_source = "test";
@@ -15,13 +15,13 @@ static void make_plan(struct trainer *trainer, const struct trainer_request *req
     plan->workload = *workload;
     plan->ranks[0].limit_bytes = trainer->cluster->devices[0].memory_bytes;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_member){.share = request->batch, .part = 1};
+    plan->groups[0].members[0] = (struct yk_plan_group_member){.share = request->batch, .part = 1};
     for (int32_t l = 0; l < model->layer_count; l++) {
         const char *kind = model->layers[l].kind;
         plan->layers[l].recompute = request->recompute && strstr(kind, "-block") != NULL;
     }
     plan->micro_batches = request->micro_batches > 0 ? request->micro_batches : 1;
-    plan->pipeline = YK_1F1B;
+    plan->pipeline = YK_PIPELINE_1F1B;
     plan->clip = request->clip;
     plan->no_sync = true;
     plan->prefetch = 1;
@@ -36,7 +36,7 @@ static void make_engine(struct trainer *trainer, const struct trainer_request *r
     const struct yk_backend_options two_threads = {.threads =
                                                        request->threads > 0 ? request->threads : 2};
     const struct yk_backend *backend = request->backend ? request->backend : &yk_backend_cpu;
-    struct yk_engine *engine = &trainer->engine;
+    struct yk_device_context *engine = &trainer->engine;
     engine->backend = backend;
     assert_ok(backend->open(request->backend_options ? request->backend_options : &two_threads,
                             &engine->device));
@@ -74,18 +74,18 @@ struct trainer *trainer_open(const struct trainer_request *request)
     trainer->arena = arena;
     trainer->optimizer = request->optimizer;
     assert_int_equal(yk_cluster_parse("cpu:2", &trainer->cluster), YK_OK);
-    assert_int_equal(yk_model_sizes_create(request->config, &workload, &trainer->sizes), YK_OK);
+    assert_int_equal(yk_model_cache_create(request->config, &workload, &trainer->sizes), YK_OK);
     make_plan(trainer, request, &workload);
     assert_int_equal(
         yk_program_compile(trainer->plan, trainer->cluster, trainer->sizes, &trainer->program),
         YK_OK);
     assert_int_equal(
-        yk_net_create(yk_model_sizes_whole_batch(trainer->sizes), &request->options, &trainer->net),
+        yk_net_create(yk_model_cache_whole_batch(trainer->sizes), &request->options, &trainer->net),
         YK_OK);
     make_room(trainer);
     make_engine(trainer, request);
-    assert_int_equal(yk_store_create(trainer->net, &trainer->engine, request->optimizer.kind, NULL,
-                                     &trainer->store),
+    assert_int_equal(yk_parameter_store_create(trainer->net, &trainer->engine,
+                                               request->optimizer.kind, NULL, &trainer->store),
                      YK_OK);
     if (request->optimizer.kind != YK_OPTIMIZER_NONE) {
         assert_int_equal(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer,
@@ -98,20 +98,21 @@ struct trainer *trainer_open(const struct trainer_request *request)
 void trainer_close(struct trainer *trainer)
 {
     yk_executor_destroy(trainer->executor);
-    yk_store_destroy(trainer->store);
+    yk_parameter_store_destroy(trainer->store);
     trainer->engine.backend->lane_destroy(trainer->engine.lane);
     trainer->engine.backend->close(trainer->engine.device);
     yk_net_destroy(trainer->net);
     yk_program_destroy(trainer->program);
-    yk_model_sizes_destroy(trainer->sizes);
+    yk_model_cache_destroy(trainer->sizes);
     yk_cluster_destroy(trainer->cluster);
     yk_arena_destroy(trainer->arena);
 }
 
 /* The samples `first` to `first` + `samples` − 1 of a piece. */
-static struct yk_slice part_of(const struct yk_slice *whole, int64_t first, int64_t samples)
+static struct yk_sample_slice part_of(const struct yk_sample_slice *whole, int64_t first,
+                                      int64_t samples)
 {
-    struct yk_slice slice = *whole;
+    struct yk_sample_slice slice = *whole;
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
     slice.samples = samples;
     slice.first_sample += first;
@@ -122,8 +123,8 @@ static struct yk_slice part_of(const struct yk_slice *whole, int64_t first, int6
     return slice;
 }
 
-struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_slice *whole,
-                                      struct yk_step step)
+struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_sample_slice *whole,
+                                      struct yk_step_options step)
 {
     const int32_t M = trainer->plan->micro_batches;
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
@@ -133,7 +134,7 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_s
     int64_t done = 0;
     for (int32_t m = 0; m < M; m++) {
         int64_t first = 0;
-        const int64_t samples = yk_plan_samples(trainer->plan, 0, 0, m, &first);
+        const int64_t samples = yk_plan_member_samples(trainer->plan, 0, 0, m, &first);
         slices[m] = (struct yk_batch_slice){.own = part_of(whole, done, samples), .all = samples};
         done += samples;
     }
@@ -149,10 +150,10 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_s
 
 struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *tokens,
                                    const int32_t *targets, int64_t first_sample,
-                                   struct yk_step step)
+                                   struct yk_step_options step)
 {
     const struct yk_workload *workload = &trainer->plan->workload;
-    const struct yk_slice whole = {
+    const struct yk_sample_slice whole = {
         .samples = workload->batch,
         .sequence = workload->sequence,
         .first_sample = first_sample,
@@ -166,11 +167,11 @@ struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *token
 float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count)
 {
     int32_t layer = 0;
-    const struct yk_parameter *parameter = yk_net_find(trainer->net, name, &layer);
+    const struct yk_parameter *parameter = yk_net_find_parameter(trainer->net, name, &layer);
     assert_non_null(parameter);
     assert_true(parameter->trained);
     const enum yk_precision type = trainer->net->workload.precision;
-    const struct yk_engine *engine = &trainer->engine;
+    const struct yk_device_context *engine = &trainer->engine;
     const size_t bytes = (size_t)parameter->count * sizeof(float);
     float *numbers = yk_arena_allocate(trainer->arena, (size_t)parameter->count, sizeof *numbers);
     void *there = NULL;
@@ -184,7 +185,7 @@ float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *coun
                                             .from_type = type,
                                             .to_type = YK_PRECISION_FP32,
                                         });
-    assert_ok(yk_engine_copy(engine, numbers, there, bytes));
+    assert_ok(yk_device_context_copy(engine, numbers, there, bytes));
     engine->backend->free(engine->device, there);
     *count = parameter->count;
     return numbers;

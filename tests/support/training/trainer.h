@@ -9,7 +9,7 @@
 #include "cluster/cluster.h"
 #include "model/model.h"
 #include "nn/optimizer.h"
-#include "nn/store/store.h"
+#include "nn/store/parameter_store.h"
 #include "program/program.h"
 #include "train/executor/executor.h"
 
@@ -37,11 +37,11 @@ struct trainer_request {
 struct trainer {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_model_sizes *sizes;
+    struct yk_model_cache *sizes;
     struct yk_plan *plan;
     struct yk_program *program;
     struct yk_net *net;
-    struct yk_engine engine;
+    struct yk_device_context engine;
     struct yk_parameter_store *store;
     struct yk_executor *executor;
     struct yk_optimizer optimizer;
@@ -54,13 +54,13 @@ void trainer_close(struct trainer *trainer);
 
 /* One step on all samples of a batch, which are cut into micro-batches as planned; `step` gives all
  * but the batch. */
-struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_slice *whole,
-                                      struct yk_step step);
+struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_sample_slice *whole,
+                                      struct yk_step_options step);
 
 /* The same on tokens and targets (B, T), all of them there. */
 struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *tokens,
                                    const int32_t *targets, int64_t first_sample,
-                                   struct yk_step step);
+                                   struct yk_step_options step);
 
 /* The gradient of a parameter as it stands, (count) fp32. In the trainer's arena. */
 float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count);

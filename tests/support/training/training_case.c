@@ -149,7 +149,7 @@ static void read_json(struct training_case *c)
     struct yk_text text = {0};
     struct yk_json *json = NULL;
     training_case_path(c->name, ".json", &path);
-    assert_ok(yk_file_read(yk_text_chars(&path), &text));
+    assert_ok(yk_file_read_document(yk_text_chars(&path), &text));
     assert_ok(yk_json_parse(text.bytes, text.length, &json));
     read_options(c, yk_json_get(json, "settings"));
     read_spread(c, yk_json_get(json, "spread"));
@@ -257,12 +257,12 @@ static int32_t *of_step(const struct training_case *c, const char *kind, int64_t
     return (int32_t *)(uintptr_t)(tensor->whole + count * step);
 }
 
-struct yk_slice training_case_slice(const struct training_case *c, int64_t step)
+struct yk_sample_slice training_case_slice(const struct training_case *c, int64_t step)
 {
     const struct training_case_options *options = &c->options;
     const int64_t B = options->batch;
     const bool filled = training_case_find(c, "lengths", NULL) != NULL;
-    struct yk_slice slice = {
+    struct yk_sample_slice slice = {
         .samples = B,
         .sequence = options->sequence,
         .target_sequence = options->target_sequence,

@@ -85,7 +85,7 @@ void training_case_close(struct training_case *c);
 void training_case_path(const char *name, const char *suffix, struct yk_text *out);
 
 /* All samples of a step; its arrays are the case's. */
-struct yk_slice training_case_slice(const struct training_case *c, int64_t step);
+struct yk_sample_slice training_case_slice(const struct training_case *c, int64_t step);
 
 /* How many rows of logits and targets a step has: B·T, or B·S of an encoder–decoder. */
 int64_t training_case_rows(const struct training_case *c);

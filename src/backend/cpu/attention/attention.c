@@ -4,17 +4,17 @@
  * scaled by log2 e, because powers of two are cheaper than powers of e. One thread processes a tile
  * of queries of one head. It needs sizeof(struct scratch), 261 KiB, of stack.
  */
-#include "backend/cpu/attention/head.h"
+#include "backend/cpu/attention/attention_head.h"
 #include "backend/cpu/attention/tile.h"
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/math/numbers.h"
-#include "backend/cpu/math/vector.h"
+#include "backend/cpu/math/convert.h"
+#include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 
 #include <math.h>
 
 enum {
-    TILE = YK_CPU_TILE
+    TILE = YK_CPU_TILE_SIZE
 };
 
 /* The state of eight queries between two tiles of keys. */
@@ -24,9 +24,9 @@ struct softmax {
 };
 
 struct scratch {
-    float rows[YK_CPU_TILE_KEY_NUMBERS]; /* keys before transposition, then values (keys, size) */
-    float keys[YK_CPU_TILE_KEY_NUMBERS]; /* (keys / 8, size, 8) */
-    float out[YK_CPU_TILE_KEY_NUMBERS];  /* (queries, size), before the division by sums */
+    float rows[YK_CPU_TILE_KEY_ELEMENTS]; /* keys before transposition, then values (keys, size) */
+    float keys[YK_CPU_TILE_KEY_ELEMENTS]; /* (keys / 8, size, 8) */
+    float out[YK_CPU_TILE_KEY_ELEMENTS];  /* (queries, size), before the division by sums */
     float query_rows[TILE * YK_CPU_HEAD_SIZE_MAX];
     float queries[TILE * YK_CPU_HEAD_SIZE_MAX]; /* (size, 8) */
     float scores[YK_CPU_TILE_KEYS_MAX * TILE];  /* (keys, 8) */
@@ -34,11 +34,12 @@ struct scratch {
 };
 
 /* Sets the scores of invisible keys to −∞. */
-static void mask(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+static void mask(const struct yk_cpu_attention_head *head, int64_t t, int64_t first, int64_t keys,
                  float *scores)
 {
     for (int64_t r = 0; r < TILE; r++) {
-        for (int64_t s = yk_cpu_head_visible_keys(head, t + r, first, keys); s < keys; s++) {
+        for (int64_t s = yk_cpu_attention_head_visible_keys(head, t + r, first, keys); s < keys;
+             s++) {
             scores[s * TILE + r] = -INFINITY;
         }
     }
@@ -46,26 +47,26 @@ static void mask(const struct yk_cpu_head *head, int64_t t, int64_t first, int64
 
 /* Eight queries as two registers. */
 struct eight {
-    yk_cpu_vector low;
-    yk_cpu_vector high;
+    yk_cpu_simd_vector low;
+    yk_cpu_simd_vector high;
 };
 
 static inline struct eight load_eight(const float *from)
 {
-    return (struct eight){yk_cpu_vector_load(from), yk_cpu_vector_load(from + YK_CPU_VECTOR_WIDTH)};
+    return (struct eight){yk_cpu_simd_load(from), yk_cpu_simd_load(from + YK_CPU_SIMD_WIDTH)};
 }
 
 static inline void store_eight(float *to, struct eight value)
 {
-    yk_cpu_vector_store(to, value.low);
-    yk_cpu_vector_store(to + YK_CPU_VECTOR_WIDTH, value.high);
+    yk_cpu_simd_store(to, value.low);
+    yk_cpu_simd_store(to + YK_CPU_SIMD_WIDTH, value.high);
 }
 
 /* The highest score, or 0 if it is −∞ because no key was visible yet. */
-static inline yk_cpu_vector base_of(yk_cpu_vector highest)
+static inline yk_cpu_simd_vector base_of(yk_cpu_simd_vector highest)
 {
-    return (yk_cpu_vector)((yk_cpu_vector_bits)highest &
-                           (yk_cpu_vector_bits)(highest != -INFINITY));
+    return (yk_cpu_simd_vector)((yk_cpu_simd_mask)highest &
+                                (yk_cpu_simd_mask)(highest != -INFINITY));
 }
 
 /* Replaces the scores (keys, 8) by powers of two. `change` receives the factor for the output so
@@ -77,21 +78,21 @@ static __attribute__((noinline)) void exponentiate(struct softmax *softmax, int6
     const struct eight before = highest;
     for (int64_t s = 0; s < keys; s++) {
         const struct eight score = load_eight(scores + s * TILE);
-        highest.low = yk_cpu_vector_max(highest.low, score.low);
-        highest.high = yk_cpu_vector_max(highest.high, score.high);
+        highest.low = yk_cpu_simd_max(highest.low, score.low);
+        highest.high = yk_cpu_simd_max(highest.high, score.high);
     }
     const struct eight base = {base_of(highest.low), base_of(highest.high)};
-    struct eight sum = {yk_cpu_vector_broadcast(0), yk_cpu_vector_broadcast(0)};
+    struct eight sum = {yk_cpu_simd_broadcast(0), yk_cpu_simd_broadcast(0)};
     for (int64_t s = 0; s < keys; s++) {
         const struct eight score = load_eight(scores + s * TILE);
-        const struct eight power = {yk_cpu_vector_exp2(score.low - base.low),
-                                    yk_cpu_vector_exp2(score.high - base.high)};
+        const struct eight power = {yk_cpu_simd_exp2(score.low - base.low),
+                                    yk_cpu_simd_exp2(score.high - base.high)};
         store_eight(scores + s * TILE, power);
         sum.low += power.low;
         sum.high += power.high;
     }
-    const struct eight worth = {yk_cpu_vector_exp2(before.low - base.low),
-                                yk_cpu_vector_exp2(before.high - base.high)};
+    const struct eight worth = {yk_cpu_simd_exp2(before.low - base.low),
+                                yk_cpu_simd_exp2(before.high - base.high)};
     const struct eight total = load_eight(softmax->sum);
     store_eight(change, worth);
     store_eight(softmax->highest, highest);
@@ -99,12 +100,12 @@ static __attribute__((noinline)) void exponentiate(struct softmax *softmax, int6
                                              total.high * worth.high + sum.high});
 }
 
-static void apply_dropout(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
-                          float *scores)
+static void apply_dropout(const struct yk_cpu_attention_head *head, int64_t t, int64_t first,
+                          int64_t keys, float *scores)
 {
     float buffer[YK_CPU_TILE_KEYS_MAX + 8];
     for (int64_t r = 0; r < TILE; r++) {
-        const float *keep = yk_cpu_head_dropout_factors(head, t + r, first, keys, buffer);
+        const float *keep = yk_cpu_attention_head_dropout_factors(head, t + r, first, keys, buffer);
         for (int64_t s = 0; s < keys; s++) {
             scores[s * TILE + r] *= keep[s];
         }
@@ -112,21 +113,23 @@ static void apply_dropout(const struct yk_cpu_head *head, int64_t t, int64_t fir
 }
 
 /* Adds the tile of keys in scratch memory to the output (8, size) of eight queries from t on. */
-static void run_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
-                     struct scratch *scratch, struct softmax *softmax, float *out)
+static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_t first,
+                     int64_t keys, struct scratch *scratch, struct softmax *softmax, float *out)
 {
     const int64_t size = head->size;
-    const int64_t last = yk_cpu_head_last_query(head, t + TILE);
-    const int64_t visible = yk_cpu_tile_round_up(yk_cpu_head_visible_keys(head, last, first, keys));
-    const struct yk_cpu_head_rows rows = {head->op->q, head->op->q_stride, head->op->queries,
-                                          head->head, head->op->scale * YK_CPU_LOG2_E};
+    const int64_t last = yk_cpu_attention_head_last_query(head, t + TILE);
+    const int64_t visible =
+        yk_cpu_tile_round_up(yk_cpu_attention_head_visible_keys(head, last, first, keys));
+    const struct yk_cpu_attention_head_rows rows = {head->op->q, head->op->q_stride,
+                                                    head->op->queries, head->head,
+                                                    head->op->scale * YK_CPU_LOG2_E};
     float change[TILE];
     if (visible == 0 && first > 0) {
         return;
     }
-    yk_cpu_head_load_rows(head, &rows, t, TILE, scratch->query_rows);
-    yk_cpu_head_transpose_rows(scratch->query_rows, TILE, size, scratch->queries);
-    yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
+    yk_cpu_attention_head_load_rows(head, &rows, t, TILE, scratch->query_rows);
+    yk_cpu_attention_head_transpose_rows(scratch->query_rows, TILE, size, scratch->queries);
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_product){
         .a = scratch->keys,
         .a_stride = TILE,
         .a_step = size * TILE,
@@ -148,7 +151,7 @@ static void run_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, i
             out[r * size + c] *= change[r];
         }
     }
-    yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_product){
         .a = scratch->scores,
         .a_stride = TILE,
         .b = scratch->rows,
@@ -163,8 +166,8 @@ static void run_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, i
     });
 }
 
-static void store_out(const struct yk_cpu_head *head, int64_t t, const struct softmax *softmax,
-                      float *out)
+static void store_out(const struct yk_cpu_attention_head *head, int64_t t,
+                      const struct softmax *softmax, float *out)
 {
     const struct yk_attention_op *op = head->op;
     for (int64_t r = 0; r < TILE && t + r < op->queries; r++) {
@@ -174,9 +177,9 @@ static void store_out(const struct yk_cpu_head *head, int64_t t, const struct so
         for (int64_t c = 0; c < op->head_size; c++) {
             row[c] *= share;
         }
-        yk_cpu_numbers_store(op->type, row, op->head_size, op->out,
-                             (head->sample * op->queries + t + r) * op->out_stride +
-                                 head->head * op->head_size);
+        yk_cpu_convert_from_fp32(op->type, row, op->head_size, op->out,
+                                 (head->sample * op->queries + t + r) * op->out_stride +
+                                     head->head * op->head_size);
         if (op->sums) {
             op->sums[(head->sample * op->heads + head->head) * op->queries + t + r] =
                 (softmax->highest[r] + log2f(sum)) / YK_CPU_LOG2_E;
@@ -184,16 +187,19 @@ static void store_out(const struct yk_cpu_head *head, int64_t t, const struct so
     }
 }
 
-static void run_queries(const struct yk_cpu_head *head, int64_t first_query, int64_t queries)
+static void run_queries(const struct yk_cpu_attention_head *head, int64_t first_query,
+                        int64_t queries)
 {
     struct scratch scratch;
     const struct yk_attention_op *op = head->op;
     const int64_t size = head->size;
-    const int64_t tile = yk_cpu_head_tile_rows(size);
-    const struct yk_cpu_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head, 1.0F};
-    const struct yk_cpu_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head, 1.0F};
-    const int64_t last = yk_cpu_head_last_query(head, first_query + queries);
-    const int64_t end = yk_cpu_head_visible_keys(head, last, 0, op->keys);
+    const int64_t tile = yk_cpu_attention_head_tile_rows(size);
+    const struct yk_cpu_attention_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head,
+                                                 1.0F};
+    const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head,
+                                                 1.0F};
+    const int64_t last = yk_cpu_attention_head_last_query(head, first_query + queries);
+    const int64_t end = yk_cpu_attention_head_visible_keys(head, last, 0, op->keys);
     for (int64_t g = 0; g < queries / TILE; g++) {
         for (int r = 0; r < TILE; r++) {
             scratch.softmax[g].highest[r] = -INFINITY;
@@ -201,9 +207,9 @@ static void run_queries(const struct yk_cpu_head *head, int64_t first_query, int
         }
     }
     for (int64_t first = 0; first == 0 || first < end; first += tile) {
-        yk_cpu_head_load_rows(head, &k, first, tile, scratch.rows);
-        yk_cpu_head_transpose_rows(scratch.rows, tile, size, scratch.keys);
-        yk_cpu_head_load_rows(head, &v, first, tile, scratch.rows);
+        yk_cpu_attention_head_load_rows(head, &k, first, tile, scratch.rows);
+        yk_cpu_attention_head_transpose_rows(scratch.rows, tile, size, scratch.keys);
+        yk_cpu_attention_head_load_rows(head, &v, first, tile, scratch.rows);
         for (int64_t g = 0; g < queries / TILE; g++) {
             run_tile(head, first_query + g * TILE, first, tile, &scratch, &scratch.softmax[g],
                      scratch.out + g * TILE * size);
@@ -217,16 +223,17 @@ static void run_queries(const struct yk_cpu_head *head, int64_t first_query, int
 void yk_cpu_attention(int threads, const void *op)
 {
     const struct yk_attention_op *attention = op;
-    const int64_t tile = yk_cpu_head_tile_rows(yk_cpu_tile_round_up(attention->head_size));
+    const int64_t tile =
+        yk_cpu_attention_head_tile_rows(yk_cpu_tile_round_up(attention->head_size));
     const int64_t tiles = (attention->queries + tile - 1) / tile;
-    threads =
-        yk_cpu_parallel_threads(threads, attention->batch * attention->heads * attention->queries *
-                                             attention->keys * attention->head_size);
+    threads = yk_cpu_parallel_thread_count(threads, attention->batch * attention->heads *
+                                                        attention->queries * attention->keys *
+                                                        attention->head_size);
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < attention->batch * attention->heads * tiles; i++) {
-        const struct yk_cpu_head head =
-            yk_cpu_head_make(attention, i / tiles / attention->heads, i / tiles % attention->heads);
+        const struct yk_cpu_attention_head head = yk_cpu_attention_head_make(
+            attention, i / tiles / attention->heads, i / tiles % attention->heads);
         const int64_t first = i % tiles * tile;
         const int64_t rest = yk_cpu_tile_round_up(attention->queries - first);
         run_queries(&head, first, rest < tile ? rest : tile);

@@ -8,11 +8,11 @@
  * tiles of queries. (16-bit types need two passes, because partial sums must not be rounded.) The
  * choice depends only on shape and type. A thread needs 676 KiB of stack for scratch memory.
  */
-#include "backend/cpu/attention/head.h"
+#include "backend/cpu/attention/attention_head.h"
 #include "backend/cpu/attention/tile.h"
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/math/numbers.h"
-#include "backend/cpu/math/vector.h"
+#include "backend/cpu/math/convert.h"
+#include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 
 #include <string.h>
@@ -31,24 +31,24 @@ enum {
 };
 
 struct scratch {
-    float key_rows[YK_CPU_TILE_KEY_NUMBERS];   /* (keys, size) */
-    float value_rows[YK_CPU_TILE_KEY_NUMBERS]; /* (keys, size), before transposition */
-    float keys[YK_CPU_TILE_KEY_NUMBERS];       /* (keys / 8, size, 8) */
-    float values[YK_CPU_TILE_KEY_NUMBERS];     /* (keys / 8, size, 8) */
-    float d_keys[YK_CPU_TILE_KEY_NUMBERS];     /* (keys, size), times log2 e */
-    float d_values[YK_CPU_TILE_KEY_NUMBERS];
-    float d_queries[YK_CPU_TILE_KEY_NUMBERS]; /* (queries, size), used by run_query_tile() */
-    float query_rows[GROUP_NUMBERS];          /* (queries, size), times scale · log2 e */
+    float key_rows[YK_CPU_TILE_KEY_ELEMENTS];   /* (keys, size) */
+    float value_rows[YK_CPU_TILE_KEY_ELEMENTS]; /* (keys, size), before transposition */
+    float keys[YK_CPU_TILE_KEY_ELEMENTS];       /* (keys / 8, size, 8) */
+    float values[YK_CPU_TILE_KEY_ELEMENTS];     /* (keys / 8, size, 8) */
+    float d_keys[YK_CPU_TILE_KEY_ELEMENTS];     /* (keys, size), times log2 e */
+    float d_values[YK_CPU_TILE_KEY_ELEMENTS];
+    float d_queries[YK_CPU_TILE_KEY_ELEMENTS]; /* (queries, size), used by run_query_tile() */
+    float query_rows[GROUP_NUMBERS];           /* (queries, size), times scale · log2 e */
     float d_out_rows[GROUP_NUMBERS];
     float out_rows[GROUP_NUMBERS];
     float queries[GROUP_NUMBERS]; /* (queries / 8, size, 8) */
     float d_out[GROUP_NUMBERS];
-    float d_group[YK_CPU_TILE * YK_CPU_HEAD_SIZE_MAX];        /* dQ of eight queries (8, size) */
+    float d_group[YK_CPU_TILE_SIZE * YK_CPU_HEAD_SIZE_MAX];   /* dQ of eight queries (8, size) */
     float powers[GROUP_QUERIES_MAX * YK_CPU_TILE_KEYS_MAX];   /* P (queries, keys) */
     float d_scores[GROUP_QUERIES_MAX * YK_CPU_TILE_KEYS_MAX]; /* dP, then dS */
-    float d_scores_transposed[YK_CPU_TILE * YK_CPU_TILE_KEYS_MAX]; /* (keys, 8) */
-    float bases[GROUP_QUERIES_MAX];                                /* sums · log2 e */
-    float products[GROUP_QUERIES_MAX];                             /* D */
+    float d_scores_transposed[YK_CPU_TILE_SIZE * YK_CPU_TILE_KEYS_MAX]; /* (keys, 8) */
+    float bases[GROUP_QUERIES_MAX];                                     /* sums · log2 e */
+    float products[GROUP_QUERIES_MAX];                                  /* D */
 };
 
 struct key_tile {
@@ -57,7 +57,7 @@ struct key_tile {
 };
 
 enum {
-    TILE = YK_CPU_TILE
+    TILE = YK_CPU_TILE_SIZE
 };
 
 struct group {
@@ -72,47 +72,53 @@ static int64_t group_size(int64_t size)
 }
 
 /* Number of keys of the tile that are visible to any of eight queries, rounded up to 8. */
-static int64_t visible_to_eight(const struct yk_cpu_head *head, int64_t t,
+static int64_t visible_to_eight(const struct yk_cpu_attention_head *head, int64_t t,
                                 const struct key_tile *tile)
 {
-    const int64_t last = yk_cpu_head_last_query(head, t + TILE);
+    const int64_t last = yk_cpu_attention_head_last_query(head, t + TILE);
     return last < t ? 0
                     : yk_cpu_tile_round_up(
-                          yk_cpu_head_visible_keys(head, last, tile->first, tile->keys));
+                          yk_cpu_attention_head_visible_keys(head, last, tile->first, tile->keys));
 }
 
-static void load_keys(const struct yk_cpu_head *head, const struct key_tile *tile,
+static void load_keys(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
                       struct scratch *scratch)
 {
     const struct yk_attention_op *op = head->op;
-    const struct yk_cpu_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head, 1.0F};
-    const struct yk_cpu_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head, 1.0F};
-    yk_cpu_head_load_rows(head, &k, tile->first, tile->keys, scratch->key_rows);
-    yk_cpu_head_transpose_rows(scratch->key_rows, tile->keys, head->size, scratch->keys);
-    yk_cpu_head_load_rows(head, &v, tile->first, tile->keys, scratch->value_rows);
-    yk_cpu_head_transpose_rows(scratch->value_rows, tile->keys, head->size, scratch->values);
+    const struct yk_cpu_attention_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head,
+                                                 1.0F};
+    const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head,
+                                                 1.0F};
+    yk_cpu_attention_head_load_rows(head, &k, tile->first, tile->keys, scratch->key_rows);
+    yk_cpu_attention_head_transpose_rows(scratch->key_rows, tile->keys, head->size, scratch->keys);
+    yk_cpu_attention_head_load_rows(head, &v, tile->first, tile->keys, scratch->value_rows);
+    yk_cpu_attention_head_transpose_rows(scratch->value_rows, tile->keys, head->size,
+                                         scratch->values);
 }
 
-static void load_queries(const struct yk_cpu_head *head, const void *d_out,
+static void load_queries(const struct yk_cpu_attention_head *head, const void *d_out,
                          const struct group *group, struct scratch *scratch)
 {
     const struct yk_attention_op *op = head->op;
     const int64_t size = head->size;
-    const struct yk_cpu_head_rows q = {op->q, op->q_stride, op->queries, head->head,
-                                       op->scale * YK_CPU_LOG2_E};
-    const struct yk_cpu_head_rows d = {d_out, op->out_stride, op->queries, head->head, 1.0F};
-    const struct yk_cpu_head_rows o = {op->out, op->out_stride, op->queries, head->head, 1.0F};
+    const struct yk_cpu_attention_head_rows q = {op->q, op->q_stride, op->queries, head->head,
+                                                 op->scale * YK_CPU_LOG2_E};
+    const struct yk_cpu_attention_head_rows d = {d_out, op->out_stride, op->queries, head->head,
+                                                 1.0F};
+    const struct yk_cpu_attention_head_rows o = {op->out, op->out_stride, op->queries, head->head,
+                                                 1.0F};
     const float *sums = op->sums + (head->sample * op->heads + head->head) * op->queries;
-    yk_cpu_head_load_rows(head, &q, group->first, group->queries, scratch->query_rows);
-    yk_cpu_head_transpose_rows(scratch->query_rows, group->queries, size, scratch->queries);
-    yk_cpu_head_load_rows(head, &d, group->first, group->queries, scratch->d_out_rows);
-    yk_cpu_head_transpose_rows(scratch->d_out_rows, group->queries, size, scratch->d_out);
-    yk_cpu_head_load_rows(head, &o, group->first, group->queries, scratch->out_rows);
+    yk_cpu_attention_head_load_rows(head, &q, group->first, group->queries, scratch->query_rows);
+    yk_cpu_attention_head_transpose_rows(scratch->query_rows, group->queries, size,
+                                         scratch->queries);
+    yk_cpu_attention_head_load_rows(head, &d, group->first, group->queries, scratch->d_out_rows);
+    yk_cpu_attention_head_transpose_rows(scratch->d_out_rows, group->queries, size, scratch->d_out);
+    yk_cpu_attention_head_load_rows(head, &o, group->first, group->queries, scratch->out_rows);
     for (int64_t r = 0; r < group->queries; r++) {
-        yk_cpu_vector product = yk_cpu_vector_broadcast(0);
-        for (int64_t c = 0; c < size; c += YK_CPU_VECTOR_WIDTH) {
-            product += yk_cpu_vector_load(scratch->d_out_rows + r * size + c) *
-                       yk_cpu_vector_load(scratch->out_rows + r * size + c);
+        yk_cpu_simd_vector product = yk_cpu_simd_broadcast(0);
+        for (int64_t c = 0; c < size; c += YK_CPU_SIMD_WIDTH) {
+            product += yk_cpu_simd_load(scratch->d_out_rows + r * size + c) *
+                       yk_cpu_simd_load(scratch->out_rows + r * size + c);
         }
         scratch->products[r] = (product[0] + product[1]) + (product[2] + product[3]);
         scratch->bases[r] =
@@ -124,10 +130,10 @@ static void load_queries(const struct yk_cpu_head *head, const void *d_out,
 static __attribute__((noinline)) void differentiate(float base, float product, int64_t visible,
                                                     int64_t keys, float *powers, float *d_scores)
 {
-    for (int64_t s = 0; s < visible; s += YK_CPU_VECTOR_WIDTH) {
-        const yk_cpu_vector power = yk_cpu_vector_exp2(yk_cpu_vector_load(powers + s) - base);
-        yk_cpu_vector_store(powers + s, power);
-        yk_cpu_vector_store(d_scores + s, power * (yk_cpu_vector_load(d_scores + s) - product));
+    for (int64_t s = 0; s < visible; s += YK_CPU_SIMD_WIDTH) {
+        const yk_cpu_simd_vector power = yk_cpu_simd_exp2(yk_cpu_simd_load(powers + s) - base);
+        yk_cpu_simd_store(powers + s, power);
+        yk_cpu_simd_store(d_scores + s, power * (yk_cpu_simd_load(d_scores + s) - product));
     }
     for (int64_t s = visible; s < keys; s++) {
         powers[s] = 0;
@@ -139,10 +145,10 @@ static __attribute__((noinline)) void differentiate(float base, float product, i
 static float find_product(float base, int64_t visible, const float *scores, const float *d_powers)
 {
     float product = 0;
-    for (int64_t s = 0; s < visible; s += YK_CPU_VECTOR_WIDTH) {
-        const yk_cpu_vector power = yk_cpu_vector_exp2(yk_cpu_vector_load(scores + s) - base);
-        const yk_cpu_vector part = power * yk_cpu_vector_load(d_powers + s);
-        for (int64_t i = 0; i < YK_CPU_VECTOR_WIDTH && s + i < visible; i++) {
+    for (int64_t s = 0; s < visible; s += YK_CPU_SIMD_WIDTH) {
+        const yk_cpu_simd_vector power = yk_cpu_simd_exp2(yk_cpu_simd_load(scores + s) - base);
+        const yk_cpu_simd_vector part = power * yk_cpu_simd_load(d_powers + s);
+        for (int64_t i = 0; i < YK_CPU_SIMD_WIDTH && s + i < visible; i++) {
             product += part[i];
         }
     }
@@ -157,19 +163,19 @@ static void multiply_row(float *row, const float *factors, int64_t count)
 }
 
 /* P and dS of query `at` of the group. `visible` is visible_to_eight() of its eight queries. */
-static void differentiate_row(const struct yk_cpu_head *head, const struct key_tile *tile,
+static void differentiate_row(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
                               const struct group *group, int64_t at, int64_t visible,
                               struct scratch *scratch)
 {
     float buffer[YK_CPU_TILE_KEYS_MAX + 8];
     const float *keep = NULL;
     const int64_t t = group->first + at;
-    const int64_t mine = yk_cpu_head_visible_keys(head, t, tile->first, visible);
+    const int64_t mine = yk_cpu_attention_head_visible_keys(head, t, tile->first, visible);
     float *row = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
     float *d_row = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
     float product = scratch->products[at];
     if (head->op->dropout.rate > 0) {
-        keep = yk_cpu_head_dropout_factors(head, t, tile->first, visible, buffer);
+        keep = yk_cpu_attention_head_dropout_factors(head, t, tile->first, visible, buffer);
         multiply_row(d_row, keep, mine);
     }
     /* A 16-bit output was rounded. If all keys are in the tile, D is computed more exactly. */
@@ -184,14 +190,14 @@ static void differentiate_row(const struct yk_cpu_head *head, const struct key_t
 }
 
 /* P and dS of eight queries of the group, from query `at` on, with the keys of the tile. */
-static void score_eight(const struct yk_cpu_head *head, const struct key_tile *tile,
+static void score_eight(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
                         const struct group *group, int64_t at, int64_t visible,
                         struct scratch *scratch)
 {
     const int64_t size = head->size;
     float *powers = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
     float *d_scores = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
-    struct yk_cpu_tiles product = {
+    struct yk_cpu_tile_product product = {
         .a = scratch->queries + at * size,
         .a_stride = TILE,
         .b = scratch->keys,
@@ -203,18 +209,18 @@ static void score_eight(const struct yk_cpu_head *head, const struct key_tile *t
         .depth = size,
         .count = visible / TILE,
     };
-    yk_cpu_tiles_multiply(&product);
+    yk_cpu_tile_multiply(&product);
     product.a = scratch->d_out + at * size;
     product.b = scratch->values;
     product.c = d_scores;
-    yk_cpu_tiles_multiply(&product);
+    yk_cpu_tile_multiply(&product);
     for (int64_t r = 0; r < TILE; r++) {
         differentiate_row(head, tile, group, at + r, visible, scratch);
     }
 }
 
 /* Adds the part of the tile to dQ of eight queries: `to` has `rows` rows, `stride` apart. */
-static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t visible,
+static void find_d_queries(const struct yk_cpu_attention_head *head, int64_t at, int64_t visible,
                            struct scratch *scratch, int64_t rows, float *to, int64_t stride)
 {
     const int64_t size = head->size;
@@ -222,7 +228,7 @@ static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t v
         yk_cpu_tile_transpose(scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX + s,
                               YK_CPU_TILE_KEYS_MAX, scratch->d_scores_transposed + s * TILE, TILE);
     }
-    yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_product){
         .a = scratch->d_scores_transposed,
         .a_stride = TILE,
         .b = scratch->key_rows,
@@ -243,7 +249,7 @@ static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t v
 
 /* Adds the part of the group to dK and dV. If a query of the group sees a key, all later ones do.
  */
-static void find_d_keys(const struct yk_cpu_head *head, const struct key_tile *tile,
+static void find_d_keys(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
                         const struct group *group, struct scratch *scratch)
 {
     const int64_t size = head->size;
@@ -255,7 +261,7 @@ static void find_d_keys(const struct yk_cpu_head *head, const struct key_tile *t
         if (from == group->queries) {
             return;
         }
-        struct yk_cpu_tiles product = {
+        struct yk_cpu_tile_product product = {
             .a = scratch->powers + from * YK_CPU_TILE_KEYS_MAX + s,
             .a_stride = YK_CPU_TILE_KEYS_MAX,
             .b = scratch->d_out_rows + from * size,
@@ -268,11 +274,11 @@ static void find_d_keys(const struct yk_cpu_head *head, const struct key_tile *t
             .count = size / TILE,
             .add = true,
         };
-        yk_cpu_tiles_multiply(&product);
+        yk_cpu_tile_multiply(&product);
         product.a = scratch->d_scores + from * YK_CPU_TILE_KEYS_MAX + s;
         product.b = scratch->query_rows + from * size;
         product.c = scratch->d_keys + s * size;
-        yk_cpu_tiles_multiply(&product);
+        yk_cpu_tile_multiply(&product);
     }
 }
 
@@ -281,7 +287,7 @@ static void find_d_keys(const struct yk_cpu_head *head, const struct key_tile *t
  * `first` is a multiple of 8. `find` says which gradients to add to: d_keys and d_values in scratch
  * memory, d_queries, or both. The first row of d_queries belongs to query `first`.
  */
-static void pass_tile(const struct yk_cpu_head *head, const void *d_out,
+static void pass_tile(const struct yk_cpu_attention_head *head, const void *d_out,
                       const struct key_tile *tile, int64_t first, int64_t end, int find,
                       struct scratch *scratch, float *d_queries, int64_t d_stride)
 {
@@ -316,8 +322,8 @@ enum {
 };
 
 /* Writes rows of dK or dV, multiplied by `scale`. */
-static void store_rows(const struct yk_cpu_head *head, const struct key_tile *tile, float scale,
-                       float *rows, void *to, int64_t stride)
+static void store_rows(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
+                       float scale, float *rows, void *to, int64_t stride)
 {
     const struct yk_attention_op *op = head->op;
     for (int64_t s = 0; s < tile->keys && tile->first + s < op->keys; s++) {
@@ -325,9 +331,9 @@ static void store_rows(const struct yk_cpu_head *head, const struct key_tile *ti
         for (int64_t c = 0; c < op->head_size; c++) {
             row[c] *= scale;
         }
-        yk_cpu_numbers_store(op->type, row, op->head_size, to,
-                             (head->sample * op->keys + tile->first + s) * stride +
-                                 head->kv_head * op->head_size);
+        yk_cpu_convert_from_fp32(op->type, row, op->head_size, to,
+                                 (head->sample * op->keys + tile->first + s) * stride +
+                                     head->kv_head * op->head_size);
     }
 }
 
@@ -337,14 +343,15 @@ static void run_key_tile(const struct yk_attention_backward_op *op, int64_t samp
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t heads = forward->heads / forward->kv_heads;
-    struct yk_cpu_head head = yk_cpu_head_make(forward, sample, kv_head * heads);
+    struct yk_cpu_attention_head head =
+        yk_cpu_attention_head_make(forward, sample, kv_head * heads);
     const size_t bytes = (size_t)(tile->keys * head.size) * sizeof(float);
     memset(scratch->d_keys, 0, bytes);
     memset(scratch->d_values, 0, bytes);
     if (tile->first < head.length) {
         load_keys(&head, tile, scratch);
         for (int64_t h = 0; h < heads; h++) {
-            head = yk_cpu_head_make(forward, sample, kv_head * heads + h);
+            head = yk_cpu_attention_head_make(forward, sample, kv_head * heads + h);
             float *d_queries = (float *)op->dq + sample * forward->queries * op->dq_stride +
                                head.head * forward->head_size;
             pass_tile(&head, op->d_out, tile, 0, forward->queries, find, scratch,
@@ -358,12 +365,12 @@ static void run_key_tile(const struct yk_attention_backward_op *op, int64_t samp
 
 /* dQ of queries `first` to `end` − 1 of one head. */
 static void run_query_tile(const struct yk_attention_backward_op *op,
-                           const struct yk_cpu_head *head, int64_t first, int64_t end,
+                           const struct yk_cpu_attention_head *head, int64_t first, int64_t end,
                            struct scratch *scratch)
 {
     const struct yk_attention_op *forward = &op->forward;
-    const int64_t keys = yk_cpu_head_tile_rows(head->size);
-    const int64_t visible = yk_cpu_head_visible_keys(head, end - 1, 0, forward->keys);
+    const int64_t keys = yk_cpu_attention_head_tile_rows(head->size);
+    const int64_t visible = yk_cpu_attention_head_visible_keys(head, end - 1, 0, forward->keys);
     memset(scratch->d_queries, 0, (size_t)((end - first) * head->size) * sizeof(float));
     for (int64_t s = 0; s < visible; s += keys) {
         const struct key_tile tile = {s, keys};
@@ -372,10 +379,10 @@ static void run_query_tile(const struct yk_attention_backward_op *op,
                   scratch->d_queries, head->size);
     }
     for (int64_t t = first; t < end; t++) {
-        yk_cpu_numbers_store(forward->type, scratch->d_queries + (t - first) * head->size,
-                             forward->head_size, op->dq,
-                             (head->sample * forward->queries + t) * op->dq_stride +
-                                 head->head * forward->head_size);
+        yk_cpu_convert_from_fp32(forward->type, scratch->d_queries + (t - first) * head->size,
+                                 forward->head_size, op->dq,
+                                 (head->sample * forward->queries + t) * op->dq_stride +
+                                     head->head * forward->head_size);
     }
 }
 
@@ -411,8 +418,8 @@ static void run_queries(const struct yk_attention_backward_op *op, int64_t chunk
     struct scratch scratch;
     const struct yk_attention_op *forward = &op->forward;
     const int64_t tiles = (forward->queries + tile_queries - 1) / tile_queries;
-    const struct yk_cpu_head head =
-        yk_cpu_head_make(forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
+    const struct yk_cpu_attention_head head = yk_cpu_attention_head_make(
+        forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
     const int64_t first = chunk % tiles * tile_queries;
     const int64_t end = first + tile_queries;
     run_query_tile(op, &head, first, end < forward->queries ? end : forward->queries, &scratch);
@@ -422,12 +429,13 @@ void yk_cpu_attention_backward(int threads, const void *op)
 {
     const struct yk_attention_backward_op *back = op;
     const struct yk_attention_op *forward = &back->forward;
-    const int64_t tile = yk_cpu_head_tile_rows(yk_cpu_tile_round_up(forward->head_size));
+    const int64_t tile = yk_cpu_attention_head_tile_rows(yk_cpu_tile_round_up(forward->head_size));
     const int64_t kv_heads = forward->batch * forward->kv_heads;
     const int64_t key_tiles = (forward->keys + tile - 1) / tile;
     const int64_t query_tiles = (forward->queries + tile - 1) / tile;
-    threads = yk_cpu_parallel_threads(threads, forward->batch * forward->heads * forward->queries *
-                                                   forward->keys * forward->head_size);
+    threads =
+        yk_cpu_parallel_thread_count(threads, forward->batch * forward->heads * forward->queries *
+                                                  forward->keys * forward->head_size);
     (void)threads;
     if (yk_precision_bytes(forward->type) == (int64_t)sizeof(float) &&
         (kv_heads >= FEW_HEADS || key_tiles == 1)) {

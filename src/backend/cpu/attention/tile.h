@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 enum {
-    YK_CPU_TILE = 8
+    YK_CPU_TILE_SIZE = 8
 };
 
 /*
  * `count` products of tiles: c[i][j] (8, 8) = Σ a[l][i] · b[l][j] over l from 0 to depth − 1. Tile
  * t starts at a + t · a_step, b + t · b_step and c + t · c_step. Strides and steps are in elements.
  */
-struct yk_cpu_tiles {
+struct yk_cpu_tile_product {
     const float *a;
     const float *b;
     float *c;
@@ -33,15 +33,15 @@ struct yk_cpu_tiles {
     bool add;      /* add to c instead of overwriting it */
 };
 
-void yk_cpu_tiles_multiply(const struct yk_cpu_tiles *tiles);
+void yk_cpu_tile_multiply(const struct yk_cpu_tile_product *tiles);
 
 /* to[j][i] = from[i][j], both (8, 8). */
 void yk_cpu_tile_transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride);
 
-/* Rounds up to a multiple of YK_CPU_TILE. */
+/* Rounds up to a multiple of YK_CPU_TILE_SIZE. */
 static inline int64_t yk_cpu_tile_round_up(int64_t count)
 {
-    return (count + YK_CPU_TILE - 1) / YK_CPU_TILE * YK_CPU_TILE;
+    return (count + YK_CPU_TILE_SIZE - 1) / YK_CPU_TILE_SIZE * YK_CPU_TILE_SIZE;
 }
 
 #endif

@@ -1,8 +1,8 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/reduce.h"
-#include "backend/cpu/math/vector.h"
+#include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -26,7 +26,7 @@ struct row {
 
 static bool keeps_powers(const struct yk_cross_entropy_op *op)
 {
-    return op->factor != 0.0F && !yk_cpu_fp32_is_converted(op->type);
+    return op->factor != 0.0F && !yk_cpu_fp32_needs_conversion(op->type);
 }
 
 /* exp(x) for x ≤ 0. Results below 2^-126 are 0. */
@@ -34,8 +34,8 @@ static inline float power(float x)
 {
     int32_t n;
     const float bounded = x < -104.0F ? -104.0F : x;
-    const float less_one = yk_cpu_exp_remainder(bounded, &n);
-    const float whole = yk_cpu_power_of_two(n < -127 ? -127 : n); /* 0 below 2^-126 */
+    const float less_one = yk_cpu_exp_reduce_range(bounded, &n);
+    const float whole = yk_cpu_exp2_of_integer(n < -127 ? -127 : n); /* 0 below 2^-126 */
     return less_one * whole + whole;
 }
 
@@ -51,21 +51,22 @@ static void to_powers(float largest, int64_t count, float *numbers)
 static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
 {
     struct row row = {.largest = -INFINITY};
-    float scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->classes - first);
-        const float *logits = yk_cpu_fp32_view(op->type, op->logits, start + first, count, scratch);
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
+        const float *logits =
+            yk_cpu_fp32_input(op->type, op->logits, start + first, count, scratch);
         const float largest = yk_cpu_reduce_max(logits, count);
         row.largest = largest > row.largest ? largest : row.largest;
         if (op->smoothing != 0.0F) {
             row.logits += (double)yk_cpu_reduce_sum(logits, count);
         }
     }
-    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->classes - first);
+    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
         float *numbers = (float *)op->logits + start + first;
         if (!keeps_powers(op)) {
-            yk_cpu_numbers_load(op->type, op->logits, start + first, count, scratch);
+            yk_cpu_convert_to_fp32(op->type, op->logits, start + first, count, scratch);
             numbers = scratch;
         }
         to_powers(row.largest, count, numbers);
@@ -79,10 +80,10 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
 {
     const float scale = (float)((double)op->factor / row->sum);
     const float even = op->factor * op->smoothing / (float)op->classes;
-    float scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->classes - first);
-        float *gradient = yk_cpu_fp32_update(op->type, op->logits, start + first, count, scratch);
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
+        float *gradient = yk_cpu_fp32_in_out(op->type, op->logits, start + first, count, scratch);
         if (!keeps_powers(op)) {
             to_powers(row->largest, count, gradient);
         }
@@ -92,7 +93,7 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
         if (target >= first && target < first + count) {
             gradient[target - first] -= op->factor * (1.0F - op->smoothing);
         }
-        yk_cpu_fp32_store(op->type, gradient, count, op->logits, start + first);
+        yk_cpu_fp32_store_back(op->type, gradient, count, op->logits, start + first);
     }
 }
 
@@ -105,13 +106,13 @@ static void run_row(const void *work, int64_t number)
     if (target < 0) {
         op->row_losses[number] = 0.0F;
         if (op->factor != 0.0F) {
-            memset(yk_cpu_numbers_at(op->type, op->logits, start), 0,
+            memset(yk_cpu_element_address(op->type, op->logits, start), 0,
                    (size_t)(op->classes * yk_precision_bytes(op->type)));
         }
         return;
     }
     const double smoothing = (double)op->smoothing;
-    const double label = (double)yk_cpu_numbers_load_one(op->type, op->logits, start + target);
+    const double label = (double)yk_cpu_convert_one_to_fp32(op->type, op->logits, start + target);
     const struct row row = sum_row(op, start);
     double loss = log(row.sum) + ((double)row.largest - label);
     if (op->smoothing != 0.0F) {

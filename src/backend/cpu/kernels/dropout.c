@@ -1,6 +1,6 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/philox.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
@@ -22,15 +22,16 @@ enum {
     WORDS = 4 * SIDE, /* that they give */
 };
 
-_Static_assert(YK_CPU_FP32_BUFFER % WORDS == 0, "a chunk is whole steps of four words a counter");
+_Static_assert(YK_CPU_FP32_BUFFER_SIZE % WORDS == 0,
+               "a chunk is whole steps of four words a counter");
 
 /* One round of Philox on SIDE counters; the whole of it for one counter is in philox.h. */
 static void run_round(uint32_t key0, uint32_t key1, uint32_t *restrict x0, uint32_t *restrict x1,
                       uint32_t *restrict x2, uint32_t *restrict x3)
 {
     for (int i = 0; i < SIDE; i++) {
-        const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_FACTOR0 * x0[i];
-        const uint64_t product2 = (uint64_t)YK_CPU_PHILOX_FACTOR2 * x2[i];
+        const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_MULTIPLIER0 * x0[i];
+        const uint64_t product2 = (uint64_t)YK_CPU_PHILOX_MULTIPLIER2 * x2[i];
         x0[i] = (uint32_t)(product2 >> 32) ^ x1[i] ^ key0;
         x1[i] = (uint32_t)product2;
         x2[i] = (uint32_t)(product0 >> 32) ^ x3[i] ^ key1;
@@ -58,8 +59,8 @@ static void find_factors(const struct drop *drop, uint32_t sample, uint32_t coun
     }
     for (int round = 0; round < YK_CPU_PHILOX_ROUNDS; round++) {
         run_round(key0, key1, x0, x1, x2, x3);
-        key0 += YK_CPU_PHILOX_STEP0;
-        key1 += YK_CPU_PHILOX_STEP1;
+        key0 += YK_CPU_PHILOX_KEY_STEP0;
+        key1 += YK_CPU_PHILOX_KEY_STEP1;
     }
     for (int64_t i = 0; i < SIDE; i++) {
         factors[4 * i] = x0[i] < limit ? 0.0F : scale;
@@ -103,35 +104,36 @@ static void drop_chunk(const void *work, int64_t chunk)
     const struct drop *drop = work;
     const struct yk_dropout_op *op = drop->op;
     const int64_t sample = chunk / drop->sample_chunks;
-    const int64_t first = chunk % drop->sample_chunks * YK_CPU_FP32_BUFFER; /* in the sample */
+    const int64_t first = chunk % drop->sample_chunks * YK_CPU_FP32_BUFFER_SIZE; /* in the sample */
     const int64_t at = sample * drop->sample_size + first;
     const int64_t rest = yk_cpu_min(drop->sample_size - first, op->rows * op->width - at);
-    const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, rest);
-    float factors[YK_CPU_FP32_BUFFER];
-    float from_scratch[YK_CPU_FP32_BUFFER];
-    float add_scratch[YK_CPU_FP32_BUFFER];
+    const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, rest);
+    float factors[YK_CPU_FP32_BUFFER_SIZE];
+    float from_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float add_scratch[YK_CPU_FP32_BUFFER_SIZE];
     if (count <= 0) { /* the last sample may have fewer rows */
         return;
     }
     find_chunk_factors(drop, sample, first, count, factors);
-    const float *from = yk_cpu_fp32_view(op->type, op->from, at, count, from_scratch);
-    const float *add = op->add ? yk_cpu_fp32_view(op->type, op->add, at, count, add_scratch) : NULL;
+    const float *from = yk_cpu_fp32_input(op->type, op->from, at, count, from_scratch);
+    const float *add =
+        op->add ? yk_cpu_fp32_input(op->type, op->add, at, count, add_scratch) : NULL;
     float *to = yk_cpu_fp32_output(op->type, op->to, at, from_scratch);
     apply_factors(from, factors, add, count, to);
-    yk_cpu_fp32_store(op->type, to, count, op->to, at);
+    yk_cpu_fp32_store_back(op->type, to, count, op->to, at);
 }
 
 void yk_cpu_dropout(int threads, const void *op)
 {
     const struct yk_dropout_op *drop = op;
     const int64_t sample_size = drop->sequence * drop->width;
-    const int64_t samples = yk_cpu_chunk_count(drop->rows, drop->sequence);
+    const int64_t samples = yk_cpu_ceil_div(drop->rows, drop->sequence);
     /* word < rate · 2^32, in whole numbers; a rate of 1 leaves nothing. */
     const double limit = ceil((double)drop->dropout.rate * 0x1p32);
     const struct drop work = {
         .op = drop,
         .sample_size = sample_size,
-        .sample_chunks = yk_cpu_chunk_count(sample_size, YK_CPU_FP32_BUFFER),
+        .sample_chunks = yk_cpu_ceil_div(sample_size, YK_CPU_FP32_BUFFER_SIZE),
         .limit = limit < 0x1p32 ? (uint32_t)limit : UINT32_MAX,
         .scale = drop->dropout.rate < 1.0F ? 1.0F / (1.0F - drop->dropout.rate) : 0.0F,
     };

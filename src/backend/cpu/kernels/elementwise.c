@@ -1,6 +1,6 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -8,14 +8,14 @@ static void cast_chunk(const void *work, int64_t chunk)
 {
     const struct yk_cast_op *op = work;
     const int64_t end = yk_cpu_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
-    float scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, end - first);
-        if (yk_cpu_fp32_is_converted(op->to_type)) {
-            const float *from = yk_cpu_fp32_view(op->from_type, op->from, first, count, scratch);
-            yk_cpu_numbers_store(op->to_type, from, count, op->to, first);
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
+        if (yk_cpu_fp32_needs_conversion(op->to_type)) {
+            const float *from = yk_cpu_fp32_input(op->from_type, op->from, first, count, scratch);
+            yk_cpu_convert_from_fp32(op->to_type, from, count, op->to, first);
         } else {
-            yk_cpu_numbers_load(op->from_type, op->from, first, count, (float *)op->to + first);
+            yk_cpu_convert_to_fp32(op->from_type, op->from, first, count, (float *)op->to + first);
         }
     }
 }
@@ -23,29 +23,28 @@ static void cast_chunk(const void *work, int64_t chunk)
 void yk_cpu_elementwise_cast(int threads, const void *op)
 {
     const struct yk_cast_op *cast = op;
-    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(cast->count, YK_CPU_CHUNK_SIZE), cast_chunk,
-                        op);
+    yk_cpu_parallel_for(threads, yk_cpu_ceil_div(cast->count, YK_CPU_CHUNK_SIZE), cast_chunk, op);
 }
 
 static void add_chunk(const void *work, int64_t chunk)
 {
     const struct yk_add_op *op = work;
     const int64_t end = yk_cpu_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
-    float from_scratch[YK_CPU_FP32_BUFFER];
-    float to_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, end - first);
-        const float *from = yk_cpu_fp32_view(op->type, op->from, first, count, from_scratch);
-        float *to = yk_cpu_fp32_update(op->type, op->to, first, count, to_scratch);
+    float from_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float to_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
+        const float *from = yk_cpu_fp32_input(op->type, op->from, first, count, from_scratch);
+        float *to = yk_cpu_fp32_in_out(op->type, op->to, first, count, to_scratch);
         for (int64_t i = 0; i < count; i++) {
             to[i] += from[i];
         }
-        yk_cpu_fp32_store(op->type, to, count, op->to, first);
+        yk_cpu_fp32_store_back(op->type, to, count, op->to, first);
     }
 }
 
 void yk_cpu_elementwise_add(int threads, const void *op)
 {
     const struct yk_add_op *add = op;
-    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(add->count, YK_CPU_CHUNK_SIZE), add_chunk, op);
+    yk_cpu_parallel_for(threads, yk_cpu_ceil_div(add->count, YK_CPU_CHUNK_SIZE), add_chunk, op);
 }

@@ -1,6 +1,6 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -13,8 +13,8 @@
 static void add_to(const struct yk_embedding_op *op, const void *added, int64_t at, int64_t count,
                    float *row)
 {
-    float scratch[YK_CPU_FP32_BUFFER];
-    const float *numbers = yk_cpu_fp32_view(op->table_type, added, at, count, scratch);
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    const float *numbers = yk_cpu_fp32_input(op->table_type, added, at, count, scratch);
     for (int64_t i = 0; i < count; i++) {
         row[i] += numbers[i];
     }
@@ -23,15 +23,15 @@ static void add_to(const struct yk_embedding_op *op, const void *added, int64_t 
 static void embed_row(const void *work, int64_t row)
 {
     const struct yk_embedding_op *op = work;
-    float entry_scratch[YK_CPU_FP32_BUFFER];
-    float out_scratch[YK_CPU_FP32_BUFFER];
+    float entry_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float out_scratch[YK_CPU_FP32_BUFFER_SIZE];
     const int64_t token = op->tokens[row];
     assert(token >= 0 && token < op->vocabulary);
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t out_at = row * op->width + first;
-        const float *entry = yk_cpu_fp32_view(op->table_type, op->table, token * op->width + first,
-                                              count, entry_scratch);
+        const float *entry = yk_cpu_fp32_input(op->table_type, op->table, token * op->width + first,
+                                               count, entry_scratch);
         float *out = yk_cpu_fp32_output(op->out_type, op->out, out_at, out_scratch);
         for (int64_t i = 0; i < count; i++) {
             out[i] = op->scale * entry[i];
@@ -42,7 +42,7 @@ static void embed_row(const void *work, int64_t row)
         if (op->shift) {
             add_to(op, op->shift, first, count, out);
         }
-        yk_cpu_fp32_store(op->out_type, out, count, op->out, out_at);
+        yk_cpu_fp32_store_back(op->out_type, out, count, op->out, out_at);
     }
 }
 
@@ -97,8 +97,8 @@ static void chain_row(struct window *window, int16_t row)
 static void add_row(const struct yk_embedding_backward_op *op, int64_t at, int64_t count,
                     float *sum)
 {
-    float scratch[YK_CPU_FP32_BUFFER];
-    const float *row = yk_cpu_fp32_view(op->out_type, op->d_out, at, count, scratch);
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    const float *row = yk_cpu_fp32_input(op->out_type, op->d_out, at, count, scratch);
     for (int64_t i = 0; i < count; i++) {
         sum[i] += row[i];
     }
@@ -109,10 +109,10 @@ static void sum_chain(const struct window *window, int64_t chain)
     const struct yk_embedding_backward_op *op = window->op;
     const int16_t start = window->starts[chain];
     const int64_t token = op->tokens[window->first + start];
-    float sum[YK_CPU_FP32_BUFFER];
+    float sum[YK_CPU_FP32_BUFFER_SIZE];
     assert(token >= 0 && token < op->vocabulary);
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         memset(sum, 0, (size_t)count * sizeof *sum);
         for (int16_t row = start; row >= 0; row = window->next[row]) {
             add_row(op, (window->first + row) * op->width + first, count, sum);
@@ -133,7 +133,7 @@ static void sum_chains(const void *work, int64_t chunk)
 
 static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
 {
-    struct window window = {.op = op, .chunk_chains = yk_cpu_chunk_rows(op->width)};
+    struct window window = {.op = op, .chunk_chains = yk_cpu_rows_per_chunk(op->width)};
     for (window.first = 0; window.first < op->rows; window.first += WINDOW) {
         const int64_t rows = yk_cpu_min(WINDOW, op->rows - window.first);
         window.chain_count = 0;
@@ -141,7 +141,7 @@ static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
         for (int16_t row = 0; row < rows; row++) {
             chain_row(&window, row);
         }
-        const int64_t chunks = yk_cpu_chunk_count(window.chain_count, window.chunk_chains);
+        const int64_t chunks = yk_cpu_ceil_div(window.chain_count, window.chunk_chains);
         yk_cpu_parallel_for(threads, chunks, sum_chains, &window);
     }
 }
@@ -150,9 +150,9 @@ static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
 static void sum_position(const void *work, int64_t position)
 {
     const struct yk_embedding_backward_op *op = work;
-    float sum[YK_CPU_FP32_BUFFER];
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+    float sum[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         memset(sum, 0, (size_t)count * sizeof *sum);
         for (int64_t row = position; row < op->rows; row += op->sequence) {
             add_row(op, row * op->width + first, count, sum);

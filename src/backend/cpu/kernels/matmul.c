@@ -7,8 +7,8 @@
  */
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
-#include "backend/cpu/math/vector.h"
+#include "backend/cpu/math/fp32_buffer.h"
+#include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -31,61 +31,60 @@ enum {
 #define ROOT_TWO_PI_INVERSE 0.39894228040143268F
 
 /* 1 / (1 + 2^t) */
-static inline yk_cpu_vector sigmoid_of(yk_cpu_vector t)
+static inline yk_cpu_simd_vector sigmoid_of(yk_cpu_simd_vector t)
 {
-    const yk_cpu_vector most = yk_cpu_vector_broadcast(126);
-    const yk_cpu_vector bounded = yk_cpu_vector_select((yk_cpu_vector_bits)(t > most), most, t);
-    return 1.0F / (1.0F + yk_cpu_vector_exp2(bounded));
+    const yk_cpu_simd_vector most = yk_cpu_simd_broadcast(126);
+    const yk_cpu_simd_vector bounded = yk_cpu_simd_select((yk_cpu_simd_mask)(t > most), most, t);
+    return 1.0F / (1.0F + yk_cpu_simd_exp2(bounded));
 }
 
-static inline yk_cpu_vector gelu_cdf(yk_cpu_vector x)
+static inline yk_cpu_simd_vector gelu_cdf(yk_cpu_simd_vector x)
 {
     const float first = -TWICE_ROOT_TWO_OVER_PI * LOG2_E;
     return sigmoid_of(x * (x * x * (first * CUBE) + first));
 }
 
-static inline yk_cpu_vector gelu(yk_cpu_vector x, yk_cpu_vector aux)
+static inline yk_cpu_simd_vector gelu(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
 {
     (void)aux;
     return x * gelu_cdf(x);
 }
 
 /* The gradient Φ(x) + x Φ'(x), with Φ' = 2 u' Φ (1 − Φ). */
-static inline yk_cpu_vector gelu_backward(yk_cpu_vector x, yk_cpu_vector aux)
+static inline yk_cpu_simd_vector gelu_backward(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
 {
-    const yk_cpu_vector cdf = gelu_cdf(aux);
-    const yk_cpu_vector twice_slope_of_u =
+    const yk_cpu_simd_vector cdf = gelu_cdf(aux);
+    const yk_cpu_simd_vector twice_slope_of_u =
         aux * aux * (3.0F * CUBE * TWICE_ROOT_TWO_OVER_PI) + TWICE_ROOT_TWO_OVER_PI;
     return x * (cdf + aux * cdf * (1.0F - cdf) * twice_slope_of_u);
 }
 
 /* SiLU(x) = x · s(x) with the sigmoid s. The gradient is s (1 + x (1 − s)). */
-static inline yk_cpu_vector silu(yk_cpu_vector x, yk_cpu_vector aux)
+static inline yk_cpu_simd_vector silu(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
 {
     (void)aux;
     return x * sigmoid_of(x * -LOG2_E);
 }
 
-static inline yk_cpu_vector silu_backward(yk_cpu_vector x, yk_cpu_vector aux)
+static inline yk_cpu_simd_vector silu_backward(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
 {
-    const yk_cpu_vector cdf = sigmoid_of(aux * -LOG2_E);
+    const yk_cpu_simd_vector cdf = sigmoid_of(aux * -LOG2_E);
     return x * cdf * (1.0F + aux * (1.0F - cdf));
 }
 
 /* x[i] = function(x[i], aux[i]), four elements at a time. The last vector may be partly filled. */
 static inline __attribute__((always_inline)) void
-apply(yk_cpu_vector (*function)(yk_cpu_vector x, yk_cpu_vector aux), float *x, const float *aux,
-      int64_t count)
+apply(yk_cpu_simd_vector (*function)(yk_cpu_simd_vector x, yk_cpu_simd_vector aux), float *x,
+      const float *aux, int64_t count)
 {
     int64_t i = 0;
-    for (; i + YK_CPU_VECTOR_WIDTH <= count; i += YK_CPU_VECTOR_WIDTH) {
-        yk_cpu_vector_store(x + i,
-                            function(yk_cpu_vector_load(x + i), yk_cpu_vector_load(aux + i)));
+    for (; i + YK_CPU_SIMD_WIDTH <= count; i += YK_CPU_SIMD_WIDTH) {
+        yk_cpu_simd_store(x + i, function(yk_cpu_simd_load(x + i), yk_cpu_simd_load(aux + i)));
     }
     if (i < count) {
         const size_t bytes = (size_t)(count - i) * sizeof *x;
-        yk_cpu_vector last = {0};
-        yk_cpu_vector last_aux = {0};
+        yk_cpu_simd_vector last = {0};
+        yk_cpu_simd_vector last_aux = {0};
         memcpy(&last, x + i, bytes);
         memcpy(&last_aux, aux + i, bytes);
         last = function(last, last_aux);
@@ -177,7 +176,7 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
     const bool in_place = x == (float *)op->c + place;
     if (op->accumulate) {
         if (!in_place) {
-            add_to(x, yk_cpu_fp32_view(op->c_type, op->c, place, count, buffer), count);
+            add_to(x, yk_cpu_fp32_input(op->c_type, op->c, place, count, buffer), count);
         }
     } else {
         const int64_t aux_place = i * op->aux_stride + j;
@@ -185,22 +184,22 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
             add_to(x, bias, count);
         }
         if (op->add && !(in_place && op->add == op->c)) {
-            add_to(x, yk_cpu_fp32_view(op->c_type, op->add, i * op->add_stride + j, count, buffer),
+            add_to(x, yk_cpu_fp32_input(op->c_type, op->add, i * op->add_stride + j, count, buffer),
                    count);
         }
         if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
             activate_backward(op->epilogue, x,
-                              yk_cpu_fp32_view(op->c_type, op->aux, aux_place, count, buffer),
+                              yk_cpu_fp32_input(op->c_type, op->aux, aux_place, count, buffer),
                               count);
         } else {
             if (op->aux && op->epilogue != YK_EPILOGUE_RELU && op->epilogue != YK_EPILOGUE_NONE) {
-                yk_cpu_numbers_store(op->c_type, x, count, op->aux, aux_place);
+                yk_cpu_convert_from_fp32(op->c_type, x, count, op->aux, aux_place);
             }
             activate(op->epilogue, x, count);
         }
     }
     if (!in_place) {
-        yk_cpu_numbers_store(op->c_type, x, count, op->c, place);
+        yk_cpu_convert_from_fp32(op->c_type, x, count, op->c, place);
     }
 }
 
@@ -308,7 +307,8 @@ static struct operand load(enum yk_precision type, const void *from, int64_t str
         return (struct operand){(const float *)from + row * stride + column, stride};
     }
     for (int64_t r = 0; r < rows; r++) {
-        yk_cpu_numbers_load(type, from, (row + r) * stride + column, columns, buffer + r * columns);
+        yk_cpu_convert_to_fp32(type, from, (row + r) * stride + column, columns,
+                               buffer + r * columns);
     }
     return (struct operand){buffer, columns};
 }
@@ -346,7 +346,7 @@ static void end_tile(const struct yk_matmul_op *op, const struct block *block, f
 {
     float bias[EPILOGUE_WIDTH];
     if (op->bias) {
-        yk_cpu_numbers_load(op->bias_type, op->bias, block->j, block->columns, bias);
+        yk_cpu_convert_to_fp32(op->bias_type, op->bias, block->j, block->columns, bias);
     }
     for (int64_t r = 0; r < block->rows; r++) {
         apply_epilogue(op, block->i + r, block->j, block->columns, op->bias ? bias : NULL,
@@ -404,7 +404,7 @@ static void run_parts(int threads, const struct yk_matmul_op *op, const struct t
 static void multiply_all(int threads, const struct yk_matmul_op *matmul)
 {
     const struct tiles tiles = choose_tiles(matmul);
-    threads = yk_cpu_parallel_threads(threads, matmul->m * matmul->n * matmul->k);
+    threads = yk_cpu_parallel_thread_count(threads, matmul->m * matmul->n * matmul->k);
     (void)threads;
     if (tiles.parts > 1) {
         run_parts(threads, matmul, &tiles);
@@ -424,8 +424,8 @@ void yk_cpu_matmul(int threads, const void *op)
     if (matmul->m > 0 && matmul->n > 0) {
         multiply_all(threads, matmul);
     }
-    if (matmul->sums_of != YK_SUMS_OF_NONE) {
-        const struct yk_sum_rows_op sums = yk_ops_matmul_sums(matmul);
+    if (matmul->sums_of != YK_MATMUL_ROW_SUM_NONE) {
+        const struct yk_sum_rows_op sums = yk_ops_matmul_row_sum(matmul);
         yk_cpu_sum_rows(threads, &sums);
     }
 }

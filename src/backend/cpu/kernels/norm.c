@@ -1,6 +1,6 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/reduce.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
@@ -14,9 +14,9 @@
 static float row_mean(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x)
 {
     double sum = 0;
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-        sum += (double)yk_cpu_reduce_sum(yk_cpu_fp32_read(x, first, count), count);
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        sum += (double)yk_cpu_reduce_sum(yk_cpu_fp32_reader_read(x, first, count), count);
     }
     return (float)(sum / (double)op->width);
 }
@@ -24,10 +24,10 @@ static float row_mean(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x)
 static float row_rstd(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x, float mean)
 {
     double sum = 0;
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-        sum +=
-            (double)yk_cpu_reduce_squared_deviation(yk_cpu_fp32_read(x, first, count), count, mean);
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        sum += (double)yk_cpu_reduce_squared_deviations(yk_cpu_fp32_reader_read(x, first, count),
+                                                        count, mean);
     }
     return (float)(1.0 / sqrt(sum / (double)op->width + (double)op->epsilon));
 }
@@ -49,30 +49,30 @@ static void scale_chunk(const float *x, float mean, float rstd, const float *wei
 static void norm_rows(const void *work, int64_t chunk)
 {
     const struct yk_norm_op *op = work;
-    const int64_t chunk_rows = yk_cpu_chunk_rows(op->width);
+    const int64_t chunk_rows = yk_cpu_rows_per_chunk(op->width);
     const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * chunk_rows);
     struct yk_cpu_fp32_reader x;
     struct yk_cpu_fp32_reader weight;
     struct yk_cpu_fp32_reader bias;
-    float scratch[YK_CPU_FP32_BUFFER];
-    yk_cpu_fp32_reader_set(&weight, op->weight_type, op->weight, 0);
-    yk_cpu_fp32_reader_set(&bias, op->weight_type, op->bias, 0);
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    yk_cpu_fp32_reader_init(&weight, op->weight_type, op->weight, 0);
+    yk_cpu_fp32_reader_init(&bias, op->weight_type, op->bias, 0);
     for (int64_t row = chunk * chunk_rows; row < end; row++) {
         const int64_t start = row * op->width;
-        yk_cpu_fp32_reader_set(&x, op->x_type, op->x, start);
+        yk_cpu_fp32_reader_init(&x, op->x_type, op->x, start);
         const float mean = op->bias ? row_mean(op, &x) : 0.0F;
         const float rstd = row_rstd(op, &x, mean);
         if (op->bias) {
             op->mean[row] = mean;
         }
         op->rstd[row] = rstd;
-        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
             float *y = yk_cpu_fp32_output(op->y_type, op->y, start + first, scratch);
-            scale_chunk(yk_cpu_fp32_read(&x, first, count), mean, rstd,
-                        yk_cpu_fp32_read(&weight, first, count),
-                        op->bias ? yk_cpu_fp32_read(&bias, first, count) : NULL, count, y);
-            yk_cpu_fp32_store(op->y_type, y, count, op->y, start + first);
+            scale_chunk(yk_cpu_fp32_reader_read(&x, first, count), mean, rstd,
+                        yk_cpu_fp32_reader_read(&weight, first, count),
+                        op->bias ? yk_cpu_fp32_reader_read(&bias, first, count) : NULL, count, y);
+            yk_cpu_fp32_store_back(op->y_type, y, count, op->y, start + first);
         }
     }
 }
@@ -80,7 +80,7 @@ static void norm_rows(const void *work, int64_t chunk)
 void yk_cpu_norm(int threads, const void *op)
 {
     const struct yk_norm_op *norm = op;
-    const int64_t chunks = yk_cpu_chunk_count(norm->rows, yk_cpu_chunk_rows(norm->width));
+    const int64_t chunks = yk_cpu_ceil_div(norm->rows, yk_cpu_rows_per_chunk(norm->width));
     yk_cpu_parallel_for(threads, chunks, norm_rows, op);
 }
 
@@ -121,8 +121,9 @@ struct backward_row {
 static void sum_backward_row(const struct backward *backward, struct backward_row *backward_row,
                              float *weight_sums, float *bias_sums)
 {
-    const float *x = yk_cpu_fp32_read(&backward_row->x, backward->first, backward->columns);
-    const float *dy = yk_cpu_fp32_read(&backward_row->dy, backward->first, backward->columns);
+    const float *x = yk_cpu_fp32_reader_read(&backward_row->x, backward->first, backward->columns);
+    const float *dy =
+        yk_cpu_fp32_reader_read(&backward_row->dy, backward->first, backward->columns);
     const float mean = backward_row->mean;
     const float rstd = backward_row->rstd;
     for (int64_t i = 0; i < backward->columns; i++) {
@@ -150,8 +151,8 @@ static void sum_chunk(const float *x, const float *dy, const float *weight, floa
         sums[i - whole] += g;
         products[i - whole] += g * (x[i] - mean);
     }
-    *sum += (double)yk_cpu_reduce_tree(sums);
-    *product += (double)yk_cpu_reduce_tree(products);
+    *sum += (double)yk_cpu_reduce_partial_sums(sums);
+    *product += (double)yk_cpu_reduce_partial_sums(products);
 }
 
 static void pass_chunk(const struct backward_row *backward_row, const float *x, const float *dy,
@@ -178,25 +179,25 @@ static void pass_row(const struct yk_norm_backward_op *op, struct backward_row *
 {
     double sum = 0;
     double product = 0;
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-        sum_chunk(yk_cpu_fp32_read(&backward_row->x, first, count),
-                  yk_cpu_fp32_read(&backward_row->dy, first, count),
-                  yk_cpu_fp32_read(&backward_row->weight, first, count), backward_row->mean, count,
-                  &sum, &product);
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        sum_chunk(yk_cpu_fp32_reader_read(&backward_row->x, first, count),
+                  yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
+                  yk_cpu_fp32_reader_read(&backward_row->weight, first, count), backward_row->mean,
+                  count, &sum, &product);
     }
     const float g_mean = op->mean ? (float)(sum / (double)op->width) : 0.0F;
     const float gn_mean = (float)(product / (double)op->width) * backward_row->rstd;
-    float scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         float *dx = yk_cpu_fp32_output(op->x_type, op->dx, start + first, scratch);
-        pass_chunk(backward_row, yk_cpu_fp32_read(&backward_row->x, first, count),
-                   yk_cpu_fp32_read(&backward_row->dy, first, count),
-                   yk_cpu_fp32_read(&backward_row->weight, first, count),
-                   op->add ? yk_cpu_fp32_read(&backward_row->add, first, count) : NULL, g_mean,
-                   gn_mean, count, dx);
-        yk_cpu_fp32_store(op->x_type, dx, count, op->dx, start + first);
+        pass_chunk(backward_row, yk_cpu_fp32_reader_read(&backward_row->x, first, count),
+                   yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
+                   yk_cpu_fp32_reader_read(&backward_row->weight, first, count),
+                   op->add ? yk_cpu_fp32_reader_read(&backward_row->add, first, count) : NULL,
+                   g_mean, gn_mean, count, dx);
+        yk_cpu_fp32_store_back(op->x_type, dx, count, op->dx, start + first);
     }
 }
 
@@ -206,7 +207,7 @@ static void backward_group(const void *work, int64_t group)
     const struct yk_norm_backward_op *op = backward->op;
     const int64_t end = yk_cpu_min(op->rows, (group + 1) * backward->group_rows);
     struct backward_row backward_row;
-    yk_cpu_fp32_reader_set(&backward_row.weight, op->weight_type, op->weight, 0);
+    yk_cpu_fp32_reader_init(&backward_row.weight, op->weight_type, op->weight, 0);
     if (backward->sums) {
         memset(backward->sums[group], 0, sizeof backward->sums[group]);
     }
@@ -214,9 +215,9 @@ static void backward_group(const void *work, int64_t group)
         const int64_t start = r * op->width;
         backward_row.mean = op->mean ? op->mean[r] : 0.0F;
         backward_row.rstd = op->rstd[r];
-        yk_cpu_fp32_reader_set(&backward_row.x, op->x_type, op->x, start);
-        yk_cpu_fp32_reader_set(&backward_row.dy, op->y_type, op->dy, start);
-        yk_cpu_fp32_reader_set(&backward_row.add, op->x_type, op->add, start);
+        yk_cpu_fp32_reader_init(&backward_row.x, op->x_type, op->x, start);
+        yk_cpu_fp32_reader_init(&backward_row.dy, op->y_type, op->dy, start);
+        yk_cpu_fp32_reader_init(&backward_row.add, op->x_type, op->add, start);
         /* Sums come first, because dx may be dy itself. */
         if (backward->sums) {
             sum_backward_row(backward, &backward_row, backward->sums[group][0],
@@ -247,19 +248,19 @@ static void add_sums(struct backward *backward, int64_t groups, int which, void 
 void yk_cpu_norm_backward(int threads, const void *op)
 {
     const struct yk_norm_backward_op *norm = op;
-    const int64_t even_rows = yk_cpu_chunk_count(norm->rows, GROUPS);
-    const int64_t min_rows = yk_cpu_chunk_rows(norm->width);
+    const int64_t even_rows = yk_cpu_ceil_div(norm->rows, GROUPS);
+    const int64_t min_rows = yk_cpu_rows_per_chunk(norm->width);
     struct backward backward = {.op = norm};
     if (!norm->d_weight && !norm->d_bias) {
         backward.group_rows = min_rows;
         backward.passes = true;
-        yk_cpu_parallel_for(threads, yk_cpu_chunk_count(norm->rows, backward.group_rows),
+        yk_cpu_parallel_for(threads, yk_cpu_ceil_div(norm->rows, backward.group_rows),
                             backward_group, &backward);
         return;
     }
     float sums[GROUPS][2][PANEL];
     backward.group_rows = even_rows < min_rows ? min_rows : even_rows;
-    const int64_t groups = yk_cpu_chunk_count(norm->rows, backward.group_rows);
+    const int64_t groups = yk_cpu_ceil_div(norm->rows, backward.group_rows);
     const bool one_panel = norm->width <= PANEL;
     backward.sums = sums;
     backward.passes = one_panel;

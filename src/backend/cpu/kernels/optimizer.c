@@ -2,7 +2,7 @@
  * weights. */
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -28,18 +28,18 @@ static void update_chunk(const void *work, int64_t chunk)
     const struct update *update = work;
     const float factor = update->gradient_norm ? update->gradient_norm->factor : 1.0F;
     const int64_t end = yk_cpu_min(update->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
-    float gradient_scratch[YK_CPU_FP32_BUFFER];
-    float weight_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, end - first);
+    float gradient_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float weight_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
         const float *gradients =
-            yk_cpu_fp32_view(update->type, update->gradients, first, count, gradient_scratch);
+            yk_cpu_fp32_input(update->type, update->gradients, first, count, gradient_scratch);
         float *weights = update->master ? update->master + first
-                                        : yk_cpu_fp32_update(update->type, update->weights, first,
+                                        : yk_cpu_fp32_in_out(update->type, update->weights, first,
                                                              count, weight_scratch);
         update->rule(update->optimizer, factor, gradients, first, count, weights);
         if (weights != (float *)update->weights + first) {
-            yk_cpu_numbers_store(update->type, weights, count, update->weights, first);
+            yk_cpu_convert_from_fp32(update->type, weights, count, update->weights, first);
         }
     }
 }
@@ -47,7 +47,7 @@ static void update_chunk(const void *work, int64_t chunk)
 static void run_optimizer(int threads, const struct update *update)
 {
     if (!update->gradient_norm || !update->gradient_norm->skip) {
-        yk_cpu_parallel_for(threads, yk_cpu_chunk_count(update->count, YK_CPU_CHUNK_SIZE),
+        yk_cpu_parallel_for(threads, yk_cpu_ceil_div(update->count, YK_CPU_CHUNK_SIZE),
                             update_chunk, update);
     }
 }

@@ -1,6 +1,6 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -21,16 +21,16 @@ static void rotate_head(const struct yk_rotary_op *op, int64_t start, const floa
 {
     const int64_t half = op->head_size / 2;
     const float sign = op->inverse ? -1.0F : 1.0F;
-    float x_scratch[YK_CPU_FP32_BUFFER];
-    float y_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = 0; first < half; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, half - first);
+    float x_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float y_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = 0; first < half; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, half - first);
         const int64_t at = start + first;
-        float *x = yk_cpu_fp32_update(op->type, op->data, at, count, x_scratch);
-        float *y = yk_cpu_fp32_update(op->type, op->data, at + half, count, y_scratch);
+        float *x = yk_cpu_fp32_in_out(op->type, op->data, at, count, x_scratch);
+        float *y = yk_cpu_fp32_in_out(op->type, op->data, at + half, count, y_scratch);
         rotate_pairs(cos_sin + 2 * first, sign, count, x, y);
-        yk_cpu_fp32_store(op->type, x, count, op->data, at);
-        yk_cpu_fp32_store(op->type, y, count, op->data, at + half);
+        yk_cpu_fp32_store_back(op->type, x, count, op->data, at);
+        yk_cpu_fp32_store_back(op->type, y, count, op->data, at + half);
     }
 }
 

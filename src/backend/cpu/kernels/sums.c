@@ -1,6 +1,6 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -40,11 +40,11 @@ static void sum_part(const void *work, int64_t part)
     const struct squares *squares = work;
     const struct yk_sum_squares_op *op = squares->op;
     const int64_t end = yk_cpu_min(op->count, (part + 1) * squares->part_size);
-    float scratch[YK_CPU_FP32_BUFFER];
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
     double sum = 0;
-    for (int64_t first = part * squares->part_size; first < end; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, end - first);
-        sum += sum_chunk(yk_cpu_fp32_view(op->type, op->from, first, count, scratch), count);
+    for (int64_t first = part * squares->part_size; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
+        sum += sum_chunk(yk_cpu_fp32_input(op->type, op->from, first, count, scratch), count);
     }
     squares->sums[part] = sum;
 }
@@ -52,16 +52,16 @@ static void sum_part(const void *work, int64_t part)
 void yk_cpu_sum_squares(int threads, const void *op)
 {
     const struct yk_sum_squares_op *sum_squares = op;
-    const int64_t even = yk_cpu_chunk_count(sum_squares->count, SQUARE_PARTS);
+    const int64_t even = yk_cpu_ceil_div(sum_squares->count, SQUARE_PARTS);
     double sums[SQUARE_PARTS];
     const struct squares squares = {
         .op = sum_squares,
-        .part_size = yk_cpu_chunk_count(even > YK_CPU_CHUNK_SIZE ? even : YK_CPU_CHUNK_SIZE,
-                                        YK_CPU_FP32_BUFFER) *
-                     YK_CPU_FP32_BUFFER,
+        .part_size = yk_cpu_ceil_div(even > YK_CPU_CHUNK_SIZE ? even : YK_CPU_CHUNK_SIZE,
+                                     YK_CPU_FP32_BUFFER_SIZE) *
+                     YK_CPU_FP32_BUFFER_SIZE,
         .sums = sums,
     };
-    const int64_t parts = yk_cpu_chunk_count(sum_squares->count, squares.part_size);
+    const int64_t parts = yk_cpu_ceil_div(sum_squares->count, squares.part_size);
     yk_cpu_parallel_for(threads, parts, sum_part, &squares);
     double total = 0;
     for (int64_t part = 0; part < parts; part++) {
@@ -109,14 +109,14 @@ static void sum_group(const void *work, int64_t group)
     int64_t row = group * panel->group_rows;
     for (; row + TOGETHER <= end; row += TOGETHER) {
         for (int i = 0; i < TOGETHER; i++) {
-            rows[i] = yk_cpu_fp32_view(op->from_type, op->from,
-                                       (row + i) * op->stride + panel->first, columns, scratch[i]);
+            rows[i] = yk_cpu_fp32_input(op->from_type, op->from,
+                                        (row + i) * op->stride + panel->first, columns, scratch[i]);
         }
         add_four(rows[0], rows[1], rows[2], rows[3], columns, sums);
     }
     for (; row < end; row++) {
-        const float *last = yk_cpu_fp32_view(op->from_type, op->from,
-                                             row * op->stride + panel->first, columns, scratch[0]);
+        const float *last = yk_cpu_fp32_input(op->from_type, op->from,
+                                              row * op->stride + panel->first, columns, scratch[0]);
         for (int64_t i = 0; i < columns; i++) {
             sums[i] += last[i];
         }
@@ -139,15 +139,15 @@ static void add_groups(const struct panel *panel, int64_t groups)
 void yk_cpu_sum_rows(int threads, const void *op)
 {
     const struct yk_sum_rows_op *sum = op;
-    const int64_t even_rows = yk_cpu_chunk_count(sum->rows, GROUPS);
-    const int64_t min_rows = yk_cpu_chunk_rows(yk_cpu_min(sum->columns, PANEL));
+    const int64_t even_rows = yk_cpu_ceil_div(sum->rows, GROUPS);
+    const int64_t min_rows = yk_cpu_rows_per_chunk(yk_cpu_min(sum->columns, PANEL));
     float sums[GROUPS][PANEL];
     struct panel panel = {
         .op = sum,
         .group_rows = even_rows < min_rows ? min_rows : even_rows,
         .sums = sums,
     };
-    const int64_t groups = yk_cpu_chunk_count(sum->rows, panel.group_rows);
+    const int64_t groups = yk_cpu_ceil_div(sum->rows, panel.group_rows);
     for (; groups > 0 && panel.first < sum->columns; panel.first += PANEL) {
         panel.columns = yk_cpu_min(PANEL, sum->columns - panel.first);
         yk_cpu_parallel_for(threads, groups, sum_group, &panel);

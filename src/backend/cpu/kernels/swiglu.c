@@ -1,7 +1,7 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/math/fp32.h"
-#include "backend/cpu/math/vector.h"
+#include "backend/cpu/math/fp32_buffer.h"
+#include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
@@ -21,18 +21,18 @@ static void swiglu_chunk(const float *gate, const float *up, int64_t count, floa
 static void swiglu_row(const void *work, int64_t row)
 {
     const struct yk_swiglu_op *op = work;
-    float gate_scratch[YK_CPU_FP32_BUFFER];
-    float up_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+    float gate_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float up_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t at = 2 * row * op->width + first;
         const int64_t out_at = row * op->width + first;
-        const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
+        const float *gate = yk_cpu_fp32_input(op->type, op->gate_up, at, count, gate_scratch);
         const float *up =
-            yk_cpu_fp32_view(op->type, op->gate_up, at + op->width, count, up_scratch);
+            yk_cpu_fp32_input(op->type, op->gate_up, at + op->width, count, up_scratch);
         float *out = yk_cpu_fp32_output(op->type, op->out, out_at, gate_scratch);
         swiglu_chunk(gate, up, count, out);
-        yk_cpu_fp32_store(op->type, out, count, op->out, out_at);
+        yk_cpu_fp32_store_back(op->type, out, count, op->out, out_at);
     }
 }
 
@@ -57,22 +57,22 @@ static void swiglu_backward_chunk(const float *gate, const float *up, const floa
 static void swiglu_backward_row(const void *work, int64_t row)
 {
     const struct yk_swiglu_backward_op *op = work;
-    float gate_scratch[YK_CPU_FP32_BUFFER];
-    float up_scratch[YK_CPU_FP32_BUFFER];
-    float d_scratch[YK_CPU_FP32_BUFFER];
-    float d_gate[YK_CPU_FP32_BUFFER]; /* separate buffers: d_gate_up may be gate_up itself */
-    float d_up[YK_CPU_FP32_BUFFER];
-    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+    float gate_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float up_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float d_scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float d_gate[YK_CPU_FP32_BUFFER_SIZE]; /* separate buffers: d_gate_up may be gate_up itself */
+    float d_up[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t at = 2 * row * op->width + first;
         const int64_t up_at = at + op->width;
-        const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
-        const float *up = yk_cpu_fp32_view(op->type, op->gate_up, up_at, count, up_scratch);
+        const float *gate = yk_cpu_fp32_input(op->type, op->gate_up, at, count, gate_scratch);
+        const float *up = yk_cpu_fp32_input(op->type, op->gate_up, up_at, count, up_scratch);
         const float *d_out =
-            yk_cpu_fp32_view(op->type, op->d_out, row * op->width + first, count, d_scratch);
+            yk_cpu_fp32_input(op->type, op->d_out, row * op->width + first, count, d_scratch);
         swiglu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
-        yk_cpu_numbers_store(op->type, d_gate, count, op->d_gate_up, at);
-        yk_cpu_numbers_store(op->type, d_up, count, op->d_gate_up, up_at);
+        yk_cpu_convert_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
+        yk_cpu_convert_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);
     }
 }
 

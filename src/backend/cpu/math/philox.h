@@ -14,10 +14,10 @@ enum {
 
 /* Multipliers of words 0 and 2, and the increments of the two key words per round (from the golden
  * ratio and √3 − 1). */
-#define YK_CPU_PHILOX_FACTOR0 0xd2511f53U
-#define YK_CPU_PHILOX_FACTOR2 0xcd9e8d57U
-#define YK_CPU_PHILOX_STEP0 0x9e3779b9U
-#define YK_CPU_PHILOX_STEP1 0xbb67ae85U
+#define YK_CPU_PHILOX_MULTIPLIER0 0xd2511f53U
+#define YK_CPU_PHILOX_MULTIPLIER2 0xcd9e8d57U
+#define YK_CPU_PHILOX_KEY_STEP0 0x9e3779b9U
+#define YK_CPU_PHILOX_KEY_STEP1 0xbb67ae85U
 
 /* Computes four random words. The low half of the seed is the first word of the key. */
 static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint32_t out[4])
@@ -29,14 +29,14 @@ static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint3
     uint32_t x2 = counter[2];
     uint32_t x3 = counter[3];
     for (int round = 0; round < YK_CPU_PHILOX_ROUNDS; round++) {
-        const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_FACTOR0 * x0;
-        const uint64_t product2 = (uint64_t)YK_CPU_PHILOX_FACTOR2 * x2;
+        const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_MULTIPLIER0 * x0;
+        const uint64_t product2 = (uint64_t)YK_CPU_PHILOX_MULTIPLIER2 * x2;
         x0 = (uint32_t)(product2 >> 32) ^ x1 ^ key0;
         x1 = (uint32_t)product2;
         x2 = (uint32_t)(product0 >> 32) ^ x3 ^ key1;
         x3 = (uint32_t)product0;
-        key0 += YK_CPU_PHILOX_STEP0;
-        key1 += YK_CPU_PHILOX_STEP1;
+        key0 += YK_CPU_PHILOX_KEY_STEP0;
+        key1 += YK_CPU_PHILOX_KEY_STEP1;
     }
     out[0] = x0;
     out[1] = x1;

@@ -5,7 +5,7 @@
 #ifndef YK_BACKEND_CPU_MATH_REDUCE_H
 #define YK_BACKEND_CPU_MATH_REDUCE_H
 
-#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/convert.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ enum {
 };
 
 /* The sum of YK_CPU_REDUCE_WIDTH partial sums. Overwrites them. */
-static inline float yk_cpu_reduce_tree(float *parts)
+static inline float yk_cpu_reduce_partial_sums(float *parts)
 {
     for (int half = YK_CPU_REDUCE_WIDTH / 2; half > 0; half /= 2) {
         for (int i = 0; i < half; i++) {
@@ -37,11 +37,11 @@ static inline float yk_cpu_reduce_sum(const float *x, int64_t count)
     for (int64_t i = whole; i < count; i++) {
         parts[i - whole] += x[i];
     }
-    return yk_cpu_reduce_tree(parts);
+    return yk_cpu_reduce_partial_sums(parts);
 }
 
 /* Σ (x − centre)² */
-static inline float yk_cpu_reduce_squared_deviation(const float *x, int64_t count, float centre)
+static inline float yk_cpu_reduce_squared_deviations(const float *x, int64_t count, float centre)
 {
     float parts[YK_CPU_REDUCE_WIDTH] = {0};
     const int64_t whole = count - count % YK_CPU_REDUCE_WIDTH;
@@ -54,12 +54,12 @@ static inline float yk_cpu_reduce_squared_deviation(const float *x, int64_t coun
     for (int64_t i = whole; i < count; i++) {
         parts[i - whole] += (x[i] - centre) * (x[i] - centre);
     }
-    return yk_cpu_reduce_tree(parts);
+    return yk_cpu_reduce_partial_sums(parts);
 }
 
 /* Maps the bits of floats to integers with the same order. Positive NaNs are the largest. The
  * function is its own inverse. */
-static inline int32_t yk_cpu_reduce_ordered_bits(int32_t bits)
+static inline int32_t yk_cpu_reduce_sortable_bits(int32_t bits)
 {
     return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffU);
 }
@@ -68,12 +68,12 @@ static inline int32_t yk_cpu_reduce_ordered_bits(int32_t bits)
  * floats, because of NaN. */
 static inline float yk_cpu_reduce_max(const float *x, int64_t count)
 {
-    int32_t largest = yk_cpu_reduce_ordered_bits((int32_t)yk_cpu_float_to_bits(-INFINITY));
+    int32_t largest = yk_cpu_reduce_sortable_bits((int32_t)yk_cpu_float_to_bits(-INFINITY));
     for (int64_t i = 0; i < count; i++) {
-        const int32_t place = yk_cpu_reduce_ordered_bits((int32_t)yk_cpu_float_to_bits(x[i]));
+        const int32_t place = yk_cpu_reduce_sortable_bits((int32_t)yk_cpu_float_to_bits(x[i]));
         largest = place > largest ? place : largest;
     }
-    return yk_cpu_float_from_bits((uint32_t)yk_cpu_reduce_ordered_bits(largest));
+    return yk_cpu_float_from_bits((uint32_t)yk_cpu_reduce_sortable_bits(largest));
 }
 
 /* The maximum of the absolute values; 0 for an empty array. */

@@ -8,7 +8,7 @@ enum {
 
 static bool tries_cudnn(const struct yk_backend_lane *lane)
 {
-    return lane->device->attention_choice != YK_CUDA_ATTENTION_OWN;
+    return lane->device->attention_choice != YK_CUDA_ATTENTION_BUILTIN;
 }
 
 /* Gradients are the same bits every time, unless cuDNN was asked for by name. Of small heads our
@@ -51,7 +51,7 @@ void yk_cuda_attention(struct yk_backend_lane *lane, const struct yk_attention_o
         return;
     }
     if (!tries_cudnn(lane) || !yk_cuda_attention_cudnn(lane, op)) {
-        yk_cuda_attention_own(lane, op);
+        yk_cuda_attention_builtin(lane, op);
     }
 }
 
@@ -68,6 +68,6 @@ void yk_cuda_attention_backward(struct yk_backend_lane *lane,
     if (!tries_cudnn_backward(lane, op) ||
         !yk_cuda_attention_cudnn_backward(
             lane, op, lane->device->attention_choice != YK_CUDA_ATTENTION_CUDNN)) {
-        yk_cuda_attention_own_backward(lane, op);
+        yk_cuda_attention_builtin_backward(lane, op);
     }
 }

@@ -7,14 +7,14 @@
 #define YK_BACKEND_CUDA_ATTENTION_ATTENTION_CUH
 
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/elements.cuh"
 #include "backend/cuda/kernels/philox.cuh"
 
 #define YK_LOG2_E 1.44269504088896341F
 #define YK_LN_2 0.693147180559945309F
 
 /* Arguments of the forward kernels. */
-struct yk_attention_task {
+struct yk_attention_kernel_arguments {
     struct yk_attention_op op;
     float power_scale; /* scale · log2 e */
     uint32_t below;    /* an element is dropped if its random word is below */
@@ -22,22 +22,24 @@ struct yk_attention_task {
 };
 
 /* Arguments of the backward kernels. */
-struct yk_attention_backward_task {
-    struct yk_attention_task forward;
+struct yk_attention_backward_kernel_arguments {
+    struct yk_attention_kernel_arguments forward;
     struct yk_attention_backward_op op;
     float *products; /* (B, heads, T): the sum of out ∘ d_out over a head */
 };
 
 /* CUDA cores: every type and head size. */
-void yk_cuda_attention_simt(struct yk_backend_lane *lane, const struct yk_attention_task *task);
+void yk_cuda_attention_simt(struct yk_backend_lane *lane,
+                            const struct yk_attention_kernel_arguments *task);
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
-                                     const struct yk_attention_backward_task *task);
+                                     const struct yk_attention_backward_kernel_arguments *task);
 
 /* Tensor cores: 16-bit types, head sizes 64 and 128, rows aligned to 16 bytes, a positive scale,
  * and compute capability 8.0 or later. */
-void yk_cuda_attention_tensor(struct yk_backend_lane *lane, const struct yk_attention_task *task);
-void yk_cuda_attention_tensor_backward(struct yk_backend_lane *lane,
-                                       const struct yk_attention_backward_task *task);
+void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
+                                   const struct yk_attention_kernel_arguments *task);
+void yk_cuda_attention_tensor_core_backward(
+    struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *task);
 
 /* One head of one sample, on the device. */
 struct yk_attention_head {
@@ -48,8 +50,8 @@ struct yk_attention_head {
     int shift;  /* query t attends to keys up to t + shift */
 };
 
-YK_DEVICE struct yk_attention_head yk_attention_head_of(const struct yk_attention_op &op,
-                                                        int64_t sample, int64_t head)
+YK_DEVICE struct yk_attention_head yk_attention_head_make(const struct yk_attention_op &op,
+                                                          int64_t sample, int64_t head)
 {
     struct yk_attention_head out;
     out.sample = static_cast<int>(sample);
@@ -92,15 +94,16 @@ YK_DEVICE uint4 yk_attention_dropout_random(const struct yk_attention_op &op, in
                              quad);
 }
 
-YK_DEVICE float yk_attention_dropout_factor(const struct yk_attention_task &task, uint32_t word)
+YK_DEVICE float yk_attention_dropout_factor(const struct yk_attention_kernel_arguments &task,
+                                            uint32_t word)
 {
     return word < task.below ? 0.0F : task.kept;
 }
 
 /* The dropout factors of COUNT ≤ 4 elements, starting at dropout index `place`. */
 template <int COUNT>
-YK_DEVICE void yk_attention_dropout_factors(const struct yk_attention_task &task, int64_t sample,
-                                            uint64_t place, float (&out)[COUNT])
+YK_DEVICE void yk_attention_dropout_factors(const struct yk_attention_kernel_arguments &task,
+                                            int64_t sample, uint64_t place, float (&out)[COUNT])
 {
     const unsigned start = static_cast<unsigned>(place % 4);
     const uint4 here = yk_attention_dropout_random(task.op, sample, place / 4);

@@ -19,14 +19,14 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     return false;
 }
 
-void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
+void yk_cudnn_plan_cache_destroy(struct yk_cudnn_plan_cache *cache)
 {
     (void)cache;
 }
 
 #else
 
-#include "backend/cuda/attention/cudnn_graph.h"
+#include "backend/cuda/attention/cudnn_attention_graph.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -52,18 +52,18 @@ static const int64_t max_workspace = 4LL << 30;
 
 struct plan {
     struct yk_cudnn_builder builder;
-    struct yk_cudnn_slots slots;
+    struct yk_cudnn_attention_tensor_ids slots;
     int32_t *query_counts; /* (B) in device memory, T each; NULL without lengths */
 };
 
 struct entry {
-    struct yk_cudnn_shape shape;
+    struct yk_cudnn_attention_shape shape;
     int64_t asked; /* number of requests; 0 means: unused */
     bool refused;
     struct plan *plan;
 };
 
-struct yk_cudnn_cache {
+struct yk_cudnn_plan_cache {
     pthread_mutex_t lock;
     cudnnHandle_t handle; /* NULL means: cuDNN is not available */
     bool immediately;     /* every shape gets a plan at the first request */
@@ -74,9 +74,9 @@ struct yk_cudnn_cache {
 
 /* ---- create and destroy ---- */
 
-static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
+static struct yk_cudnn_plan_cache *create(const struct yk_backend_device *device)
 {
-    struct yk_cudnn_cache *cache = calloc(1, sizeof *cache);
+    struct yk_cudnn_plan_cache *cache = calloc(1, sizeof *cache);
     if (!cache) {
         return NULL;
     }
@@ -92,16 +92,16 @@ static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
     return cache;
 }
 
-static struct yk_cudnn_cache *lock_cache(struct yk_backend_lane *lane)
+static struct yk_cudnn_plan_cache *lock_cache(struct yk_backend_lane *lane)
 {
     static pthread_mutex_t creation = PTHREAD_MUTEX_INITIALIZER;
     struct yk_backend_device *device = lane->device;
-    yk_cuda_device_set(device);
+    yk_cuda_device_make_current(device);
     pthread_mutex_lock(&creation);
     if (!device->cudnn_cache) {
         device->cudnn_cache = create(device);
     }
-    struct yk_cudnn_cache *cache = device->cudnn_cache;
+    struct yk_cudnn_plan_cache *cache = device->cudnn_cache;
     pthread_mutex_unlock(&creation);
     if (!cache || !cache->handle) {
         return NULL;
@@ -114,7 +114,7 @@ static struct yk_cudnn_cache *lock_cache(struct yk_backend_lane *lane)
     return cache;
 }
 
-static void unlock_cache(struct yk_cudnn_cache *cache)
+static void unlock_cache(struct yk_cudnn_plan_cache *cache)
 {
     if (cache) {
         pthread_mutex_unlock(&cache->lock);
@@ -130,7 +130,7 @@ static void destroy_plan(struct plan *plan)
     }
 }
 
-void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
+void yk_cudnn_plan_cache_destroy(struct yk_cudnn_plan_cache *cache)
 {
     if (!cache) {
         return;
@@ -148,7 +148,7 @@ void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
 /* ---- plans ---- */
 
 /* Copies T for every sample to device memory and waits, so that every lane may read it. */
-static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
+static bool count_queries(struct plan *plan, const struct yk_cudnn_attention_shape *shape)
 {
     const size_t bytes = (size_t)shape->batch * sizeof(int32_t);
     int32_t *counts = malloc(bytes);
@@ -165,19 +165,19 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
     return error == cudaSuccess;
 }
 
-static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape *shape)
+static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_attention_shape *shape)
 {
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan) {
         return NULL;
     }
     if (shape->backward) {
-        yk_cudnn_graph_backward(&plan->builder, shape, &plan->slots);
+        yk_cudnn_attention_graph_backward(&plan->builder, shape, &plan->slots);
     } else {
-        yk_cudnn_graph_forward(&plan->builder, shape, &plan->slots);
+        yk_cudnn_attention_graph_forward(&plan->builder, shape, &plan->slots);
     }
-    const struct yk_cudnn_options options = {max_workspace, shape->repeatable != 0};
-    if (!yk_cudnn_builder_plan(&plan->builder, handle, options) ||
+    const struct yk_cudnn_plan_options options = {max_workspace, shape->repeatable != 0};
+    if (!yk_cudnn_builder_make_plan(&plan->builder, handle, options) ||
         (shape->lengths && !count_queries(plan, shape))) {
         destroy_plan(plan);
         /* Clears CUDA errors of failed attempts, which later ops would report. */
@@ -189,7 +189,8 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape 
 
 /* Finds or adds the entry of a shape. Returns NULL if every entry has a plan. Plans are never
  * replaced, because their kernels may be on a lane. */
-static struct entry *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
+static struct entry *place_of(struct yk_cudnn_plan_cache *cache,
+                              const struct yk_cudnn_attention_shape *shape)
 {
     struct entry *unused = NULL;
     for (int i = 0; i < SHAPES; i++) {
@@ -211,7 +212,7 @@ static struct entry *place_of(struct yk_cudnn_cache *cache, const struct yk_cudn
     return unused;
 }
 
-static bool is_worth_a_plan(const struct yk_cudnn_cache *cache, int64_t asked, int64_t tokens)
+static bool is_worth_a_plan(const struct yk_cudnn_plan_cache *cache, int64_t asked, int64_t tokens)
 {
     if (cache->immediately) {
         return true;
@@ -222,8 +223,8 @@ static bool is_worth_a_plan(const struct yk_cudnn_cache *cache, int64_t asked, i
     return asked >= ENOUGH_TIMES_LATE;
 }
 
-static struct plan *find_plan(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape,
-                              int64_t tokens)
+static struct plan *find_plan(struct yk_cudnn_plan_cache *cache,
+                              const struct yk_cudnn_attention_shape *shape, int64_t tokens)
 {
     struct entry *entry = cache ? place_of(cache, shape) : NULL;
     if (!entry || entry->refused) {
@@ -238,21 +239,21 @@ static struct plan *find_plan(struct yk_cudnn_cache *cache, const struct yk_cudn
     return entry->plan && !entry->plan->builder.failed ? entry->plan : NULL;
 }
 
-static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
-                     void *const pointers[YK_CUDNN_SLOTS], void *workspace)
+static bool run_plan(struct yk_cudnn_plan_cache *cache, struct plan *plan,
+                     void *const pointers[YK_CUDNN_ATTENTION_TENSOR_COUNT], void *workspace)
 {
-    int64_t ids[YK_CUDNN_SLOTS];
-    void *used[YK_CUDNN_SLOTS];
+    int64_t ids[YK_CUDNN_ATTENTION_TENSOR_COUNT];
+    void *used[YK_CUDNN_ATTENTION_TENSOR_COUNT];
     int64_t count = 0;
-    for (int i = 0; i < YK_CUDNN_SLOTS; i++) {
+    for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
         const int id = plan->slots.ids[i];
-        if (id != YK_CUDNN_NONE && plan->builder.tensors[id].place != YK_CUDNN_VIRTUAL) {
+        if (id != YK_CUDNN_NO_TENSOR && plan->builder.tensors[id].place != YK_CUDNN_VIRTUAL) {
             ids[count] = id;
             used[count] = i == YK_CUDNN_QUERY_COUNTS ? plan->query_counts : pointers[i];
             count++;
         }
     }
-    return yk_cudnn_builder_run(&plan->builder, cache->handle, count, ids, used, workspace);
+    return yk_cudnn_builder_run_plan(&plan->builder, cache->handle, count, ids, used, workspace);
 }
 
 enum {
@@ -277,7 +278,7 @@ static int64_t round_up(int64_t number, int64_t step)
 
 static bool is_aligned(const void *pointer, int64_t stride)
 {
-    return (uintptr_t)pointer % YK_CUDNN_ALIGNMENT == 0 && stride % HEAD_SIZE_STEP == 0;
+    return (uintptr_t)pointer % YK_CUDNN_HALF_ALIGNMENT == 0 && stride % HEAD_SIZE_STEP == 0;
 }
 
 /* Before 9.16, cuDNN needs another graph for lengths that are not multiples of LENGTH_STEP. */
@@ -306,9 +307,9 @@ static bool is_backward_served(const struct yk_attention_backward_op *op)
            is_aligned(op->dk, op->dk_stride) && is_aligned(op->dv, op->dv_stride);
 }
 
-static struct yk_cudnn_shape shape_of(const struct yk_attention_op *op)
+static struct yk_cudnn_attention_shape shape_of(const struct yk_attention_op *op)
 {
-    return (struct yk_cudnn_shape){
+    return (struct yk_cudnn_attention_shape){
         .batch = op->batch,
         .queries = op->queries,
         .keys = op->keys,
@@ -329,10 +330,10 @@ static struct yk_cudnn_shape shape_of(const struct yk_attention_op *op)
 
 /* Repeatable gradients need 2 · B · heads · T · S bytes of workspace, written and read once. Others
  * need 4 · B · heads · T · D bytes. */
-static struct yk_cudnn_shape backward_shape_of(const struct yk_attention_backward_op *op,
-                                               bool repeatable)
+static struct yk_cudnn_attention_shape backward_shape_of(const struct yk_attention_backward_op *op,
+                                                         bool repeatable)
 {
-    struct yk_cudnn_shape shape = shape_of(&op->forward);
+    struct yk_cudnn_attention_shape shape = shape_of(&op->forward);
     shape.backward = 1;
     shape.repeatable = repeatable;
     shape.dq_stride = op->dq_stride;
@@ -395,11 +396,11 @@ static void *sample(const void *rows, int64_t first, int64_t count, int64_t stri
 
 /* Sets the pointers that both passes use. `scale` must stay valid until the plan is enqueued. */
 static void point_at(const struct yk_attention_op *op, int64_t first, const float *scale,
-                     void *pointers[YK_CUDNN_SLOTS])
+                     void *pointers[YK_CUDNN_ATTENTION_TENSOR_COUNT])
 {
     static const float one = 1;
     static const float beyond = -INFINITY;
-    for (int i = 0; i < YK_CUDNN_SLOTS; i++) {
+    for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
         pointers[i] = NULL;
     }
     pointers[YK_CUDNN_Q] = sample(op->q, first, op->queries, op->q_stride);
@@ -419,14 +420,14 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     if (!is_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
-    const struct yk_cudnn_shape shape = shape_of(op);
-    struct yk_cudnn_cache *cache = lock_cache(lane);
+    const struct yk_cudnn_attention_shape shape = shape_of(op);
+    struct yk_cudnn_plan_cache *cache = lock_cache(lane);
     struct plan *plan = find_plan(cache, &shape, op->batch * op->queries);
     bool done = false;
     if (plan) {
         const int64_t bytes = plan->builder.workspace_bytes;
         void *workspace = bytes > 0 ? yk_cuda_lane_scratch(lane, (size_t)bytes) : NULL;
-        void *pointers[YK_CUDNN_SLOTS];
+        void *pointers[YK_CUDNN_ATTENTION_TENSOR_COUNT];
         point_at(op, 0, &op->scale, pointers);
         done = (workspace || bytes == 0) && run_plan(cache, plan, pointers, workspace);
     }
@@ -446,15 +447,15 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_o
 }
 
 /* Runs the plan for shape->batch samples, from sample `first` on. */
-static bool run_backward(struct yk_cudnn_cache *cache, struct plan *plan,
+static bool run_backward(struct yk_cudnn_plan_cache *cache, struct plan *plan,
                          const struct yk_attention_backward_op *op,
-                         const struct yk_cudnn_shape *shape, int64_t first, char *scratch)
+                         const struct yk_cudnn_attention_shape *shape, int64_t first, char *scratch)
 {
     const int64_t samples = shape->batch;
     const struct yk_attention_op *forward = &op->forward;
     char *dq_sums = scratch + delta_bytes(forward, samples);
     char *workspace = dq_sums + dq_sums_bytes(forward, samples, shape->repeatable);
-    void *pointers[YK_CUDNN_SLOTS];
+    void *pointers[YK_CUDNN_ATTENTION_TENSOR_COUNT];
     point_at(forward, first, &forward->scale, pointers);
     pointers[YK_CUDNN_D_OUT] = sample(op->d_out, first, forward->queries, forward->out_stride);
     pointers[YK_CUDNN_DQ] = sample(op->dq, first, forward->queries, op->dq_stride);
@@ -472,9 +473,9 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     if (!is_backward_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
-    struct yk_cudnn_shape shape = backward_shape_of(op, repeatable);
+    struct yk_cudnn_attention_shape shape = backward_shape_of(op, repeatable);
     shape.batch = samples_at_once(forward, repeatable);
-    struct yk_cudnn_cache *cache = lock_cache(lane);
+    struct yk_cudnn_plan_cache *cache = lock_cache(lane);
     struct plan *plan = find_plan(cache, &shape, forward->batch * forward->queries);
     bool done = plan != NULL;
     if (done) {

@@ -14,7 +14,7 @@ static cudnnBackendDescriptor_t create(struct yk_cudnn_builder *builder,
                                        cudnnBackendDescriptorType_t type)
 {
     cudnnBackendDescriptor_t made = NULL;
-    builder->failed = builder->failed || builder->owned_count == YK_CUDNN_DESCRIPTORS;
+    builder->failed = builder->failed || builder->owned_count == YK_CUDNN_MAX_DESCRIPTORS;
     if (!builder->failed && check(builder, cudnnBackendCreateDescriptor(type, &made))) {
         builder->owned[builder->owned_count++] = made;
     }
@@ -36,11 +36,11 @@ static void set_descriptor(struct yk_cudnn_builder *builder, cudnnBackendDescrip
     set(builder, descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
 }
 
-/* Does not set the attribute for YK_CUDNN_NONE. */
+/* Does not set the attribute for YK_CUDNN_NO_TENSOR. */
 static void set_tensor(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
                        cudnnBackendAttributeName_t name, int id)
 {
-    if (id != YK_CUDNN_NONE) {
+    if (id != YK_CUDNN_NO_TENSOR) {
         set_descriptor(builder, descriptor, name, builder->tensor_descriptors[id]);
     }
 }
@@ -64,7 +64,7 @@ static cudnnBackendDescriptor_t begin_operation(struct yk_cudnn_builder *builder
 
 static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t operation)
 {
-    builder->failed = builder->failed || builder->operation_count == YK_CUDNN_OPERATIONS;
+    builder->failed = builder->failed || builder->operation_count == YK_CUDNN_MAX_OPERATIONS;
     if (end(builder, operation)) {
         builder->operations[builder->operation_count++] = operation;
     }
@@ -73,29 +73,30 @@ static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescript
 int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cudnn_tensor *tensor)
 {
     const int id = builder->tensor_count > 0 ? builder->tensor_count : 1;
-    if (id == YK_CUDNN_TENSORS) {
+    if (id == YK_CUDNN_MAX_TENSORS) {
         builder->failed = true;
-        return YK_CUDNN_NONE;
+        return YK_CUDNN_NO_TENSOR;
     }
     const cudnnBackendDescriptor_t made = create(builder, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     const int64_t unique = id;
     const bool is_half = tensor->type == CUDNN_DATA_HALF || tensor->type == CUDNN_DATA_BFLOAT16;
-    const int64_t alignment = is_half ? YK_CUDNN_ALIGNMENT : YK_CUDNN_MIN_ALIGNMENT;
+    const int64_t alignment = is_half ? YK_CUDNN_HALF_ALIGNMENT : YK_CUDNN_MIN_ALIGNMENT;
     const bool yes = true;
     set(builder, made, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &tensor->type);
-    set(builder, made, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, YK_CUDNN_RANK,
+    set(builder, made, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, YK_CUDNN_TENSOR_RANK,
         tensor->sizes);
-    set(builder, made, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, YK_CUDNN_RANK, tensor->strides);
+    set(builder, made, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, YK_CUDNN_TENSOR_RANK,
+        tensor->strides);
     set(builder, made, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &unique);
     set(builder, made, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
-    if (tensor->place != YK_CUDNN_STORED) {
+    if (tensor->place != YK_CUDNN_IN_DEVICE_MEMORY) {
         set(builder, made,
             tensor->place == YK_CUDNN_VIRTUAL ? CUDNN_ATTR_TENSOR_IS_VIRTUAL
                                               : CUDNN_ATTR_TENSOR_IS_BY_VALUE,
             CUDNN_TYPE_BOOLEAN, 1, &yes);
     }
     if (!end(builder, made)) {
-        return YK_CUDNN_NONE;
+        return YK_CUDNN_NO_TENSOR;
     }
     builder->tensors[id] = *tensor;
     builder->tensor_descriptors[id] = made;
@@ -103,12 +104,12 @@ int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cu
     return id;
 }
 
-int yk_cudnn_builder_virtual(struct yk_cudnn_builder *builder, const int64_t sizes[YK_CUDNN_RANK],
-                             cudnnDataType_t type)
+int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
+                                    const int64_t sizes[YK_CUDNN_TENSOR_RANK], cudnnDataType_t type)
 {
     struct yk_cudnn_tensor tensor = {.type = type, .place = YK_CUDNN_VIRTUAL};
     int64_t stride = 1;
-    for (int i = YK_CUDNN_RANK - 1; i >= 0; i--) {
+    for (int i = YK_CUDNN_TENSOR_RANK - 1; i >= 0; i--) {
         tensor.sizes[i] = sizes[i];
         tensor.strides[i] = stride;
         stride *= sizes[i];
@@ -117,7 +118,7 @@ int yk_cudnn_builder_virtual(struct yk_cudnn_builder *builder, const int64_t siz
 }
 
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_padding padding, int y)
+                             struct yk_cudnn_matmul_lengths padding, int y)
 {
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const cudnnBackendDescriptor_t computation = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR);
@@ -174,12 +175,13 @@ void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwise
 /* Adds the op with a new output tensor, which has the sizes of x and the type op.type. */
 static int add_operation(struct yk_cudnn_builder *builder, struct pointwise op)
 {
-    op.y = yk_cudnn_builder_virtual(builder, builder->tensors[op.x].sizes, op.type);
+    op.y = yk_cudnn_builder_virtual_tensor(builder, builder->tensors[op.x].sizes, op.type);
     add_pointwise(builder, &op);
     return op.y;
 }
 
-int yk_cudnn_builder_map(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x, int b)
+int yk_cudnn_builder_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
+                                   int x, int b)
 {
     return add_operation(
         builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b});
@@ -316,7 +318,7 @@ static bool is_repeatable(cudnnBackendDescriptor_t config)
 /* Makes the plan of a configuration. Returns NULL where the plan does not meet the options. */
 static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
                                            cudnnBackendDescriptor_t config,
-                                           struct yk_cudnn_options options)
+                                           struct yk_cudnn_plan_options options)
 {
     cudnnBackendDescriptor_t plan = NULL;
     if ((options.repeatable && !is_repeatable(config)) ||
@@ -340,7 +342,7 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
 
 /* Keeps the first usable configuration. cuDNN sorts them by expected speed. */
 static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t heuristics,
-                        struct yk_cudnn_options options)
+                        struct yk_cudnn_plan_options options)
 {
     cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     int64_t made = 0;
@@ -383,8 +385,8 @@ static cudnnBackendDescriptor_t ask_heuristics(cudnnBackendDescriptor_t graph,
     return made;
 }
 
-bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                           struct yk_cudnn_options options)
+bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
+                                struct yk_cudnn_plan_options options)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
     const cudnnBackendDescriptor_t graph = finish_graph(builder, handle);
@@ -402,8 +404,9 @@ bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handl
     return !builder->failed;
 }
 
-bool yk_cudnn_builder_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,
-                          const int64_t *ids, void *const *pointers, void *workspace)
+bool yk_cudnn_builder_run_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
+                               int64_t count, const int64_t *ids, void *const *pointers,
+                               void *workspace)
 {
     cudnnBackendDescriptor_t pack = NULL;
     cudnnStatus_t status =

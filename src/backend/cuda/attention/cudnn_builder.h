@@ -3,8 +3,9 @@
  * graph.
  *
  * Each tensor has an id, which starts at 1. After the first failure every call does nothing and
- * returns YK_CUDNN_NONE. The caller therefore checks only the result of yk_cudnn_builder_plan().
- * The builder owns all descriptors. Only one thread at a time may use a builder.
+ * returns YK_CUDNN_NO_TENSOR. The caller therefore checks only the result of
+ * yk_cudnn_builder_make_plan(). The builder owns all descriptors. Only one thread at a time may use
+ * a builder.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_CUDNN_BUILDER_H
 #define YK_BACKEND_CUDA_ATTENTION_CUDNN_BUILDER_H
@@ -15,46 +16,46 @@
 #include <stdint.h>
 
 enum {
-    YK_CUDNN_NONE = 0, /* the id that means: no tensor */
-    YK_CUDNN_RANK = 4,
-    YK_CUDNN_TENSORS = 64,
-    YK_CUDNN_OPERATIONS = 48,
-    YK_CUDNN_DESCRIPTORS = 2 * YK_CUDNN_OPERATIONS + YK_CUDNN_TENSORS + 1,
-    YK_CUDNN_ALIGNMENT = 16,    /* bytes; tensors of 16-bit elements in device memory */
-    YK_CUDNN_MIN_ALIGNMENT = 4, /* bytes; all other tensors */
+    YK_CUDNN_NO_TENSOR = 0, /* the id that means: no tensor */
+    YK_CUDNN_TENSOR_RANK = 4,
+    YK_CUDNN_MAX_TENSORS = 64,
+    YK_CUDNN_MAX_OPERATIONS = 48,
+    YK_CUDNN_MAX_DESCRIPTORS = 2 * YK_CUDNN_MAX_OPERATIONS + YK_CUDNN_MAX_TENSORS + 1,
+    YK_CUDNN_HALF_ALIGNMENT = 16, /* bytes; tensors of 16-bit elements in device memory */
+    YK_CUDNN_MIN_ALIGNMENT = 4,   /* bytes; all other tensors */
 };
 
-enum yk_cudnn_place {
-    YK_CUDNN_STORED,   /* in device memory; the pointer is passed when the plan runs */
-    YK_CUDNN_BY_VALUE, /* one number in host memory, read when the plan runs */
-    YK_CUDNN_VIRTUAL,  /* an intermediate result between two ops, never stored */
+enum yk_cudnn_tensor_storage {
+    YK_CUDNN_IN_DEVICE_MEMORY, /* in device memory; the pointer is passed when the plan runs */
+    YK_CUDNN_BY_VALUE,         /* one number in host memory, read when the plan runs */
+    YK_CUDNN_VIRTUAL,          /* an intermediate result between two ops, never stored */
 };
 
 struct yk_cudnn_tensor {
-    int64_t sizes[YK_CUDNN_RANK];
-    int64_t strides[YK_CUDNN_RANK];
+    int64_t sizes[YK_CUDNN_TENSOR_RANK];
+    int64_t strides[YK_CUDNN_TENSOR_RANK];
     cudnnDataType_t type;
-    enum yk_cudnn_place place;
+    enum yk_cudnn_tensor_storage place;
 };
 
 /* Zero-initialize it before the first call. */
 struct yk_cudnn_builder {
-    struct yk_cudnn_tensor tensors[YK_CUDNN_TENSORS]; /* indexed by id */
-    cudnnBackendDescriptor_t tensor_descriptors[YK_CUDNN_TENSORS];
+    struct yk_cudnn_tensor tensors[YK_CUDNN_MAX_TENSORS]; /* indexed by id */
+    cudnnBackendDescriptor_t tensor_descriptors[YK_CUDNN_MAX_TENSORS];
     int tensor_count; /* the last id plus 1; 0 means: no tensor yet */
-    cudnnBackendDescriptor_t operations[YK_CUDNN_OPERATIONS];
+    cudnnBackendDescriptor_t operations[YK_CUDNN_MAX_OPERATIONS];
     int operation_count;
-    cudnnBackendDescriptor_t owned[YK_CUDNN_DESCRIPTORS]; /* destroyed with the builder */
+    cudnnBackendDescriptor_t owned[YK_CUDNN_MAX_DESCRIPTORS]; /* destroyed with the builder */
     int owned_count;
     cudnnBackendDescriptor_t config; /* engine configuration of the plan; NULL without a plan */
-    cudnnBackendDescriptor_t plan;   /* NULL before yk_cudnn_builder_plan() */
+    cudnnBackendDescriptor_t plan;   /* NULL before yk_cudnn_builder_make_plan() */
     int64_t workspace_bytes;         /* device memory that the plan needs */
     bool failed;
 };
 
 /* Tensors (B, 1, 1, 1) of int32 with the valid length of each sample, for the three dimensions of
- * a matmul (rows, inner) · (inner, columns). YK_CUDNN_NONE means: the full length is valid. */
-struct yk_cudnn_padding {
+ * a matmul (rows, inner) · (inner, columns). YK_CUDNN_NO_TENSOR means: the full length is valid. */
+struct yk_cudnn_matmul_lengths {
     int rows;
     int columns;
     int inner;
@@ -63,17 +64,19 @@ struct yk_cudnn_padding {
 /* These functions add a tensor to the graph and return its id. */
 int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cudnn_tensor *tensor);
 /* Adds a contiguous virtual tensor. */
-int yk_cudnn_builder_virtual(struct yk_cudnn_builder *builder, const int64_t sizes[YK_CUDNN_RANK],
-                             cudnnDataType_t type);
+int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
+                                    const int64_t sizes[YK_CUDNN_TENSOR_RANK],
+                                    cudnnDataType_t type);
 
 /* y = a · b over the last two axes. */
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_padding padding, int y);
-/* y = mode(x, b). `b` is YK_CUDNN_NONE for functions of one argument. */
+                             struct yk_cudnn_matmul_lengths padding, int y);
+/* y = mode(x, b). `b` is YK_CUDNN_NO_TENSOR for functions of one argument. */
 void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                                 int b, int y);
 /* Adds y = mode(x, b) with a new virtual fp32 tensor y, which has the sizes of x. Returns y. */
-int yk_cudnn_builder_map(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x, int b);
+int yk_cudnn_builder_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
+                                   int x, int b);
 /* Returns a new tensor of int32 that holds the index of each element of x along the axis. */
 int yk_cudnn_builder_index(struct yk_cudnn_builder *builder, int x, int64_t axis);
 /* Returns a new tensor of booleans: the result of the comparison for each element. */
@@ -87,20 +90,21 @@ void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensor
 /* Reads x with the sizes and strides of y. Used for transposition. */
 void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y);
 
-struct yk_cudnn_options {
+struct yk_cudnn_plan_options {
     int64_t max_workspace; /* bytes */
     bool repeatable;       /* require an engine that computes the same bits in every run */
 };
 
 /* Finalizes the graph and makes a plan: the first one, in the order of cuDNN's heuristics, that
  * meets the options. Returns false if no plan does. */
-bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                           struct yk_cudnn_options options);
+bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
+                                struct yk_cudnn_plan_options options);
 
 /* Enqueues the plan on the stream of the handle. pointers[i] is the memory of tensor ids[i].
  * Returns false on failure. */
-bool yk_cudnn_builder_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,
-                          const int64_t *ids, void *const *pointers, void *workspace);
+bool yk_cudnn_builder_run_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
+                               int64_t count, const int64_t *ids, void *const *pointers,
+                               void *workspace);
 
 /* Destroys all descriptors. The builder can then be used for another graph. */
 void yk_cudnn_builder_clear(struct yk_cudnn_builder *builder);

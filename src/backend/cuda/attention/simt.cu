@@ -181,7 +181,7 @@ static __device__ void store(const float (&part)[4][4], const float (&scales)[4]
     }
 }
 
-static __device__ void apply_dropout(const struct yk_attention_task &task,
+static __device__ void apply_dropout(const struct yk_attention_kernel_arguments &task,
                                      const struct yk_attention_head &head, int t, int s,
                                      float (&numbers)[4])
 {
@@ -209,7 +209,7 @@ YK_DEVICE struct query_tile query_tile_of(const struct yk_attention_op &op)
     const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
     struct query_tile own;
     own.place = blockIdx.x / tiles;
-    own.head = yk_attention_head_of(op, own.place / op.heads, own.place % op.heads);
+    own.head = yk_attention_head_make(op, own.place / op.heads, own.place % op.heads);
     own.first = static_cast<int>(blockIdx.x % tiles) * TILE;
     own.queries = static_cast<int>(op.queries);
     own.size = static_cast<int>(op.head_size);
@@ -271,7 +271,7 @@ static __device__ void end_softmax(const struct yk_attention_op &op, int64_t hea
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    attention_kernel(const struct yk_attention_task task)
+    attention_kernel(const struct yk_attention_kernel_arguments task)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
@@ -310,12 +310,13 @@ static __global__ void __launch_bounds__(THREADS)
           op.out_stride, own.queries - own.first, own.column, own.size);
 }
 
-void yk_cuda_attention_simt(struct yk_backend_lane *lane, const struct yk_attention_task *task)
+void yk_cuda_attention_simt(struct yk_backend_lane *lane,
+                            const struct yk_attention_kernel_arguments *task)
 {
     const struct yk_attention_op *op = &task->op;
     const dim3 grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         attention_kernel<decltype(number)><<<grid, THREADS, 0, stream>>>(*task);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
@@ -330,7 +331,7 @@ enum {
 /* P (after dropout) and dS of the tile of queries from `first` on and keys from `s` on. If
  * `products` is NULL, P ∘ dP instead of dS. */
 template <typename T>
-static __device__ void differentiate(const struct yk_attention_backward_task &task,
+static __device__ void differentiate(const struct yk_attention_backward_kernel_arguments &task,
                                      const struct yk_attention_head &head, const float *products,
                                      int first, int s, float *area, float (&powers)[4][4],
                                      float (&d_scores)[4][4])
@@ -373,7 +374,7 @@ static __device__ void differentiate(const struct yk_attention_backward_task &ta
  * was rounded to 16 bits. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    find_products(const struct yk_attention_backward_task task)
+    find_products(const struct yk_attention_backward_kernel_arguments task)
 {
     __shared__ __align__(16) float area[AREA];
     const struct yk_attention_op &op = task.forward.op;
@@ -401,7 +402,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* dK and dV of a tile of keys, over all queries of the heads that share these keys. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    find_d_keys(const struct yk_attention_backward_task task)
+    find_d_keys(const struct yk_attention_backward_kernel_arguments task)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
@@ -421,7 +422,8 @@ static __global__ void __launch_bounds__(THREADS)
     float powers[4][4];
     float d_scores[4][4];
     for (int h = 0; h < group; h++) {
-        const struct yk_attention_head head = yk_attention_head_of(op, sample, kv_head * group + h);
+        const struct yk_attention_head head =
+            yk_attention_head_make(op, sample, kv_head * group + h);
         if (s >= head.length) {
             break;
         }
@@ -453,7 +455,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* dQ of a tile of queries. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    find_d_queries(const struct yk_attention_backward_task task)
+    find_d_queries(const struct yk_attention_backward_kernel_arguments task)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
@@ -479,13 +481,13 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
-                                     const struct yk_attention_backward_task *task)
+                                     const struct yk_attention_backward_kernel_arguments *task)
 {
     const struct yk_attention_op *op = &task->forward.op;
     const dim3 key_grid = grid_of(op->batch * op->kv_heads, op->keys, op->head_size);
     const dim3 query_grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         if (query_grid.x > 0 && sizeof(T) < sizeof(float) && op->keys <= FEW_KEYS) {
             find_products<T><<<query_grid.x, THREADS, 0, stream>>>(*task);

@@ -116,7 +116,7 @@ YK_DEVICE float yk_exp2(float x)
 /* ---- tiles ---- */
 
 enum {
-    YK_TENSOR_THREADS = 128, /* per block */
+    YK_TENSOR_CORE_BLOCK_THREADS = 128, /* per block */
 };
 
 /* The byte offset of a chunk of a row. */
@@ -146,7 +146,7 @@ template <int D> YK_DEVICE uint32_t yk_tile_lane_right(void)
 template <typename T, int D, int ROWS>
 YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, int count)
 {
-    constexpr int step = YK_TENSOR_THREADS / (D / 8);
+    constexpr int step = YK_TENSOR_CORE_BLOCK_THREADS / (D / 8);
     const int chunk = threadIdx.x % (D / 8);
     const int first = threadIdx.x / (D / 8);
     const T *mine = from + first * stride + chunk * 8;
@@ -241,7 +241,8 @@ YK_DEVICE void yk_tile_pack(const float (&from)[M][N][4], uint32_t (&to)[M][N / 
 
 /* to (M · 16, D) += left (M · 16, K · 16) · rows (K · 16, D). */
 template <typename T, int D, int M, int K>
-YK_DEVICE void yk_tile_add(const uint32_t (&left)[M][K][4], uint32_t rows, float (&to)[M][D / 8][4])
+YK_DEVICE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t rows,
+                                    float (&to)[M][D / 8][4])
 {
     const uint32_t lane = yk_tile_lane_left<D>();
 #pragma unroll
@@ -268,7 +269,7 @@ YK_DEVICE int yk_tile_visible_keys(const struct yk_attention_head &head, int t, 
 }
 
 /* The queries of one head that a block and a warp process. */
-struct yk_tile_queries {
+struct yk_tile_query_range {
     struct yk_attention_head head;
     int first;    /* first query of the block */
     int end;      /* keys from here on are not visible to any query of the block */
@@ -281,13 +282,13 @@ struct yk_tile_queries {
  * first.
  */
 template <int ROWS, int WARP_ROWS>
-YK_DEVICE struct yk_tile_queries yk_tile_queries_of(const struct yk_attention_op &op)
+YK_DEVICE struct yk_tile_query_range yk_tile_query_range_make(const struct yk_attention_op &op)
 {
     const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
     const unsigned place = blockIdx.x % heads;
     const int queries = static_cast<int>(op.queries);
-    struct yk_tile_queries own;
-    own.head = yk_attention_head_of(op, place / op.heads, place % op.heads);
+    struct yk_tile_query_range own;
+    own.head = yk_attention_head_make(op, place / op.heads, place % op.heads);
     own.first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * ROWS;
     own.warp_row = threadIdx.x / 32 * WARP_ROWS;
     own.t = own.first + own.warp_row;
@@ -302,8 +303,9 @@ YK_DEVICE struct yk_tile_queries yk_tile_queries_of(const struct yk_attention_op
  * dropout index of the first element in row g, `lower` that in row g + 8. Two neighbouring lanes
  * need the same four random words. The even lane computes those of row g, the odd lane those of row
  * g + 8, and they exchange them. */
-YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_task &task, int64_t sample,
-                                       uint64_t upper, uint64_t lower, float (&out)[4])
+YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_kernel_arguments &task,
+                                       int64_t sample, uint64_t upper, uint64_t lower,
+                                       float (&out)[4])
 {
     const bool odd = threadIdx.x % 2;
     if (task.op.keys % 4 == 0) {
@@ -328,7 +330,7 @@ YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_task &task, int
 /* Multiplies elements by their dropout factors. Rows are queries from t on, columns are keys from s
  * on. */
 template <int M, int N>
-YK_DEVICE void yk_tile_dropout(const struct yk_attention_task &task,
+YK_DEVICE void yk_tile_dropout(const struct yk_attention_kernel_arguments &task,
                                const struct yk_attention_head &head, int t, int s,
                                float (&numbers)[M][N][4])
 {
@@ -354,7 +356,7 @@ YK_DEVICE void yk_tile_dropout(const struct yk_attention_task &task,
 /* Dropout factors of this lane's four elements of a transposed result: keys s + g and s + g + 8 (s
  * is a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes need the random words of the same
  * four keys. Each lane computes the words of one element, and they exchange them. */
-YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
+YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_kernel_arguments &task,
                                                   const struct yk_attention_head &head, int t,
                                                   int s, float (&out)[4])
 {
@@ -427,7 +429,7 @@ YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&
 /* Calls enqueue(number, size): `number` has the type of the op's elements, `size` is the head size
  * as a std::integral_constant. */
 template <typename ENQUEUE>
-static auto yk_tile_with_type(const struct yk_attention_op &op, ENQUEUE enqueue)
+static auto yk_tile_dispatch_type(const struct yk_attention_op &op, ENQUEUE enqueue)
 {
     const std::integral_constant<int, 64> small;
     const std::integral_constant<int, 128> large;

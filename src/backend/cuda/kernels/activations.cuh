@@ -6,7 +6,7 @@
 #ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 
-#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/elements.cuh"
 
 /* 1 / (1 + e^−x). If e^−x overflows, the result is 0. */
 template <typename T> __device__ __forceinline__ float yk_sigmoid(float x)

@@ -6,7 +6,7 @@
 #ifndef YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
 #define YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
 
-#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/elements.cuh"
 
 YK_DEVICE void yk_async_copy(uint4 *to, const uint4 *from)
 {

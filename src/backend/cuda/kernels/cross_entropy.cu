@@ -3,8 +3,8 @@
 #include <float.h>
 
 #include "backend/cuda/kernels/async_copy.cuh"
-#include "backend/cuda/kernels/numbers.cuh"
-#include "backend/cuda/kernels/span.cuh"
+#include "backend/cuda/kernels/elements.cuh"
+#include "backend/cuda/kernels/vector_span.cuh"
 
 /*
  * With m the largest logit x of a row, Z = Σ exp(x − m), label t and smoothing s over C classes:
@@ -49,7 +49,7 @@ YK_DEVICE float power(float x)
 
 template <typename T> YK_DEVICE struct cut cut_row(const T *row, int classes)
 {
-    constexpr int width = yk_wide<T>::count;
+    constexpr int width = yk_vector_16_bytes<T>::count;
     const unsigned beyond = static_cast<unsigned>(reinterpret_cast<uintptr_t>(row) % 16);
     const int head = min(static_cast<int>((16 - beyond) % 16 / sizeof(T)), classes);
     const int wides = (classes - head) / width;
@@ -58,9 +58,9 @@ template <typename T> YK_DEVICE struct cut cut_row(const T *row, int classes)
 
 template <typename T> YK_DEVICE void add_wide(const uint4 &words, bool smooth, struct row_sum &sum)
 {
-    constexpr int width = yk_wide<T>::count;
+    constexpr int width = yk_vector_16_bytes<T>::count;
     float x[width];
-    yk_unpack_wide<T>(words, x);
+    yk_unpack_16_bytes<T>(words, x);
     float largest = sum.largest;
 #pragma unroll
     for (int i = 0; i < width; i++) {
@@ -120,7 +120,7 @@ template <typename T> struct logit_row {
     __device__ __forceinline__ int edge_at() const
     {
         const int thread = static_cast<int>(threadIdx.x);
-        return thread < cut.head ? thread : thread + cut.wides * yk_wide<T>::count;
+        return thread < cut.head ? thread : thread + cut.wides * yk_vector_16_bytes<T>::count;
     }
 
     /* How many times 16 bytes are fetched. */
@@ -193,9 +193,9 @@ struct gradient {
 template <typename T>
 YK_DEVICE uint4 gradient_of(const uint4 &words, int target, const struct gradient &gradient)
 {
-    constexpr int width = yk_wide<T>::count;
+    constexpr int width = yk_vector_16_bytes<T>::count;
     float x[width];
-    yk_unpack_wide<T>(words, x);
+    yk_unpack_16_bytes<T>(words, x);
 #pragma unroll
     for (int i = 0; i < width; i++) {
         x[i] = power(x[i] - gradient.largest) * gradient.scale - gradient.even;
@@ -206,7 +206,7 @@ YK_DEVICE uint4 gradient_of(const uint4 &words, int target, const struct gradien
             x[i] -= i == target ? gradient.label : 0.0F;
         }
     }
-    return yk_pack_wide<T>(x);
+    return yk_pack_16_bytes<T>(x);
 }
 
 /* The second time: writes the gradient, or zeros in a row without a target, and asks for the next
@@ -244,7 +244,7 @@ YK_DEVICE int turn_over(const struct logit_row<T> &line, const struct logit_row<
         for (int unit = 0; unit < UNITS; unit++) {
             const int at = first + unit * threads;
             if (at < wides) {
-                const int target = line.target - line.cut.head - at * yk_wide<T>::count;
+                const int target = line.target - line.cut.head - at * yk_vector_16_bytes<T>::count;
                 __stcs(line.wides() + at, gradient_of<T>(words[unit], target, gradient));
             }
         }
@@ -334,7 +334,7 @@ struct shape {
  * halves of its shared memory is still in the cache when it is needed again; else one has it all.
  */
 static struct shape shape_of(const struct yk_cross_entropy_op *op,
-                             const struct yk_cuda_properties *properties, int64_t wides)
+                             const struct yk_cuda_device_properties *properties, int64_t wides)
 {
     const int64_t whole = static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES;
     const int64_t half = static_cast<int64_t>(properties->shared_bytes) / 2 - RESERVED_BYTES;
@@ -352,9 +352,9 @@ static struct shape shape_of(const struct yk_cross_entropy_op *op,
 
 template <typename T>
 static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entropy_op *op,
-                               const struct yk_cuda_properties *properties)
+                               const struct yk_cuda_device_properties *properties)
 {
-    const struct shape shape = shape_of(op, properties, op->classes / yk_wide<T>::count);
+    const struct shape shape = shape_of(op, properties, op->classes / yk_vector_16_bytes<T>::count);
     /* The same every time: other lanes may be at it. */
     cudaError_t error =
         cudaFuncSetAttribute(cross_entropy_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -383,7 +383,7 @@ void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_e
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     cudaError_t error = cudaSuccess;
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         error = launch_rows<decltype(number)>(stream, op, yk_cuda_lane_properties(lane));
     });
     if (yk_cuda_lane_check(lane, error, "cross_entropy")) {

@@ -22,21 +22,21 @@ struct drop {
 /* The elements that a thread processes together: a multiple of the four words of a counter. Without
  * WIDE, a group may extend beyond the sample. */
 template <typename T, bool WIDE> struct group {
-    static constexpr int count = WIDE ? yk_wide<T>::count : 4;
+    static constexpr int count = WIDE ? yk_vector_16_bytes<T>::count : 4;
     static constexpr int packs = WIDE ? 1 : count;
-    yk_pack<T, WIDE ? count : 1> parts[packs];
+    yk_packed_vector<T, WIDE ? count : 1> parts[packs];
 };
 
 template <typename T, bool WIDE>
 YK_DEVICE void load_group(const T *from, int64_t there, group<T, WIDE> &out)
 {
     if constexpr (WIDE) {
-        out.parts[0] = yk_load_pack<group<T, WIDE>::count>(from);
+        out.parts[0] = yk_load_packed<group<T, WIDE>::count>(from);
     } else {
 #pragma unroll
         for (int i = 0; i < group<T, WIDE>::count; i++) {
             if (i < there) {
-                out.parts[i] = yk_load_pack<1>(from + i);
+                out.parts[i] = yk_load_packed<1>(from + i);
             }
         }
     }
@@ -76,7 +76,7 @@ YK_DEVICE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add
         for (int i = 0; i < N; i++) {
             x[i] = adds ? x[i] * factors[i] + y[i] : x[i] * factors[i];
         }
-        yk_store_pack<N>(to, yk_pack_from<T>(x));
+        yk_store_packed<N>(to, yk_pack_from<T>(x));
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct dr
     const T *add = static_cast<const T *>(op.op.add);
     T *to = static_cast<T *>(op.op.to);
     const int64_t next = static_cast<int64_t>(gridDim.x) * blockDim.x * n;
-    for (int64_t sample = yk_rows_first_row(); sample < op.samples; sample += yk_rows_step()) {
+    for (int64_t sample = yk_rows_first_row(); sample < op.samples; sample += yk_rows_grid_step()) {
         const int64_t base = sample * op.sample_size;
         const int64_t rest = op.count - base;
         const int64_t size = rest < op.sample_size ? rest : op.sample_size;
@@ -128,14 +128,15 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct dr
 
 template <typename T> static void drop_of_type(struct yk_backend_lane *lane, const struct drop *op)
 {
-    constexpr int n = yk_wide<T>::count;
-    const bool wide = op->count % n == 0 && yk_is_wide<T>(op->op.from, op->sample_size) &&
-                      yk_is_wide<T>(op->op.to, op->sample_size) &&
-                      yk_is_wide<T>(op->op.add, op->sample_size);
+    constexpr int n = yk_vector_16_bytes<T>::count;
+    const bool wide = op->count % n == 0 &&
+                      yk_is_16_byte_aligned<T>(op->op.from, op->sample_size) &&
+                      yk_is_16_byte_aligned<T>(op->op.to, op->sample_size) &&
+                      yk_is_16_byte_aligned<T>(op->op.add, op->sample_size);
     const int64_t size = op->sample_size < op->count ? op->sample_size : op->count;
     const int64_t groups = yk_ceil_div(size, wide ? n : 4);
-    const struct yk_rows_layout layout =
-        yk_rows_layout_make(op->samples, yk_ceil_div(groups, AT_ONCE), 1);
+    const struct yk_rows_grid layout =
+        yk_rows_grid_make(op->samples, yk_ceil_div(groups, AT_ONCE), 1);
     if (wide) {
         drop_samples<T, true><<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
     } else {
@@ -157,6 +158,6 @@ void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *o
     drop.samples = yk_ceil_div(op->rows, op->sequence);
     drop.limit = limit < 4294967296.0 ? static_cast<uint32_t>(limit) : UINT32_MAX;
     drop.scale = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
-    yk_with_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });
+    yk_dispatch_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });
     yk_cuda_lane_check(lane, cudaGetLastError(), "dropout");
 }

@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/numbers.cuh"
-#include "backend/cuda/kernels/span.cuh"
+#include "backend/cuda/kernels/elements.cuh"
+#include "backend/cuda/kernels/vector_span.cuh"
 
 enum {
     THREADS = 256,
@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(THREADS)
     cast_span(const From *from, To *to, yk_vector_span span)
 {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
-    yk_four<From> x[UNITS];
+    yk_packed_four<From> x[UNITS];
     yk_load_fours(from, span, first, THREADS, x);
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
@@ -48,8 +48,8 @@ void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast
         yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->from_type)},
                                         {op->to, yk_precision_bytes(op->to_type)}});
     const unsigned blocks = yk_vector_span_blocks(span, THREADS, UNITS);
-    yk_with_type(op->from_type, [&](auto from) {
-        yk_with_type(op->to_type, [&](auto to) {
+    yk_dispatch_type(op->from_type, [&](auto from) {
+        yk_dispatch_type(op->to_type, [&](auto to) {
             using From = decltype(from);
             using To = decltype(to);
             cast_span<<<blocks, THREADS, 0, stream>>>(static_cast<const From *>(op->from),
@@ -69,8 +69,8 @@ static __global__ void __launch_bounds__(THREADS)
     add_span(const T *from, T *to, yk_vector_span span)
 {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
-    yk_four<T> x[UNITS];
-    yk_four<T> y[UNITS];
+    yk_packed_four<T> x[UNITS];
+    yk_packed_four<T> y[UNITS];
     yk_load_fours(from, span, first, THREADS, x);
     yk_load_fours(static_cast<const T *>(to), span, first, THREADS, y);
 #pragma unroll
@@ -97,7 +97,7 @@ void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_o
     const yk_vector_span span =
         yk_vector_span_make(op->count, {{op->from, bytes}, {op->to, bytes}});
     const unsigned blocks = yk_vector_span_blocks(span, THREADS, UNITS);
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         add_span<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from),
                                                  static_cast<T *>(op->to), span);
@@ -130,8 +130,8 @@ void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows,
     }
     const int64_t across = yk_ceil_div(columns, THREADS);
     const dim3 grid((unsigned)(across < 64 ? across : 64), (unsigned)(rows < 32768 ? rows : 32768));
-    yk_with_type(from_type, [&](auto in) {
-        yk_with_type(to_type, [&](auto out) {
+    yk_dispatch_type(from_type, [&](auto in) {
+        yk_dispatch_type(to_type, [&](auto out) {
             using From = decltype(in);
             using To = decltype(out);
             cast_rows<From, To><<<grid, THREADS, 0, yk_cuda_lane_stream(lane)>>>(

@@ -6,7 +6,7 @@
  */
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/elements.cuh"
 #include "backend/cuda/kernels/row_registers.cuh"
 
 #include <stddef.h>
@@ -241,10 +241,11 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBEDDING_THREADS / 32));
     /* 8 elements are 16 bytes of a 16-bit type, or 32 bytes of fp32. */
-    const bool wide = op->width % EMBEDDING_NUMBERS == 0 && yk_is_wide<float>(op->table, 0) &&
-                      yk_is_wide<float>(op->positions, 0) && yk_is_wide<float>(op->shift, 0) &&
-                      yk_is_wide<float>(op->out, 0);
-    yk_with_type(op->table_type, [&](auto number) {
+    const bool wide =
+        op->width % EMBEDDING_NUMBERS == 0 && yk_is_16_byte_aligned<float>(op->table, 0) &&
+        yk_is_16_byte_aligned<float>(op->positions, 0) &&
+        yk_is_16_byte_aligned<float>(op->shift, 0) && yk_is_16_byte_aligned<float>(op->out, 0);
+    yk_dispatch_type(op->table_type, [&](auto number) {
         using T = decltype(number);
         if (wide) {
             embedding_rows<T, EMBEDDING_NUMBERS><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
@@ -452,11 +453,11 @@ static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding
         return;
     }
     segments.order = sort_tokens(stream, op->tokens, segments.rows, op->vocabulary, &order);
-    yk_with_type(op->out_type, [&](auto number) {
+    yk_dispatch_type(op->out_type, [&](auto number) {
         using T = decltype(number);
-        constexpr int N = yk_wide<T>::count;
-        if (op->width % N == 0 && yk_is_wide<T>(op->d_out, op->width) &&
-            yk_is_wide<float>(op->d_table, 0)) {
+        constexpr int N = yk_vector_16_bytes<T>::count;
+        if (op->width % N == 0 && yk_is_16_byte_aligned<T>(op->d_out, op->width) &&
+            yk_is_16_byte_aligned<float>(op->d_table, 0)) {
             sum_all<T, N>(stream, op, &segments);
         } else {
             sum_all<T, 1>(stream, op, &segments);

@@ -1,29 +1,30 @@
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/numbers.cuh"
-#include "backend/cuda/kernels/span.cuh"
+#include "backend/cuda/kernels/elements.cuh"
+#include "backend/cuda/kernels/vector_span.cuh"
 #include "backend/nf4_codebook.h"
 
-static __device__ const float yk_nf4_values[YK_NF4_VALUES] = {YK_NF4_VALUE_CODEBOOK};
-static __constant__ const float yk_nf4_bounds[YK_NF4_VALUES - 1] = {YK_NF4_BOUND_CODEBOOK};
-static __device__ const float yk_nf4_scale_values[YK_NF4_SCALES] = {YK_NF4_SCALE_CODEBOOK};
+static __device__ const float yk_nf4_values[YK_NF4_VALUE_COUNT] = {YK_NF4_VALUE_CODEBOOK};
+static __constant__ const float yk_nf4_bounds[YK_NF4_VALUE_COUNT - 1] = {YK_NF4_CODE_BOUNDS};
+static __device__ const float yk_nf4_scale_values[YK_NF4_SCALE_VALUE_COUNT] = {
+    YK_NF4_SCALE_CODEBOOK};
 
 /* Blocks whose scales are stored together make a group. A thread takes eight numbers, the codes of
  * which are four bytes, and eight neighbouring threads take a block. */
 enum {
-    GROUP = YK_NF4_BLOCK * YK_NF4_SCALE_BLOCK, /* numbers */
+    GROUP = YK_NF4_BLOCK_SIZE * YK_NF4_SCALE_BLOCK_SIZE, /* numbers */
     THREADS = 256,
     EIGHT = 8,
-    SHARERS = YK_NF4_BLOCK / EIGHT, /* threads of a block of numbers */
+    SHARERS = YK_NF4_BLOCK_SIZE / EIGHT, /* threads of a block of numbers */
     GROUP_UNITS = GROUP / (THREADS * EIGHT),
     PART_UNITS = 4,
     PART = PART_UNITS * THREADS * EIGHT, /* numbers that threads decode together, half a group */
-    PART_BLOCKS = PART / YK_NF4_BLOCK,
+    PART_BLOCKS = PART / YK_NF4_BLOCK_SIZE,
 };
 
 static_assert(GROUP % PART == 0, "a part lies in one group");
-static_assert(PART_BLOCKS + YK_NF4_VALUES <= THREADS, "each has a thread in dequantise_part");
-static_assert(static_cast<int>(THREADS) == static_cast<int>(YK_NF4_SCALE_BLOCK),
+static_assert(PART_BLOCKS + YK_NF4_VALUE_COUNT <= THREADS, "each has a thread in dequantise_part");
+static_assert(static_cast<int>(THREADS) == static_cast<int>(YK_NF4_SCALE_BLOCK_SIZE),
               "a block's scale has a thread in quantise_scales");
 
 /* What numbers are multiplied by to lie within ±1; 0 where all are, or next to it. */
@@ -52,7 +53,7 @@ YK_DEVICE uint32_t code_of(float scaled)
 {
     uint32_t code = 0;
 #pragma unroll
-    for (int bound = 0; bound < YK_NF4_VALUES - 1; bound++) {
+    for (int bound = 0; bound < YK_NF4_VALUE_COUNT - 1; bound++) {
         code += scaled > yk_nf4_bounds[bound] ? 1 : 0;
     }
     return code;
@@ -95,7 +96,7 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t at = start + static_cast<int64_t>(unit * THREADS + thread) * EIGHT;
         const float scale = quantise_eight<T>(op, at);
         if (thread % SHARERS == 0 && at < op.count) {
-            scales[at / YK_NF4_BLOCK] = scale;
+            scales[at / YK_NF4_BLOCK_SIZE] = scale;
             sum += static_cast<double>(scale);
         }
     }
@@ -120,12 +121,12 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* The scales of a group, one of each thread. */
 static __global__ void __launch_bounds__(THREADS)
-    quantise_scales(struct yk_nf4 to, int64_t blocks, const float *scales)
+    quantise_scales(struct yk_nf4_tensor to, int64_t blocks, const float *scales)
 {
-    __shared__ float values[YK_NF4_SCALES];
+    __shared__ float values[YK_NF4_SCALE_VALUE_COUNT];
     __shared__ uint32_t parts[THREADS / 32];
     const int thread = static_cast<int>(threadIdx.x);
-    const int64_t block = static_cast<int64_t>(blockIdx.x) * YK_NF4_SCALE_BLOCK + thread;
+    const int64_t block = static_cast<int64_t>(blockIdx.x) * YK_NF4_SCALE_BLOCK_SIZE + thread;
     const float away = block < blocks ? scales[block] - *to.mean : 0.0F;
     const uint32_t part = largest_of(size_of(away), 32);
     values[thread] = yk_nf4_scale_values[thread];
@@ -153,7 +154,7 @@ void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t groups = yk_ceil_div(op->count, GROUP);
-    const int64_t blocks = yk_ceil_div(op->count, YK_NF4_BLOCK);
+    const int64_t blocks = yk_ceil_div(op->count, YK_NF4_BLOCK_SIZE);
     const size_t bytes =
         static_cast<size_t>(groups) * sizeof(double) + static_cast<size_t>(blocks) * sizeof(float);
     double *sums = static_cast<double *>(yk_cuda_lane_scratch(lane, bytes > 0 ? bytes : 1));
@@ -162,7 +163,7 @@ void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise
     }
     float *scales = reinterpret_cast<float *>(sums + groups);
     if (groups > 0) {
-        yk_with_type(op->type, [&](auto number) {
+        yk_dispatch_type(op->type, [&](auto number) {
             using T = decltype(number);
             quantise_group<T>
                 <<<static_cast<unsigned>(groups), THREADS, 0, stream>>>(*op, sums, scales);
@@ -181,7 +182,7 @@ void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise
 template <typename T>
 YK_DEVICE void decode_eight(uint32_t codes, const float *values, float scale, T *to)
 {
-    constexpr int width = yk_wide<T>::count;
+    constexpr int width = yk_vector_16_bytes<T>::count;
     float x[EIGHT];
 #pragma unroll
     for (int i = 0; i < EIGHT; i += 2) {
@@ -190,7 +191,7 @@ YK_DEVICE void decode_eight(uint32_t codes, const float *values, float scale, T 
     }
 #pragma unroll
     for (int i = 0; i < EIGHT; i += width) {
-        *reinterpret_cast<uint4 *>(to + i) = yk_pack_wide<T>(x + i);
+        *reinterpret_cast<uint4 *>(to + i) = yk_pack_16_bytes<T>(x + i);
     }
 }
 
@@ -210,7 +211,7 @@ static __global__ void __launch_bounds__(THREADS)
     dequantise_part(struct yk_dequantise_op op, bool wide)
 {
     __shared__ float scales[PART_BLOCKS];
-    __shared__ float values[YK_NF4_VALUES];
+    __shared__ float values[YK_NF4_VALUE_COUNT];
     const int thread = static_cast<int>(threadIdx.x);
     const int64_t start = static_cast<int64_t>(blockIdx.x) * PART;
     const uint32_t *words = reinterpret_cast<const uint32_t *>(op.from.codes + start / 2);
@@ -222,11 +223,11 @@ static __global__ void __launch_bounds__(THREADS)
         const int at = unit * THREADS + thread;
         codes[unit] = at < whole ? __ldcs(words + at) : 0;
     }
-    if (thread < PART_BLOCKS && thread * YK_NF4_BLOCK < count) {
-        const uint8_t code = op.from.scales[start / YK_NF4_BLOCK + thread];
+    if (thread < PART_BLOCKS && thread * YK_NF4_BLOCK_SIZE < count) {
+        const uint8_t code = op.from.scales[start / YK_NF4_BLOCK_SIZE + thread];
         scales[thread] =
             fmaf(yk_nf4_scale_values[code], op.from.scale_scales[start / GROUP], *op.from.mean);
-    } else if (thread >= PART_BLOCKS && thread < PART_BLOCKS + YK_NF4_VALUES) {
+    } else if (thread >= PART_BLOCKS && thread < PART_BLOCKS + YK_NF4_VALUE_COUNT) {
         values[thread - PART_BLOCKS] = yk_nf4_values[thread - PART_BLOCKS];
     }
     __syncthreads();
@@ -252,7 +253,7 @@ void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequan
     const unsigned parts = static_cast<unsigned>(yk_ceil_div(op->count, PART));
     const bool wide = reinterpret_cast<uintptr_t>(op->from.codes) % 4 == 0 &&
                       reinterpret_cast<uintptr_t>(op->to) % 16 == 0;
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         dequantise_part<T><<<parts, THREADS, 0, stream>>>(*op, wide);
     });

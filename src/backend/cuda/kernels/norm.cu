@@ -16,7 +16,7 @@ enum {
 
 /* What a thread of a team holds of a row: chunks place, place + step … below count. */
 template <typename T> struct row_registers {
-    yk_wide<T> chunks[YK_THREAD_CHUNKS];
+    yk_vector_16_bytes<T> chunks[YK_THREAD_CHUNKS];
 };
 
 /* Asks for what a thread holds of a row; it lies in shared memory at stage[0], stage[threads] …. */
@@ -26,8 +26,9 @@ template <typename T> YK_DEVICE void fetch(const T *x, int place, int step, int 
     for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
         const int chunk = place + i * step;
         if (chunk < count) {
-            yk_async_copy(stage + i * YK_TEAM_THREADS,
-                          reinterpret_cast<const uint4 *>(x + chunk * yk_wide<T>::count));
+            yk_async_copy(
+                stage + i * YK_TEAM_THREADS,
+                reinterpret_cast<const uint4 *>(x + chunk * yk_vector_16_bytes<T>::count));
         }
     }
     yk_async_copy_commit();
@@ -40,7 +41,8 @@ YK_DEVICE void load_registers(const uint4 *stage, int place, int step, int count
 #pragma unroll
     for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
         if (place + i * step < count) {
-            out.chunks[i] = *reinterpret_cast<const yk_wide<T> *>(stage + i * YK_TEAM_THREADS);
+            out.chunks[i] =
+                *reinterpret_cast<const yk_vector_16_bytes<T> *>(stage + i * YK_TEAM_THREADS);
         }
     }
 }
@@ -55,7 +57,7 @@ YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int 
     for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
         if (place + i * step < count) {
 #pragma unroll
-            for (int j = 0; j < yk_wide<T>::count; j++) {
+            for (int j = 0; j < yk_vector_16_bytes<T>::count; j++) {
                 sum += term(yk_to_float(row_registers.chunks[i].numbers[j]));
             }
         }
@@ -65,12 +67,12 @@ YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int 
 
 /* y of a chunk, whose weights and biases lie at `weights` and `biases`, `chunks` apart. */
 template <typename T>
-YK_DEVICE yk_wide<T> scale_chunk(const yk_wide<T> &x, float mean, float rstd, const float4 *weights,
-                                 const float4 *biases, int chunks)
+YK_DEVICE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd,
+                                            const float4 *weights, const float4 *biases, int chunks)
 {
-    yk_wide<T> y;
+    yk_vector_16_bytes<T> y;
 #pragma unroll
-    for (int quarter = 0; quarter < yk_wide<T>::count / 4; quarter++) {
+    for (int quarter = 0; quarter < yk_vector_16_bytes<T>::count / 4; quarter++) {
         float from[4];
         float weight[4];
         float bias[4] = {0, 0, 0, 0};
@@ -94,7 +96,7 @@ template <typename T>
 static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     register_rows(struct yk_norm_op op, int team_warps, int prefetch)
 {
-    constexpr int N = yk_wide<T>::count;
+    constexpr int N = yk_vector_16_bytes<T>::count;
     /* The stages, then weights and, where there are, biases, width of each. */
     extern __shared__ float4 shared[];
     __shared__ float scratch[2][YK_TEAM_WARPS][1];
@@ -153,9 +155,9 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
         for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
             const int chunk = place + i * team_threads;
             if (chunk < count) {
-                yk_store_wide(y + chunk * N,
-                              scale_chunk(row_registers.chunks[i], mean, rstd, weights + chunk,
-                                          biases ? biases + chunk : nullptr, chunks));
+                yk_store_16_bytes(y + chunk * N,
+                                  scale_chunk(row_registers.chunks[i], mean, rstd, weights + chunk,
+                                              biases ? biases + chunk : nullptr, chunks));
             }
         }
     }
@@ -205,14 +207,14 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
 template <typename T>
 static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
-    const struct yk_cuda_properties *properties = yk_cuda_lane_properties(lane);
-    const int64_t chunks = op->width / yk_wide<T>::count;
+    const struct yk_cuda_device_properties *properties = yk_cuda_lane_properties(lane);
+    const int64_t chunks = op->width / yk_vector_16_bytes<T>::count;
     const int64_t weight_bytes =
         op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
-    if (!yk_is_wide<T>(op->x, op->width) || !yk_is_wide<T>(op->y, op->width) ||
-        chunks > YK_TEAM_CHUNKS || weight_bytes > WEIGHT_BYTES ||
-        weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
+    if (!yk_is_16_byte_aligned<T>(op->x, op->width) ||
+        !yk_is_16_byte_aligned<T>(op->y, op->width) || chunks > YK_TEAM_CHUNKS ||
+        weight_bytes > WEIGHT_BYTES || weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
         return false;
     }
     const int prefetch =
@@ -243,7 +245,7 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
     }
     bool row_registers = false;
     if (op->x_type == op->y_type) {
-        yk_with_type(op->x_type, [&](auto number) {
+        yk_dispatch_type(op->x_type, [&](auto number) {
             row_registers = launch_registers<decltype(number)>(lane, op);
         });
     }

@@ -11,7 +11,7 @@
  * fit go the slow way: the columns first, then the rows, number by number.
  */
 #include "backend/cuda/kernels/async_copy.cuh"
-#include "backend/cuda/kernels/partials.cuh"
+#include "backend/cuda/kernels/partial_sums.cuh"
 
 /* What is summed over a row: g and g · n. */
 enum {
@@ -25,10 +25,10 @@ static inline void add_column_sums(struct yk_backend_lane *lane,
                                    const struct yk_norm_backward_op *op, const float *partials,
                                    int64_t groups)
 {
-    const struct yk_partials sums = {
+    const struct yk_partial_sums sums = {
         partials,       op->width, static_cast<int32_t>(groups), 2, {op->d_weight, op->d_bias},
         op->weight_type};
-    yk_add_partials(yk_cuda_lane_stream(lane), &sums);
+    yk_add_partial_sums(yk_cuda_lane_stream(lane), &sums);
 }
 
 /* ---- rows in shared memory ---- */
@@ -58,8 +58,8 @@ struct position {
 
 /* Sums over the rows a thread has seen, of the columns it holds. */
 template <typename T, int CHUNKS> struct column_sums {
-    float weight[CHUNKS][yk_wide<T>::count];
-    float bias[CHUNKS][yk_wide<T>::count];
+    float weight[CHUNKS][yk_vector_16_bytes<T>::count];
+    float bias[CHUNKS][yk_vector_16_bytes<T>::count];
 };
 
 /* Of a row. */
@@ -84,9 +84,9 @@ template <int CHUNKS> struct row_stages {
     }
 
     template <typename T>
-    __device__ __forceinline__ yk_wide<T> get(int stage, int what, int i) const
+    __device__ __forceinline__ yk_vector_16_bytes<T> get(int stage, int what, int i) const
     {
-        return *reinterpret_cast<const yk_wide<T> *>(at(stage, what, i));
+        return *reinterpret_cast<const yk_vector_16_bytes<T> *>(at(stage, what, i));
     }
 };
 
@@ -134,19 +134,21 @@ template <int CHUNKS, int N>
 YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
                             float (&out)[CHUNKS][N])
 {
-    yk_with_device_type(op.weight_type, [&](auto number) {
+    yk_dispatch_type_on_device(op.weight_type, [&](auto number) {
         load_weights_as<decltype(number)>(op.weight, position, out);
     });
 }
 
 /* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */
 template <typename T, bool SUMS>
-YK_DEVICE void sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of,
-                         const float (&weights)[yk_wide<T>::count], float (&row)[ROW_SUMS],
-                         float (&d_weight)[yk_wide<T>::count], float (&d_bias)[yk_wide<T>::count])
+YK_DEVICE void sum_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
+                         const struct statistics &of,
+                         const float (&weights)[yk_vector_16_bytes<T>::count],
+                         float (&row)[ROW_SUMS], float (&d_weight)[yk_vector_16_bytes<T>::count],
+                         float (&d_bias)[yk_vector_16_bytes<T>::count])
 {
 #pragma unroll
-    for (int i = 0; i < yk_wide<T>::count; i++) {
+    for (int i = 0; i < yk_vector_16_bytes<T>::count; i++) {
         const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
         const float d = yk_to_float(dy.numbers[i]);
         const float g = d * weights[i];
@@ -161,14 +163,14 @@ YK_DEVICE void sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct
 
 /* dx of a chunk. */
 template <typename T>
-YK_DEVICE yk_wide<T> pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
-                                const struct statistics &of,
-                                const float (&weights)[yk_wide<T>::count], float g_mean,
-                                float gn_mean)
+YK_DEVICE yk_vector_16_bytes<T>
+pass_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
+           const yk_vector_16_bytes<T> &add, const struct statistics &of,
+           const float (&weights)[yk_vector_16_bytes<T>::count], float g_mean, float gn_mean)
 {
-    yk_wide<T> dx;
+    yk_vector_16_bytes<T> dx;
 #pragma unroll
-    for (int i = 0; i < yk_wide<T>::count; i++) {
+    for (int i = 0; i < yk_vector_16_bytes<T>::count; i++) {
         const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
         const float g = yk_to_float(dy.numbers[i]) * weights[i];
         dx.numbers[i] =
@@ -182,11 +184,11 @@ YK_DEVICE yk_wide<T> pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const
 template <typename T, int CHUNKS, bool SUMS>
 YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
                             const struct statistics &of, const struct position &position,
-                            const float (&weights)[CHUNKS][yk_wide<T>::count],
+                            const float (&weights)[CHUNKS][yk_vector_16_bytes<T>::count],
                             const struct row_stages<CHUNKS> &row_stages, int stage,
                             float (*scratch)[ROW_SUMS], struct column_sums<T, CHUNKS> &sums)
 {
-    constexpr int N = yk_wide<T>::count;
+    constexpr int N = yk_vector_16_bytes<T>::count;
     const int count = row < op.rows ? position.chunks : 0;
     float row_sums[ROW_SUMS] = {0, 0};
 #pragma unroll
@@ -206,12 +208,12 @@ YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
     for (int i = 0; i < CHUNKS; i++) {
         const int chunk = position.place + i * position.step;
         if (chunk < count) {
-            const yk_wide<T> add =
-                op.add ? row_stages.template get<T>(stage, ADD, i) : yk_wide<T>();
-            yk_store_wide(static_cast<T *>(op.dx) + row * op.width + chunk * N,
-                          pass_chunk<T>(row_stages.template get<T>(stage, X, i),
-                                        row_stages.template get<T>(stage, DY, i), add, of,
-                                        weights[i], g_mean, gn_mean));
+            const yk_vector_16_bytes<T> add =
+                op.add ? row_stages.template get<T>(stage, ADD, i) : yk_vector_16_bytes<T>();
+            yk_store_16_bytes(static_cast<T *>(op.dx) + row * op.width + chunk * N,
+                              pass_chunk<T>(row_stages.template get<T>(stage, X, i),
+                                            row_stages.template get<T>(stage, DY, i), add, of,
+                                            weights[i], g_mean, gn_mean));
         }
     }
 }
@@ -219,10 +221,10 @@ YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
 /* Adds up one of the sums of the block's teams, one team after the other, in shared memory that is
  * free by now, and leaves it in scratch at `to` (width). */
 template <typename T, int CHUNKS>
-YK_DEVICE void leave(const float (&sums)[CHUNKS][yk_wide<T>::count],
+YK_DEVICE void leave(const float (&sums)[CHUNKS][yk_vector_16_bytes<T>::count],
                      const struct position &position, float4 *shared, float *to)
 {
-    constexpr int N = yk_wide<T>::count;
+    constexpr int N = yk_vector_16_bytes<T>::count;
     for (int team = 0; team < position.teams; team++) {
         __syncthreads();
 #pragma unroll
@@ -259,14 +261,14 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     const int width = static_cast<int>(op.width);
     const int threads = team_warps * 32;
     const struct position position = {
-        width / yk_wide<T>::count, static_cast<int>(threadIdx.x) % threads, threads,
+        width / yk_vector_16_bytes<T>::count, static_cast<int>(threadIdx.x) % threads, threads,
         static_cast<int>(threadIdx.x) / threads, YK_TEAM_THREADS / threads};
     struct row_stages<CHUNKS> row_stages;
     row_stages.places = reinterpret_cast<uint4 *>(shared);
     const int64_t step = static_cast<int64_t>(gridDim.x) * position.teams;
     int64_t row = static_cast<int64_t>(blockIdx.x) * position.teams + position.team;
     struct statistics next = statistics_of(op, row);
-    float weights[CHUNKS][yk_wide<T>::count];
+    float weights[CHUNKS][yk_vector_16_bytes<T>::count];
     auto sums = column_sums<T, CHUNKS>(); /* all 0 */
     if (prefetch > 0) {
         fetch_row<T>(op, row, position, row_stages, 0);
@@ -305,7 +307,7 @@ template <typename T, int CHUNKS, bool SUMS>
 static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op,
                            int team_warps)
 {
-    const struct yk_cuda_properties *properties = yk_cuda_lane_properties(lane);
+    const struct yk_cuda_device_properties *properties = yk_cuda_lane_properties(lane);
     const auto kernel = register_rows<T, CHUNKS, SUMS>;
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
     const int64_t stage_bytes = FETCHED * CHUNKS * YK_TEAM_THREADS * 16;
@@ -337,7 +339,7 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
 template <typename T>
 static bool backward_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
-    const int64_t chunks = op->width / yk_wide<T>::count;
+    const int64_t chunks = op->width / yk_vector_16_bytes<T>::count;
     if (!op->d_weight && !op->d_bias) {
         return load_registers<T, YK_THREAD_CHUNKS, false>(lane, op,
                                                           yk_team_warps(chunks, YK_THREAD_CHUNKS));
@@ -356,11 +358,13 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_bac
 {
     bool row_registers = false;
     if (op->x_type == op->y_type) {
-        yk_with_type(op->x_type, [&](auto number) {
+        yk_dispatch_type(op->x_type, [&](auto number) {
             using T = decltype(number);
-            row_registers = yk_is_wide<T>(op->x, op->width) && yk_is_wide<T>(op->dy, op->width) &&
-                            yk_is_wide<T>(op->dx, op->width) && yk_is_wide<T>(op->add, op->width) &&
-                            op->width / yk_wide<T>::count <= YK_TEAM_CHUNKS &&
+            row_registers = yk_is_16_byte_aligned<T>(op->x, op->width) &&
+                            yk_is_16_byte_aligned<T>(op->dy, op->width) &&
+                            yk_is_16_byte_aligned<T>(op->dx, op->width) &&
+                            yk_is_16_byte_aligned<T>(op->add, op->width) &&
+                            op->width / yk_vector_16_bytes<T>::count <= YK_TEAM_CHUNKS &&
                             backward_registers<T>(lane, op);
         });
     }

@@ -10,8 +10,8 @@
  */
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/numbers.cuh"
-#include "backend/cuda/kernels/span.cuh"
+#include "backend/cuda/kernels/elements.cuh"
+#include "backend/cuda/kernels/vector_span.cuh"
 #include "backend/cuda/lane.h"
 
 #include <math.h>
@@ -51,14 +51,14 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
     T *weights = static_cast<T *>(op.weights);
     const T *gradients = static_cast<const T *>(op.gradients);
     const bool copied = op.weights != op.master;
-    yk_four<T> g[units];
+    yk_packed_four<T> g[units];
     float4 w[units];
     typename RULE::template state<float4> states[units];
 #pragma unroll
     for (int unit = 0; unit < units; unit++) {
         const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
         if (first + unit * UPDATE_THREADS < span.fours) {
-            g[unit] = yk_load_pack<4>(gradients + at);
+            g[unit] = yk_load_packed<4>(gradients + at);
             w[unit] = yk_load_four_once(op.master + at);
             states[unit] = rule.load_four(op, at);
         }
@@ -103,7 +103,7 @@ static void launch_update(struct yk_backend_lane *lane, const typename RULE::op 
         span = {0, 0, op->count};
     }
     const unsigned blocks = yk_vector_span_blocks(span, UPDATE_THREADS, UPDATE_UNITS);
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         update_span<T><<<blocks, UPDATE_THREADS, 0, stream>>>(given, rule, span);
     });

@@ -5,7 +5,7 @@
 #ifndef YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 #define YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 
-#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/elements.cuh"
 
 YK_DEVICE uint4 yk_philox(uint64_t seed, uint4 x)
 {

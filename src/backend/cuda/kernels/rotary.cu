@@ -29,7 +29,7 @@ YK_DEVICE void load_cos_sin(const float *cos_sin, float (&cosine)[N], float (&si
  * y, so that loads need not wait for cos and sin. */
 template <typename T, int N>
 YK_DEVICE void turn(float sign, const float (&cosine)[N], const float (&sine)[N],
-                    yk_pack<T, N> &low, yk_pack<T, N> &high)
+                    yk_packed_vector<T, N> &low, yk_packed_vector<T, N> &high)
 {
     float x[N];
     float y[N];
@@ -54,21 +54,21 @@ YK_DEVICE void turn_row(T *row, int heads, int head_size, float sign, const floa
     const int half = head_size / 2;
     const int step = static_cast<int>(blockDim.y);
     for (int first = static_cast<int>(threadIdx.y); first < heads; first += AT_ONCE * step) {
-        yk_pack<T, N> low[AT_ONCE];
-        yk_pack<T, N> high[AT_ONCE];
+        yk_packed_vector<T, N> low[AT_ONCE];
+        yk_packed_vector<T, N> high[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const T *from = row + min(first + i * step, heads - 1) * head_size;
-            low[i] = yk_load_pack<N>(from);
-            high[i] = yk_load_pack<N>(from + half);
+            low[i] = yk_load_packed<N>(from);
+            high[i] = yk_load_packed<N>(from + half);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             if (first + i * step < heads) {
                 T *to = row + (first + i * step) * head_size;
                 turn(sign, cosine, sine, low[i], high[i]);
-                yk_store_pack<N>(to, low[i]);
-                yk_store_pack<N>(to + half, high[i]);
+                yk_store_packed<N>(to, low[i]);
+                yk_store_packed<N>(to + half, high[i]);
             }
         }
     }
@@ -119,9 +119,9 @@ static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 template <typename T>
 static void rotate_of_type(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 {
-    constexpr int n = yk_wide<T>::count;
-    if (op->head_size % (2 * n) == 0 && yk_is_wide<T>(op->data, op->stride) &&
-        yk_is_wide<float>(op->cos_sin, op->head_size)) {
+    constexpr int n = yk_vector_16_bytes<T>::count;
+    if (op->head_size % (2 * n) == 0 && yk_is_16_byte_aligned<T>(op->data, op->stride) &&
+        yk_is_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
         launch<T, n>(lane, op);
     } else {
         launch<T, 1>(lane, op);
@@ -133,6 +133,6 @@ void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->heads <= 0 || op->head_size < 2) {
         return;
     }
-    yk_with_type(op->type, [&](auto number) { rotate_of_type<decltype(number)>(lane, op); });
+    yk_dispatch_type(op->type, [&](auto number) { rotate_of_type<decltype(number)>(lane, op); });
     yk_cuda_lane_check(lane, cudaGetLastError(), "rotary");
 }

@@ -6,7 +6,7 @@
 #ifndef YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
 
-#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/elements.cuh"
 
 template <typename T, int N>
 __device__ __forceinline__ void yk_typed_load_as(const void *base, int64_t at, float (&out)[N])
@@ -35,15 +35,15 @@ template <int N>
 __device__ __forceinline__ void yk_typed_load(enum yk_precision type, const void *base, int64_t at,
                                               float (&out)[N])
 {
-    yk_with_device_type(type,
-                        [&](auto number) { yk_typed_load_as<decltype(number)>(base, at, out); });
+    yk_dispatch_type_on_device(
+        type, [&](auto number) { yk_typed_load_as<decltype(number)>(base, at, out); });
 }
 
 template <int N>
 __device__ __forceinline__ void yk_typed_store(enum yk_precision type, void *base, int64_t at,
                                                const float (&numbers)[N])
 {
-    yk_with_device_type(
+    yk_dispatch_type_on_device(
         type, [&](auto number) { yk_typed_store_as<decltype(number)>(base, at, numbers); });
 }
 
@@ -63,7 +63,7 @@ YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, floa
 
 /* The elements 4 · quarter to 4 · quarter + 3 of a wide vector. */
 template <typename T>
-__device__ __forceinline__ void yk_unpack_quarter(const yk_wide<T> &wide, int quarter,
+__device__ __forceinline__ void yk_unpack_quarter(const yk_vector_16_bytes<T> &wide, int quarter,
                                                   float (&out)[4])
 {
 #pragma unroll
@@ -101,7 +101,7 @@ template <int N>
 __device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const void *from,
                                                  int width, float4 *to)
 {
-    yk_with_device_type(
+    yk_dispatch_type_on_device(
         type, [&](auto number) { yk_stage_weights_as<decltype(number), N>(from, width, to); });
 }
 

@@ -7,23 +7,22 @@
 #ifndef YK_BACKEND_CUDA_KERNELS_ROWS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ROWS_CUH
 
-#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/elements.cuh"
 
 enum {
     YK_ROWS_THREADS = 256, /* max threads per block */
 };
 
-struct yk_rows_layout {
+struct yk_rows_grid {
     dim3 grid;
     dim3 block;
 };
 
 /* A thread processes `at_once` rows per step. The y axis of a grid is limited to 65535 blocks, so
  * threads take several steps if there are more rows. */
-static inline struct yk_rows_layout yk_rows_layout_make(int64_t rows, int64_t packs,
-                                                        int64_t at_once)
+static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs, int64_t at_once)
 {
-    struct yk_rows_layout layout;
+    struct yk_rows_grid layout;
     int64_t across = 1;
     if (packs >= 32) { /* few threads beyond the end of a row */
         const int64_t tiles = yk_ceil_div(packs, YK_ROWS_THREADS);
@@ -52,7 +51,7 @@ YK_DEVICE int64_t yk_rows_first_row()
     return static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
 }
 
-YK_DEVICE int64_t yk_rows_step()
+YK_DEVICE int64_t yk_rows_grid_step()
 {
     return static_cast<int64_t>(gridDim.y) * blockDim.y;
 }

@@ -1,8 +1,8 @@
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/numbers.cuh"
-#include "backend/cuda/kernels/partials.cuh"
-#include "backend/cuda/kernels/span.cuh"
+#include "backend/cuda/kernels/elements.cuh"
+#include "backend/cuda/kernels/partial_sums.cuh"
+#include "backend/cuda/kernels/vector_span.cuh"
 
 /* ---- squares ---- */
 
@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(THREADS)
     double sum0 = 0;
     double sum1 = 0;
     for (int64_t first = thread; first < span.fours; first += UNITS * threads) {
-        yk_four<T> stored[UNITS] = {};
+        yk_packed_four<T> stored[UNITS] = {};
         yk_load_fours(from, span, first, threads, stored);
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
@@ -82,7 +82,7 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
         }
     }
     if (blocks > 0) {
-        yk_with_type(op->type, [&](auto number) {
+        yk_dispatch_type(op->type, [&](auto number) {
             using T = decltype(number);
             sum_span<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from), span, sums);
         });
@@ -197,9 +197,9 @@ static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op
     const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(groups));
     sum_group<T, N><<<grid, ROWS_THREADS, 0, stream>>>(*op, group_rows, partials);
     if (groups > 1) {
-        const struct yk_partials sums = {partials, op->columns,       static_cast<int32_t>(groups),
-                                         1,        {op->to, nullptr}, op->to_type};
-        yk_add_partials(stream, &sums);
+        const struct yk_partial_sums sums = {
+            partials, op->columns, static_cast<int32_t>(groups), 1, {op->to, nullptr}, op->to_type};
+        yk_add_partial_sums(stream, &sums);
     }
 }
 
@@ -208,10 +208,10 @@ void yk_cuda_sum_rows(struct yk_backend_lane *lane, const struct yk_sum_rows_op 
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->columns <= 0) {
         return;
     }
-    yk_with_type(op->from_type, [&](auto number) {
+    yk_dispatch_type(op->from_type, [&](auto number) {
         using T = decltype(number);
-        constexpr int N = yk_wide<T>::count;
-        if (yk_is_wide<T>(op->from, op->stride) && op->columns % N == 0) {
+        constexpr int N = yk_vector_16_bytes<T>::count;
+        if (yk_is_16_byte_aligned<T>(op->from, op->stride) && op->columns % N == 0) {
             sum_groups<T, N>(lane, op);
         } else {
             sum_groups<T, 1>(lane, op);

@@ -9,13 +9,13 @@ enum {
 
 /* What a thread has of a row of gate_up (rows, 2 · width). */
 template <typename T, int N> struct gate_up {
-    yk_pack<T, N> gate;
-    yk_pack<T, N> up;
+    yk_packed_vector<T, N> gate;
+    yk_packed_vector<T, N> up;
 
     YK_DEVICE gate_up load(const T *rows, int64_t row, int64_t width, int64_t column)
     {
         const T *from = rows + 2 * row * width + column;
-        return {yk_load_pack<N>(from), yk_load_pack<N>(from + width)};
+        return {yk_load_packed<N>(from), yk_load_packed<N>(from + width)};
     }
 };
 
@@ -42,7 +42,7 @@ template <typename T, int N> struct gate {
         for (int j = 0; j < N; j++) {
             u[j] *= yk_silu<T>(g[j]);
         }
-        yk_store_pack<N>(out + row * width + column, yk_pack_from<T>(u));
+        yk_store_packed<N>(out + row * width + column, yk_pack_from<T>(u));
     }
 };
 
@@ -52,7 +52,7 @@ template <typename T, int N> struct swiglu_backward {
     static constexpr int count = N;
     struct held {
         gate_up<T, N> in;
-        yk_pack<T, N> d;
+        yk_packed_vector<T, N> d;
     };
     const T *gate_up_rows;
     const T *d_out;
@@ -61,7 +61,7 @@ template <typename T, int N> struct swiglu_backward {
     __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
     {
         return {gate_up<T, N>::load(gate_up_rows, row, width, column),
-                yk_load_pack<N>(d_out + row * width + column)};
+                yk_load_packed<N>(d_out + row * width + column)};
     }
 
     __device__ __forceinline__ void store(const held &held, int64_t row, int64_t width,
@@ -81,8 +81,8 @@ template <typename T, int N> struct swiglu_backward {
             g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
         }
         T *to = d_gate_up + 2 * row * width + column;
-        yk_store_pack<N>(to, yk_pack_from<T>(g));
-        yk_store_pack<N>(to + width, yk_pack_from<T>(x));
+        yk_store_packed<N>(to, yk_pack_from<T>(g));
+        yk_store_packed<N>(to + width, yk_pack_from<T>(x));
     }
 };
 
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS)
     swiglu_rows(PASS pass, int64_t rows, int64_t width)
 {
     const int64_t column = yk_rows_first_pack() * PASS::count;
-    const int64_t step = yk_rows_step();
+    const int64_t step = yk_rows_grid_step();
     if (column >= width) {
         return;
     }
@@ -115,15 +115,15 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS)
 template <typename PASS>
 static void launch_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
 {
-    const struct yk_rows_layout layout = yk_rows_layout_make(rows, width / PASS::count, AT_ONCE);
+    const struct yk_rows_grid layout = yk_rows_grid_make(rows, width / PASS::count, AT_ONCE);
     swiglu_rows<<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
 }
 
 template <template <typename, int> class PASS, typename T, typename... NUMBERS>
 static void enqueue(struct yk_backend_lane *lane, int64_t rows, int64_t width, NUMBERS *...numbers)
 {
-    if ((yk_is_wide<T>(numbers, width) && ...)) {
-        launch_rows(lane, rows, width, PASS<T, yk_wide<T>::count>{numbers...});
+    if ((yk_is_16_byte_aligned<T>(numbers, width) && ...)) {
+        launch_rows(lane, rows, width, PASS<T, yk_vector_16_bytes<T>::count>{numbers...});
     } else {
         launch_rows(lane, rows, width, PASS<T, 1>{numbers...});
     }
@@ -134,7 +134,7 @@ void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op)
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         enqueue<gate, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
                          static_cast<T *>(op->out));
@@ -147,7 +147,7 @@ void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swigl
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    yk_with_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         enqueue<swiglu_backward, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
                                     static_cast<const T *>(op->d_out),

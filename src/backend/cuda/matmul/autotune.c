@@ -56,8 +56,8 @@ static const void *make_operand(struct trial *trial, int which, int64_t numbers,
 {
     trial->made[which] = allocate((size_t)numbers * (size_t)yk_precision_bytes(type));
     if (trial->made[which]) {
-        yk_cuda_matmul_check_fill(trial->gemm.lane, numbers, (unsigned)which, type,
-                                  trial->made[which]);
+        yk_cuda_matmul_check_fill_random(trial->gemm.lane, numbers, (unsigned)which, type,
+                                         trial->made[which]);
     }
     return trial->made[which];
 }
@@ -82,7 +82,7 @@ static void poison(void *rows, int64_t stride, const struct yk_matmul_op *op, cu
                             (size_t)op->m, stream);
 }
 
-static void begin_trial(const struct yk_cublas_call *call)
+static void begin_trial(const struct yk_cublas_matmul_arguments *call)
 {
     const struct trial *trial = call->user;
     const struct yk_matmul_op *op = &trial->gemm.op;
@@ -95,79 +95,83 @@ static void begin_trial(const struct yk_cublas_call *call)
         poison(op->aux, op->aux_stride, op, call->stream);
     }
     if (call->sums) {
-        (void)cudaMemsetAsync(call->sums, 0xff, YK_GEMM_SUMS_BYTES / 2, call->stream);
+        (void)cudaMemsetAsync(call->sums, 0xff, YK_GEMM_ROW_SUM_BYTES / 2, call->stream);
     }
     (void)cudaMemsetAsync(trial->checked, 0, sizeof *trial->checked, call->stream);
 }
 
-static void run_rest(const struct yk_cublas_call *call)
+static void run_rest(const struct yk_cublas_matmul_arguments *call)
 {
     const struct trial *trial = call->user;
-    yk_gemm_finish(&trial->gemm);
+    yk_gemm_enqueue_unfused(&trial->gemm);
 }
 
 /* If the counts cannot be read, the result counts as wrong. */
-static enum yk_matmul_result end_trial(const struct yk_cublas_call *call)
+static enum yk_matmul_check_result end_trial(const struct yk_cublas_matmul_arguments *call)
 {
     struct trial *trial = call->user;
     const struct yk_gemm *gemm = &trial->gemm;
     struct yk_matmul_check_counts checked = {0, 0};
     yk_cuda_matmul_check(gemm->lane, &gemm->op, trial->output != NULL,
-                         gemm->shape.sums_of != YK_SUMS_OF_NONE ? call->sums : NULL,
+                         gemm->shape.sums_of != YK_MATMUL_ROW_SUM_NONE ? call->sums : NULL,
                          trial->checked);
     if (cudaMemcpyAsync(&checked, trial->checked, sizeof checked, cudaMemcpyDefault,
                         call->stream) != cudaSuccess ||
         cudaStreamSynchronize(call->stream) != cudaSuccess || checked.bad > 0) {
-        return YK_MATMUL_WRONG;
+        return YK_MATMUL_CHECK_WRONG;
     }
     trial->undecided = trial->undecided || checked.decided == 0;
-    return checked.decided > 0 ? YK_MATMUL_CORRECT : YK_MATMUL_UNKNOWN;
+    return checked.decided > 0 ? YK_MATMUL_CHECK_CORRECT : YK_MATMUL_CHECK_UNDECIDED;
 }
 
 /* ---- all trials ---- */
 
-static bool is_variant(const struct yk_matmul_shape *shape, enum yk_matmul_variant variant)
+static bool is_variant(const struct yk_matmul_shape *shape, enum yk_matmul_fusion variant)
 {
     switch (variant) {
-    case YK_MATMUL_FUSED_NO_SUMS:
-        return shape->sums_of != YK_SUMS_OF_NONE;
-    case YK_MATMUL_BARE:
-        return shape->work > YK_MATMUL_EPILOGUE_BIAS;
+    case YK_MATMUL_FUSION_NO_ROW_SUM:
+        return shape->sums_of != YK_MATMUL_ROW_SUM_NONE;
+    case YK_MATMUL_FUSION_NONE:
+        return shape->work > YK_CUBLAS_EPILOGUE_BIAS;
     default:
         return true;
     }
 }
 
-/* Returns the milliseconds of the best variant, or a negative constant as yk_cublas_try() does. */
+/* Returns the milliseconds of the best variant, or a negative constant as
+ * yk_cublas_find_fastest_algorithm() does. */
 static float try_variants(struct yk_cublas *cublas, struct trial *trial,
-                          struct yk_matmul_choice *out)
+                          struct yk_matmul_algorithm_choice *out)
 {
     struct yk_gemm *gemm = &trial->gemm;
     char *sums = (char *)gemm->lane->scratch + YK_CUBLAS_WORKSPACE_BYTES;
-    const struct yk_cublas_call call = yk_gemm_call(gemm, gemm->lane->scratch, sums);
-    float best = YK_CUBLAS_NONE_RUNS;
-    gemm->op.sums = sums + YK_GEMM_SUMS_BYTES / 2;
-    for (int i = YK_MATMUL_FUSED; i <= YK_MATMUL_BARE; i++) {
+    const struct yk_cublas_matmul_arguments call =
+        yk_gemm_cublas_arguments(gemm, gemm->lane->scratch, sums);
+    float best = YK_CUBLAS_NO_ALGORITHM_RUNS;
+    gemm->op.sums = sums + YK_GEMM_ROW_SUM_BYTES / 2;
+    for (int i = YK_MATMUL_FUSION_ALL; i <= YK_MATMUL_FUSION_NONE; i++) {
         struct yk_matmul_shape reduced = gemm->shape;
-        struct yk_matmul_choice other = {0};
-        if (!is_variant(&gemm->shape, (enum yk_matmul_variant)i)) {
+        struct yk_matmul_algorithm_choice other = {0};
+        if (!is_variant(&gemm->shape, (enum yk_matmul_fusion)i)) {
             continue;
         }
-        gemm->variant = (enum yk_matmul_variant)i;
-        yk_matmul_shape_reduce(&reduced, gemm->variant);
-        struct yk_cublas_call reduced_call = yk_cublas_call_reduce(&call, &reduced);
+        gemm->variant = (enum yk_matmul_fusion)i;
+        yk_matmul_shape_apply_fusion(&reduced, gemm->variant);
+        struct yk_cublas_matmul_arguments reduced_call =
+            yk_cublas_matmul_arguments_reduce(&call, &reduced);
         reduced_call.rest = run_rest;
         if (gemm->op.c != gemm->op.aux) { /* else a trial would overwrite its own input */
             reduced_call.begin = begin_trial;
             reduced_call.end = end_trial;
         }
         reduced_call.user = trial;
-        const float elapsed_ms = yk_cublas_try(cublas, &reduced, &reduced_call, &other);
+        const float elapsed_ms =
+            yk_cublas_find_fastest_algorithm(cublas, &reduced, &reduced_call, &other);
         if (elapsed_ms >= 0 && (best < 0 || elapsed_ms < best)) {
             best = elapsed_ms;
             *out = other;
             out->variant = i;
-        } else if (best < 0 && elapsed_ms == YK_CUBLAS_NONE_CORRECT) {
+        } else if (best < 0 && elapsed_ms == YK_CUBLAS_NO_ALGORITHM_CORRECT) {
             best = elapsed_ms;
         }
     }
@@ -176,7 +180,7 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
 
 static void fail_wrong(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    char message[YK_CUDA_TEXT_SIZE];
+    char message[YK_CUDA_ERROR_TEXT_SIZE];
     (void)snprintf(message, sizeof message,
                    "all that cuBLASLt has for a product of %" PRId64 " x %" PRId64 " x %" PRId64
                    " in %s comes out wrong on these %d SMs; where the GPU is divided by MPS, "
@@ -186,24 +190,25 @@ static void fail_wrong(struct yk_backend_lane *lane, const struct yk_matmul_op *
     yk_cuda_lane_fail(lane, message);
 }
 
-/* Without memory for trials, out->exists stays 0 and yk_cublas_run() uses cuBLASLt's heuristic. */
+/* Without memory for trials, out->exists stays 0 and yk_cublas_enqueue_matmul() uses cuBLASLt's
+ * heuristic. */
 bool yk_matmul_autotune(struct yk_cublas *cublas, const struct yk_matmul_shape *shape, void *user,
-                        struct yk_matmul_choice *out)
+                        struct yk_matmul_algorithm_choice *out)
 {
     struct trial trial = {.gemm = *(const struct yk_gemm *)user};
-    float best = YK_CUBLAS_NONE_RUNS;
+    float best = YK_CUBLAS_NO_ALGORITHM_RUNS;
     trial.gemm.shape = *shape;
     if (allocate_output(&trial)) {
         best = try_variants(cublas, &trial, out);
         if (trial.undecided && make_operands(&trial)) {
             best = try_variants(cublas, &trial, out);
-        } else if (trial.undecided && best == YK_CUBLAS_NONE_CORRECT) {
-            best = YK_CUBLAS_NONE_RUNS;
+        } else if (trial.undecided && best == YK_CUBLAS_NO_ALGORITHM_CORRECT) {
+            best = YK_CUBLAS_NO_ALGORITHM_RUNS;
         }
-        if (best == YK_CUBLAS_NONE_CORRECT) {
+        if (best == YK_CUBLAS_NO_ALGORITHM_CORRECT) {
             fail_wrong(trial.gemm.lane, &trial.gemm.op);
         }
     }
     free_trial(&trial);
-    return best != YK_CUBLAS_NONE_CORRECT;
+    return best != YK_CUBLAS_NO_ALGORITHM_CORRECT;
 }

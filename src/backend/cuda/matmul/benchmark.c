@@ -68,7 +68,7 @@ static const float long_ms = 10;
 static const float hopeless = 1.5F;
 
 struct trial {
-    const struct yk_cublas_call *call;
+    const struct yk_cublas_matmul_arguments *call;
     cudaEvent_t events[2];
     float best;  /* milliseconds; negative means: none yet */
     float spent; /* milliseconds */
@@ -76,11 +76,11 @@ struct trial {
 
 /* Returns the milliseconds of the fastest run, with the parts that are not fused. Returns -1 if the
  * algorithm does not run. */
-static float time_one(const struct yk_matmul_context *context,
-                      const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
-                      struct trial *trial)
+static float time_one(const struct yk_cublas_context *context,
+                      const struct yk_matmul_descriptors *layout,
+                      const cublasLtMatmulAlgo_t *algorithm, struct trial *trial)
 {
-    const struct yk_cublas_call *call = trial->call;
+    const struct yk_cublas_matmul_arguments *call = trial->call;
     float best = -1;
     for (int i = 0; i <= TIMED_RUNS; i++) {
         float elapsed_ms = 0;
@@ -114,12 +114,14 @@ static float time_one(const struct yk_matmul_context *context,
 }
 
 /* Whether the output of the algorithm is correct. */
-static bool is_correct(const struct yk_matmul_context *context, const struct yk_matmul_shape *shape,
-                       const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
-                       float milliseconds, const struct yk_cublas_call *call)
+static bool is_correct(const struct yk_cublas_context *context, const struct yk_matmul_shape *shape,
+                       const struct yk_matmul_descriptors *layout,
+                       const cublasLtMatmulAlgo_t *algorithm, float milliseconds,
+                       const struct yk_cublas_matmul_arguments *call)
 {
-    static const char *const words[] = {
-        [YK_MATMUL_CORRECT] = "right", [YK_MATMUL_WRONG] = "wrong", [YK_MATMUL_UNKNOWN] = "untold"};
+    static const char *const words[] = {[YK_MATMUL_CHECK_CORRECT] = "right",
+                                        [YK_MATMUL_CHECK_WRONG] = "wrong",
+                                        [YK_MATMUL_CHECK_UNDECIDED] = "untold"};
     if (!call->end) {
         return true;
     }
@@ -129,14 +131,15 @@ static bool is_correct(const struct yk_matmul_context *context, const struct yk_
         return false;
     }
     call->rest(call);
-    const enum yk_matmul_result result = call->end(call);
+    const enum yk_matmul_check_result result = call->end(call);
     log_trial(shape, algorithm, milliseconds, words[result]);
-    if (result != YK_MATMUL_UNKNOWN) {
-        yk_cluster_trust_record(context->trust, yk_matmul_algorithm_cluster(algorithm),
-                                result == YK_MATMUL_CORRECT);
+    if (result != YK_MATMUL_CHECK_UNDECIDED) {
+        yk_block_cluster_trust_record(context->trust, yk_matmul_algorithm_cluster_size(algorithm),
+                                      result == YK_MATMUL_CHECK_CORRECT);
     }
-    return result == YK_MATMUL_CORRECT ||
-           (result == YK_MATMUL_UNKNOWN && yk_matmul_algorithm_is_plain(context, algorithm));
+    return result == YK_MATMUL_CHECK_CORRECT ||
+           (result == YK_MATMUL_CHECK_UNDECIDED &&
+            yk_matmul_algorithm_is_safe_unchecked(context, algorithm));
 }
 
 static int fastest(const float *elapsed_ms, int count)
@@ -150,20 +153,21 @@ static int fastest(const float *elapsed_ms, int count)
     return best;
 }
 
-float yk_matmul_benchmark(const struct yk_matmul_context *context,
-                          const struct yk_matmul_shape *shape,
-                          const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *found,
-                          int count, const struct yk_cublas_call *call,
-                          struct yk_matmul_choice *out)
+float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
+                                     const struct yk_matmul_shape *shape,
+                                     const struct yk_matmul_descriptors *layout,
+                                     const cublasLtMatmulAlgo_t *found, int count,
+                                     const struct yk_cublas_matmul_arguments *call,
+                                     struct yk_matmul_algorithm_choice *out)
 {
-    float elapsed_ms[YK_MATMUL_ALGORITHMS_MAX];
+    float elapsed_ms[YK_MATMUL_MAX_ALGORITHMS];
     struct trial trial = {.call = call, .best = -1};
     if (cudaEventCreate(&trial.events[0]) != cudaSuccess) {
-        return YK_CUBLAS_NONE_RUNS;
+        return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
     if (cudaEventCreate(&trial.events[1]) != cudaSuccess) {
         (void)cudaEventDestroy(trial.events[0]);
-        return YK_CUBLAS_NONE_RUNS;
+        return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
     int tried = 0;
     int best = -1;
@@ -187,7 +191,7 @@ float yk_matmul_benchmark(const struct yk_matmul_context *context,
         (void)cudaEventDestroy(trial.events[i]);
     }
     if (best < 0) {
-        return ran ? YK_CUBLAS_NONE_CORRECT : YK_CUBLAS_NONE_RUNS;
+        return ran ? YK_CUBLAS_NO_ALGORITHM_CORRECT : YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
     out->algorithm = found[best];
     out->exists = 1;

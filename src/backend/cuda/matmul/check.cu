@@ -7,7 +7,7 @@
 
 #include "backend/cuda/kernels/activations.cuh"
 #include "backend/cuda/kernels/row_registers.cuh"
-#include "backend/cuda/matmul/tolerance.h"
+#include "backend/cuda/matmul/matmul_tolerance.h"
 
 enum {
     WARPS = 8,
@@ -40,10 +40,10 @@ static __device__ float apply_epilogue(const struct yk_matmul_op &op, int64_t ro
 }
 
 static __device__ void check_number(enum yk_precision type, float made,
-                                    const struct yk_matmul_expected &number,
+                                    const struct yk_matmul_expected_element &number,
                                     struct yk_matmul_check_counts *out)
 {
-    const enum yk_matmul_verdict verdict = yk_matmul_tolerance_check(type, made, &number);
+    const enum yk_matmul_tolerance_result verdict = yk_matmul_tolerance_check(type, made, &number);
     if (verdict == YK_MATMUL_BEYOND_TOLERANCE) {
         atomicAdd(&out->bad, 1);
     } else if (verdict == YK_MATMUL_WITHIN_TOLERANCE) {
@@ -133,7 +133,7 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
     }
     check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(done, wide, tiles, from_zero, out);
     if (sums) {
-        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(yk_ops_matmul_sums(op),
+        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(yk_ops_matmul_row_sum(op),
                                                                    op->c_type, sums, out);
     }
 }
@@ -150,8 +150,8 @@ static __global__ void scatter_numbers(int64_t count, unsigned salt, enum yk_pre
     }
 }
 
-void yk_cuda_matmul_check_fill(struct yk_backend_lane *lane, int64_t count, unsigned salt,
-                               enum yk_precision type, void *to)
+void yk_cuda_matmul_check_fill_random(struct yk_backend_lane *lane, int64_t count, unsigned salt,
+                                      enum yk_precision type, void *to)
 {
     enum {
         BLOCKS = 1024,

@@ -16,15 +16,15 @@ enum {
 
 struct entry {
     struct yk_matmul_shape shape;
-    struct yk_matmul_layout layout;
-    struct yk_matmul_choice choice;
+    struct yk_matmul_descriptors layout;
+    struct yk_matmul_algorithm_choice choice;
     bool used;
 };
 
 struct yk_cublas {
     struct yk_backend_device *device;
-    struct yk_matmul_context context;
-    struct yk_cluster_trust trust;
+    struct yk_cublas_context context;
+    struct yk_block_cluster_trust trust;
     struct yk_matmul_cache *cache;
     pthread_mutex_t lock;
     struct entry *entry; /* hash table of (PLANS) entries, open addressing */
@@ -83,7 +83,7 @@ static void clear_entries(struct yk_cublas *cublas)
 {
     for (int32_t i = 0; cublas->entry && i < PLANS; i++) {
         if (cublas->entry[i].used) {
-            yk_matmul_shape_free(&cublas->entry[i].layout);
+            yk_matmul_shape_destroy_descriptors(&cublas->entry[i].layout);
             cublas->entry[i].used = false;
         }
     }
@@ -104,26 +104,30 @@ void yk_cublas_destroy(struct yk_cublas *cublas)
     }
 }
 
-float yk_cublas_try(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                    const struct yk_cublas_call *call, struct yk_matmul_choice *out)
+float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
+                                       const struct yk_matmul_shape *shape,
+                                       const struct yk_cublas_matmul_arguments *call,
+                                       struct yk_matmul_algorithm_choice *out)
 {
-    cublasLtMatmulAlgo_t found[YK_MATMUL_ALGORITHMS_MAX];
-    struct yk_matmul_layout layout;
-    *out = (struct yk_matmul_choice){0};
-    if (yk_matmul_shape_describe(shape, cublas->context.target_processors, &layout) !=
+    cublasLtMatmulAlgo_t found[YK_MATMUL_MAX_ALGORITHMS];
+    struct yk_matmul_descriptors layout;
+    *out = (struct yk_matmul_algorithm_choice){0};
+    if (yk_matmul_shape_create_descriptors(shape, cublas->context.target_processors, &layout) !=
         CUBLAS_STATUS_SUCCESS) {
-        return YK_CUBLAS_NONE_RUNS;
+        return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
     int count = yk_matmul_algorithm_set_pointers(&layout, call) == CUBLAS_STATUS_SUCCESS
                     ? yk_matmul_algorithm_propose(&cublas->context, shape, &layout, found)
                     : 0;
-    float best = yk_matmul_benchmark(&cublas->context, shape, &layout, found, count, call, out);
-    if (best == YK_CUBLAS_NONE_CORRECT) {
-        count = yk_matmul_algorithm_propose_last(&cublas->context, shape, &layout, found);
-        best = yk_matmul_benchmark(&cublas->context, shape, &layout, found, count, call, out);
-        best = best == YK_CUBLAS_NONE_RUNS ? YK_CUBLAS_NONE_CORRECT : best;
+    float best =
+        yk_matmul_benchmark_algorithms(&cublas->context, shape, &layout, found, count, call, out);
+    if (best == YK_CUBLAS_NO_ALGORITHM_CORRECT) {
+        count = yk_matmul_algorithm_propose_fallbacks(&cublas->context, shape, &layout, found);
+        best = yk_matmul_benchmark_algorithms(&cublas->context, shape, &layout, found, count, call,
+                                              out);
+        best = best == YK_CUBLAS_NO_ALGORITHM_RUNS ? YK_CUBLAS_NO_ALGORITHM_CORRECT : best;
     }
-    yk_matmul_shape_free(&layout);
+    yk_matmul_shape_destroy_descriptors(&layout);
     return best;
 }
 
@@ -162,14 +166,15 @@ static struct entry *find_entry(struct yk_cublas *cublas, const struct yk_matmul
     return &cublas->entry[at];
 }
 
-static const struct yk_matmul_choice *choose(struct yk_cublas *cublas,
-                                             const struct yk_matmul_shape *shape,
-                                             yk_cublas_chooser *chooser, void *user)
+static const struct yk_matmul_algorithm_choice *choose(struct yk_cublas *cublas,
+                                                       const struct yk_matmul_shape *shape,
+                                                       yk_cublas_autotune_function *chooser,
+                                                       void *user)
 {
     const struct yk_matmul_shape rounded = round_shape(shape);
-    const struct yk_matmul_choice *choice = yk_matmul_cache_find(cublas->cache, &rounded);
+    const struct yk_matmul_algorithm_choice *choice = yk_matmul_cache_find(cublas->cache, &rounded);
     if (!choice) {
-        struct yk_matmul_choice made = {0};
+        struct yk_matmul_algorithm_choice made = {0};
         if (!chooser(cublas, shape, user, &made) ||
             yk_matmul_cache_add(cublas->cache, &rounded, &made) != YK_OK) {
             return NULL;
@@ -180,13 +185,13 @@ static const struct yk_matmul_choice *choose(struct yk_cublas *cublas,
 }
 
 static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                                 yk_cublas_chooser *chooser, void *user)
+                                 yk_cublas_autotune_function *chooser, void *user)
 {
     struct entry *entry = find_entry(cublas, shape);
     if (entry->used) {
         return entry;
     }
-    const struct yk_matmul_choice *choice = choose(cublas, shape, chooser, user);
+    const struct yk_matmul_algorithm_choice *choice = choose(cublas, shape, chooser, user);
     if (!choice) {
         return NULL;
     }
@@ -195,9 +200,9 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
         entry = find_entry(cublas, shape);
     }
     struct yk_matmul_shape made = *shape;
-    yk_matmul_shape_reduce(&made, (enum yk_matmul_variant)choice->variant);
-    if (yk_matmul_shape_describe(&made, cublas->context.target_processors, &entry->layout) !=
-        CUBLAS_STATUS_SUCCESS) {
+    yk_matmul_shape_apply_fusion(&made, (enum yk_matmul_fusion)choice->variant);
+    if (yk_matmul_shape_create_descriptors(&made, cublas->context.target_processors,
+                                           &entry->layout) != CUBLAS_STATUS_SUCCESS) {
         return NULL;
     }
     entry->shape = *shape;
@@ -211,15 +216,15 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
  * does not support these lengths, or when there was no benchmark. Under MPS only algorithms that
  * are known to be correct are used. */
 static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
-                         const struct yk_cublas_call *call)
+                         const struct yk_cublas_matmul_arguments *call)
 {
-    cublasLtMatmulAlgo_t found[YK_MATMUL_ALGORITHMS_MAX];
+    cublasLtMatmulAlgo_t found[YK_MATMUL_MAX_ALGORITHMS];
     struct yk_matmul_shape made = entry->shape;
-    yk_matmul_shape_reduce(&made, (enum yk_matmul_variant)entry->choice.variant);
+    yk_matmul_shape_apply_fusion(&made, (enum yk_matmul_fusion)entry->choice.variant);
     const int count = yk_matmul_algorithm_propose(&cublas->context, &made, &entry->layout, found);
     for (int i = 0; i < count; i++) {
         const bool trusted = cublas->context.part_processors == 0 ||
-                             yk_matmul_algorithm_is_plain(&cublas->context, &found[i]);
+                             yk_matmul_algorithm_is_safe_unchecked(&cublas->context, &found[i]);
         if (trusted && yk_matmul_algorithm_enqueue(&cublas->context, &entry->layout, &found[i],
                                                    call) == CUBLAS_STATUS_SUCCESS) {
             entry->choice.algorithm = found[i];
@@ -230,29 +235,32 @@ static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
     return false;
 }
 
-struct yk_cublas_call yk_cublas_call_reduce(const struct yk_cublas_call *call,
-                                            const struct yk_matmul_shape *reduced)
+struct yk_cublas_matmul_arguments
+yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *call,
+                                  const struct yk_matmul_shape *reduced)
 {
-    struct yk_cublas_call used = *call;
+    struct yk_cublas_matmul_arguments used = *call;
     used.add = reduced->add_stride > 0 ? call->add : NULL;
     used.bias = reduced->has_bias ? call->bias : NULL;
     used.aux = reduced->aux_stride > 0 ? call->aux : NULL;
-    used.sums = reduced->sums_of != YK_SUMS_OF_NONE ? call->sums : NULL;
+    used.sums = reduced->sums_of != YK_MATMUL_ROW_SUM_NONE ? call->sums : NULL;
     return used;
 }
 
-bool yk_cublas_run(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                   const struct yk_cublas_call *call, yk_cublas_chooser *chooser, void *user,
-                   enum yk_matmul_variant *out)
+bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
+                              const struct yk_cublas_matmul_arguments *call,
+                              yk_cublas_autotune_function *chooser, void *user,
+                              enum yk_matmul_fusion *out)
 {
     (void)pthread_mutex_lock(&cublas->lock);
     struct entry *entry = find_or_add(cublas, shape, chooser, user);
     bool done = false;
     if (entry) {
         struct yk_matmul_shape reduced = *shape;
-        *out = (enum yk_matmul_variant)entry->choice.variant;
-        yk_matmul_shape_reduce(&reduced, *out);
-        const struct yk_cublas_call used = yk_cublas_call_reduce(call, &reduced);
+        *out = (enum yk_matmul_fusion)entry->choice.variant;
+        yk_matmul_shape_apply_fusion(&reduced, *out);
+        const struct yk_cublas_matmul_arguments used =
+            yk_cublas_matmul_arguments_reduce(call, &reduced);
         done = yk_matmul_algorithm_set_pointers(&entry->layout, &used) == CUBLAS_STATUS_SUCCESS &&
                ((entry->choice.exists &&
                  yk_matmul_algorithm_enqueue(&cublas->context, &entry->layout,

@@ -9,8 +9,8 @@
 #define YK_BACKEND_CUDA_MATMUL_CUBLAS_H
 
 #include "backend/backend.h"
-#include "backend/cuda/matmul/algorithm.h"
-#include "backend/cuda/matmul/cache.h"
+#include "backend/cuda/matmul/matmul_algorithm.h"
+#include "backend/cuda/matmul/matmul_cache.h"
 
 struct yk_cublas;
 
@@ -20,35 +20,41 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
 void yk_cublas_destroy(struct yk_cublas *cublas);
 
 /* Results of a benchmark that found no algorithm, in place of milliseconds. */
-#define YK_CUBLAS_NONE_RUNS (-1.0F)
-#define YK_CUBLAS_NONE_CORRECT (-2.0F)
+#define YK_CUBLAS_NO_ALGORITHM_RUNS (-1.0F)
+#define YK_CUBLAS_NO_ALGORITHM_CORRECT (-2.0F)
 
 /* Benchmarks the algorithms that cuBLASLt proposes for the shape. Returns the milliseconds of the
  * fastest correct one, or one of the constants above. */
-float yk_cublas_try(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                    const struct yk_cublas_call *call, struct yk_matmul_choice *out);
+float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
+                                       const struct yk_matmul_shape *shape,
+                                       const struct yk_cublas_matmul_arguments *call,
+                                       struct yk_matmul_algorithm_choice *out);
 
 /* Chooses an algorithm for a shape that is not in the cache. Returns false if every algorithm
  * computes wrong results. */
-typedef bool yk_cublas_chooser(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                               void *user, struct yk_matmul_choice *out);
+typedef bool yk_cublas_autotune_function(struct yk_cublas *cublas,
+                                         const struct yk_matmul_shape *shape, void *user,
+                                         struct yk_matmul_algorithm_choice *out);
 
 /* Enqueues the matmul. `out` receives the fusion variant that was used; the caller must enqueue the
  * parts of the op that this variant leaves out. Returns false if cuBLASLt cannot run the matmul. */
-bool yk_cublas_run(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                   const struct yk_cublas_call *call, yk_cublas_chooser *chooser, void *user,
-                   enum yk_matmul_variant *out);
+bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
+                              const struct yk_cublas_matmul_arguments *call,
+                              yk_cublas_autotune_function *chooser, void *user,
+                              enum yk_matmul_fusion *out);
 
 /* A copy of the call without the pointers that the reduced shape does not use. */
-struct yk_cublas_call yk_cublas_call_reduce(const struct yk_cublas_call *call,
-                                            const struct yk_matmul_shape *reduced);
+struct yk_cublas_matmul_arguments
+yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *call,
+                                  const struct yk_matmul_shape *reduced);
 
 /* benchmark.c: times the `count` algorithms of `found`. Returns the milliseconds of the fastest
- * correct one, or YK_CUBLAS_NONE_RUNS or YK_CUBLAS_NONE_CORRECT. */
-float yk_matmul_benchmark(const struct yk_matmul_context *context,
-                          const struct yk_matmul_shape *shape,
-                          const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *found,
-                          int count, const struct yk_cublas_call *call,
-                          struct yk_matmul_choice *out);
+ * correct one, or YK_CUBLAS_NO_ALGORITHM_RUNS or YK_CUBLAS_NO_ALGORITHM_CORRECT. */
+float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
+                                     const struct yk_matmul_shape *shape,
+                                     const struct yk_matmul_descriptors *layout,
+                                     const cublasLtMatmulAlgo_t *found, int count,
+                                     const struct yk_cublas_matmul_arguments *call,
+                                     struct yk_matmul_algorithm_choice *out);
 
 #endif

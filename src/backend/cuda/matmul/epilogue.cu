@@ -22,16 +22,16 @@ static __host__ __device__ bool writes_aux(const struct yk_matmul_op &op)
 template <int N>
 YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t column, float (&x)[N])
 {
-    yk_with_device_type(type, [&](auto number) {
-        yk_unpack(yk_load_pack<N>(static_cast<const decltype(number) *>(bias) + column), x);
+    yk_dispatch_type_on_device(type, [&](auto number) {
+        yk_unpack(yk_load_packed<N>(static_cast<const decltype(number) *>(bias) + column), x);
     });
 }
 
 /* Applies bias, add and epilogue to one pack of c. */
 template <typename T, int N>
 YK_DEVICE void end_pack(const struct yk_matmul_op &op, int64_t row, int64_t column,
-                        const float (&bias)[N], const yk_pack<T, N> &c, const yk_pack<T, N> &add,
-                        const yk_pack<T, N> &aux)
+                        const float (&bias)[N], const yk_packed_vector<T, N> &c,
+                        const yk_packed_vector<T, N> &add, const yk_packed_vector<T, N> &aux)
 {
     float x[N];
     float y[N];
@@ -48,19 +48,19 @@ YK_DEVICE void end_pack(const struct yk_matmul_op &op, int64_t row, int64_t colu
         }
     }
     if (writes_aux(op)) {
-        yk_store_pack<N>(static_cast<T *>(op.aux) + row * op.aux_stride + column,
-                         yk_pack_from<T>(x));
+        yk_store_packed<N>(static_cast<T *>(op.aux) + row * op.aux_stride + column,
+                           yk_pack_from<T>(x));
     }
     yk_unpack(aux, y);
     yk_apply_epilogue<T>(op.epilogue, y, x);
-    yk_store_pack<N>(static_cast<T *>(op.c) + row * op.c_stride + column, yk_pack_from<T>(x));
+    yk_store_packed<N>(static_cast<T *>(op.c) + row * op.c_stride + column, yk_pack_from<T>(x));
 }
 
 template <typename T, int N>
 static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct yk_matmul_op op)
 {
     const int64_t column = yk_rows_first_pack() * N;
-    const int64_t step = yk_rows_step();
+    const int64_t step = yk_rows_grid_step();
     float bias[N] = {};
     if (column >= op.n) {
         return;
@@ -69,20 +69,20 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct yk_
         load_bias(op.bias, op.bias_type, column, bias);
     }
     for (int64_t first = yk_rows_first_row(); first < op.m; first += AT_ONCE * step) {
-        yk_pack<T, N> c[AT_ONCE];
-        yk_pack<T, N> add[AT_ONCE] = {};
-        yk_pack<T, N> aux[AT_ONCE] = {};
+        yk_packed_vector<T, N> c[AT_ONCE];
+        yk_packed_vector<T, N> add[AT_ONCE] = {};
+        yk_packed_vector<T, N> aux[AT_ONCE] = {};
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const int64_t row = yk_rows_clamp(first + i * step, op.m);
-            c[i] = yk_load_pack<N>(static_cast<const T *>(op.c) + row * op.c_stride + column);
+            c[i] = yk_load_packed<N>(static_cast<const T *>(op.c) + row * op.c_stride + column);
             if (op.add) {
-                add[i] =
-                    yk_load_pack<N>(static_cast<const T *>(op.add) + row * op.add_stride + column);
+                add[i] = yk_load_packed<N>(static_cast<const T *>(op.add) + row * op.add_stride +
+                                           column);
             }
             if (reads_aux(op)) {
-                aux[i] =
-                    yk_load_pack<N>(static_cast<const T *>(op.aux) + row * op.aux_stride + column);
+                aux[i] = yk_load_packed<N>(static_cast<const T *>(op.aux) + row * op.aux_stride +
+                                           column);
             }
         }
 #pragma unroll
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct yk_
 template <typename T, int N>
 static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    struct yk_rows_layout layout = yk_rows_layout_make(op->m, op->n / N, AT_ONCE);
+    struct yk_rows_grid layout = yk_rows_grid_make(op->m, op->n / N, AT_ONCE);
     const int64_t max =
         static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * BLOCKS_EACH;
     const int64_t down = yk_ceil_div(max, layout.grid.x);
@@ -111,11 +111,12 @@ static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 template <typename T>
 static void end_of_type(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    constexpr int n = yk_wide<T>::count;
+    constexpr int n = yk_vector_16_bytes<T>::count;
     const bool uses_aux = reads_aux(*op) || writes_aux(*op);
-    if (op->n % n == 0 && yk_is_wide<T>(op->c, op->c_stride) &&
-        (!op->add || yk_is_wide<T>(op->add, op->add_stride)) &&
-        (!uses_aux || yk_is_wide<T>(op->aux, op->aux_stride)) && yk_is_wide<float>(op->bias, 0)) {
+    if (op->n % n == 0 && yk_is_16_byte_aligned<T>(op->c, op->c_stride) &&
+        (!op->add || yk_is_16_byte_aligned<T>(op->add, op->add_stride)) &&
+        (!uses_aux || yk_is_16_byte_aligned<T>(op->aux, op->aux_stride)) &&
+        yk_is_16_byte_aligned<float>(op->bias, 0)) {
         launch<T, n>(lane, op);
     } else {
         launch<T, 1>(lane, op);
@@ -128,6 +129,6 @@ void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmu
         (!op->bias && !op->add && op->epilogue == YK_EPILOGUE_NONE)) {
         return;
     }
-    yk_with_type(op->c_type, [&](auto number) { end_of_type<decltype(number)>(lane, op); });
+    yk_dispatch_type(op->c_type, [&](auto number) { end_of_type<decltype(number)>(lane, op); });
     yk_cuda_lane_check(lane, cudaGetLastError(), "matmul");
 }

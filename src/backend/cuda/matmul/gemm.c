@@ -33,50 +33,51 @@ static bool is_aux_aligned(const struct yk_matmul_op *op)
 }
 
 /* The epilogue that cuBLASLt can fuse. */
-static enum yk_matmul_epilogue work_of(const struct yk_matmul_op *op)
+static enum yk_cublas_epilogue work_of(const struct yk_matmul_op *op)
 {
     const bool bias_fits =
         !op->bias || yk_gemm_stored_type(op->bias_type) == yk_gemm_stored_type(op->c_type);
     if (!bias_fits) {
-        return YK_MATMUL_EPILOGUE_NONE;
+        return YK_CUBLAS_EPILOGUE_NONE;
     }
     switch (op->epilogue) {
     case YK_EPILOGUE_NONE:
-        return op->bias ? YK_MATMUL_EPILOGUE_BIAS : YK_MATMUL_EPILOGUE_NONE;
+        return op->bias ? YK_CUBLAS_EPILOGUE_BIAS : YK_CUBLAS_EPILOGUE_NONE;
     case YK_EPILOGUE_GELU:
-        return !op->aux || is_aux_aligned(op) ? YK_MATMUL_EPILOGUE_GELU : YK_MATMUL_EPILOGUE_NONE;
+        return !op->aux || is_aux_aligned(op) ? YK_CUBLAS_EPILOGUE_GELU : YK_CUBLAS_EPILOGUE_NONE;
     case YK_EPILOGUE_RELU:
-        return YK_MATMUL_EPILOGUE_RELU;
+        return YK_CUBLAS_EPILOGUE_RELU;
     case YK_EPILOGUE_GELU_BACKWARD:
-        return !op->bias && is_aux_aligned(op) ? YK_MATMUL_EPILOGUE_GELU_BACKWARD
-                                               : YK_MATMUL_EPILOGUE_NONE;
+        return !op->bias && is_aux_aligned(op) ? YK_CUBLAS_EPILOGUE_GELU_BACKWARD
+                                               : YK_CUBLAS_EPILOGUE_NONE;
     default:
-        return YK_MATMUL_EPILOGUE_NONE;
+        return YK_CUBLAS_EPILOGUE_NONE;
     }
 }
 
-static bool uses_aux(enum yk_matmul_epilogue work)
+static bool uses_aux(enum yk_cublas_epilogue work)
 {
-    return work == YK_MATMUL_EPILOGUE_GELU || work == YK_MATMUL_EPILOGUE_GELU_BACKWARD;
+    return work == YK_CUBLAS_EPILOGUE_GELU || work == YK_CUBLAS_EPILOGUE_GELU_BACKWARD;
 }
 
 /* The row sums that cuBLASLt can compute with the product. */
-static enum yk_sums_of sums_of(const struct yk_matmul_op *op, enum yk_matmul_epilogue work)
+static enum yk_matmul_row_sum sums_of(const struct yk_matmul_op *op, enum yk_cublas_epilogue work)
 {
     const bool fits = yk_gemm_stored_type(op->sums_type) == yk_gemm_stored_type(op->c_type);
     const bool bare = op->accumulate || (!op->bias && op->epilogue == YK_EPILOGUE_NONE);
     switch (op->sums_of) {
-    case YK_SUMS_OF_A:
-    case YK_SUMS_OF_B:
-        return fits && bare ? op->sums_of : YK_SUMS_OF_NONE;
-    case YK_SUMS_OF_C:
-        return fits && work == YK_MATMUL_EPILOGUE_GELU_BACKWARD ? op->sums_of : YK_SUMS_OF_NONE;
+    case YK_MATMUL_ROW_SUM_A:
+    case YK_MATMUL_ROW_SUM_B:
+        return fits && bare ? op->sums_of : YK_MATMUL_ROW_SUM_NONE;
+    case YK_MATMUL_ROW_SUM_C:
+        return fits && work == YK_CUBLAS_EPILOGUE_GELU_BACKWARD ? op->sums_of
+                                                                : YK_MATMUL_ROW_SUM_NONE;
     default:
-        return YK_SUMS_OF_NONE;
+        return YK_MATMUL_ROW_SUM_NONE;
     }
 }
 
-static struct yk_matmul_shape shape_of(const struct yk_matmul_op *op, enum yk_matmul_epilogue work)
+static struct yk_matmul_shape shape_of(const struct yk_matmul_op *op, enum yk_cublas_epilogue work)
 {
     struct yk_matmul_shape shape;
     memset(&shape, 0, sizeof shape); /* shapes are compared with memcmp() */
@@ -92,13 +93,13 @@ static struct yk_matmul_shape shape_of(const struct yk_matmul_op *op, enum yk_ma
     shape.b_transposed = op->b_transposed;
     shape.alignment = alignment_of(op);
     shape.work = (int32_t)work;
-    shape.has_bias = op->bias && work != YK_MATMUL_EPILOGUE_NONE;
+    shape.has_bias = op->bias && work != YK_CUBLAS_EPILOGUE_NONE;
     shape.aux_stride = uses_aux(work) && op->aux ? op->aux_stride : 0;
     shape.sums_of = (int32_t)sums_of(op, work);
     shape.in_place = op->accumulate || (op->add && op->add == op->c);
     if (shape.in_place) {
         shape.add_stride = op->c_stride;
-    } else if (op->add && (work != YK_MATMUL_EPILOGUE_NONE ||
+    } else if (op->add && (work != YK_CUBLAS_EPILOGUE_NONE ||
                            (!op->bias && op->epilogue == YK_EPILOGUE_NONE))) {
         shape.add_stride = op->add_stride;
     }
@@ -107,7 +108,7 @@ static struct yk_matmul_shape shape_of(const struct yk_matmul_op *op, enum yk_ma
 
 static int64_t sums_count(const struct yk_matmul_op *op)
 {
-    return op->sums_of == YK_SUMS_OF_A ? op->m : op->n;
+    return op->sums_of == YK_MATMUL_ROW_SUM_A ? op->m : op->n;
 }
 
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
@@ -115,19 +116,20 @@ struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul
 {
     struct yk_gemm gemm = {
         .lane = lane, .op = *op, .made_sums = (char *)workspace + YK_CUBLAS_WORKSPACE_BYTES};
-    const enum yk_matmul_epilogue work = op->accumulate ? YK_MATMUL_EPILOGUE_NONE : work_of(op);
+    const enum yk_cublas_epilogue work = op->accumulate ? YK_CUBLAS_EPILOGUE_NONE : work_of(op);
     gemm.shape = shape_of(op, work);
-    if (gemm.op.sums_of != YK_SUMS_OF_NONE &&
-        sums_count(op) * (int64_t)sizeof(float) > YK_GEMM_SUMS_BYTES / 2) {
-        gemm.shape.sums_of = YK_SUMS_OF_NONE;
+    if (gemm.op.sums_of != YK_MATMUL_ROW_SUM_NONE &&
+        sums_count(op) * (int64_t)sizeof(float) > YK_GEMM_ROW_SUM_BYTES / 2) {
+        gemm.shape.sums_of = YK_MATMUL_ROW_SUM_NONE;
     }
     return gemm;
 }
 
-struct yk_cublas_call yk_gemm_call(const struct yk_gemm *gemm, void *workspace, void *sums)
+struct yk_cublas_matmul_arguments yk_gemm_cublas_arguments(const struct yk_gemm *gemm,
+                                                           void *workspace, void *sums)
 {
     const struct yk_matmul_op *op = &gemm->op;
-    return (struct yk_cublas_call){
+    return (struct yk_cublas_matmul_arguments){
         .stream = gemm->lane->stream,
         .a = op->a,
         .b = op->b,
@@ -143,12 +145,12 @@ struct yk_cublas_call yk_gemm_call(const struct yk_gemm *gemm, void *workspace, 
 
 /* ---- the parts that are not fused ---- */
 
-void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    if (op->sums_of == YK_SUMS_OF_NONE) {
+    if (op->sums_of == YK_MATMUL_ROW_SUM_NONE) {
         return;
     }
-    const struct yk_sum_rows_op sums = yk_ops_matmul_sums(op);
+    const struct yk_sum_rows_op sums = yk_ops_matmul_row_sum(op);
     yk_cuda_sum_rows(lane, &sums);
 }
 
@@ -164,18 +166,18 @@ static void enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmu
     }
 }
 
-void yk_gemm_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+void yk_gemm_enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     enqueue_epilogue(lane, op);
-    yk_gemm_sum(lane, op);
+    yk_gemm_enqueue_row_sum(lane, op);
 }
 
-void yk_gemm_finish(const struct yk_gemm *gemm)
+void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm)
 {
     struct yk_matmul_shape done = gemm->shape;
     struct yk_matmul_op left = gemm->op;
-    yk_matmul_shape_reduce(&done, gemm->variant);
-    if (done.work != YK_MATMUL_EPILOGUE_NONE) {
+    yk_matmul_shape_apply_fusion(&done, gemm->variant);
+    if (done.work != YK_CUBLAS_EPILOGUE_NONE) {
         left.epilogue = YK_EPILOGUE_NONE;
         left.bias = NULL;
     }
@@ -183,7 +185,7 @@ void yk_gemm_finish(const struct yk_gemm *gemm)
         left.add = NULL;
     }
     enqueue_epilogue(gemm->lane, &left);
-    if (done.sums_of != YK_SUMS_OF_NONE) {
+    if (done.sums_of != YK_MATMUL_ROW_SUM_NONE) {
         yk_cuda_elementwise_add(gemm->lane, &(struct yk_add_op){
                                                 .count = sums_count(&left),
                                                 .from = gemm->made_sums,
@@ -191,6 +193,6 @@ void yk_gemm_finish(const struct yk_gemm *gemm)
                                                 .type = left.c_type,
                                             });
     } else {
-        yk_gemm_sum(gemm->lane, &left);
+        yk_gemm_enqueue_row_sum(gemm->lane, &left);
     }
 }

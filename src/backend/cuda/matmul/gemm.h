@@ -11,14 +11,14 @@
 #include "backend/ops.h"
 
 enum {
-    YK_GEMM_SUMS_BYTES = 1 << 20, /* scratch memory for row sums, behind the workspace */
+    YK_GEMM_ROW_SUM_BYTES = 1 << 20, /* scratch memory for row sums, behind the workspace */
 };
 
 struct yk_gemm {
     struct yk_backend_lane *lane;
     struct yk_matmul_op op;
     struct yk_matmul_shape shape;
-    enum yk_matmul_variant variant;
+    enum yk_matmul_fusion variant;
     const void *made_sums; /* scratch memory where cuBLASLt writes row sums */
 };
 
@@ -28,39 +28,40 @@ static inline enum yk_precision yk_gemm_stored_type(enum yk_precision type)
     return type == YK_PRECISION_TF32 ? YK_PRECISION_FP32 : type;
 }
 
-/* `workspace` has YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_SUMS_BYTES bytes. */
+/* `workspace` has YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES bytes. */
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             void *workspace);
 
-struct yk_cublas_call yk_gemm_call(const struct yk_gemm *gemm, void *workspace, void *sums);
+struct yk_cublas_matmul_arguments yk_gemm_cublas_arguments(const struct yk_gemm *gemm,
+                                                           void *workspace, void *sums);
 
 /* Enqueues the parts of the op that gemm->variant does not fuse. */
-void yk_gemm_finish(const struct yk_gemm *gemm);
+void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm);
 
 /* Enqueues only the row sums of the op. */
-void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
 /* Enqueues bias, add, epilogue and row sums. c already holds the product, and op->add too if it is
  * c itself. */
-void yk_gemm_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+void yk_gemm_enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* autotune.c: a yk_cublas_chooser. `user` is a struct yk_gemm. Chooses the fastest correct
- * algorithm and the fusion variant. */
+/* autotune.c: a yk_cublas_autotune_function. `user` is a struct yk_gemm. Chooses the fastest
+ * correct algorithm and the fusion variant. */
 bool yk_matmul_autotune(struct yk_cublas *cublas, const struct yk_matmul_shape *shape, void *user,
-                        struct yk_matmul_choice *out);
+                        struct yk_matmul_algorithm_choice *out);
 
-/* ---- split.c: a matmul as several smaller matmuls ---- */
+/* ---- matmul_split.c: a matmul as several smaller matmuls ---- */
 
-typedef void yk_matmul_split_function(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+typedef void yk_matmul_split_callback(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
 /* Calls `multiply` once, or for parts that together compute the op. The fast kernels of cuBLASLt
  * need dimensions that are multiples of 16 bytes. A vocabulary of 50,257 is not: then the largest
  * multiple is one part, and the remaining columns, rows or terms are another. */
-void yk_matmul_split_aligned(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
-                             yk_matmul_split_function *multiply);
+void yk_matmul_split_for_alignment(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                                   yk_matmul_split_callback *multiply);
 
 /* Cuts the op at the columns op->cuts and calls `multiply` for each part on its own stream. */
-void yk_matmul_split_streams(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
-                             yk_matmul_split_function *multiply);
+void yk_matmul_split_over_streams(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                                  yk_matmul_split_callback *multiply);
 
 #endif

@@ -32,16 +32,16 @@ static bool is_supported(const struct yk_backend_lane *lane, const struct yk_mat
 
 static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    char *workspace = yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_SUMS_BYTES);
+    char *workspace = yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES);
     if (!workspace) {
         return;
     }
     struct yk_gemm gemm = yk_gemm_make(lane, op, workspace);
-    const struct yk_cublas_call call =
-        yk_gemm_call(&gemm, workspace, workspace + YK_CUBLAS_WORKSPACE_BYTES);
-    if (!yk_cublas_run(lane->device->cublas, &gemm.shape, &call, yk_matmul_autotune, &gemm,
-                       &gemm.variant)) {
-        char message[YK_CUDA_TEXT_SIZE];
+    const struct yk_cublas_matmul_arguments call =
+        yk_gemm_cublas_arguments(&gemm, workspace, workspace + YK_CUBLAS_WORKSPACE_BYTES);
+    if (!yk_cublas_enqueue_matmul(lane->device->cublas, &gemm.shape, &call, yk_matmul_autotune,
+                                  &gemm, &gemm.variant)) {
+        char message[YK_CUDA_ERROR_TEXT_SIZE];
         (void)snprintf(message, sizeof message,
                        "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
                        " x %" PRId64 " in %s",
@@ -49,7 +49,7 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op
         yk_cuda_lane_fail(lane, message);
         return;
     }
-    yk_gemm_finish(&gemm);
+    yk_gemm_enqueue_unfused(&gemm);
 }
 
 /* Bytes of fp32 elements, rounded up to the alignment of scratch memory. */
@@ -72,12 +72,12 @@ static void multiply_aside(struct yk_backend_lane *lane, const struct yk_matmul_
     product.add = NULL;
     product.aux = NULL;
     product.epilogue = YK_EPILOGUE_NONE;
-    product.sums_of = YK_SUMS_OF_NONE;
+    product.sums_of = YK_MATMUL_ROW_SUM_NONE;
     multiply(lane, &product);
     const bool added = op->accumulate || op->add == op->c;
     yk_cuda_elementwise_cast_matrix(lane, op->m, op->n, output, op->n, YK_PRECISION_FP32, op->c,
                                     op->c_stride, op->c_type, added);
-    yk_gemm_epilogue(lane, op);
+    yk_gemm_enqueue_epilogue(lane, op);
 }
 
 /* Converts 16-bit operands to fp32. Scratch memory holds the workspace of multiply(), then a, b and
@@ -92,13 +92,13 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
     const size_t a_bytes = half_a ? pad(op->m * op->k) : 0;
     const size_t b_bytes = half_b ? pad(op->k * op->n) : 0;
     const size_t c_bytes = aside ? pad(op->m * op->n) : 0;
-    char *scratch = yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_SUMS_BYTES +
+    char *scratch = yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES +
                                                    a_bytes + b_bytes + c_bytes);
     if (!scratch) {
         return;
     }
     struct yk_matmul_op wide = *op;
-    char *at = scratch + YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_SUMS_BYTES;
+    char *at = scratch + YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES;
     const bool coarse = half_a || half_b || aside || op->a_type == YK_PRECISION_TF32;
     const enum yk_precision type = coarse && lane->device->properties.capability >= TF32_CAPABILITY
                                        ? YK_PRECISION_TF32
@@ -137,7 +137,7 @@ static void multiply_nothing(struct yk_backend_lane *lane, const struct yk_matmu
                                                    lane->stream),
                                  "matmul");
     }
-    yk_gemm_epilogue(lane, op);
+    yk_gemm_enqueue_epilogue(lane, op);
 }
 
 static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
@@ -145,7 +145,7 @@ static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul_op
     if (op->k == 0 || op->scale == 0) {
         multiply_nothing(lane, op);
     } else if (is_supported(lane, op)) {
-        yk_matmul_split_aligned(lane, op, multiply);
+        yk_matmul_split_for_alignment(lane, op, multiply);
     } else {
         multiply_wide(lane, op);
     }
@@ -157,11 +157,11 @@ void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
         return;
     }
     if (op->m == 0 || op->n == 0) {
-        yk_gemm_sum(lane, op);
+        yk_gemm_enqueue_row_sum(lane, op);
         return;
     }
     if (op->cuts[0] > 0 && lane->device->side_streams && op->k > 0) {
-        yk_matmul_split_streams(lane, op, multiply_one);
+        yk_matmul_split_over_streams(lane, op, multiply_one);
     } else {
         multiply_one(lane, op);
     }

@@ -1,0 +1,108 @@
+/*
+ * fp32: access to stored elements as fp32. Elements stored as fp32 are used in place. 16-bit
+ * elements are converted in scratch memory of the caller, at most YK_CPU_FP32_BUFFER_SIZE at a
+ * time, so that rows may have any width.
+ */
+#ifndef YK_BACKEND_CPU_MATH_FP32_BUFFER_H
+#define YK_BACKEND_CPU_MATH_FP32_BUFFER_H
+
+#include "backend/cpu/math/convert.h"
+
+#include <stdbool.h>
+
+enum {
+    YK_CPU_FP32_BUFFER_SIZE = 4096, /* elements; 16 KiB as fp32 */
+};
+
+static inline bool yk_cpu_fp32_needs_conversion(enum yk_precision type)
+{
+    return type == YK_PRECISION_FP16 || type == YK_PRECISION_BF16;
+}
+
+/* Reads one row in chunks, several times if needed. The last chunk stays converted in `scratch`. */
+struct yk_cpu_fp32_reader {
+    enum yk_precision type;
+    const void *base;
+    bool holds;   /* `scratch` holds a chunk */
+    int64_t held; /* index of its first element in the row */
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+};
+
+/* Starts a row at element `first` of `base`. `base` may be NULL if the row is never read. */
+static inline void yk_cpu_fp32_reader_init(struct yk_cpu_fp32_reader *reader,
+                                           enum yk_precision type, const void *base, int64_t first)
+{
+    reader->type = type;
+    reader->base = base ? yk_cpu_element_address(type, base, first) : NULL;
+    reader->holds = false;
+    reader->held = 0;
+}
+
+/* Returns `count` elements of the row from `first` on. Calls with the same `first` must have the
+ * same `count`. */
+static inline const float *yk_cpu_fp32_reader_read(struct yk_cpu_fp32_reader *reader, int64_t first,
+                                                   int64_t count)
+{
+    if (!yk_cpu_fp32_needs_conversion(reader->type)) {
+        return (const float *)reader->base + first;
+    }
+    if (!reader->holds || reader->held != first) {
+        yk_cpu_convert_to_fp32(reader->type, reader->base, first, count, reader->scratch);
+        reader->holds = true;
+        reader->held = first;
+    }
+    return reader->scratch;
+}
+
+/* Returns `count` elements of `from`, from element `first` on. */
+static inline const float *yk_cpu_fp32_input(enum yk_precision type, const void *from,
+                                             int64_t first, int64_t count, float *scratch)
+{
+    if (!yk_cpu_fp32_needs_conversion(type)) {
+        return (const float *)from + first;
+    }
+    yk_cpu_convert_to_fp32(type, from, first, count, scratch);
+    return scratch;
+}
+
+/* Returns a buffer for the elements of `to` from element `first` on. After writing to it, call
+ * yk_cpu_fp32_store_back(). */
+static inline float *yk_cpu_fp32_output(enum yk_precision type, void *to, int64_t first,
+                                        float *scratch)
+{
+    return yk_cpu_fp32_needs_conversion(type) ? scratch : (float *)to + first;
+}
+
+/* The same, but the buffer holds the current elements. */
+static inline float *yk_cpu_fp32_in_out(enum yk_precision type, void *to, int64_t first,
+                                        int64_t count, float *scratch)
+{
+    if (!yk_cpu_fp32_needs_conversion(type)) {
+        return (float *)to + first;
+    }
+    yk_cpu_convert_to_fp32(type, to, first, count, scratch);
+    return scratch;
+}
+
+/* Converts a buffer of yk_cpu_fp32_output() or yk_cpu_fp32_in_out() back. Does nothing for fp32. */
+static inline void yk_cpu_fp32_store_back(enum yk_precision type, const float *buffer,
+                                          int64_t count, void *to, int64_t first)
+{
+    if (yk_cpu_fp32_needs_conversion(type)) {
+        yk_cpu_convert_from_fp32(type, buffer, count, to, first);
+    }
+}
+
+/* to[first + i] += scale · x[i], with one rounding. `count` is at most YK_CPU_FP32_BUFFER_SIZE. */
+static inline void yk_cpu_fp32_add(enum yk_precision type, float scale, const float *x,
+                                   int64_t count, void *to, int64_t first)
+{
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    float *sum = yk_cpu_fp32_in_out(type, to, first, count, scratch);
+    for (int64_t i = 0; i < count; i++) {
+        sum[i] += scale * x[i];
+    }
+    yk_cpu_fp32_store_back(type, sum, count, to, first);
+}
+
+#endif

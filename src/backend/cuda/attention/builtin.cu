@@ -1,0 +1,145 @@
+/* Attention by built-in kernels: chooses between tensor cores and SIMT, and prepares the backward
+ * pass. */
+#include "backend/cuda/attention/attention.cuh"
+
+#include <math.h>
+
+enum {
+    THREADS = 256,
+    SHARERS = 8, /* threads per row */
+};
+
+/* products (B, heads, T) = the sum of out ∘ d_out over a head. Eight threads share a row of a head.
+ * With WIDE, they load 16 bytes at a time. */
+template <typename T, bool WIDE>
+static __global__ void __launch_bounds__(THREADS)
+    find_products(const struct yk_attention_op op, const void *d_out, float *products)
+{
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) / SHARERS;
+    const int part = threadIdx.x % SHARERS;
+    const int64_t row =
+        i /
+        op.heads; /* i is in the order (B, T, heads), so that threads read neighbouring memory */
+    const int64_t head = i % op.heads;
+    const int size = static_cast<int>(op.head_size);
+    float product = 0;
+    if (row < op.batch * op.queries) {
+        const int64_t place = row * op.out_stride + head * size;
+        const T *a = static_cast<const T *>(op.out) + place;
+        const T *b = static_cast<const T *>(d_out) + place;
+        if (WIDE) {
+            constexpr int count = yk_vector_16_bytes<T>::count;
+            for (int c = part * count; c < size; c += SHARERS * count) {
+                const yk_vector_16_bytes<T> left = yk_load_16_bytes(a + c);
+                const yk_vector_16_bytes<T> right = yk_load_16_bytes(b + c);
+#pragma unroll
+                for (int j = 0; j < count; j++) {
+                    product =
+                        fmaf(yk_to_float(left.numbers[j]), yk_to_float(right.numbers[j]), product);
+                }
+            }
+        } else {
+            for (int c = part; c < size; c += SHARERS) {
+                product = fmaf(yk_to_float(a[c]), yk_to_float(b[c]), product);
+            }
+        }
+    }
+    for (int step = SHARERS / 2; step > 0; step /= 2) {
+        product += __shfl_xor_sync(0xffffffffU, product, step);
+    }
+    if (part == 0 && row < op.batch * op.queries) {
+        products[(row / op.queries * op.heads + head) * op.queries + row % op.queries] = product;
+    }
+}
+
+static void launch_products(struct yk_backend_lane *lane, const struct yk_attention_backward_op *op,
+                            float *products)
+{
+    const struct yk_attention_op *forward = &op->forward;
+    const int64_t rows = forward->batch * forward->queries * forward->heads;
+    const unsigned blocks = static_cast<unsigned>(yk_ceil_div(rows * SHARERS, THREADS));
+    const cudaStream_t stream = yk_cuda_lane_stream(lane);
+    if (blocks == 0) {
+        return;
+    }
+    yk_dispatch_type(forward->type, [&](auto number) {
+        using T = decltype(number);
+        if (yk_is_16_byte_aligned<T>(forward->out, forward->out_stride) &&
+            yk_is_16_byte_aligned<T>(op->d_out, forward->out_stride) &&
+            yk_is_16_byte_aligned<T>(nullptr, forward->head_size)) {
+            find_products<T, true><<<blocks, THREADS, 0, stream>>>(*forward, op->d_out, products);
+        } else {
+            find_products<T, false><<<blocks, THREADS, 0, stream>>>(*forward, op->d_out, products);
+        }
+    });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
+}
+
+static struct yk_attention_kernel_arguments task_of(const struct yk_attention_op *op)
+{
+    const double bound = ceil(static_cast<double>(op->dropout.rate) * 0x1p32);
+    struct yk_attention_kernel_arguments task = {};
+    task.op = *op;
+    task.power_scale = op->scale * YK_LOG2_E;
+    task.below = bound < 0x1p32 ? static_cast<uint32_t>(bound) : UINT32_MAX;
+    task.kept = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
+    return task;
+}
+
+static bool is_wide(const void *base, int64_t stride)
+{
+    return yk_is_16_byte_aligned<__half>(base, stride);
+}
+
+static bool suits_tensor(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
+{
+    const struct yk_cuda_device_properties *properties = yk_cuda_lane_properties(lane);
+    const bool type = op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16;
+    return type && properties->capability >= 80 && (op->head_size == 64 || op->head_size == 128) &&
+           op->scale > 0 && is_wide(op->q, op->q_stride) && is_wide(op->k, op->k_stride) &&
+           is_wide(op->v, op->v_stride) && is_wide(op->out, op->out_stride);
+}
+
+static bool suits_tensor_backward(const struct yk_backend_lane *lane,
+                                  const struct yk_attention_backward_op *op)
+{
+    return suits_tensor(lane, &op->forward) && is_wide(op->d_out, 0) &&
+           is_wide(op->dq, op->dq_stride) && is_wide(op->dk, op->dk_stride) &&
+           is_wide(op->dv, op->dv_stride);
+}
+
+void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_attention_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->batch * op->heads * op->queries * op->head_size == 0) {
+        return;
+    }
+    const struct yk_attention_kernel_arguments task = task_of(op);
+    if (suits_tensor(lane, op)) {
+        yk_cuda_attention_tensor_core(lane, &task);
+    } else {
+        yk_cuda_attention_simt(lane, &task);
+    }
+}
+
+void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
+                                        const struct yk_attention_backward_op *op)
+{
+    const struct yk_attention_op *forward = &op->forward;
+    const int64_t rows = forward->batch * forward->heads * forward->queries;
+    const int64_t kv_rows = forward->batch * forward->kv_heads * forward->keys;
+    if (!yk_cuda_lane_is_ok(lane) || rows + kv_rows == 0 || forward->head_size == 0) {
+        return;
+    }
+    float *products = static_cast<float *>(
+        yk_cuda_lane_scratch(lane, static_cast<size_t>(rows > 0 ? rows : 1) * sizeof(float)));
+    if (!products) {
+        return;
+    }
+    launch_products(lane, op, products);
+    const struct yk_attention_backward_kernel_arguments task = {task_of(forward), *op, products};
+    if (suits_tensor_backward(lane, op)) {
+        yk_cuda_attention_tensor_core_backward(lane, &task);
+    } else {
+        yk_cuda_attention_simt_backward(lane, &task);
+    }
+}

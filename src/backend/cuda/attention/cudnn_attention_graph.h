@@ -1,0 +1,74 @@
+/*
+ * cuDNN graph: builds the graphs of attention forward and backward. The ops and their order match
+ * the patterns that cuDNN's fused attention engines recognise: matmuls, masks, and a softmax made
+ * of single ops. The functions have no state.
+ */
+#ifndef YK_BACKEND_CUDA_ATTENTION_CUDNN_ATTENTION_GRAPH_H
+#define YK_BACKEND_CUDA_ATTENTION_CUDNN_ATTENTION_GRAPH_H
+
+#include "backend/cuda/attention/cudnn_builder.h"
+#include "backend/ops.h"
+
+/* The key of a plan: every property of an attention op that the plan depends on. The struct has no
+ * padding, because keys are compared with memcmp(). Strides are in elements. */
+struct yk_cudnn_attention_shape {
+    int64_t batch;
+    int64_t head_size;
+    int64_t heads;
+    int64_t queries; /* T, per sample */
+    int64_t kv_heads;
+    int64_t keys; /* S, per sample */
+    int64_t q_stride;
+    int64_t k_stride;
+    int64_t v_stride;
+    int64_t out_stride;
+    int64_t dq_stride; /* dq, dk and dv strides are 0 in the forward pass */
+    int64_t dk_stride;
+    int64_t dv_stride;
+    int32_t type; /* enum yk_precision */
+    int32_t backward;
+    int32_t causal;
+    int32_t lengths;    /* 1: each sample has its own number of valid keys */
+    int32_t sums;       /* 1: the forward pass stores log-sum-exp, the backward pass reads it */
+    int32_t repeatable; /* 1: gradients must have the same bits in every run */
+};
+_Static_assert(sizeof(struct yk_cudnn_attention_shape) ==
+                   13 * sizeof(int64_t) + 6 * sizeof(int32_t),
+               "two keys are compared with memcmp()");
+
+/* The tensors and values that the caller passes to a plan, of both graphs. */
+enum yk_cudnn_attention_tensor {
+    YK_CUDNN_Q,
+    YK_CUDNN_K,
+    YK_CUDNN_V,
+    YK_CUDNN_OUT,
+    YK_CUDNN_SUMS,
+    YK_CUDNN_D_OUT,
+    YK_CUDNN_DQ,
+    YK_CUDNN_DK,
+    YK_CUDNN_DV,
+    YK_CUDNN_DELTA,        /* (B, heads, T) fp32 scratch: the sum of out · d_out over a head */
+    YK_CUDNN_DQ_SUMS,      /* (B, heads, T, D) fp32 scratch, only if dq may vary between runs */
+    YK_CUDNN_QUERY_COUNTS, /* (B) int32: T for every sample */
+    YK_CUDNN_KEY_COUNTS,   /* (B) int32: the number of valid keys of each sample */
+    YK_CUDNN_SCALE,        /* from here on: single fp32 values in host memory */
+    YK_CUDNN_ONE,
+    YK_CUDNN_MASK_LENGTHS, /* −∞, the score of keys beyond the length */
+    YK_CUDNN_MASK_CAUSAL,  /* −∞, the score of later keys */
+    YK_CUDNN_ATTENTION_TENSOR_COUNT,
+};
+
+/* Tensor ids, indexed by enum yk_cudnn_attention_tensor. YK_CUDNN_NO_TENSOR: the graph does not use
+ * the tensor. */
+struct yk_cudnn_attention_tensor_ids {
+    int ids[YK_CUDNN_ATTENTION_TENSOR_COUNT];
+};
+
+void yk_cudnn_attention_graph_forward(struct yk_cudnn_builder *builder,
+                                      const struct yk_cudnn_attention_shape *shape,
+                                      struct yk_cudnn_attention_tensor_ids *out);
+void yk_cudnn_attention_graph_backward(struct yk_cudnn_builder *builder,
+                                       const struct yk_cudnn_attention_shape *shape,
+                                       struct yk_cudnn_attention_tensor_ids *out);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * CUDA graph: launches the ops between begin_range() and end_range() of a lane as one CUDA graph.
+ *
+ * A lane collects the ops of a range and runs them when the range ends. A list of ops that repeats
+ * with the same arguments is captured once and then launched as a graph. This saves one kernel
+ * launch per op on the host and the gaps between kernels on the device. A list whose arguments
+ * change in every step (a learning rate, the sample numbers of dropout, a varying shape) runs op by
+ * op. After several new lists in a row, a range is not collected for a while. Host functions,
+ * copies from or to the host, and events end the collection, because a graph cannot contain them.
+ *
+ * The functions below are the entries of the backend's table. They replace the functions of the
+ * same name in device.h and kernels.h, which never collect and which ops call among themselves. A
+ * lane owns its graphs. One thread at a time may use a lane.
+ */
+#ifndef YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H
+#define YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H
+
+#include "backend/backend.h"
+#include "backend/cuda/kernels.h"
+
+/* ---- op_list.c: the ops of a range as bytes. Equal ops have equal bytes. ---- */
+
+#define YK_CUDA_OP_KIND(CAPITALS, name, function) YK_CUDA_OP_##CAPITALS,
+enum yk_cuda_op_kind {
+    YK_CUDA_OP_COPY_OR_CLEAR, /* struct yk_cuda_copy_or_clear_op */
+    YK_CUDA_OPS(YK_CUDA_OP_KIND)
+};
+#undef YK_CUDA_OP_KIND
+
+/* A copy within device memory, or a clear. */
+struct yk_cuda_copy_or_clear_op {
+    void *to;
+    const void *from; /* NULL means: fill with zeros */
+    size_t count;     /* bytes */
+};
+
+enum {
+    YK_CUDA_OP_LIST_BYTES = 64 << 10, /* about 300 ops: more than a layer has */
+};
+
+struct yk_cuda_op_list {
+    char *bytes; /* (YK_CUDA_OP_LIST_BYTES), allocated by malloc() */
+    size_t length;
+    int32_t count; /* number of ops */
+};
+
+/* Returns false, and adds nothing, if the list is full. */
+bool yk_cuda_op_list_add(struct yk_cuda_op_list *list, enum yk_cuda_op_kind kind, const void *op,
+                         size_t bytes);
+
+/* Enqueues every op of the list on the lane. */
+void yk_cuda_op_list_run(const struct yk_cuda_op_list *list, struct yk_backend_lane *lane);
+
+/* ---- entries of the backend's table ---- */
+
+struct yk_cuda_graph_replay; /* opaque; NULL until a lane's first range */
+
+/* Waits for the lane, then destroys it with its graphs and its prefetch. */
+void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane);
+
+/* Also begins and ends an NVTX range. Collects ops only if the device was opened with graphs. */
+void yk_cuda_graph_begin_range(struct yk_backend_lane *lane, const char *name);
+void yk_cuda_graph_end_range(struct yk_backend_lane *lane);
+
+yk_status yk_cuda_graph_reserve_scratch(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
+yk_status yk_cuda_graph_lane_synchronize(struct yk_backend_lane *lane) YK_MUST_USE;
+void yk_cuda_graph_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
+void yk_cuda_graph_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
+void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
+void yk_cuda_graph_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
+void yk_cuda_graph_call_host(struct yk_backend_lane *lane, void (*function)(void *user),
+                             void *user);
+
+#define YK_CUDA_GRAPH_DECLARE(CAPITALS, name, function)                                            \
+    void yk_cuda_graph_##name(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
+YK_CUDA_OPS(YK_CUDA_GRAPH_DECLARE)
+#undef YK_CUDA_GRAPH_DECLARE
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Block cluster trust: which sizes of thread block clusters compute correct results on the SMs of
+ * this process. Under MPS a process may have only a part of the GPU's SMs, and cuBLASLt algorithms
+ * with large clusters can then be wrong. For example, clusters of 4 are wrong on 52 of an H200's
+ * 132 SMs, although 52 is a multiple of 4. Each check of an algorithm is recorded here. A cluster
+ * size that was wrong several times and never correct is not proposed any more. The header needs no
+ * CUDA.
+ */
+#ifndef YK_BACKEND_CUDA_MATMUL_BLOCK_CLUSTER_TRUST_H
+#define YK_BACKEND_CUDA_MATMUL_BLOCK_CLUSTER_TRUST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    YK_BLOCK_CLUSTER_TRUST_SIZE_COUNT = 5, /* cluster sizes 1, 2, 4, 8, and larger */
+    YK_BLOCK_CLUSTER_TRUST_MAX_WRONG = 3,  /* wrong results after which a size is not trusted */
+};
+
+/* Numbers of correct and wrong results, by yk_block_cluster_trust_index(). */
+struct yk_block_cluster_trust {
+    int32_t correct[YK_BLOCK_CLUSTER_TRUST_SIZE_COUNT];
+    int32_t wrong[YK_BLOCK_CLUSTER_TRUST_SIZE_COUNT];
+};
+
+static inline int32_t yk_block_cluster_trust_index(int32_t cluster)
+{
+    int32_t index = 0;
+    while (cluster > 1 && index < YK_BLOCK_CLUSTER_TRUST_SIZE_COUNT - 1) {
+        cluster /= 2;
+        index++;
+    }
+    return index;
+}
+
+static inline void yk_block_cluster_trust_record(struct yk_block_cluster_trust *trust,
+                                                 int32_t cluster, bool is_correct)
+{
+    const int32_t index = yk_block_cluster_trust_index(cluster);
+    trust->correct[index] += is_correct ? 1 : 0;
+    trust->wrong[index] += is_correct ? 0 : 1;
+}
+
+static inline bool yk_block_cluster_trust_allows(const struct yk_block_cluster_trust *trust,
+                                                 int32_t cluster)
+{
+    const int32_t index = yk_block_cluster_trust_index(cluster);
+    return trust->correct[index] > 0 || trust->wrong[index] < YK_BLOCK_CLUSTER_TRUST_MAX_WRONG;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * Matmul algorithm: lists the algorithms that cuBLASLt offers for a matmul, reads their attributes,
+ * and enqueues a matmul with one of them. The functions have no state of their own.
+ */
+#ifndef YK_BACKEND_CUDA_MATMUL_MATMUL_ALGORITHM_H
+#define YK_BACKEND_CUDA_MATMUL_MATMUL_ALGORITHM_H
+
+#include "backend/cuda/matmul/block_cluster_trust.h"
+#include "backend/cuda/matmul/matmul_shape.h"
+
+#include <cublasLt.h>
+
+enum {
+    YK_MATMUL_SAFE_CLUSTER_SIZE =
+        2, /* thread block clusters of this size always fit a pair of SMs */
+};
+
+struct yk_cublas_context {
+    cublasLtHandle_t library;
+    size_t workspace_bytes;
+    int32_t part_processors;   /* SMs of this process under MPS; 0 means: the whole GPU */
+    int32_t target_processors; /* SMs that a matmul may use; 0 means: all */
+    struct yk_block_cluster_trust *trust;
+};
+
+/* Number of thread blocks in a cluster; 1 means: no clusters. */
+int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm);
+
+/* Whether the algorithm may be used without a check of its result: it does not split k, and under
+ * MPS its clusters have at most YK_MATMUL_SAFE_CLUSTER_SIZE blocks. No such algorithm was ever
+ * wrong. */
+bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *context,
+                                           const cublasLtMatmulAlgo_t *algorithm);
+
+/* Whether cuBLASLt supports the matmul with this algorithm and the available workspace. */
+bool yk_matmul_algorithm_is_supported(const struct yk_cublas_context *context,
+                                      const struct yk_matmul_descriptors *layout,
+                                      const cublasLtMatmulAlgo_t *algorithm);
+
+/* ---- proposals ---- */
+
+enum {
+    YK_MATMUL_MAX_ALGORITHMS = 64,
+};
+
+/* Writes the algorithms worth a benchmark, likely fastest first. Returns their number. */
+int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
+                                const struct yk_matmul_shape *shape,
+                                const struct yk_matmul_descriptors *layout,
+                                cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
+
+/* Writes slow algorithms without clusters, for the case that all other algorithms compute wrong
+ * results. Returns their number. */
+int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
+                                          const struct yk_matmul_shape *shape,
+                                          const struct yk_matmul_descriptors *layout,
+                                          cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
+
+/* ---- run ---- */
+
+enum {
+    YK_CUBLAS_WORKSPACE_BYTES = 32 << 20, /* NVIDIA's recommendation for large GPUs */
+};
+
+enum yk_matmul_check_result {
+    YK_MATMUL_CHECK_CORRECT,
+    YK_MATMUL_CHECK_WRONG,
+    YK_MATMUL_CHECK_UNDECIDED, /* no element could be decided, for example because all are zero */
+};
+
+/* The arguments of one matmul that are not part of its shape. Pointers are to device memory. */
+struct yk_cublas_matmul_arguments {
+    cudaStream_t stream;
+    const void *a;
+    const void *b;
+    const void *add; /* NULL means: nothing is added */
+    void *c;
+    const void *bias;
+    void *aux;
+    void *sums; /* output: row sums in the type of c; NULL means: none */
+    float scale;
+    void *workspace;
+    /* Callbacks of a trial. Each may be NULL. */
+    void (*rest)(
+        const struct yk_cublas_matmul_arguments *call); /* enqueues the ops that are not fused */
+    void (*begin)(
+        const struct yk_cublas_matmul_arguments *call); /* prepares the output for a check */
+    enum yk_matmul_check_result (*end)(
+        const struct yk_cublas_matmul_arguments *call); /* checks the output */
+    void *user;                                         /* for the callbacks */
+};
+
+/* Sets the pointers of bias, sums and aux in the descriptors. Call it before
+ * yk_matmul_algorithm_enqueue(). */
+cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *layout,
+                                                const struct yk_cublas_matmul_arguments *call);
+
+cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_cublas_context *context,
+                                           const struct yk_matmul_descriptors *layout,
+                                           const cublasLtMatmulAlgo_t *algorithm,
+                                           const struct yk_cublas_matmul_arguments *call);
+
+#endif

@@ -1,0 +1,124 @@
+#include "backend/cuda/matmul/matmul_shape.h"
+
+/* Evaluates the expression if nothing has failed before. */
+#define THEN(expression)                                                                           \
+    do {                                                                                           \
+        if (status == CUBLAS_STATUS_SUCCESS) {                                                     \
+            status = (expression);                                                                 \
+        }                                                                                          \
+    } while (0)
+
+static cudaDataType_t number_type(int32_t type)
+{
+    switch (type) {
+    case YK_PRECISION_FP16:
+        return CUDA_R_16F;
+    case YK_PRECISION_BF16:
+        return CUDA_R_16BF;
+    default:
+        return CUDA_R_32F;
+    }
+}
+
+static cublasLtEpilogue_t epilogue_of(const struct yk_matmul_shape *shape)
+{
+    switch ((enum yk_cublas_epilogue)shape->work) {
+    case YK_CUBLAS_EPILOGUE_BIAS:
+        return CUBLASLT_EPILOGUE_BIAS;
+    case YK_CUBLAS_EPILOGUE_GELU:
+        if (shape->aux_stride > 0) {
+            return shape->has_bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+        }
+        return shape->has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    case YK_CUBLAS_EPILOGUE_RELU:
+        return shape->has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case YK_CUBLAS_EPILOGUE_GELU_BACKWARD:
+        return shape->sums_of == YK_MATMUL_ROW_SUM_C ? CUBLASLT_EPILOGUE_DGELU_BGRAD
+                                                     : CUBLASLT_EPILOGUE_DGELU;
+    default:
+        /* The library's A is our b. */
+        return shape->sums_of == YK_MATMUL_ROW_SUM_B   ? CUBLASLT_EPILOGUE_BGRADA
+               : shape->sums_of == YK_MATMUL_ROW_SUM_A ? CUBLASLT_EPILOGUE_BGRADB
+                                                       : CUBLASLT_EPILOGUE_DEFAULT;
+    }
+}
+
+void yk_matmul_shape_apply_fusion(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant)
+{
+    if (variant != YK_MATMUL_FUSION_ALL) {
+        shape->sums_of = YK_MATMUL_ROW_SUM_NONE;
+    }
+    if (variant == YK_MATMUL_FUSION_NONE) {
+        shape->work = YK_CUBLAS_EPILOGUE_NONE;
+        shape->has_bias = 0;
+        shape->aux_stride = 0;
+        shape->add_stride = shape->in_place ? shape->c_stride : 0;
+    }
+}
+
+/* A row-major matrix is, in column-major order, its transpose: cᵀ = op(b)ᵀ · op(a)ᵀ. */
+static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasLtMatmulDesc_t work)
+{
+    const cublasOperation_t first = shape->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t second = shape->a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasLtEpilogue_t epilogue = epilogue_of(shape);
+    cublasStatus_t status =
+        cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
+    THEN(cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second));
+    THEN(cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                        sizeof epilogue));
+    if (status == CUBLAS_STATUS_SUCCESS && shape->aux_stride > 0) {
+        status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                                &shape->aux_stride, sizeof shape->aux_stride);
+    }
+    return status;
+}
+
+static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
+                                        struct yk_matmul_descriptors *layout)
+{
+    const cudaDataType_t type = number_type(shape->a_type);
+    const cudaDataType_t c_type = number_type(shape->c_type);
+    const uint64_t m = (uint64_t)shape->m;
+    const uint64_t n = (uint64_t)shape->n;
+    const uint64_t k = (uint64_t)shape->k;
+    cublasStatus_t status =
+        cublasLtMatrixLayoutCreate(&layout->b, type, shape->b_transposed ? k : n,
+                                   shape->b_transposed ? n : k, shape->b_stride);
+    THEN(cublasLtMatrixLayoutCreate(&layout->a, type, shape->a_transposed ? m : k,
+                                    shape->a_transposed ? k : m, shape->a_stride));
+    THEN(cublasLtMatrixLayoutCreate(&layout->c, c_type, n, m, shape->c_stride));
+    THEN(cublasLtMatrixLayoutCreate(&layout->add, c_type, n, m,
+                                    shape->add_stride > 0 ? shape->add_stride : shape->c_stride));
+    return status;
+}
+
+cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *shape,
+                                                  int32_t processors,
+                                                  struct yk_matmul_descriptors *out)
+{
+    *out = (struct yk_matmul_descriptors){0};
+    const cublasComputeType_t computed =
+        shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
+    THEN(describe_work(shape, out->work));
+    if (status == CUBLAS_STATUS_SUCCESS && processors > 0) {
+        status = cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                                                &processors, sizeof processors);
+    }
+    THEN(describe_matrices(shape, out));
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        yk_matmul_shape_destroy_descriptors(out);
+    }
+    return status;
+}
+
+void yk_matmul_shape_destroy_descriptors(struct yk_matmul_descriptors *layout)
+{
+    (void)cublasLtMatmulDescDestroy(layout->work);
+    (void)cublasLtMatrixLayoutDestroy(layout->a);
+    (void)cublasLtMatrixLayoutDestroy(layout->b);
+    (void)cublasLtMatrixLayoutDestroy(layout->add);
+    (void)cublasLtMatrixLayoutDestroy(layout->c);
+    *layout = (struct yk_matmul_descriptors){0};
+}

@@ -1,0 +1,73 @@
+/*
+ * Matmul tolerance: whether one element of a matmul output is correct within the precision of its
+ * type. fp16 overflows above 65504, which training with a scaled loss reaches on purpose. Below
+ * 6e-5 fp16 numbers are multiples of 6e-8. Kernels and host code may include this header.
+ */
+#ifndef YK_BACKEND_CUDA_MATMUL_MATMUL_TOLERANCE_H
+#define YK_BACKEND_CUDA_MATMUL_MATMUL_TOLERANCE_H
+
+#include "base/precision.h"
+
+#include <math.h>
+
+#ifdef __CUDACC__
+#define YK_HOST_OR_DEVICE_FUNCTION static __device__ __forceinline__
+#else
+#define YK_HOST_OR_DEVICE_FUNCTION static inline
+#endif
+
+enum yk_matmul_tolerance_result {
+    YK_MATMUL_WITHIN_TOLERANCE,
+    YK_MATMUL_BEYOND_TOLERANCE,
+    YK_MATMUL_TOLERANCE_UNDECIDED, /* zero would pass as well, or the value exceeds the type */
+};
+
+/* The expected value of one element, computed in fp32. */
+struct yk_matmul_expected_element {
+    float product;  /* before bias and add; c may hold it in between, rounded */
+    float before;   /* the value before the epilogue */
+    float expected; /* the final value */
+    float amount;   /* root of the sum of squares of the terms of the product */
+};
+
+/* Allowed error, relative to |expected| + amount. Another order of summation causes a much smaller
+ * error; a missing or doubled term causes a larger one. */
+#define YK_MATMUL_TOLERANCE_RELATIVE 0.02F
+#define YK_MATMUL_TOLERANCE_FP16_MAX 65504.0F
+#define YK_MATMUL_TOLERANCE_FP16_MIN                                                               \
+    1.2e-7F /* 2 · 2^-24: two steps of the smallest fp16 numbers                                  \
+             */
+#define YK_MATMUL_TOLERANCE_ROUNDING 0.00390625F /* 2^-8: twice the rounding error of bf16 */
+
+/* The error that rounding of intermediate values may cause. */
+YK_HOST_OR_DEVICE_FUNCTION float
+yk_matmul_tolerance_rounding(enum yk_precision type,
+                             const struct yk_matmul_expected_element *number)
+{
+    if (type == YK_PRECISION_FP32 || type == YK_PRECISION_TF32) {
+        return 0.0F;
+    }
+    return YK_MATMUL_TOLERANCE_ROUNDING * (fabsf(number->product) + fabsf(number->before)) +
+           (type == YK_PRECISION_FP16 ? YK_MATMUL_TOLERANCE_FP16_MIN : 0.0F);
+}
+
+YK_HOST_OR_DEVICE_FUNCTION enum yk_matmul_tolerance_result
+yk_matmul_tolerance_check(enum yk_precision type, float made,
+                          const struct yk_matmul_expected_element *number)
+{
+    const float max =
+        fmaxf(fabsf(number->expected), fmaxf(fabsf(number->product), fabsf(number->before)));
+    const float off = YK_MATMUL_TOLERANCE_RELATIVE * (fabsf(number->expected) + number->amount) +
+                      yk_matmul_tolerance_rounding(type, number);
+    if (!isfinite(number->product + number->before + number->expected + number->amount) ||
+        (type == YK_PRECISION_FP16 && max + off >= YK_MATMUL_TOLERANCE_FP16_MAX)) {
+        return YK_MATMUL_TOLERANCE_UNDECIDED;
+    }
+    if (!(fabsf(made - number->expected) <= off)) {
+        return YK_MATMUL_BEYOND_TOLERANCE;
+    }
+    return fabsf(number->expected) > off ? YK_MATMUL_WITHIN_TOLERANCE
+                                         : YK_MATMUL_TOLERANCE_UNDECIDED;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Communicator: an open comm backend: its world, the group of all ranks, and this process's rank.
+ *
+ * The caller owns the lane and its device. Both must outlive the communicator. Not thread-safe.
+ */
+#ifndef YK_COMM_COMMUNICATOR_H
+#define YK_COMM_COMMUNICATOR_H
+
+#include "comm/comm.h"
+
+struct yk_communicator {
+    const struct yk_comm_backend *comm;
+    const struct yk_backend *backend;
+    struct yk_backend_lane *lane; /* the comm lane */
+    struct yk_comm_world *world;
+    struct yk_comm_group *all; /* the group of all ranks */
+    int32_t rank;
+    int32_t size;
+};
+
+/* Opens the backend's world. All ranks call it, and it waits for all of them. */
+yk_status yk_communicator_open(const struct yk_comm_backend *comm,
+                               const struct yk_comm_options *options,
+                               struct yk_communicator *out) YK_MUST_USE;
+
+/* Waits for the other ranks, unless the world has failed. Accepts {0}. */
+void yk_communicator_close(struct yk_communicator *ranks);
+
+/* Waits until all work on the lane has run. Returns the first failure of the world, or YK_OK. */
+yk_status yk_communicator_synchronize(const struct yk_communicator *ranks) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,31 @@
+#include "comm/first_failure.h"
+
+#include <stdio.h>
+
+enum {
+    NONE,
+    BEING_WRITTEN,
+    WRITTEN,
+};
+
+void yk_first_failure_set(struct yk_first_failure *failure, yk_status status, const char *sentence)
+{
+    int none = NONE;
+    if (!atomic_compare_exchange_strong(&failure->state, &none, BEING_WRITTEN)) {
+        return;
+    }
+    failure->status = status;
+    (void)snprintf(failure->sentence, sizeof failure->sentence, "%s", sentence);
+    atomic_store(&failure->state, WRITTEN);
+}
+
+bool yk_first_failure_is_set(const struct yk_first_failure *failure)
+{
+    return atomic_load(&failure->state) == WRITTEN;
+}
+
+yk_status yk_first_failure_check(const struct yk_first_failure *failure)
+{
+    return yk_first_failure_is_set(failure) ? yk_fail(failure->status, "%s", failure->sentence)
+                                            : YK_OK;
+}

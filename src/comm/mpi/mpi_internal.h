@@ -1,0 +1,96 @@
+/*
+ * MPI internals: what the source files of the MPI comm backend share.
+ *
+ * Only the thread of the comm lane calls MPI; MPI_Abort is the one exception. Collectives are built
+ * from nonblocking point-to-point messages, in blocks, with one common wait loop. MPI's blocking
+ * calls are avoided because they spin, and take core time from computation.
+ */
+#ifndef YK_COMM_MPI_MPI_INTERNAL_H
+#define YK_COMM_MPI_MPI_INTERNAL_H
+
+#include "comm/comm.h"
+#include "comm/first_failure.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+
+enum {
+    YK_MPI_COLLECTIVE_TAG_COUNT =
+        1024,                 /* MPI tags below this are for collectives, the others for messages */
+    YK_MPI_MAX_SEGMENTS = 64, /* limit of segments in flight */
+};
+
+struct yk_comm_world {
+    struct yk_comm_options options; /* with block_bytes > 0 */
+    MPI_Comm comm;
+    int rank;
+    int size;
+    int machines;
+    int32_t tag_limit; /* largest tag that MPI accepts */
+    int32_t groups;    /* number of groups created so far */
+    void *stages[2];   /* buffers of block_bytes each, for partial sums */
+    struct yk_first_failure failure;
+    atomic_int exit_request; /* exit code plus 1 after a call of abort(); 0 before */
+    atomic_bool is_aborting; /* a thread is calling MPI_Abort */
+};
+
+struct yk_comm_group {
+    struct yk_comm_world *world;
+    int32_t tag;
+    int32_t members;
+    int32_t me;      /* index of this rank in `ranks` */
+    int64_t *firsts; /* (members + 1) scratch offsets for an all_reduce */
+    int32_t ranks[]; /* (members) */
+};
+
+/* ---- transfer.c: concurrent sends and receives, and the wait loop ---- */
+
+enum {
+    YK_MPI_MAX_MESSAGE_BYTES = 256 << 10, /* maximum size of one MPI message */
+};
+
+/* One send or receive of at most one block. It is split into parts, each one MPI message. A segment
+ * of 0 bytes sends nothing. */
+struct yk_mpi_transfer_segment {
+    void *bytes;
+    size_t size;
+    int32_t peer; /* rank in the world */
+    int32_t tag;
+    bool is_sent; /* true: a send; false: a receive */
+    /* Called after each part has been sent or received, in any order. `at` is the offset of the
+     * part in bytes, a multiple of 8. May be NULL. */
+    void (*arrived)(void *user, size_t at, size_t size);
+    void *user;
+};
+
+/* Runs `count` segments concurrently and waits for them; `count` is at most YK_MPI_MAX_SEGMENTS.
+ * Returns false if the world has failed. At most one segment may go in each direction between two
+ * ranks. */
+bool yk_mpi_transfer_segments(struct yk_comm_world *world,
+                              const struct yk_mpi_transfer_segment *segments, int count);
+
+/* Waits for one MPI request with the same wait loop. Returns the MPI error code, or MPI_ERR_OTHER
+ * after a call of abort(). */
+int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *request,
+                                 MPI_Status *out);
+
+/* Sets the failure of the world to "DOING: message of MPI", and returns false. */
+bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing);
+
+/* ---- ring.c: ring collectives; they return false if the world has failed ---- */
+
+bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op);
+bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op);
+bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op);
+
+/* ---- direct.c: direct messages between members; they return false if the world has failed ---- */
+
+/* Whether the all_reduce is so small that sending every member's numbers to every other member is
+ * faster than a ring. */
+bool yk_mpi_direct_is_faster_than_ring(const struct yk_comm_all_reduce *op);
+bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op);
+
+bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op);
+bool yk_mpi_direct_message(const struct yk_comm_send_recv *op, bool is_sent);
+
+#endif

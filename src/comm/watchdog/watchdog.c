@@ -1,0 +1,577 @@
+#include "comm/watchdog/watchdog.h"
+
+#include "base/clock.h"
+#include "comm/host_collective.h"
+#include "comm/watchdog/host_addresses.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const double usual_beat_s = 0.5;
+static const double usual_limit_s = 30;
+static const double goodbye_s = 2;   /* how long a goodbye is waited for */
+static const double sending_s = 0.1; /* how long a verdict may take to reach the others */
+static const double stuck_beats =
+    4; /* after which an inspection that has not ended tells nothing */
+
+/* The thread that asks what lanes are in, where they cannot note it themselves. It may be stuck in
+ * an answer while the watch goes on. */
+struct inspector {
+    const struct yk_watchdog_options *options;
+    struct yk_watchdog *watch;
+    pthread_t thread;
+    bool runs;
+    int wake; /* an eventfd */
+    atomic_bool closing;
+    _Atomic double since_s; /* the clock when an inspection began that has not ended; 0: none */
+};
+
+/* Another rank, as this one sees it. */
+struct member {
+    struct yk_watchdog_channel_receive_buffer buffer;
+    double received_s; /* the clock when it last was */
+};
+
+struct yk_watchdog {
+    int32_t rank;
+    int32_t size;
+    struct yk_watchdog_options options;
+    /* What a lane is in: how many ops it was in before, and 1 more than the op. */
+    atomic_uint_fast64_t notes[YK_WATCHDOG_LANE_COUNT];
+    atomic_bool closing;
+    int wake; /* an eventfd */
+    pthread_t thread;
+    bool runs; /* the thread */
+    struct inspector inspector;
+    /* The thread's alone. */
+    uint64_t last_notes[YK_WATCHDOG_LANE_COUNT]; /* notes as last looked at */
+    double changed_s[YK_WATCHDOG_LANE_COUNT];    /* and the clock when they changed */
+    struct yk_watchdog_rank_state *states;       /* (size) */
+    bool *left;             /* (size): said goodbye, or was never heard by this rank */
+    int *links;             /* (size): -1 where there is none */
+    struct member *members; /* (size) */
+    struct pollfd *pollers; /* (size + 1) */
+};
+
+/* ---- the inspector ---- */
+
+/* Starts a thread that no signal is for; false where the system refuses it. */
+static bool start_thread(pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(thread, NULL, run, argument) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        (void)pthread_setname_np(*thread, name);
+    }
+    return started;
+}
+
+static void *run_inspector(void *argument)
+{
+    struct inspector *inspector = argument;
+    struct pollfd poller = {.fd = inspector->wake, .events = POLLIN};
+    while (!atomic_load(&inspector->closing)) {
+        atomic_store(&inspector->since_s, yk_clock_now_s());
+        inspector->options->inspect(inspector->options->user, inspector->watch);
+        atomic_store(&inspector->since_s, 0);
+        (void)poll(&poller, 1, (int)(inspector->options->beat_s * 1e3) + 1);
+    }
+    return NULL;
+}
+
+/* Nothing to do where the options have no inspect(). They must stay where they are. */
+static bool inspector_start(struct inspector *inspector, const struct yk_watchdog_options *options,
+                            struct yk_watchdog *watch)
+{
+    *inspector = (struct inspector){.options = options, .watch = watch, .wake = -1};
+    if (!options->inspect) {
+        return true;
+    }
+    inspector->wake = eventfd(0, EFD_CLOEXEC);
+    inspector->runs =
+        inspector->wake >= 0 && start_thread(&inspector->thread, "look", run_inspector, inspector);
+    if (!inspector->runs && inspector->wake >= 0) {
+        (void)close(inspector->wake);
+    }
+    return inspector->runs;
+}
+
+/* What was never started may stop. */
+static void inspector_stop(struct inspector *inspector)
+{
+    const uint64_t one = 1;
+    if (inspector->runs) {
+        atomic_store(&inspector->closing, true);
+        (void)!write(inspector->wake, &one, sizeof one);
+        (void)pthread_join(inspector->thread, NULL);
+        (void)close(inspector->wake);
+        inspector->runs = false;
+    }
+}
+
+/* Whether what was noted last is too old to be of use. */
+static bool inspector_is_stuck(const struct inspector *inspector, double now_s)
+{
+    const double since_s = atomic_load(&inspector->since_s);
+    return since_s > 0 && now_s - since_s > stuck_beats * inspector->options->beat_s;
+}
+
+/* ---- the watch ---- */
+
+void yk_watchdog_set_current_op(struct yk_watchdog *watch, enum yk_watchdog_lane lane, int32_t op)
+{
+    if (watch) {
+        atomic_uint_fast64_t *word = &watch->notes[lane];
+        const uint64_t before = atomic_load_explicit(word, memory_order_relaxed) >> 32;
+        atomic_store_explicit(word, (before + 1) << 32 | (uint32_t)(op + 1), memory_order_relaxed);
+    }
+}
+
+/* This rank's own state: an op has lasted since it was first noticed. Where the inspector is stuck,
+ * nobody knows what a lane computes or copies, and it is not blamed; but the rank waits for the
+ * exchange that it was last in. */
+static void update_own_state(struct yk_watchdog *watch, double now_s)
+{
+    struct yk_watchdog_rank_state *own = &watch->states[watch->rank];
+    const bool is_stuck = inspector_is_stuck(&watch->inspector, now_s);
+    for (int i = 0; i < YK_WATCHDOG_LANE_COUNT; i++) {
+        const uint64_t word = atomic_load_explicit(&watch->notes[i], memory_order_relaxed);
+        if (word != watch->last_notes[i]) {
+            watch->last_notes[i] = word;
+            watch->changed_s[i] = now_s;
+        }
+        own->ops[i] = is_stuck && i != YK_WATCHDOG_LANE_COMM ? YK_WATCHDOG_NO_OP
+                                                             : (int32_t)(uint32_t)word - 1;
+        own->op_s[i] = (float)(now_s - watch->changed_s[i]);
+    }
+}
+
+static void send_to_all(const struct yk_watchdog *watch, const struct yk_watchdog_message *record)
+{
+    for (int32_t i = 0; i < watch->size; i++) {
+        if (watch->links[i] >= 0) {
+            yk_watchdog_channel_send_message(watch->links[i], record);
+        }
+    }
+}
+
+static void drop_link(struct yk_watchdog *watch, int32_t rank)
+{
+    (void)close(watch->links[rank]);
+    watch->links[rank] = -1;
+}
+
+/* Unread bytes in a connection that is closed would discard what was sent last: it is read until
+ * the other side closes, for so long at most. */
+static void drain_links(struct yk_watchdog *watch, double limit_s)
+{
+    const double end_s = yk_clock_now_s() + limit_s;
+    for (int32_t i = 0; i < watch->size; i++) {
+        if (watch->links[i] < 0) {
+            continue;
+        }
+        (void)shutdown(watch->links[i], SHUT_WR);
+        for (;;) {
+            char rest[256];
+            const double left_s = end_s - yk_clock_now_s();
+            struct pollfd poller = {.fd = watch->links[i], .events = POLLIN};
+            if (left_s <= 0 || poll(&poller, 1, (int)(left_s * 1e3) + 1) != 1 ||
+                recv(watch->links[i], rest, sizeof rest, MSG_DONTWAIT) <= 0) {
+                break;
+            }
+        }
+        drop_link(watch, i);
+    }
+}
+
+/* Rank 0 tells the others before anything else. */
+static void report_verdict(struct yk_watchdog *watch, const struct yk_watchdog_failure *verdict)
+{
+    if (watch->rank == 0) {
+        const struct yk_watchdog_message record = {
+            .kind = YK_WATCHDOG_MESSAGE_FAILURE,
+            .rank = verdict->rank,
+            .reason = (int32_t)verdict->reason,
+            .lane = verdict->lane,
+            .since_s = verdict->since_s,
+            .state = verdict->state,
+        };
+        send_to_all(watch, &record);
+        drain_links(watch, sending_s);
+    }
+    watch->options.on_failure(watch->options.user, verdict);
+}
+
+static struct yk_watchdog_failure verdict_about(const struct yk_watchdog *watch, int32_t rank,
+                                                enum yk_watchdog_failure_reason reason,
+                                                double since_s)
+{
+    return (struct yk_watchdog_failure){
+        .rank = rank,
+        .reason = reason,
+        .since_s = since_s,
+        .lane = -1,
+        .state = watch->states[rank],
+    };
+}
+
+/* True when that was a verdict. */
+static bool handle_record(struct yk_watchdog *watch, int32_t from,
+                          const struct yk_watchdog_message *record, struct yk_watchdog_failure *out)
+{
+    switch (record->kind) {
+    case YK_WATCHDOG_MESSAGE_HEARTBEAT:
+        watch->states[from] = record->state;
+        return false;
+    case YK_WATCHDOG_MESSAGE_GOODBYE:
+        watch->left[from] = true;
+        return false;
+    case YK_WATCHDOG_MESSAGE_FAILURE:
+        *out = (struct yk_watchdog_failure){
+            .rank = record->rank,
+            .reason = (enum yk_watchdog_failure_reason)record->reason,
+            .since_s = record->since_s,
+            .lane = record->lane,
+            .state = record->state,
+        };
+        return watch->rank != 0;
+    default:
+        return false;
+    }
+}
+
+/* All that a rank has said; true when somebody is lost. */
+static bool receive_from(struct yk_watchdog *watch, int32_t from, double now_s,
+                         struct yk_watchdog_failure *out)
+{
+    struct yk_watchdog_message record;
+    for (;;) {
+        switch (yk_watchdog_channel_receive_message(
+            watch->links[from], &watch->members[from].buffer, watch->size, &record)) {
+        case YK_WATCHDOG_CHANNEL_EMPTY:
+            return false;
+        case YK_WATCHDOG_CHANNEL_CLOSED:
+            drop_link(watch, from);
+            *out = verdict_about(watch, from, YK_WATCHDOG_RANK_EXITED, 0);
+            return !watch->left[from];
+        case YK_WATCHDOG_CHANNEL_MESSAGE:
+            watch->members[from].received_s = now_s;
+            if (handle_record(watch, from, &record, out)) {
+                return true;
+            }
+            break;
+        }
+    }
+}
+
+/* Waits for the next beat, or for somebody to speak; true when somebody is lost. */
+static bool receive_from_all(struct yk_watchdog *watch, double until_s,
+                             struct yk_watchdog_failure *out)
+{
+    const double left_s = until_s - yk_clock_now_s();
+    for (int32_t i = 0; i < watch->size; i++) {
+        watch->pollers[i] = (struct pollfd){.fd = watch->links[i], .events = POLLIN};
+    }
+    watch->pollers[watch->size] = (struct pollfd){.fd = watch->wake, .events = POLLIN};
+    if (poll(watch->pollers, (nfds_t)watch->size + 1, left_s > 0 ? (int)(left_s * 1e3) + 1 : 0) <=
+        0) {
+        return false;
+    }
+    uint64_t woken = 0;
+    if (watch->pollers[watch->size].revents != 0) {
+        (void)!read(watch->wake, &woken, sizeof woken);
+    }
+    const double now_s = yk_clock_now_s();
+    for (int32_t i = 0; i < watch->size; i++) {
+        if (watch->pollers[i].revents != 0 && receive_from(watch, i, now_s, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_silent(const struct yk_watchdog *watch, double now_s,
+                        struct yk_watchdog_failure *out)
+{
+    for (int32_t i = 0; i < watch->size; i++) {
+        const double since_s = now_s - watch->members[i].received_s;
+        if (watch->links[i] >= 0 && !watch->left[i] && since_s > watch->options.silence_s) {
+            *out = verdict_about(watch, i, YK_WATCHDOG_RANK_UNRESPONSIVE, since_s);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One beat: this rank's state to those it is joined to, and what time says about them. */
+static bool beat(struct yk_watchdog *watch, double now_s, struct yk_watchdog_failure *out)
+{
+    update_own_state(watch, now_s);
+    const struct yk_watchdog_message record = {.kind = YK_WATCHDOG_MESSAGE_HEARTBEAT,
+                                               .rank = watch->rank,
+                                               .state = watch->states[watch->rank]};
+    send_to_all(watch, &record);
+    return find_silent(watch, now_s, out) ||
+           (watch->rank == 0 && yk_watchdog_find_hung_rank(watch->states, watch->left, watch->size,
+                                                           watch->options.op_s, out));
+}
+
+/* Rank 0 stays until the others are off. */
+static bool may_leave(const struct yk_watchdog *watch)
+{
+    for (int32_t i = 1; i < watch->size && watch->rank == 0; i++) {
+        if (!watch->left[i]) {
+            return false;
+        }
+    }
+    return atomic_load(&watch->closing);
+}
+
+/* After this process was stopped itself, others' silence says nothing. */
+static void forgive_silence(struct yk_watchdog *watch, double now_s)
+{
+    for (int32_t i = 0; i < watch->size; i++) {
+        watch->members[i].received_s = now_s;
+    }
+}
+
+static void *run_watch(void *argument)
+{
+    struct yk_watchdog *watch = argument;
+    struct yk_watchdog_failure verdict;
+    double next_s = yk_clock_now_s();
+    double last_s = next_s;
+    while (!may_leave(watch)) {
+        bool lost = receive_from_all(watch, next_s, &verdict);
+        const double now_s = yk_clock_now_s();
+        if (now_s - last_s > watch->options.beat_s + watch->options.silence_s / 2) {
+            forgive_silence(watch, now_s);
+        }
+        last_s = now_s;
+        if (!lost && now_s >= next_s) {
+            next_s = now_s + watch->options.beat_s;
+            lost = beat(watch, now_s, &verdict);
+        }
+        if (lost) {
+            report_verdict(watch, &verdict);
+            return NULL;
+        }
+    }
+    const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
+                                                .rank = watch->rank};
+    send_to_all(watch, &goodbye);
+    drain_links(watch, goodbye_s);
+    return NULL;
+}
+
+static void free_watch(struct yk_watchdog *watch)
+{
+    for (int32_t i = 0; watch->links && i < watch->size; i++) {
+        if (watch->links[i] >= 0) {
+            drop_link(watch, i);
+        }
+    }
+    if (watch->wake >= 0) {
+        (void)close(watch->wake);
+    }
+    free(watch->states);
+    free(watch->left);
+    free(watch->links);
+    free(watch->members);
+    free(watch->pollers);
+    free(watch);
+}
+
+static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog_options *options,
+                            struct yk_watchdog **out)
+{
+    struct yk_watchdog *watch = calloc(1, sizeof *watch);
+    if (!watch) {
+        return yk_fail_out_of_memory();
+    }
+    const size_t count = (size_t)size;
+    watch->rank = rank;
+    watch->size = size;
+    watch->options = *options;
+    watch->options.beat_s = options->beat_s > 0 ? options->beat_s : usual_beat_s;
+    watch->options.silence_s = options->silence_s > 0 ? options->silence_s : usual_limit_s;
+    watch->options.op_s = options->op_s > 0 ? options->op_s : usual_limit_s;
+    watch->states = calloc(count, sizeof *watch->states);
+    watch->left = calloc(count, sizeof *watch->left);
+    watch->links = calloc(count, sizeof *watch->links);
+    watch->members = calloc(count, sizeof *watch->members);
+    watch->pollers = calloc(count + 1, sizeof *watch->pollers);
+    watch->wake = eventfd(0, EFD_CLOEXEC);
+    for (int32_t i = 0; watch->links && i < size; i++) {
+        watch->links[i] = -1;
+    }
+    if (!watch->states || !watch->left || !watch->links || !watch->members || !watch->pollers ||
+        watch->wake < 0) {
+        free_watch(watch);
+        return yk_fail_out_of_memory();
+    }
+    const double now_s = yk_clock_now_s();
+    forgive_silence(watch, now_s);
+    for (int32_t i = 0; i < size; i++) {
+        for (int lane = 0; lane < YK_WATCHDOG_LANE_COUNT; lane++) {
+            watch->states[i].ops[lane] = YK_WATCHDOG_NO_OP;
+            watch->changed_s[lane] = now_s;
+        }
+    }
+    *out = watch;
+    return YK_OK;
+}
+
+static yk_status start_threads(struct yk_watchdog *watch)
+{
+    if (!inspector_start(&watch->inspector, &watch->options, watch) ||
+        !start_thread(&watch->thread, "watch", run_watch, watch)) {
+        const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
+                                                    .rank = watch->rank};
+        inspector_stop(&watch->inspector);
+        send_to_all(watch, &goodbye);
+        return yk_fail(YK_ERROR_SYSTEM,
+                       "the system refuses a thread for the watch over ranks: raise the limit "
+                       "(ulimit -u)");
+    }
+    return YK_OK;
+}
+
+yk_status yk_watchdog_connect(int32_t rank, int32_t size, struct yk_watchdog_endpoint *endpoint,
+                              const struct yk_watchdog_options *options, struct yk_watchdog **out)
+{
+    struct yk_watchdog *watch = NULL;
+    yk_status status = make_watch(rank, size, options, &watch);
+    YK_THEN(rank == 0
+                ? yk_watchdog_channel_accept_all_ranks(endpoint, size, watch->links)
+                : yk_watchdog_channel_connect_to_rank0(endpoint, rank, size, &watch->links[0]));
+    yk_watchdog_channel_stop_listening(endpoint);
+    if (status != YK_OK && watch) {
+        free_watch(watch);
+        return status;
+    }
+    *out = watch;
+    return status;
+}
+
+yk_status yk_watchdog_start(struct yk_watchdog *watch)
+{
+    forgive_silence(watch, yk_clock_now_s());
+    YK_TRY(start_threads(watch));
+    watch->runs = true;
+    return YK_OK;
+}
+
+void yk_watchdog_close(struct yk_watchdog *watch)
+{
+    const uint64_t one = 1;
+    if (!watch) {
+        return;
+    }
+    if (watch->runs) {
+        inspector_stop(&watch->inspector);
+        atomic_store(&watch->closing, true);
+        (void)!write(watch->wake, &one, sizeof one);
+        (void)pthread_join(watch->thread, NULL);
+    }
+    free_watch(watch);
+}
+
+/* ---- opening it ---- */
+
+/* Where rank 0 is to listen; known to rank 0 alone. */
+static yk_status choose_addresses(const struct yk_communicator *ranks, const char *address,
+                                  struct yk_network_address_list *out)
+{
+    struct yk_host_addresses own;
+    struct yk_host_addresses *machines = NULL;
+    struct yk_host_collective_gathered_bytes *gathered = NULL;
+    struct yk_arena *arena = NULL;
+    yk_host_addresses_of_this_host(address, &own);
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_host_collective_gather(ranks, &own, sizeof own, arena, &gathered);
+    if (status == YK_OK && gathered) {
+        machines = yk_arena_allocate(arena, (size_t)ranks->size, sizeof *machines);
+        status = machines ? YK_OK : yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; machines && i < ranks->size; i++) {
+        if (gathered[i].size == sizeof own) { /* another version of yoke fails at the listener */
+            memcpy(&machines[i], gathered[i].bytes, sizeof own);
+        }
+    }
+    if (machines) {
+        status = yk_host_addresses_choose_listening(machines, ranks->size, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static yk_status share_endpoint(const struct yk_communicator *ranks,
+                                struct yk_watchdog_endpoint *endpoint)
+{
+    struct yk_watchdog_endpoint copy = *endpoint;
+    copy.socket_count = 0;
+    YK_TRY(yk_host_collective_broadcast(ranks, &copy, sizeof copy));
+    if (ranks->rank != 0) {
+        *endpoint = copy;
+    }
+    return YK_OK;
+}
+
+/* Whatever one rank cannot do, all hear of before any of them is judged by its silence. */
+yk_status yk_watchdog_open(const struct yk_communicator *ranks,
+                           const struct yk_watchdog_options *options, struct yk_watchdog **out)
+{
+    struct yk_network_address_list addresses = {.count = 0};
+    struct yk_watchdog_endpoint endpoint = {.socket_count = 0};
+    struct yk_watchdog *watch = NULL;
+    yk_status status = choose_addresses(ranks, options->address, &addresses);
+    if (status == YK_OK && ranks->rank == 0) {
+        status = yk_watchdog_channel_listen(&addresses, &endpoint);
+    }
+    YK_TRY(yk_host_collective_agree_on_status(ranks, status));
+    status = share_endpoint(ranks, &endpoint);
+    if (status != YK_OK) {
+        yk_watchdog_channel_stop_listening(&endpoint);
+        return status;
+    }
+    status = yk_watchdog_connect(ranks->rank, ranks->size, &endpoint, options, &watch);
+    status = yk_host_collective_agree_on_status(ranks, status);
+    if (status == YK_OK && watch) {
+        status = yk_host_collective_agree_on_status(ranks, yk_watchdog_start(watch));
+    }
+    if (status != YK_OK) {
+        yk_watchdog_close(watch);
+        return status;
+    }
+    *out = watch;
+    return YK_OK;
+}
+
+void yk_watchdog_describe_failure(const struct yk_watchdog_failure *verdict, struct yk_text *out)
+{
+    yk_text_addf(out, "rank %d ", (int)verdict->rank);
+    switch (verdict->reason) {
+    case YK_WATCHDOG_RANK_EXITED:
+        yk_text_add(out, "has ended");
+        break;
+    case YK_WATCHDOG_RANK_UNRESPONSIVE:
+        yk_text_addf(out, "has not been heard of for %.3g s", verdict->since_s);
+        break;
+    case YK_WATCHDOG_RANK_HUNG:
+        yk_text_addf(out, "has been %s for %.3g s", verdict->lane >= 0 ? "in one op" : "in no op",
+                     verdict->since_s);
+        break;
+    }
+}

@@ -1,0 +1,200 @@
+#include "data/json_records.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct element {
+    size_t begin;
+    size_t end;  /* after its last character */
+    size_t next; /* after the character that ends it */
+    char stop;   /* a comma or a bracket; 0 means: the end of the text */
+};
+
+size_t yk_json_records_byte_order_mark(const char *bytes, size_t length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t size = sizeof mark - 1;
+    return length >= size && memcmp(bytes, mark, size) == 0 ? size : 0;
+}
+
+/* White space of RFC 8259. */
+static bool is_space(char letter)
+{
+    return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+}
+
+static size_t skip_space(const char *bytes, size_t length, size_t at)
+{
+    while (at < length && is_space(bytes[at])) {
+        at++;
+    }
+    return at;
+}
+
+/* The element that begins at `at`. It ends at the next comma or closing bracket that is not nested.
+ */
+static struct element scan(const char *bytes, size_t length, size_t at)
+{
+    struct element element = {.begin = skip_space(bytes, length, at)};
+    int64_t depth = 0;
+    bool quoted = false;
+    element.end = element.begin;
+    for (size_t i = element.begin; i < length; i++) {
+        const char letter = bytes[i];
+        if (quoted && letter == '\\') {
+            i++;
+        } else if (letter == '"') {
+            quoted = !quoted;
+        } else if (!quoted && depth == 0 && (letter == ',' || letter == ']')) {
+            element.stop = letter;
+            element.next = i + 1;
+            return element;
+        } else if (!quoted) {
+            depth += letter == '{' || letter == '[';
+            depth -= letter == '}' || letter == ']';
+        }
+        element.end = is_space(letter) ? element.end : i + 1;
+    }
+    element.next = length;
+    return element;
+}
+
+bool yk_json_records_first_object(const char *bytes, size_t length, const char **object,
+                                  size_t *size)
+{
+    size_t begin = skip_space(bytes, length, yk_json_records_byte_order_mark(bytes, length));
+    if (begin < length && bytes[begin] == '[') {
+        begin = skip_space(bytes, length, begin + 1);
+    }
+    if (begin == length || bytes[begin] != '{') {
+        return false;
+    }
+    int64_t depth = 0;
+    bool quoted = false;
+    for (size_t i = begin; i < length; i++) {
+        const char letter = bytes[i];
+        if (quoted && letter == '\\') {
+            i++;
+        } else if (letter == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += letter == '{';
+            depth -= letter == '}';
+        }
+        if (depth == 0) {
+            *object = bytes + begin;
+            *size = i + 1 - begin;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Counts the elements of a list after its opening bracket, which ends before `at`. Returns -1 if
+ * the list is malformed. Fills `items` and `lengths` if they are not NULL. */
+static int64_t list_elements(const char *bytes, size_t length, size_t at, const char **items,
+                             size_t *lengths)
+{
+    int64_t count = 0;
+    at = skip_space(bytes, length, at);
+    bool closed = at < length && bytes[at] == ']';
+    at += closed;
+    while (!closed) {
+        const struct element element = scan(bytes, length, at);
+        if (element.stop == 0 || element.end == element.begin) {
+            return -1;
+        }
+        if (items) {
+            items[count] = bytes + element.begin;
+            lengths[count] = element.end - element.begin;
+        }
+        count++;
+        at = element.next;
+        closed = element.stop == ']';
+    }
+    return skip_space(bytes, length, at) == length ? count : -1;
+}
+
+/* Fails with the message of the JSON parser for the whole text. */
+static yk_status fail_broken(const char *bytes, size_t length, const char *source)
+{
+    struct yk_json *root = NULL;
+    const yk_status status = yk_json_parse(bytes, length, &root);
+    yk_json_destroy(root);
+    return status == YK_OK ? yk_fail(YK_ERROR_INPUT,
+                                     "%s: the list has no elements that can be "
+                                     "told apart",
+                                     source)
+                           : yk_status_prefix(status, source);
+}
+
+/* Splits the list whose opening bracket is before `first`. */
+static yk_status split_list(const char *bytes, size_t length, size_t first, const char *source,
+                            struct yk_json_records *out)
+{
+    const size_t mark = yk_json_records_byte_order_mark(bytes, length);
+    const int64_t count = list_elements(bytes, length, first, NULL, NULL);
+    if (count < 0) {
+        return fail_broken(bytes + mark, length - mark, source);
+    }
+    struct yk_json_records list = {
+        .bytes = malloc(length + 1),
+        .items = calloc((size_t)count + 1, sizeof *list.items),
+        .lengths = calloc((size_t)count + 1, sizeof *list.lengths),
+        .count = count,
+    };
+    if (!list.bytes || !list.items || !list.lengths) {
+        yk_json_records_free(&list);
+        return yk_fail_out_of_memory();
+    }
+    memcpy(list.bytes, bytes, length);
+    list.bytes[length] = '\0';
+    (void)list_elements(list.bytes, length, first, list.items, list.lengths);
+    *out = list;
+    return YK_OK;
+}
+
+yk_status yk_json_records_split(const char *bytes, size_t length, const char *source,
+                                struct yk_json_records *out)
+{
+    const size_t first = skip_space(bytes, length, yk_json_records_byte_order_mark(bytes, length));
+    struct yk_lines *lines = NULL;
+    if (first < length && bytes[first] == '[') {
+        return split_list(bytes, length, first + 1, source, out);
+    }
+    YK_TRY(yk_lines_split(bytes, length, source, &lines));
+    *out = (struct yk_json_records){
+        .lines = lines,
+        .items = lines->items,
+        .lengths = lines->lengths,
+        .count = lines->count,
+    };
+    return YK_OK;
+}
+
+void yk_json_records_free(struct yk_json_records *records)
+{
+    if (!records->lines) {
+        free(records->bytes);
+        free(records->items);
+        free(records->lengths);
+    }
+    yk_lines_destroy(records->lines);
+    *records = (struct yk_json_records){0};
+}
+
+void yk_json_records_describe_location(const struct yk_json_records *records, int64_t index,
+                                       int64_t line, const char *source, struct yk_text *out)
+{
+    if (records->lines) {
+        yk_text_addf(out, "%s:%" PRId64, source, index + line + 1);
+        return;
+    }
+    const size_t at = (size_t)(records->items[index] - records->bytes);
+    yk_text_addf(out, "%s:%" PRId64 ": element %" PRId64, source,
+                 yk_utf8_locate(records->bytes, at).line + line, index + 1);
+}

@@ -1,0 +1,66 @@
+#include "export/process_map.h"
+
+#include "export/data_parallel.h"
+#include "export/text.h"
+
+static int32_t index_in_node(const struct yk_cluster *cluster, int32_t device)
+{
+    const struct yk_device *of = &cluster->devices[device];
+    int32_t number = 0;
+    for (int32_t i = 0; i < device; i++) {
+        const struct yk_device *other = &cluster->devices[i];
+        number += other->node == of->node && other->is_cpu == of->is_cpu ? 1 : 0;
+    }
+    return number;
+}
+
+static void add_rank(struct yk_process_map *launch, const struct yk_cluster *cluster,
+                     int32_t device)
+{
+    const int32_t rank = launch->rank_count++;
+    const struct yk_device *of = &cluster->devices[device];
+    int32_t node = 0;
+    while (node < launch->node_count && launch->nodes[node].number != of->node) {
+        node++;
+    }
+    struct yk_process_map_node *at = &launch->nodes[node];
+    if (node == launch->node_count) {
+        launch->node_count++;
+        *at = (struct yk_process_map_node){
+            .number = of->node, .first_rank = rank, .contiguous = true};
+    }
+    at->contiguous = at->contiguous && rank == at->first_rank + at->rank_count;
+    at->rank_count++;
+    launch->ranks[rank] = (struct yk_process_map_rank){
+        .device = of, .device_index = index_in_node(cluster, device), .node = node};
+    launch->has_cpus = launch->has_cpus || of->is_cpu;
+    launch->has_parts = launch->has_parts || (!of->is_cpu && of->part < 1);
+}
+
+yk_status yk_process_map_make(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                              struct yk_arena *arena, struct yk_process_map *out)
+{
+    const struct yk_plan_group *group =
+        yk_data_parallel_has_one_group(plan) ? &plan->groups[plan->layers[0].group] : NULL;
+    const int32_t count = group ? group->member_count : plan->rank_count;
+    *out = (struct yk_process_map){0};
+    YK_TRY_NEW(arena, out->ranks, count);
+    YK_TRY_NEW(arena, out->nodes, count);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t rank = group ? group->members[i].rank : i;
+        add_rank(out, cluster, plan->ranks[rank].device);
+    }
+    return YK_OK;
+}
+
+void yk_process_map_add_notes(const struct yk_process_map *launch, struct yk_text *notes)
+{
+    yk_export_text_add_note(notes,
+                            "This starts processes and says nothing of what they do: shares, "
+                            "strategies and limits are in the file for fsdp or ddp.");
+    if (launch->has_parts) {
+        yk_export_text_add_note(
+            notes, "Parts of devices need MPS, which must be started before; which GPU "
+                   "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
+    }
+}

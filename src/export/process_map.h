@@ -1,0 +1,45 @@
+/*
+ * Launch: the processes of a plan by rank and by node, for exporters that write start scripts.
+ *
+ * If all layers are in one group, the rank of a process is its index in that group, as in the files
+ * for PyTorch. Otherwise it is the rank in the plan.
+ */
+#ifndef YK_EXPORT_PROCESS_MAP_H
+#define YK_EXPORT_PROCESS_MAP_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "cluster/cluster.h"
+#include "plan/plan.h"
+
+struct yk_process_map_rank {
+    const struct yk_device *device;
+    int32_t device_index; /* index of the device among the GPUs, or among the CPUs, of its node */
+    int32_t node;         /* index in `nodes` of struct yk_process_map */
+};
+
+struct yk_process_map_node {
+    int32_t number; /* the node's number in the cluster */
+    int32_t first_rank;
+    int32_t rank_count;
+    bool contiguous; /* its ranks are first_rank, first_rank + 1 … */
+};
+
+struct yk_process_map {
+    struct yk_process_map_rank *ranks;
+    struct yk_process_map_node *nodes; /* sorted by first rank */
+    int32_t rank_count;
+    int32_t node_count;
+    bool has_cpus;
+    bool has_parts; /* some ranks use a part of a GPU */
+};
+
+/* The result lives in the arena. */
+yk_status yk_process_map_make(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                              struct yk_arena *arena, struct yk_process_map *out) YK_MUST_USE;
+
+/* Notes what start scripts do not express. */
+void yk_process_map_add_notes(const struct yk_process_map *launch, struct yk_text *notes);
+
+#endif

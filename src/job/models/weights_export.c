@@ -1,0 +1,72 @@
+#include "job/models/weights_export.h"
+
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "nn/weights/weights.h"
+
+/* Writes the tokenizer, so that yoke and other tools can use the folder on its own. */
+static yk_status save_tokenizer(const struct yk_weights_export_request *request,
+                                const struct yk_loaded_model *loaded)
+{
+    const char *path = NULL;
+    struct yk_text text = {0};
+    if (!loaded->tokenizer) {
+        return YK_OK;
+    }
+    YK_TRY(yk_folder_join_path(request->output, yk_tokenizer_file_name(loaded->tokenizer),
+                               loaded->arena, &path));
+    yk_tokenizer_write(loaded->tokenizer, &text);
+    yk_status status = yk_text_status(&text);
+    YK_THEN(yk_file_write_nofollow(path, &text));
+    yk_text_free(&text);
+    return status;
+}
+
+/* What is read while it is written over is lost. */
+static yk_status check_not_input(const struct yk_weights_export_request *request,
+                                 const struct yk_loaded_model *loaded, const char *base)
+{
+    if (yk_folder_is_same(request->output, loaded->checkpoint->path) ||
+        (base && yk_folder_is_same(request->output, base))) {
+        return yk_fail(YK_ERROR_USAGE, "%s is what is read; write into another folder",
+                       request->output);
+    }
+    return YK_OK;
+}
+
+static yk_status save(const struct yk_weights_export_request *request,
+                      struct yk_loaded_model *loaded)
+{
+    YK_TRY(yk_loaded_model_open(&request->model, loaded));
+    const bool adapter = loaded->checkpoint->workload.lora_rank > 0;
+    const char *base =
+        request->model.weights ? request->model.weights : loaded->checkpoint->base_model;
+    YK_TRY(check_not_input(request, loaded, adapter ? base : NULL));
+    if (request->merge && !adapter) {
+        yk_log(YK_LOG_NOTE, "%s has no adapter: there is nothing to merge",
+               loaded->checkpoint->path);
+    }
+    YK_TRY(yk_folder_create(request->output));
+    if (adapter && !request->merge) {
+        YK_TRY(yk_adapter_save(loaded->store, request->output, base));
+    } else {
+        YK_TRY(yk_weights_save(loaded->store, request->output, (uint64_t)request->shard_bytes,
+                               request->merge));
+    }
+    return save_tokenizer(request, loaded);
+}
+
+yk_status yk_weights_export_run(const struct yk_weights_export_request *request)
+{
+    struct yk_loaded_model loaded = {0};
+    if (yk_folder_contains(request->output, "manifest.json") ||
+        yk_folder_contains(request->output, "checkpoints")) {
+        return yk_fail(YK_ERROR_USAGE, "%s holds a run; write into another folder",
+                       request->output);
+    }
+    const yk_status status = save(request, &loaded);
+    yk_loaded_model_close(&loaded);
+    return status;
+}

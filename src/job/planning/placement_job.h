@@ -1,0 +1,73 @@
+/*
+ * Placement job: compares algorithms that place the layers of a model on devices.
+ *
+ * The request names files. The planner's request, struct yk_placement_request, has them opened.
+ */
+#ifndef YK_JOB_PLANNING_PLACEMENT_JOB_H
+#define YK_JOB_PLANNING_PLACEMENT_JOB_H
+
+#include "base/option.h"
+#include "job/job.h"
+#include "job/output_files.h"
+#include "job/planning/planning_inputs.h"
+#include "job/workload.h"
+#include "planner/placement/placement.h"
+
+/* Strings that are not given are NULL. */
+struct yk_placement_job_request {
+    const struct yk_job_callbacks *job;
+    struct yk_planning_inputs_request planning; /* model, cluster and profile */
+    struct yk_workload_request workload;
+    int64_t micro_batches; /* 0: the search chooses */
+    const char *algorithm; /* run only this algorithm */
+    const char *map;       /* a device_map.json to compare with the algorithms */
+    struct yk_job_search_request search;
+    const char *export; /* "accelerate": export a device_map.json */
+    const char *output; /* path of the export; NULL: device_map.json */
+    /* html compares all placements; svg and trace show the best one. */
+    struct yk_output_drawing_paths drawings;
+};
+
+/* The comparison, and the request that it answers. */
+struct yk_placement_output {
+    const struct yk_placement_request *request;
+    const struct yk_placements *placements;
+    const struct yk_placement *shown; /* its device map is printed: the best, or the only one */
+};
+
+/* Starts as {0}. Do not copy or move it: its members point to each other. */
+struct yk_placement_job_result {
+    struct yk_planning_inputs planning;
+    struct yk_placement_request request;
+    struct yk_placements *placements;
+    struct yk_placement_output output;
+};
+
+yk_status yk_placement_job_run(const struct yk_placement_job_request *request,
+                               struct yk_placement_job_result *out) YK_MUST_USE;
+
+/* Writes the drawings and the device map. If no placement fits, fails with YK_ERROR_NO_FIT and a
+ * message that says what would make the model fit. */
+yk_status yk_placement_job_write_files(const struct yk_placement_job_request *request,
+                                       const struct yk_placement_job_result *result) YK_MUST_USE;
+
+void yk_placement_job_result_free(struct yk_placement_job_result *result);
+
+/* Choices for `algorithm`. */
+bool yk_placement_job_algorithm_choices(size_t number, struct yk_option_choice *out);
+
+/* Append the comparison as text, as a JSON document, or as an HTML page. */
+yk_status yk_placement_output_write_text(const struct yk_placement_output *output,
+                                         struct yk_text *out) YK_MUST_USE;
+yk_status yk_placement_output_write_json(const struct yk_placement_output *output,
+                                         struct yk_text *out) YK_MUST_USE;
+yk_status yk_placement_output_write_page(const struct yk_placement_output *output,
+                                         struct yk_text *out) YK_MUST_USE;
+
+/* Describes why a placement does not fit ("gpu1 lacks 3.1GiB") or does not exist. Returns NULL if
+ * it fits. The returned string may point into `out`. */
+const char *yk_placement_output_describe_violation(const struct yk_placement_output *output,
+                                                   const struct yk_placement *placement,
+                                                   struct yk_text *out);
+
+#endif

@@ -1,0 +1,244 @@
+#include "job/training/inputs.h"
+
+#include "base/folder.h"
+#include "base/log.h"
+#include "job/model_data.h"
+#include "model/config.h"
+
+#include <string.h>
+
+#define USUAL_MODEL "gpt-mini"
+
+yk_status yk_train_inputs_weights_folder(const struct yk_train_request *request,
+                                         struct yk_arena *arena, const char **out)
+{
+    const char *end = strrchr(request->weights, '/');
+    *out = request->weights;
+    if (!yk_folder_exists(request->weights)) {
+        const size_t length = !end                      ? 0
+                              : end == request->weights ? 1
+                                                        : (size_t)(end - request->weights);
+        *out = end ? yk_arena_copy_text(arena, request->weights, length) : ".";
+    }
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status open_config(const struct yk_train_request *request, struct yk_arena *arena,
+                             const struct yk_model_config **out)
+{
+    const char *word = request->model ? request->model : USUAL_MODEL;
+    if (!request->model && request->weights) {
+        YK_TRY(yk_train_inputs_weights_folder(request, arena, &word));
+    }
+    if (yk_folder_exists(word) && yk_folder_contains(word, "config.json")) {
+        YK_TRY(yk_folder_join_path(word, "config.json", arena, &word));
+    }
+    return yk_model_config_open(word, arena, out);
+}
+
+/* The tokenizer's id of a special token, if it has one; else `before`. */
+static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
+{
+    const int32_t id = yk_tokenizer_role_id(tokenizer, role);
+    return id >= 0 ? id : before;
+}
+
+/* Sets the ids of special tokens to those of the tokenizer, so that sentences end in the data as
+ * they will end in translations. The decoder's start token remains the choice of the model. */
+static void set_special_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
+{
+    struct yk_special_token_ids *ids = &config->ids;
+    ids->pad = fit_id(tokenizer, YK_TOKEN_PAD, ids->pad);
+    ids->begin = fit_id(tokenizer, YK_TOKEN_BEGIN, ids->begin);
+    ids->end = fit_id(tokenizer, YK_TOKEN_END, ids->end);
+    if (config->encoder_layers > 0) {
+        ids->decoder_start = yk_model_data_decoder_start_token(config, tokenizer);
+    }
+}
+
+/* Replaces the config by a copy with the special tokens of the tokenizer and, unless
+ * `keeps_vocabulary`, with its vocabulary. */
+static yk_status fit_config(const struct yk_tokenizer *tokenizer, bool keeps_vocabulary,
+                            struct yk_arena *arena, const struct yk_model_config **config)
+{
+    struct yk_model_config *fitted = NULL;
+    YK_TRY_NEW(arena, fitted, 1);
+    *fitted = **config;
+    set_special_ids(tokenizer, fitted);
+    if (!keeps_vocabulary) {
+        fitted->vocabulary = yk_tokenizer_vocabulary_size(tokenizer);
+        fitted->target_vocabulary = 0;
+    }
+    *config = fitted;
+    return YK_OK;
+}
+
+/* Fits the config of a new model. A config file may have a larger vocabulary than the tokenizer. */
+static yk_status fit_new_model(const struct yk_tokenizer *tokenizer, bool written,
+                               struct yk_arena *arena, const struct yk_model_config **config)
+{
+    const bool by_character = yk_tokenizer_vocabulary(tokenizer) != NULL;
+    return fit_config(tokenizer, written && !by_character, arena, config);
+}
+
+/* Whether the config comes from a file and is not a built-in one. */
+static bool is_written(const struct yk_model_config *config)
+{
+    for (size_t i = 0; i < yk_builtin_model_count; i++) {
+        if (config == &yk_builtin_models[i].config) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Maximum tokens of a sentence: it must fit into a micro-batch and into the model's positions. */
+static int64_t longest_pair(const struct yk_train_request *request,
+                            const struct yk_model_config *config, int64_t sequence)
+{
+    const int64_t micro_batches = request->micro_batches > 0 ? request->micro_batches : 1;
+    const int64_t samples =
+        request->batch_tokens > 0 ? request->batch_tokens / sequence : request->batch;
+    const int64_t rows = samples / micro_batches * sequence;
+    const int64_t most = rows > 1 && rows < config->positions ? rows : config->positions;
+    return request->longest > 0 && request->longest < most ? request->longest : most;
+}
+
+static yk_status request_data(const struct yk_train_request *request, const char *path,
+                              const struct yk_model_config *config, struct yk_dataset_request *out)
+{
+    enum yk_dataset_kind kind = YK_DATASET_TEXT_WINDOWS;
+    YK_TRY(yk_model_data_detect_kind(config, path, &kind));
+    const int64_t usual = yk_model_data_default_sequence_length(kind);
+    const int64_t sequence = request->sequence > 0 ? request->sequence : usual;
+    *out = (struct yk_dataset_request){
+        .kind = kind,
+        .path = path,
+        .target_path = request->target,
+        .part = request->data_part,
+        .held_out = request->eval_data ? 0 : request->eval_part,
+        .longest =
+            kind == YK_DATASET_SENTENCE_PAIRS ? longest_pair(request, config, sequence) : sequence,
+        .skip_faulty = strcmp(request->faulty, "skip") == 0,
+        .packed = request->packed,
+    };
+    return YK_OK;
+}
+
+/* Opens the tokenizer of --tokenizer, else the one next to --weights. */
+static yk_status open_tokenizer(const struct yk_train_request *request, struct yk_arena *arena,
+                                struct yk_train_inputs *out)
+{
+    const char *path = request->tokenizer;
+    if (!path && request->weights) {
+        YK_TRY(yk_train_inputs_weights_folder(request, arena, &path));
+        path = yk_folder_contains(path, "tokenizer.json") ||
+                       yk_folder_contains(path, "vocabulary.json")
+                   ? path
+                   : NULL;
+    }
+    if (path) {
+        YK_TRY(yk_tokenizer_open(path, &out->own_tokenizer));
+        out->tokenizer = out->own_tokenizer;
+    }
+    return YK_OK;
+}
+
+static yk_status open_new(const struct yk_train_request *request, struct yk_arena *arena,
+                          struct yk_train_inputs *out)
+{
+    YK_TRY(open_config(request, arena, &out->config));
+    if (request->longest > 0 && out->config->encoder_layers == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
+    }
+    YK_TRY(open_tokenizer(request, arena, out));
+    const bool written = is_written(out->config);
+    if (out->tokenizer && !request->weights) {
+        YK_TRY(fit_new_model(out->tokenizer, written, arena, &out->config));
+    } else if (out->tokenizer && out->config->encoder_layers > 0) {
+        YK_TRY(fit_config(out->tokenizer, true, arena, &out->config));
+    }
+    struct yk_dataset_request wanted;
+    YK_TRY(request_data(request, out->data, out->config, &wanted));
+    out->kind = wanted.kind;
+    if (request->weights || out->tokenizer) {
+        const char *model = request->weights ? request->weights : out->config->name;
+        const struct yk_model_data_trained_model known = {model, out->tokenizer, out->config};
+        return yk_model_data_open_for_trained_model(&wanted, &known, &out->dataset);
+    }
+    YK_TRY(yk_model_data_open_for_new_model(&wanted, out->config, NULL, &out->dataset));
+    out->tokenizer = yk_dataset_tokenizer(out->dataset);
+    return out->tokenizer ? fit_new_model(out->tokenizer, written, arena, &out->config)
+                          : yk_model_data_check_vocabulary(out->dataset, out->data, out->config);
+}
+
+static yk_status open_evaluation_data(const struct yk_train_request *request,
+                                      struct yk_train_inputs *out)
+{
+    struct yk_dataset_request wanted;
+    const struct yk_model_data_trained_model known = {out->config->name, out->tokenizer,
+                                                      out->config};
+    if (request->target && !request->eval_target) {
+        return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
+                       request->eval_data);
+    }
+    YK_TRY(request_data(request, request->eval_data, out->config, &wanted));
+    wanted.target_path = request->eval_target;
+    wanted.part = 1;
+    return yk_model_data_open_for_trained_model(&wanted, &known, &out->evaluation_dataset);
+}
+
+yk_status yk_train_inputs_open(const struct yk_train_request *request,
+                               const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
+                               struct yk_train_inputs *out)
+{
+    struct yk_dataset_request wanted;
+    if (!request->data) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "there is nothing to train on: name a text, a folder of texts, token shards "
+                       "(.bin) or instructions (.jsonl, .json) by --data");
+    }
+    out->data = request->data;
+    if (checkpoint) {
+        out->config = checkpoint->config;
+        out->tokenizer = checkpoint->tokenizer;
+        YK_TRY(request_data(request, out->data, out->config, &wanted));
+        out->kind = wanted.kind;
+        const struct yk_model_data_trained_model known = {checkpoint->path, out->tokenizer,
+                                                          out->config};
+        YK_TRY(yk_model_data_open_for_trained_model(&wanted, &known, &out->dataset));
+    } else {
+        YK_TRY(open_new(request, arena, out));
+    }
+    return request->eval_data ? open_evaluation_data(request, out) : YK_OK;
+}
+
+yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *source,
+                                        const struct yk_train_request *request,
+                                        const struct yk_workload *workload, int32_t micro_batches)
+{
+    const struct yk_sampler_options cut = {
+        .sequence = workload->sequence,
+        .slice_rows = workload->batch / micro_batches * workload->sequence,
+        .seed = (uint64_t)request->seed,
+    };
+    const struct yk_dataset *evaluated =
+        source->evaluation_dataset ? source->evaluation_dataset : source->dataset;
+    YK_TRY(yk_dataset_create_sampler(source->dataset, &cut, &source->samples));
+    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->evaluation_dataset != NULL,
+                                                &source->evaluation));
+    if (!source->evaluation && request->eval_part > 0) {
+        yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
+    }
+    return YK_OK;
+}
+
+void yk_train_inputs_close(struct yk_train_inputs *source)
+{
+    yk_sampler_destroy(source->evaluation);
+    yk_sampler_destroy(source->samples);
+    yk_dataset_close(source->evaluation_dataset);
+    yk_dataset_close(source->dataset);
+    yk_tokenizer_destroy(source->own_tokenizer);
+    *source = (struct yk_train_inputs){0};
+}

@@ -1,0 +1,59 @@
+#include "library/library.h"
+
+yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const char *profile,
+                                        const char *model, struct yk_library_context *out)
+{
+    struct yk_library_context basis = {0};
+    struct yk_device_measurements *facts = NULL;
+    YK_TRY(yk_arena_create(&basis.arena));
+    yk_status status = profile ? yk_profile_open(profile, &basis.profile) : YK_OK;
+    YK_THEN(yk_device_measurements_read(basis.profile, model, cluster, basis.arena, &facts));
+    YK_TRY_OR(status, yk_library_context_close(&basis));
+    basis.book =
+        (struct yk_cost_sources){.cluster = cluster, .profile = basis.profile, .facts = facts};
+    *out = basis;
+    return YK_OK;
+}
+
+yk_status yk_library_context_open(const struct yoke_request *request,
+                                  struct yk_library_context *out)
+{
+    YK_TRY(yk_library_context_open_costs(request->cluster->cluster, request->profile,
+                                         request->model->config->name, out));
+    /* Only the reference count changes. */
+    out->request = YK_LIBRARY_RETAIN((struct yoke_request *)request);
+    return YK_OK;
+}
+
+void yk_library_context_close(struct yk_library_context *basis)
+{
+    yk_arena_destroy(basis->arena);
+    yk_profile_close(basis->profile);
+    yoke_request_destroy(basis->request);
+    *basis = (struct yk_library_context){0};
+}
+
+yk_status yk_library_context_plan_request(const struct yk_library_context *basis, double usual_s,
+                                          struct yk_plan_request *out)
+{
+    const struct yoke_request *request = basis->request;
+    *out = (struct yk_plan_request){
+        .book = &basis->book,
+        .config = request->model->config,
+        .workload = request->model->workload,
+        .model_source = request->model->word,
+        .cluster_source = request->cluster->info.source,
+        .profile_source = request->profile,
+        .memory_bytes = request->memory_bytes,
+        .micro_batches = request->micro_batches,
+        .clip = request->clip,
+        .decisions = request->decisions,
+        .strategy = request->strategy,
+        .random_strategies = request->random_strategies,
+        .slowdown = request->slowdown,
+    };
+    if (out->workload.recompute) {
+        out->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
+    }
+    return yk_library_search_options(&request->search, usual_s, &out->search);
+}

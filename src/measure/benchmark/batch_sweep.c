@@ -1,0 +1,218 @@
+#include "measure/benchmark/batch_sweep.h"
+
+#include "base/clock.h"
+#include "measure/timings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WARM_UP_ROUNDS = 2,
+    MIN_ROUNDS = 3,  /* of a run */
+    MAX_ROUNDS = 60, /* of a size in all; beyond, the oldest go */
+};
+
+/* The rounds of one size. */
+struct size {
+    struct yk_benchmark *benchmark;
+    int32_t op_count;
+    int32_t made;                 /* rounds that counted, of which the last MOST_ROUNDS are kept */
+    double *op_s;                 /* (MOST_ROUNDS, ops) */
+    struct yk_op_interval *times; /* (ops) of the round at hand, for who watches */
+    struct yk_timings_cpu_usage core_use[MAX_ROUNDS];
+};
+
+struct yk_batch_sweep {
+    const struct yk_measure_team *team;
+    struct yk_benchmark_model *model;
+    const int64_t *batches;
+    int32_t batch_count;
+    const struct yk_profiler_callbacks *callbacks;
+    struct size *sizes; /* (batch_count) */
+};
+
+static yk_status open_size(struct yk_batch_sweep *rounds, int32_t batch)
+{
+    struct size *size = &rounds->sizes[batch];
+    YK_TRY(yk_benchmark_create(rounds->model, rounds->batches[batch], &size->benchmark));
+    size->op_count = yk_benchmark_program(size->benchmark)->ranks[0].op_count;
+    size->op_s = calloc((size_t)size->op_count * MAX_ROUNDS, sizeof *size->op_s);
+    size->times = calloc((size_t)size->op_count, sizeof *size->times);
+    return size->op_s && size->times ? YK_OK : yk_fail_out_of_memory();
+}
+
+yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
+                                struct yk_benchmark_model *model, const int64_t *batches,
+                                int32_t batch_count, const struct yk_profiler_callbacks *callbacks,
+                                struct yk_batch_sweep **out)
+{
+    struct yk_batch_sweep *rounds = calloc(1, sizeof *rounds);
+    if (!rounds) {
+        return yk_fail_out_of_memory();
+    }
+    *rounds = (struct yk_batch_sweep){team, model, batches, batch_count, callbacks, NULL};
+    rounds->sizes = calloc((size_t)batch_count, sizeof *rounds->sizes);
+    yk_status status = rounds->sizes ? YK_OK : yk_fail_out_of_memory();
+    for (int32_t i = 0; i < batch_count && status == YK_OK; i++) {
+        status = open_size(rounds, i);
+    }
+    if (status != YK_OK) {
+        yk_batch_sweep_destroy(rounds);
+        return status;
+    }
+    *out = rounds;
+    return YK_OK;
+}
+
+void yk_batch_sweep_destroy(struct yk_batch_sweep *rounds)
+{
+    if (rounds) {
+        for (int32_t i = 0; rounds->sizes && i < rounds->batch_count; i++) {
+            yk_benchmark_destroy(rounds->sizes[i].benchmark);
+            free(rounds->sizes[i].op_s);
+            free(rounds->sizes[i].times);
+        }
+        free(rounds->sizes);
+        free(rounds);
+    }
+}
+
+static void note_round(struct size *size, const struct yk_benchmark_step_times *round,
+                       struct yk_timings_cpu_usage core_use)
+{
+    const int64_t place = size->made % MAX_ROUNDS;
+    memcpy(size->op_s + place * size->op_count, round->op_s,
+           (size_t)size->op_count * sizeof *round->op_s);
+    size->core_use[place] = core_use;
+    size->made++;
+}
+
+static void report_step(const struct yk_batch_sweep *rounds, const struct size *size,
+                        const struct yk_benchmark_step_times *round)
+{
+    struct yk_op_timeline times = {
+        .program = yk_benchmark_program(size->benchmark),
+        .ops = size->times,
+        .count = size->op_count,
+        .began_s = INFINITY,
+    };
+    for (int32_t i = 0; i < size->op_count; i++) {
+        size->times[i] = (struct yk_op_interval){i, round->begin_s[i], round->end_s[i]};
+        times.began_s = fmin(times.began_s, round->begin_s[i]);
+        times.done_s = fmax(times.done_s, round->end_s[i]);
+    }
+    rounds->callbacks->ran(rounds->callbacks->user, &times);
+}
+
+/* Ends the oldest round; what a round got of its cores is counted from the end of the last one. */
+static yk_status end_round(const struct yk_batch_sweep *rounds, struct size *size, bool counts,
+                           struct yk_timings_cpu_usage *since)
+{
+    const struct yk_benchmark_step_times *round = NULL;
+    YK_TRY(yk_benchmark_end_step(size->benchmark, &round));
+    const struct yk_timings_cpu_usage now = {yk_clock_now_s(), yk_timings_process_cpu_s()};
+    if (round->whole && rounds->callbacks->ran) {
+        report_step(rounds, size, round);
+    }
+    if (counts && round->whole) {
+        note_round(size, round,
+                   (struct yk_timings_cpu_usage){now.passed_s - since->passed_s,
+                                                 now.computed_s - since->computed_s});
+    }
+    *since = now;
+    return YK_OK;
+}
+
+/* How long all ranks run: as requested, but long enough for the slowest to make its rounds, and no
+ * longer than it takes to make all that are kept. */
+static yk_status agree_on_time(const struct yk_batch_sweep *rounds, double round_s, double seconds,
+                               double *out)
+{
+    double slowest_s = 0;
+    YK_TRY(yk_measure_team_max(rounds->team, round_s, &slowest_s));
+    *out = fmin(fmax(seconds, MIN_ROUNDS * slowest_s), MAX_ROUNDS * slowest_s);
+    return YK_OK;
+}
+
+/* Ranks run for the same time, and not for as many rounds: the fast ones would wait for the slow,
+ * which then would not share anything. Rounds follow each other without a gap where the device can
+ * run ahead of the host. */
+static yk_status run_rounds(const struct yk_batch_sweep *rounds, struct size *size, double seconds)
+{
+    const int32_t depth = yk_benchmark_max_steps_in_flight(size->benchmark);
+    struct yk_timings_cpu_usage since = {yk_clock_now_s(), yk_timings_process_cpu_s()};
+    double began_s = since.passed_s;
+    double time_s = INFINITY;
+    int32_t begun = 0;
+    int32_t ended = 0;
+    bool over = false;
+    while (!over || ended < begun) {
+        while (!over && begun - ended < depth) {
+            YK_TRY(yk_benchmark_begin_step(size->benchmark));
+            begun++;
+        }
+        const double before_s = since.passed_s;
+        YK_TRY(end_round(rounds, size, ended >= WARM_UP_ROUNDS, &since));
+        ended++;
+        if (ended == WARM_UP_ROUNDS) {
+            YK_TRY(agree_on_time(rounds, since.passed_s - before_s, seconds, &time_s));
+            began_s = yk_clock_now_s();
+        }
+        over = over || (begun >= WARM_UP_ROUNDS + MIN_ROUNDS && since.passed_s - began_s > time_s);
+    }
+    return YK_OK;
+}
+
+yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *rounds,
+                                       struct yk_batch_sweep_run *run)
+{
+    struct size *size = &rounds->sizes[run->batch];
+    YK_TRY(yk_benchmark_allocate_memory(size->benchmark));
+    yk_status status = run_rounds(rounds, size, run->seconds);
+    run->bytes = yk_benchmark_allocated_bytes(size->benchmark);
+    run->held = run->held_bytes ? run->held_bytes(&rounds->team->engine) : 0;
+    yk_benchmark_free_memory(size->benchmark);
+    return status;
+}
+
+/* What a process got of its cores says nothing about a device of its own. */
+static yk_status add_size(const struct size *size, bool uses_cores, int32_t batch,
+                          struct yk_layer_times *times)
+{
+    const struct yk_program *program = yk_benchmark_program(size->benchmark);
+    const int32_t kept = size->made < MAX_ROUNDS ? size->made : MAX_ROUNDS;
+    bool chosen[MAX_ROUNDS];
+    yk_timings_choose_undisturbed(size->core_use, kept, uses_cores ? MIN_ROUNDS : kept, chosen);
+    for (int32_t i = 0; i < kept; i++) {
+        if (chosen[i]) {
+            YK_TRY(yk_layer_times_add(times, program, batch,
+                                      size->op_s + (int64_t)i * size->op_count));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *rounds,
+                                     struct yk_layer_times **out)
+{
+    struct yk_layer_times *times = NULL;
+    yk_status status = yk_layer_times_create(rounds->model->description, rounds->batches,
+                                             rounds->batch_count, &times);
+    for (int32_t i = 0; i < rounds->batch_count && status == YK_OK; i++) {
+        status =
+            add_size(&rounds->sizes[i], yk_measure_team_uses_host_cores(rounds->team), i, times);
+    }
+    if (status != YK_OK) {
+        yk_layer_times_destroy(times);
+        return status;
+    }
+    *out = times;
+    return YK_OK;
+}
+
+struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *rounds,
+                                                  int32_t batch)
+{
+    return rounds->sizes[batch].benchmark;
+}

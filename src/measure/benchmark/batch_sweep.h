@@ -1,0 +1,50 @@
+/*
+ * Batch sweep: benchmarks of several batch sizes, measured in repeated rounds.
+ *
+ * The batch sizes alternate, so that a temporary disturbance of the machine affects all of them a
+ * little instead of one of them a lot. Disturbed rounds are dropped (timings.h). Results are
+ * available after every run. All ranks make the same calls. Not thread-safe.
+ */
+#ifndef YK_MEASURE_BENCHMARK_BATCH_SWEEP_H
+#define YK_MEASURE_BENCHMARK_BATCH_SWEEP_H
+
+#include "base/status.h"
+#include "measure/benchmark/benchmark.h"
+#include "measure/benchmark/layer_times.h"
+#include "measure/profiler/profiler.h"
+#include "measure/team.h"
+
+#include <stdint.h>
+
+struct yk_batch_sweep; /* opaque */
+
+/* `batches` (batch_count) are the batch sizes in ascending order. All arguments must outlive the
+ * sweep. */
+yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
+                                struct yk_benchmark_model *model, const int64_t *batches,
+                                int32_t batch_count, const struct yk_profiler_callbacks *callbacks,
+                                struct yk_batch_sweep **out) YK_MUST_USE;
+void yk_batch_sweep_destroy(struct yk_batch_sweep *rounds);
+
+struct yk_batch_sweep_run {
+    int32_t batch;  /* index of the batch size */
+    double seconds; /* approximate duration */
+    double (*held_bytes)(
+        const struct yk_device_context *engine); /* memory that this process uses */
+    double bytes; /* output: device memory allocated by the benchmark */
+    double held;  /* output: result of held_bytes() during the run */
+};
+
+/* Runs rounds of one batch size for about run->seconds, and at least three undisturbed rounds. */
+yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *rounds,
+                                       struct yk_batch_sweep_run *run) YK_MUST_USE;
+
+/* Returns the layer times from all undisturbed rounds so far. The caller destroys them. */
+yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *rounds,
+                                     struct yk_layer_times **out) YK_MUST_USE;
+
+/* Returns the benchmark of batch size number `batch`. Its device memory is not allocated. */
+struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *rounds,
+                                                  int32_t batch);
+
+#endif

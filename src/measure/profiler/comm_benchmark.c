@@ -1,0 +1,317 @@
+#include "measure/profiler/comm_benchmark.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+enum {
+    SMALLEST = 8,
+    SECOND = 1024,
+    FINE = 64 << 10, /* from here on twice as large each time */
+    PAGE = 4096,
+    COLD_BYTES = 64 << 20, /* more than caches hold, those of large servers excepted */
+    COLD_MESSAGES = 64,    /* are enough where all are small */
+    WARM_BYTES = 4 << 20,  /* of a message for which comms use all that they have */
+};
+
+/* The records of an exchange stay as they are until it has run. */
+struct exchange {
+    struct yk_comm_all_reduce all_reduce;
+    struct yk_comm_all_gather all_gather;
+    struct yk_comm_reduce_scatter reduce_scatter;
+    struct yk_comm_send_recv message;
+};
+
+struct yk_comm_benchmark {
+    struct yk_arena *arena;
+    const struct yk_measure_team *team;
+    const struct yk_communicator *work;
+    enum yk_comm_data_type type;
+    size_t width;   /* of a number */
+    int32_t *ranks; /* (members) */
+    int32_t members;
+    int32_t me;      /* in the group; −1: not of it */
+    int64_t *firsts; /* (members + 1) of the message at hand */
+    char *memory;    /* (memory_bytes) of the device; NULL where not of the group */
+    int64_t memory_bytes;
+    int64_t next; /* where the next message lies */
+    struct yk_comm_group *group;
+    void *start_number; /* one number of the device */
+    struct yk_comm_all_reduce start;
+    struct exchange *exchanges; /* (YK_COMM_BENCHMARK_MAX_SERIES) */
+    struct yk_backend_event *events[YK_COMM_BENCHMARK_MAX_SERIES + 1];
+    int32_t row;
+};
+
+const char *yk_comm_benchmark_kind_name(enum yk_comm_benchmark_kind kind)
+{
+    static const char *const names[] = {"send", "send", "all_gather", "reduce_scatter",
+                                        "all_reduce"};
+    return names[kind];
+}
+
+int32_t yk_comm_benchmark_list_sizes(int64_t max_bytes, int64_t out[YK_COMM_BENCHMARK_MAX_SIZES])
+{
+    int32_t count = 0;
+    out[count++] = SMALLEST;
+    for (int64_t bytes = SECOND; count < YK_COMM_BENCHMARK_MAX_SIZES;
+         bytes *= bytes < FINE ? 4 : 2) {
+        out[count++] = bytes;
+        if (bytes >= max_bytes) {
+            break;
+        }
+    }
+    return count;
+}
+
+/* Written to once, so that every page is there. */
+static yk_status allocate_memory(struct yk_comm_benchmark *times, int64_t max_bytes)
+{
+    const struct yk_device_context *engine = &times->team->engine;
+    int64_t sizes[YK_COMM_BENCHMARK_MAX_SIZES];
+    const int64_t largest = sizes[yk_comm_benchmark_list_sizes(max_bytes, sizes) - 1];
+    void *memory = NULL;
+    const int64_t cold =
+        largest < COLD_BYTES / COLD_MESSAGES ? largest * COLD_MESSAGES : COLD_BYTES;
+    times->memory_bytes = largest < cold ? cold : largest;
+    YK_TRY(engine->backend->allocate(engine->device, (size_t)times->memory_bytes, &memory));
+    times->memory = memory;
+    engine->backend->clear(engine->lane, memory, (size_t)times->memory_bytes);
+    return engine->backend->lane_synchronize(engine->lane);
+}
+
+static yk_status join(struct yk_comm_benchmark *times, const struct yk_comm_benchmark_group *group)
+{
+    const struct yk_communicator *work = times->work;
+    YK_TRY_NEW(times->arena, times->ranks, group->count);
+    YK_TRY_NEW(times->arena, times->firsts, group->count + 1);
+    memcpy(times->ranks, group->ranks, (size_t)group->count * sizeof *group->ranks);
+    times->members = group->count;
+    times->me = -1;
+    for (int32_t i = 0; i < group->count; i++) {
+        times->me = group->ranks[i] == work->rank ? i : times->me;
+    }
+    return work->comm->group_create(work->world, times->ranks, times->members, &times->group);
+}
+
+static yk_status set_up(struct yk_comm_benchmark *times,
+                        const struct yk_comm_benchmark_group *group, int64_t max_bytes)
+{
+    const struct yk_device_context *engine = &times->team->engine;
+    YK_TRY(join(times, group));
+    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &times->start_number));
+    YK_TRY_NEW(times->arena, times->exchanges, YK_COMM_BENCHMARK_MAX_SERIES);
+    for (int32_t i = 0; i <= YK_COMM_BENCHMARK_MAX_SERIES; i++) {
+        YK_TRY(engine->backend->event_create(engine->device, &times->events[i]));
+    }
+    times->start = (struct yk_comm_all_reduce){.group = times->work->all,
+                                               .numbers = times->start_number,
+                                               .count = 1,
+                                               .type = YK_COMM_FP64};
+    return times->me >= 0 ? allocate_memory(times, max_bytes) : YK_OK;
+}
+
+yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
+                                   const struct yk_comm_benchmark_group *group, int64_t max_bytes,
+                                   struct yk_comm_benchmark **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_comm_benchmark *times = yk_arena_allocate(arena, 1, sizeof *times);
+    if (!times) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    *times = (struct yk_comm_benchmark){
+        .arena = arena,
+        .team = team,
+        .work = yk_measure_team_device_communicator(team),
+        .type = group->type,
+        .width = yk_comm_data_type_bytes(group->type),
+    };
+    const yk_status status = set_up(times, group, max_bytes);
+    if (status != YK_OK) {
+        yk_comm_benchmark_destroy(times);
+        return status;
+    }
+    *out = times;
+    return YK_OK;
+}
+
+void yk_comm_benchmark_destroy(struct yk_comm_benchmark *times)
+{
+    if (times) {
+        const struct yk_device_context *engine = &times->team->engine;
+        for (int32_t i = 0; i <= YK_COMM_BENCHMARK_MAX_SERIES; i++) {
+            engine->backend->event_destroy(times->events[i]);
+        }
+        engine->backend->free(engine->device, times->memory);
+        engine->backend->free(engine->device, times->start_number);
+        times->work->comm->group_destroy(times->group);
+        yk_arena_destroy(times->arena);
+    }
+}
+
+int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *times)
+{
+    return times->memory ? times->memory_bytes : 0;
+}
+
+/* Equal parts, as far as whole numbers go. */
+static void cut_parts(struct yk_comm_benchmark *times, int64_t bytes)
+{
+    const int64_t count = bytes / (int64_t)times->width;
+    for (int32_t i = 0; i <= times->members; i++) {
+        times->firsts[i] = count * i / times->members;
+    }
+}
+
+/* Where the next message lies, on a page of its own. */
+static char *find_place(struct yk_comm_benchmark *times, int64_t bytes)
+{
+    if (times->next + bytes > times->memory_bytes) {
+        times->next = 0;
+    }
+    char *place = times->memory + times->next;
+    times->next += (bytes + PAGE - 1) / PAGE * PAGE;
+    return place;
+}
+
+static void prepare(struct yk_comm_benchmark *times, int64_t bytes, struct exchange *out)
+{
+    char *whole = find_place(times, bytes);
+    char *own = whole + times->firsts[times->me] * (int64_t)times->width;
+    *out = (struct exchange){
+        .all_reduce = {.group = times->group,
+                       .numbers = whole,
+                       .count = times->firsts[times->members],
+                       .type = times->type},
+        .all_gather = {.group = times->group,
+                       .own = own,
+                       .whole = whole,
+                       .firsts = times->firsts,
+                       .size = times->width},
+        .reduce_scatter = {.group = times->group,
+                           .whole = whole,
+                           .own = own,
+                           .firsts = times->firsts,
+                           .type = times->type},
+        .message = {.world = times->work->world,
+                    .bytes = whole,
+                    .size = (size_t)bytes,
+                    .peer = times->ranks[times->me == 0 ? 1 : 0]},
+    };
+}
+
+static void enqueue(const struct yk_comm_benchmark *times, enum yk_comm_benchmark_kind kind,
+                    const struct exchange *exchange)
+{
+    const struct yk_comm_backend *comm = times->work->comm;
+    switch (kind) {
+    case YK_COMM_BENCHMARK_ALL_GATHER:
+        comm->all_gather(&exchange->all_gather);
+        break;
+    case YK_COMM_BENCHMARK_REDUCE_SCATTER:
+        comm->reduce_scatter(&exchange->reduce_scatter);
+        break;
+    case YK_COMM_BENCHMARK_ALL_REDUCE:
+        comm->all_reduce(&exchange->all_reduce);
+        break;
+    case YK_COMM_BENCHMARK_SEND:
+    case YK_COMM_BENCHMARK_SEND_REVERSE:
+    default:
+        if (times->me == (kind == YK_COMM_BENCHMARK_SEND ? 0 : 1)) {
+            comm->send(&exchange->message);
+        } else if (times->me < 2) {
+            comm->recv(&exchange->message);
+        }
+        break;
+    }
+}
+
+yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *times,
+                                           enum yk_comm_benchmark_kind kind, int64_t bytes,
+                                           int32_t count)
+{
+    const struct yk_communicator *work = times->work;
+    const struct yk_backend *backend = times->team->engine.backend;
+    times->row = count < YK_COMM_BENCHMARK_MAX_SERIES ? count : YK_COMM_BENCHMARK_MAX_SERIES;
+    cut_parts(times, bytes);
+    for (int32_t i = 0; times->me >= 0 && i < times->row; i++) {
+        prepare(times, bytes, &times->exchanges[i]);
+    }
+    /* On the lane itself, so that all ranks begin the first message within microseconds. */
+    work->comm->all_reduce(&times->start);
+    backend->event_record(work->lane, times->events[0]);
+    for (int32_t i = 0; i < times->row; i++) {
+        if (times->me >= 0) {
+            enqueue(times, kind, &times->exchanges[i]);
+        }
+        backend->event_record(work->lane, times->events[i + 1]);
+    }
+    return work->comm->check(work->world);
+}
+
+yk_status yk_comm_benchmark_read_series(struct yk_comm_benchmark *times, double *begin_s,
+                                        double *end_s)
+{
+    const struct yk_communicator *work = times->work;
+    const struct yk_backend *backend = times->team->engine.backend;
+    YK_TRY(backend->lane_synchronize(work->lane));
+    for (int32_t i = 0; i < times->row; i++) {
+        begin_s[i] = backend->event_time_s(times->events[i]);
+        end_s[i] = backend->event_time_s(times->events[i + 1]);
+    }
+    return work->comm->check(work->world);
+}
+
+yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *times,
+                                            enum yk_comm_benchmark_kind kind, int64_t bytes,
+                                            double *out)
+{
+    double begin_s = 0;
+    double end_s = 0;
+    YK_TRY(yk_comm_benchmark_enqueue_series(times, kind, bytes, 1));
+    YK_TRY(yk_comm_benchmark_read_series(times, &begin_s, &end_s));
+    return yk_measure_team_max(times->team, end_s - begin_s, out);
+}
+
+/* ---- warm groups ---- */
+
+static yk_status exchange_all(struct yk_comm_benchmark *times)
+{
+    static const enum yk_comm_benchmark_kind kinds[] = {YK_COMM_BENCHMARK_ALL_GATHER,
+                                                        YK_COMM_BENCHMARK_REDUCE_SCATTER,
+                                                        YK_COMM_BENCHMARK_ALL_REDUCE};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        double seconds = 0;
+        YK_TRY(yk_comm_benchmark_measure_message(times, kinds[i], WARM_BYTES, &seconds));
+    }
+    return YK_OK;
+}
+
+yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
+                                             enum yk_comm_data_type type, struct yk_arena *arena,
+                                             struct yk_comm_benchmark **out)
+{
+    struct yk_comm_benchmark *times = NULL;
+    int32_t *ranks = NULL;
+    const int32_t count = team->ranks->size;
+    *out = NULL;
+    if (count == 1 || yk_measure_team_uses_host_cores(team)) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(arena, ranks, count);
+    for (int32_t i = 0; i < count; i++) {
+        ranks[i] = i;
+    }
+    const struct yk_comm_benchmark_group group = {ranks, count, type};
+    YK_TRY(yk_comm_benchmark_create(team, &group, WARM_BYTES, &times));
+    const yk_status status = exchange_all(times);
+    if (status != YK_OK) {
+        yk_comm_benchmark_destroy(times);
+        return status;
+    }
+    *out = times;
+    return YK_OK;
+}

@@ -1,0 +1,139 @@
+#include "measure/profiler/link_groups.h"
+
+#include "base/array.h"
+#include "cost/communication.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FEW_RANKS = 8,
+    USUAL_PART_BYTES = 1 << 20, /* for which the slowest link is sought */
+};
+
+struct list {
+    const struct yk_cluster *cluster;
+    struct yk_arena *arena;
+    int32_t *order; /* (devices) as rings go: node by node */
+    int32_t *ranks; /* (devices) of the current group */
+    struct yk_link_group *groups;
+    int32_t count;
+    int32_t capacity;
+};
+
+/* Devices of one node together, otherwise as they come. */
+static yk_status find_order(struct list *list)
+{
+    const struct yk_device *devices = list->cluster->devices;
+    const int32_t count = list->cluster->device_count;
+    YK_TRY_NEW(list->arena, list->order, count);
+    YK_TRY_NEW(list->arena, list->ranks, count);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t place = i;
+        while (place > 0 && devices[list->order[place - 1]].node > devices[i].node) {
+            list->order[place] = list->order[place - 1];
+            place--;
+        }
+        list->order[place] = i;
+    }
+    return YK_OK;
+}
+
+static bool is_known(const struct list *list, const struct yk_link_group *group)
+{
+    for (int32_t i = 0; i < list->count; i++) {
+        if (list->groups[i].count == group->count &&
+            strcmp(list->groups[i].link, group->link) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_uneven(const struct yk_device *a, const struct yk_device *b)
+{
+    return a->part != b->part || a->cores != b->cores || !a->type || !b->type ||
+           strcmp(a->type, b->type) != 0;
+}
+
+/* By the link that costs would look up: the slowest of the ring. */
+static bool name_group(const struct list *list, struct yk_link_group *group)
+{
+    const struct yk_cluster *cluster = list->cluster;
+    const struct yk_ring_devices members = {group->ranks, group->count};
+    double slowest_s = 0;
+    const int32_t slowest =
+        yk_communication_slowest_rank(cluster, &members, USUAL_PART_BYTES, &slowest_s);
+    return yk_profile_key_link(cluster, NULL, group->ranks[slowest],
+                               group->ranks[(slowest + 1) % group->count], group->link);
+}
+
+/* Every `stride`-th device from `first` on, unless there is such a group. */
+static yk_status add(struct list *list, int32_t first, int32_t stride, int32_t count)
+{
+    struct yk_link_group group = {.ranks = list->ranks, .count = count};
+    for (int32_t i = 0; i < count; i++) {
+        group.ranks[i] = list->order[first + i * stride];
+    }
+    const struct yk_device *devices = list->cluster->devices;
+    group.both_directions =
+        count == 2 && is_uneven(&devices[group.ranks[0]], &devices[group.ranks[1]]);
+    if (!name_group(list, &group) || is_known(list, &group)) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(list->arena, group.ranks, count);
+    memcpy(group.ranks, list->ranks, (size_t)count * sizeof *group.ranks);
+    YK_TRY(yk_array_grow((void **)&list->groups, &list->capacity, list->count, sizeof group));
+    list->groups[list->count++] = group;
+    return YK_OK;
+}
+
+/* Neighbours, and ranks far apart: data parallelism where pipelines stay in a node. */
+static yk_status add_of_size(struct list *list, int32_t count)
+{
+    const int32_t all = list->cluster->device_count;
+    for (int32_t stride = 1; stride * (count - 1) < all; stride++) {
+        for (int32_t first = 0; first + stride * (count - 1) < all; first++) {
+            YK_TRY(add(list, first, stride, count));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status add_all(struct list *list)
+{
+    const int32_t all = list->cluster->device_count;
+    YK_TRY(find_order(list));
+    if (all < 2) {
+        return YK_OK;
+    }
+    YK_TRY(add_of_size(list, 2));
+    YK_TRY(add(list, 0, 1, all));
+    for (int32_t count = all > FEW_RANKS ? 4 : 3;
+         count<all; count = all> FEW_RANKS ? 2 * count : count + 1) {
+        YK_TRY(add_of_size(list, count));
+    }
+    return YK_OK;
+}
+
+static yk_status hand_over(const struct list *list, struct yk_link_group **out)
+{
+    YK_TRY_NEW(list->arena, *out, list->count);
+    for (int32_t i = 0; i < list->count; i++) {
+        (*out)[i] = list->groups[i];
+    }
+    return YK_OK;
+}
+
+yk_status yk_link_groups_list(const struct yk_cluster *cluster, struct yk_arena *arena,
+                              struct yk_link_group **out, int32_t *out_count)
+{
+    struct list list = {.cluster = cluster, .arena = arena};
+    yk_status status = add_all(&list);
+    if (status == YK_OK) {
+        status = hand_over(&list, out);
+        *out_count = status == YK_OK ? list.count : 0;
+    }
+    free(list.groups);
+    return status;
+}

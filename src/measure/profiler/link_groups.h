@@ -1,0 +1,32 @@
+/*
+ * Link groups: the groups of ranks whose communication is measured. The cost model identifies a
+ * message by the number of ranks and the kind of link between two types of devices; for a
+ * collective it is the slowest link of the ring. One group is measured for each combination.
+ */
+#ifndef YK_MEASURE_PROFILER_LINK_GROUPS_H
+#define YK_MEASURE_PROFILER_LINK_GROUPS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cluster/cluster.h"
+#include "cost/profile_key.h"
+#include "measure/profiler/comm_benchmark.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_link_group {
+    char link[YK_PROFILE_KEY_SIZE]; /* profile key of the link */
+    int32_t *ranks;                 /* (count) */
+    int32_t count;
+    bool both_directions; /* a pair of different devices: both directions are measured */
+};
+
+/*
+ * Lists the groups for a cluster with one rank per device. First a pair for every kind of link,
+ * then all ranks, then groups of 3, 4, 5 … ranks, or of 4, 8, 16 … if there are more than 8 ranks.
+ */
+yk_status yk_link_groups_list(const struct yk_cluster *cluster, struct yk_arena *arena,
+                              struct yk_link_group **out, int32_t *out_count) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,246 @@
+#include "measure/profiler/profiler.h"
+
+#include "base/array.h"
+#include "measure/timings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What takes less does not count as noise. */
+static const double shortest_s = 50e-6;
+
+yk_status yk_profiler_init(struct yk_profiler *survey)
+{
+    *survey = (struct yk_profiler){0};
+    return yk_arena_create(&survey->arena);
+}
+
+void yk_profiler_free(struct yk_profiler *survey)
+{
+    free(survey->layers);
+    free(survey->links);
+    free(survey->facts);
+    yk_arena_destroy(survey->arena);
+    *survey = (struct yk_profiler){0};
+}
+
+static yk_status copy(struct yk_profiler *survey, const char **text)
+{
+    return yk_arena_strdup(survey->arena, *text, text);
+}
+
+/* ---- rows ---- */
+
+static bool is_same_layer(const struct yk_profiler_layer_row *a,
+                          const struct yk_profiler_layer_row *b)
+{
+    return a->batch == b->batch && a->layer.part == b->layer.part &&
+           a->layer.sequence == b->layer.sequence && strcmp(a->layer.pass, b->layer.pass) == 0 &&
+           strcmp(a->layer.shape, b->layer.shape) == 0 &&
+           strcmp(a->layer.device, b->layer.device) == 0;
+}
+
+yk_status yk_profiler_add_layer(struct yk_profiler *survey,
+                                const struct yk_profiler_layer_row *layer)
+{
+    struct yk_profiler_layer_row row = *layer;
+    int32_t place = 0;
+    while (place < survey->layer_count && !is_same_layer(&survey->layers[place], layer)) {
+        place++;
+    }
+    YK_TRY(copy(survey, &row.layer.device));
+    YK_TRY(copy(survey, &row.layer.shape));
+    YK_TRY(copy(survey, &row.layer.pass));
+    YK_TRY(copy(survey, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&survey->layers, &survey->layer_capacity, place, sizeof row));
+    survey->layers[place] = row;
+    survey->layer_count += place == survey->layer_count ? 1 : 0;
+    return YK_OK;
+}
+
+static bool is_same_link(const struct yk_profiler_link_row *a, const struct yk_profiler_link_row *b)
+{
+    return a->bytes == b->bytes && a->link.ranks == b->link.ranks &&
+           strcmp(a->link.collective, b->link.collective) == 0 &&
+           strcmp(a->link.link, b->link.link) == 0;
+}
+
+yk_status yk_profiler_add_link(struct yk_profiler *survey, const struct yk_profiler_link_row *link)
+{
+    struct yk_profiler_link_row row = *link;
+    int32_t place = 0;
+    while (place < survey->link_count && !is_same_link(&survey->links[place], link)) {
+        place++;
+    }
+    YK_TRY(copy(survey, &row.link.link));
+    YK_TRY(copy(survey, &row.link.collective));
+    YK_TRY(copy(survey, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&survey->links, &survey->link_capacity, place, sizeof row));
+    survey->links[place] = row;
+    survey->link_count += place == survey->link_count ? 1 : 0;
+    return YK_OK;
+}
+
+const struct yk_profiler_fact_row *yk_profiler_find_fact_row(const struct yk_profiler *survey,
+                                                             const struct yk_profile_fact_key *fact)
+{
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_profile_fact_key *other = &survey->facts[i].fact;
+        if (strcmp(other->subject, fact->subject) == 0 && strcmp(other->fact, fact->fact) == 0) {
+            return &survey->facts[i];
+        }
+    }
+    return NULL;
+}
+
+yk_status yk_profiler_add_fact(struct yk_profiler *survey, const struct yk_profiler_fact_row *fact)
+{
+    struct yk_profiler_fact_row row = *fact;
+    const struct yk_profiler_fact_row *found = yk_profiler_find_fact_row(survey, &fact->fact);
+    const int32_t place = found ? (int32_t)(found - survey->facts) : survey->fact_count;
+    YK_TRY(copy(survey, &row.fact.subject));
+    YK_TRY(copy(survey, &row.fact.fact));
+    YK_TRY(copy(survey, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&survey->facts, &survey->fact_capacity, place, sizeof row));
+    survey->facts[place] = row;
+    survey->fact_count += place == survey->fact_count ? 1 : 0;
+    return YK_OK;
+}
+
+/* ---- the profile ---- */
+
+yk_status yk_profiler_profile_has_layer(const struct yk_profiler *survey,
+                                        const struct yk_profile_layer_key *layer, int64_t batch,
+                                        const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_layer(survey->profile, layer, batch, versions, out)
+                           : YK_OK;
+}
+
+bool yk_profiler_has_link_row(const struct yk_profiler *survey,
+                              const struct yk_profile_link_key *link, const char *versions)
+{
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_profiler_link_row *row = &survey->links[i];
+        if (row->link.ranks == link->ranks && strcmp(row->link.link, link->link) == 0 &&
+            strcmp(row->link.collective, link->collective) == 0 &&
+            strcmp(row->measurement.versions, versions) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+yk_status yk_profiler_profile_has_link(const struct yk_profiler *survey,
+                                       const struct yk_profile_link_key *link, int64_t bytes,
+                                       const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_link(survey->profile, link, bytes, versions, out)
+                           : YK_OK;
+}
+
+yk_status yk_profiler_profile_has_fact(const struct yk_profiler *survey,
+                                       const struct yk_profile_fact_key *fact, const char *versions,
+                                       bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_fact(survey->profile, fact, versions, out) : YK_OK;
+}
+
+yk_status yk_profiler_is_stopped(struct yk_profiler *survey, const struct yk_measure_team *team,
+                                 const struct yk_profiler_request *request, bool *out)
+{
+    const struct yk_profiler_callbacks *callbacks = &request->callbacks;
+    double stops = 0;
+    YK_TRY(yk_measure_team_max(team, callbacks->stop && callbacks->stop(callbacks->user) ? 1 : 0,
+                               &stops));
+    survey->stopped = survey->stopped || stops > 0;
+    *out = survey->stopped;
+    return YK_OK;
+}
+
+static yk_status write_rows(const struct yk_profiler *survey, struct yk_profile *profile)
+{
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_profiler_layer_row *row = &survey->layers[i];
+        if (!row->is_saved) {
+            YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+        }
+    }
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_profiler_link_row *row = &survey->links[i];
+        if (!row->is_saved) {
+            YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
+        }
+    }
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_profiler_fact_row *row = &survey->facts[i];
+        if (!row->is_saved) {
+            YK_TRY(yk_profile_add_fact(profile, &row->fact, &row->measurement));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_profiler_write_rows(const struct yk_profiler *survey, struct yk_profile *profile)
+{
+    YK_TRY(yk_profile_begin_transaction(profile));
+    YK_TRY(write_rows(survey, profile));
+    return yk_profile_commit(profile);
+}
+
+static void mark_saved(struct yk_profiler *survey)
+{
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        survey->layers[i].is_saved = true;
+    }
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        survey->links[i].is_saved = true;
+    }
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        survey->facts[i].is_saved = true;
+    }
+}
+
+yk_status yk_profiler_save_rows(struct yk_profiler *survey)
+{
+    if (!survey->profile) {
+        return YK_OK;
+    }
+    YK_TRY(yk_profiler_write_rows(survey, survey->profile));
+    mark_saved(survey);
+    return YK_OK;
+}
+
+/* ---- noise ---- */
+
+static int32_t add_spread(const struct yk_profile_measurement *made, double *spreads, int32_t count)
+{
+    if (made->value >= shortest_s && made->samples > 1 && !isnan(made->spread)) {
+        spreads[count++] = made->spread;
+    }
+    return count;
+}
+
+double yk_profiler_noise_level(const struct yk_profiler *survey)
+{
+    double *spreads =
+        calloc((size_t)survey->layer_count + (size_t)survey->link_count + 1, sizeof *spreads);
+    double noise = NAN;
+    int32_t count = 0;
+    for (int32_t i = 0; spreads && i < survey->layer_count; i++) {
+        count = add_spread(&survey->layers[i].measurement, spreads, count);
+    }
+    for (int32_t i = 0; spreads && i < survey->link_count; i++) {
+        count = add_spread(&survey->links[i].measurement, spreads, count);
+    }
+    if (count > 0) {
+        yk_timings_sort(spreads, count);
+        noise = spreads[(3 * (int64_t)count - 1) / 4];
+    }
+    free(spreads);
+    return noise;
+}

@@ -1,0 +1,163 @@
+/*
+ * Profiler: measures the devices and links of a cluster, and collects the results as rows of a
+ * profile: layer times, message times and facts such as slowdowns. The folder measure holds:
+ *
+ *   team            the ranks that measure together
+ *   timings         durations and their median
+ *   profiler/       profiler.h; layers, links and copies measure; link_groups and comm_benchmark
+ *                   measure the messages of a group of ranks
+ *   benchmark/      training steps of a model at several batch sizes; reduced_model
+ *   slowdown/       slowdown of computation and messages by each other; idle_speedup
+ *   calibration     compares a finished run with its prediction, and corrects the profile
+ *   counters/       hardware counters (GPM, DCGM, NVML, perf) during measurements
+ *
+ * All ranks call the functions that measure in the same order, and all get the same rows. The mean
+ * over equal devices is used. Only rank 0 has the profile. It saves each measurement when it is
+ * complete, so that an interruption loses only the current one. Not thread-safe.
+ */
+#ifndef YK_MEASURE_PROFILER_PROFILER_H
+#define YK_MEASURE_PROFILER_PROFILER_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cluster/cluster.h"
+#include "measure/team.h"
+#include "model/model.h"
+#include "profile/profile.h"
+#include "train/training_run.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Called while measuring. Each may be NULL. */
+struct yk_profiler_callbacks {
+    void *user;
+    void (*progress)(void *user, const char *what, double done); /* `done` is from 0 to 1 */
+    bool (*stop)(void *user); /* true: stop, and keep the complete measurements */
+    void (*ran)(void *user, const struct yk_op_timeline *times); /* after every step */
+};
+
+struct yk_profiler_request {
+    const struct yk_model_config *config;
+    struct yk_workload workload;      /* its batch is the largest micro-batch of a rank */
+    const struct yk_cluster *cluster; /* device i belongs to rank i */
+    double slowness;                  /* artificial slowdown factor of this rank's ops */
+    double seconds;                   /* approximate time for measuring layers */
+    bool again;                       /* measure also what the profile already has */
+    /* Returns the peak device memory of this process, or else the used memory of the device. */
+    double (*held_bytes)(const struct yk_device_context *engine);
+    const char *versions; /* software versions, saved with each measurement */
+    struct yk_profiler_callbacks callbacks;
+};
+
+struct yk_profiler_layer_row {
+    struct yk_profile_layer_key layer;
+    int64_t batch;
+    struct yk_profile_measurement measurement;
+    bool is_saved; /* already saved in the profile */
+};
+
+struct yk_profiler_link_row {
+    struct yk_profile_link_key link;
+    int64_t bytes;
+    struct yk_profile_measurement measurement;
+    bool is_saved;
+};
+
+struct yk_profiler_fact_row {
+    struct yk_profile_fact_key fact;
+    struct yk_profile_measurement measurement;
+    bool is_saved;
+};
+
+/* Starts as {0}. */
+struct yk_profiler {
+    struct yk_arena *arena;     /* owns all strings */
+    struct yk_profile *profile; /* only on rank 0; NULL: rows are not saved */
+    struct yk_profiler_layer_row *layers;
+    struct yk_profiler_link_row *links;
+    struct yk_profiler_fact_row *facts;
+    int32_t layer_count;
+    int32_t link_count;
+    int32_t fact_count;
+    int32_t layer_capacity;
+    int32_t link_capacity;
+    int32_t fact_capacity;
+    int64_t known;  /* number of values skipped because the profile has them */
+    int64_t blocks; /* blocks of each kind in the reduced model; 0: the whole model */
+    int64_t batch;  /* largest batch size that fit; 0: the requested one */
+    bool stopped;   /* the stop callback ended it early */
+};
+
+yk_status yk_profiler_init(struct yk_profiler *survey) YK_MUST_USE;
+void yk_profiler_free(struct yk_profiler *survey);
+
+/* Measures the layers of the model and, if there are several ranks, slowdowns. */
+yk_status yk_profiler_measure_layers(struct yk_profiler *survey, const struct yk_measure_team *team,
+                                     const struct yk_profiler_request *request) YK_MUST_USE;
+
+/* Measures messages and collectives of up to `max_bytes` in all link groups (link_groups.h). */
+yk_status yk_profiler_measure_links(struct yk_profiler *survey, const struct yk_measure_team *team,
+                                    const struct yk_profiler_request *request,
+                                    int64_t max_bytes) YK_MUST_USE;
+
+/* Measures copies between host and device memory, on all ranks at the same time, as in training.
+ * The slowest of equal devices is used. The profile stores them as a link (cost/profile_key.h).
+ * Does nothing for devices that use host memory. */
+yk_status yk_profiler_measure_copies(struct yk_profiler *survey, const struct yk_measure_team *team,
+                                     const struct yk_profiler_request *request) YK_MUST_USE;
+
+/* The same with copies of up to `max_bytes`, for any device. */
+yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *survey,
+                                           const struct yk_measure_team *team,
+                                           const struct yk_profiler_request *request,
+                                           int64_t max_bytes) YK_MUST_USE;
+
+/* Adds a row. It replaces a row with the same key: layer and batch, link and bytes, or fact.
+ * Strings are copied. */
+yk_status yk_profiler_add_layer(struct yk_profiler *survey,
+                                const struct yk_profiler_layer_row *layer) YK_MUST_USE;
+yk_status yk_profiler_add_link(struct yk_profiler *survey,
+                               const struct yk_profiler_link_row *link) YK_MUST_USE;
+yk_status yk_profiler_add_fact(struct yk_profiler *survey,
+                               const struct yk_profiler_fact_row *fact) YK_MUST_USE;
+
+/* Returns NULL if there is no such row. */
+const struct yk_profiler_fact_row *
+yk_profiler_find_fact_row(const struct yk_profiler *survey, const struct yk_profile_fact_key *fact);
+
+/* Whether there is a row for the link, of any message size, measured with these versions. */
+bool yk_profiler_has_link_row(const struct yk_profiler *survey,
+                              const struct yk_profile_link_key *link, const char *versions);
+
+/* Writes the unsaved rows to the given profile in one transaction. */
+yk_status yk_profiler_write_rows(const struct yk_profiler *survey,
+                                 struct yk_profile *profile) YK_MUST_USE;
+
+/* Writes the unsaved rows to survey->profile in one transaction, and marks them as saved. */
+yk_status yk_profiler_save_rows(struct yk_profiler *survey) YK_MUST_USE;
+
+/* Whether the profile has this value, measured with these versions. False on all ranks but 0, which
+ * have no profile. */
+yk_status yk_profiler_profile_has_layer(const struct yk_profiler *survey,
+                                        const struct yk_profile_layer_key *layer, int64_t batch,
+                                        const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_profiler_profile_has_link(const struct yk_profiler *survey,
+                                       const struct yk_profile_link_key *link, int64_t bytes,
+                                       const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_profiler_profile_has_fact(const struct yk_profiler *survey,
+                                       const struct yk_profile_fact_key *fact, const char *versions,
+                                       bool *out) YK_MUST_USE;
+
+/* Whether the stop callback of any rank returned true. */
+yk_status yk_profiler_is_stopped(struct yk_profiler *survey, const struct yk_measure_team *team,
+                                 const struct yk_profiler_request *request, bool *out) YK_MUST_USE;
+
+/*
+ * The 75th percentile of the spreads of all layer and link rows. A spread is half the interquartile
+ * range divided by the median. Rows below 50 us are ignored, because timer resolution and wake-up
+ * latency dominate them. NAN if no row remains.
+ */
+double yk_profiler_noise_level(const struct yk_profiler *survey);
+
+#endif

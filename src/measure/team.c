@@ -1,0 +1,35 @@
+#include "measure/team.h"
+
+#include "base/hash.h"
+#include "comm/host_collective.h"
+
+#include <string.h>
+
+yk_status yk_measure_team_all_gather(const struct yk_measure_team *team, const double *own,
+                                     int32_t count, double *out)
+{
+    const int64_t all = (int64_t)team->ranks->size * count;
+    memset(out, 0, (size_t)all * sizeof *out);
+    memcpy(out + (int64_t)team->ranks->rank * count, own, (size_t)count * sizeof *own);
+    return yk_host_collective_all_reduce_sum(team->ranks, out, all);
+}
+
+yk_status yk_measure_team_max(const struct yk_measure_team *team, double own, double *out)
+{
+    double max = own;
+    YK_TRY(yk_host_collective_all_reduce_max(team->ranks, &max, 1));
+    *out = max;
+    return YK_OK;
+}
+
+yk_status yk_measure_team_texts_differ(const struct yk_measure_team *team, const char *text,
+                                       bool *out)
+{
+    const double own = (double)(yk_hash_bytes(text, strlen(text)) >> 12); /* exact */
+    double max = 0;
+    double min = 0;
+    YK_TRY(yk_measure_team_max(team, own, &max));
+    YK_TRY(yk_measure_team_max(team, -own, &min));
+    *out = max != -min;
+    return YK_OK;
+}

@@ -1,0 +1,47 @@
+/*
+ * Measuring team: the ranks that measure at the same time, each on its own device, so that shared
+ * memory and links are as busy as in training. All ranks call the same functions in the same order.
+ * Not thread-safe.
+ */
+#ifndef YK_MEASURE_TEAM_H
+#define YK_MEASURE_TEAM_H
+
+#include "base/status.h"
+#include "comm/communicator.h"
+#include "nn/store/parameter_store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_measure_team {
+    const struct yk_communicator *ranks; /* communicator for host memory */
+    const struct yk_communicator *work;  /* communicator for device memory, as in training; NULL if
+                                     devices  use host memory */
+    struct yk_device_context engine;
+};
+
+static inline const struct yk_communicator *
+yk_measure_team_device_communicator(const struct yk_measure_team *team)
+{
+    return team->work ? team->work : team->ranks;
+}
+
+/* Whether the device is the CPU, so that computation uses cores of the host. */
+static inline bool yk_measure_team_uses_host_cores(const struct yk_measure_team *team)
+{
+    return team->engine.backend->used_bytes == NULL;
+}
+
+/* out (ranks, count) = `own` (count) of every rank. */
+yk_status yk_measure_team_all_gather(const struct yk_measure_team *team, const double *own,
+                                     int32_t count, double *out) YK_MUST_USE;
+
+/* out = maximum of `own` over all ranks. */
+yk_status yk_measure_team_max(const struct yk_measure_team *team, double own,
+                              double *out) YK_MUST_USE;
+
+/* out = whether the ranks passed different texts. */
+yk_status yk_measure_team_texts_differ(const struct yk_measure_team *team, const char *text,
+                                       bool *out) YK_MUST_USE;
+
+#endif

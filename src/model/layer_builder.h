@@ -1,0 +1,128 @@
+/*
+ * Layer builder: describes one layer by adding its parts in the order of the forward pass. Each
+ * part adds its parameters, its forward and backward kernels, and the bytes that it saves for the
+ * backward pass. A part saves its input, and attention also its output, so the saved bytes of a
+ * layer are the sum over its parts. A builder has space for the kernels of the largest block, so
+ * adding a part cannot fail. One thread.
+ */
+#ifndef YK_MODEL_LAYER_BUILDER_H
+#define YK_MODEL_LAYER_BUILDER_H
+
+#include "model/model.h"
+
+enum {
+    YK_LAYER_MAX_KERNELS = 64,
+    YK_LAYER_SHAPE_SIZE = 160,
+};
+
+enum yk_layer_role {
+    YK_LAYER_ROLE_EMBEDDING, /* computes no gradient of its input */
+    YK_LAYER_ROLE_BLOCK,     /* has adapters, NF4 and recomputation if the workload has */
+    YK_LAYER_ROLE_OUTPUT, /* after the blocks: frozen if blocks have adapters, fp32 if they are NF4
+                           */
+};
+
+struct yk_layer_kernels {
+    struct yk_kernel_work items[YK_LAYER_MAX_KERNELS];
+    int32_t count;
+};
+
+struct yk_layer_builder {
+    const struct yk_workload *workload;
+    enum yk_layer_role role;
+    enum yk_precision precision; /* of products and activations */
+    const char *kind;
+    char shape[YK_LAYER_SHAPE_SIZE];
+    int64_t input_bytes; /* of the layer's input: all that recomputation saves */
+
+    int64_t parameters;
+    int64_t trainable;
+    int64_t quantised;  /* frozen parameters in NF4 */
+    int64_t full_width; /* frozen parameters in fp32 */
+    struct yk_layer_kernels forward;
+    struct yk_layer_kernels backward; /* in the order of the forward pass */
+    struct yk_flops flops;
+    bool keeps_input; /* the saved bytes include the layer's input */
+    int64_t saved_bytes;
+    int64_t transient_bytes; /* maximum memory of one part during its backward */
+    int64_t dequantised[2];  /* bytes of the two largest weights after dequantisation */
+};
+
+/* A matrix product with weights, which computes `parts` linears of the model at once: 3 for
+ * queries, keys and values. */
+struct yk_linear_spec {
+    const char *name;
+    int64_t rows; /* tokens */
+    int64_t in;
+    int64_t out; /* of all parts together */
+    int64_t parts;
+    bool bias;
+    bool tied;       /* the weights, but not the bias, belong to another layer */
+    bool input_kept; /* the previous part already saves the input */
+    bool in_place;   /* the next part overwrites the output with its gradient */
+};
+
+/* Attention from T queries to S keys in each sample. */
+struct yk_attention_spec {
+    const char *name;
+    int64_t batch;
+    int64_t queries; /* T */
+    int64_t keys;    /* S */
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t head_size;
+    bool causal;
+};
+
+enum yk_activation_kind {
+    YK_ACTIVATION_GELU,
+    YK_ACTIVATION_RELU,
+    YK_ACTIVATION_SWIGLU, /* silu(gate) · up */
+    YK_ACTIVATION_TANH,
+};
+
+enum yk_norm_kind {
+    YK_NORM_LAYER, /* layer norm, with weight and bias */
+    YK_NORM_RMS,   /* RMS norm, with weight only */
+};
+
+/* Starts a layer whose input has `input_rows` tokens of the model's width. 0: it reads token ids.
+ */
+void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_model_config *config,
+                            const struct yk_workload *workload, enum yk_layer_role role,
+                            const char *kind, int64_t input_rows);
+
+/* Appends to the shape, such as " C768 F3072 H12"; see yk_layer.shape. */
+void yk_layer_builder_append_shape(struct yk_layer_builder *builder, const char *format, ...)
+    YK_PRINTF(2, 3);
+
+void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
+                                 const struct yk_linear_spec *linear);
+void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
+                                    const struct yk_attention_spec *attention);
+/* Adds self-attention with its projections and the residual sum. `linears` is the number of linears
+ * for queries, keys and values: 1 or 3. */
+void yk_layer_builder_add_self_attention(struct yk_layer_builder *builder,
+                                         const struct yk_attention_spec *attention,
+                                         int64_t linears);
+void yk_layer_builder_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
+                               int64_t rows, int64_t width);
+void yk_layer_builder_add_activation(struct yk_layer_builder *builder, enum yk_activation_kind kind,
+                                     int64_t rows, int64_t width);
+void yk_layer_builder_add_residual(struct yk_layer_builder *builder, int64_t rows, int64_t width);
+
+/* Adds rotary positions, applied in place. `width` is that of queries and keys together. */
+void yk_layer_builder_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width);
+
+/* Adds the sum of one row of each of `tables` tables (token, position, …) for each token. The
+ * tables have `parameters` parameters in total; 0: they belong to another layer. */
+void yk_layer_builder_add_embedding(struct yk_layer_builder *builder, int64_t rows, int64_t width,
+                                    int64_t tables, int64_t parameters);
+
+/* Adds softmax and cross-entropy, which overwrite the logits with their gradient. */
+void yk_layer_builder_add_loss(struct yk_layer_builder *builder, int64_t rows, int64_t classes);
+
+/* Adds parameters that the layer owns but never uses. */
+void yk_layer_builder_add_unused_parameters(struct yk_layer_builder *builder, int64_t parameters);
+
+#endif

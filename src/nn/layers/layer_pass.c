@@ -1,0 +1,47 @@
+#include "nn/layers/layer_pass.h"
+
+enum {
+    PLACES = 8 /* maximum places of dropout in a layer */
+};
+
+static const struct yk_net_layer *layer_of(const struct yk_layer_pass *pass)
+{
+    return &pass->net->layers[pass->layer];
+}
+
+struct yk_layer_pass yk_layer_pass_weights_owner(const struct yk_layer_pass *pass)
+{
+    struct yk_layer_pass other = *pass;
+    other.layer = layer_of(pass)->leader;
+    return other;
+}
+
+void *yk_layer_pass_weights(const struct yk_layer_pass *pass, int32_t parameter)
+{
+    return pass->store->layers[pass->layer].weights + layer_of(pass)->parameters[parameter].offset;
+}
+
+void *yk_layer_pass_gradients(const struct yk_layer_pass *pass, int32_t parameter)
+{
+    const struct yk_parameter *found = &layer_of(pass)->parameters[parameter];
+    const int64_t width = yk_precision_bytes(pass->net->workload.precision);
+    return found->trained ? pass->store->layers[pass->layer].gradients + found->first * width
+                          : NULL;
+}
+
+enum yk_precision yk_layer_pass_parameter_type(const struct yk_layer_pass *pass, int32_t parameter)
+{
+    return layer_of(pass)->parameters[parameter].format == YK_PARAMETER_FP32
+               ? YK_PRECISION_FP32
+               : pass->net->workload.precision;
+}
+
+struct yk_dropout yk_layer_pass_dropout(const struct yk_layer_pass *pass, uint64_t place)
+{
+    return (struct yk_dropout){
+        .rate = pass->training ? (float)pass->net->options.dropout : 0,
+        .seed = pass->net->options.seed,
+        .site = (uint64_t)pass->layer * PLACES + place,
+        .first_sample = pass->first_sample,
+    };
+}

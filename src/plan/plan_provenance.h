@@ -1,0 +1,67 @@
+/*
+ * Plan provenance: the members "model", "cluster" and "profile" of a plan file. They say what the
+ * plan was made for, with paths and hashes.
+ */
+#ifndef YK_PLAN_PLAN_PROVENANCE_H
+#define YK_PLAN_PLAN_PROVENANCE_H
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/status.h"
+#include "plan/plan_file.h"
+
+/* Fails with the difference if the plan was made for another model, cluster or profile. */
+yk_status yk_plan_provenance_check(const struct yk_json *root,
+                                   const struct yk_plan_file_context *context) YK_MUST_USE;
+
+/* Reads the paths that the plan file at `path` names. The strings are in `arena`. */
+yk_status yk_plan_provenance_read_source_paths(const struct yk_json *root, const char *path,
+                                               struct yk_arena *arena,
+                                               struct yk_plan_source_paths *out) YK_MUST_USE;
+
+yk_status yk_plan_provenance_write(const struct yk_plan *plan,
+                                   const struct yk_plan_file_context *context,
+                                   struct yk_arena *arena, struct yk_json_writer *json) YK_MUST_USE;
+
+/*
+ * Hashes of everything that a plan depends on: 64-bit FNV-1a in hexadecimal. Names and paths are
+ * not hashed, so a model or cluster keeps its hash when its file is renamed.
+ */
+enum {
+    YK_PLAN_PROVENANCE_HASH_SIZE = 17 /* 16 digits and the terminating zero */
+};
+
+void yk_plan_provenance_hash(const char *bytes, size_t length,
+                             char out[YK_PLAN_PROVENANCE_HASH_SIZE]);
+
+yk_status yk_plan_provenance_hash_model(const struct yk_model_config *config,
+                                        char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
+
+/* Hashes all properties of the cluster. */
+yk_status yk_plan_provenance_hash_cluster(const struct yk_cluster *cluster,
+                                          char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
+
+/* Hashes only the links of the cluster. */
+yk_status yk_plan_provenance_hash_links(const struct yk_cluster *cluster,
+                                        char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
+
+yk_status yk_plan_provenance_hash_profile(struct yk_profile *profile,
+                                          char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
+
+/*
+ * Paths in a plan file are relative to its folder, so that it can be moved together with the files
+ * it names. Older versions wrote paths relative to the working directory; those still work.
+ */
+
+/* Converts `source`, a path from the working directory, to the form stored in the plan file at
+ * `plan`. Neither file has to exist. An absolute path stays as it is unless it is in the plan's
+ * folder. */
+yk_status yk_plan_path_make_relative(const char *source, const char *plan, struct yk_arena *arena,
+                                     const char **out) YK_MUST_USE;
+
+/* The reverse: the path from the working directory. If there is no such file in the plan's folder,
+ * `source` is returned as it is. */
+yk_status yk_plan_path_resolve(const char *source, const char *plan, struct yk_arena *arena,
+                               const char **out) YK_MUST_USE;
+
+#endif

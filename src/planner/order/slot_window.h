@@ -1,0 +1,129 @@
+/*
+ * Slot windows: the slots of the cycle (order.h) in which each collective of a layer may run. A
+ * window is a range of slots that may wrap around. Windows of one kind are nested: for
+ * reduce-scatters and gathers before forward, the window of a layer contains those of all earlier
+ * layers; for gathers before backward, it contains those of all later layers.
+ */
+#ifndef YK_PLANNER_ORDER_SLOT_WINDOW_H
+#define YK_PLANNER_ORDER_SLOT_WINDOW_H
+
+#include "planner/order/transfer_order.h"
+
+struct yk_transfer_order_slot_window {
+    int32_t first;
+    int32_t length; /* 0 means: no such collective */
+};
+
+static inline int32_t yk_transfer_order_slot_count(const struct yk_transfer_order_problem *problem)
+{
+    return 2 * problem->layer_count + 3;
+}
+
+static inline int32_t
+yk_transfer_order_backward_slot(const struct yk_transfer_order_problem *problem, int32_t layer)
+{
+    return 2 * problem->layer_count - layer;
+}
+
+/* The slot `steps` after `slot` in the cycle; `steps` is from -slots to slots. */
+static inline int32_t yk_transfer_order_shift_slot(int32_t slots, int32_t slot, int32_t steps)
+{
+    const int32_t after = slot + steps;
+    return after < 0 ? after + slots : (after >= slots ? after - slots : after);
+}
+
+static inline bool
+yk_transfer_order_slot_window_contains(struct yk_transfer_order_slot_window window, int32_t slots,
+                                       int32_t slot)
+{
+    return yk_transfer_order_shift_slot(slots, slot, -window.first) < window.length;
+}
+
+static inline int32_t
+yk_transfer_order_slot_window_last(struct yk_transfer_order_slot_window window, int32_t slots)
+{
+    return yk_transfer_order_shift_slot(slots, window.first, window.length - 1);
+}
+
+/* Whether the layer's gradients are reduce-scattered. */
+static inline bool yk_transfer_order_has_reduce_scatter(enum yk_transfer_order_strategy choice)
+{
+    return choice != YK_TRANSFER_ORDER_REPLICATED && choice != YK_TRANSFER_ORDER_LOCAL;
+}
+
+/* Whether the layer's full parameters are in memory only in some slots. */
+static inline bool yk_transfer_order_counts_weights(enum yk_transfer_order_strategy choice)
+{
+    return choice == YK_TRANSFER_ORDER_UNDECIDED || choice == YK_TRANSFER_ORDER_KEPT ||
+           choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
+}
+
+/* Every slot after the layer's backward and before its next forward. */
+static inline struct yk_transfer_order_slot_window
+yk_transfer_order_between_steps_window(const struct yk_transfer_order_problem *problem,
+                                       int32_t layer)
+{
+    return (struct yk_transfer_order_slot_window){
+        yk_transfer_order_backward_slot(problem, layer) + 1, 2 * layer + 2};
+}
+
+/* For reduce-scatters or all-reduces. A reduce-scatter cannot be in the last slot before forward,
+ * because the gather needs a later one. */
+static inline struct yk_transfer_order_slot_window
+yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem, int32_t layer)
+{
+    struct yk_transfer_order_slot_window window =
+        yk_transfer_order_between_steps_window(problem, layer);
+    const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
+    if (choice == YK_TRANSFER_ORDER_LOCAL) {
+        window.length = 0;
+    } else if (problem->barrier) {
+        window.length =
+            layer + 2 - (layer == 0 && yk_transfer_order_has_reduce_scatter(choice) ? 1 : 0);
+    } else if (yk_transfer_order_has_reduce_scatter(choice)) {
+        window.length--;
+    }
+    return window;
+}
+
+/* For gathers before the next forward. They cannot be in the first slot after backward, because the
+ * reduce-scatter needs an earlier one. */
+static inline struct yk_transfer_order_slot_window
+yk_transfer_order_forward_window(const struct yk_transfer_order_problem *problem, int32_t layer)
+{
+    struct yk_transfer_order_slot_window window =
+        yk_transfer_order_between_steps_window(problem, layer);
+    if (!yk_transfer_order_has_reduce_scatter(problem->layers[layer].choice)) {
+        window.length = 0;
+    } else if (problem->barrier) {
+        window.first = 2 * problem->layer_count + 2;
+        window.length = layer + 1;
+    } else {
+        window.first =
+            yk_transfer_order_shift_slot(yk_transfer_order_slot_count(problem), window.first, 1);
+        window.length--;
+    }
+    return window;
+}
+
+/* For gathers before backward, of a layer that is not kept after forward. */
+static inline struct yk_transfer_order_slot_window
+yk_transfer_order_backward_window(const struct yk_transfer_order_problem *problem, int32_t layer)
+{
+    const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
+    if (choice != YK_TRANSFER_ORDER_UNDECIDED && choice != YK_TRANSFER_ORDER_FULLY_SHARDED) {
+        return (struct yk_transfer_order_slot_window){layer + 1, 0};
+    }
+    return (struct yk_transfer_order_slot_window){layer + 1,
+                                                  2 * (problem->layer_count - layer) - 1};
+}
+
+/* Whether the slot is between the layer's forward and its backward. */
+static inline bool
+yk_transfer_order_slot_is_before_backward(const struct yk_transfer_order_problem *problem,
+                                          int32_t layer, int32_t slot)
+{
+    return slot > layer && slot < yk_transfer_order_backward_slot(problem, layer);
+}
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Memory remedy: finds a change that makes a model fit. It tries, in this order: another algorithm,
+ * if the request names one; recomputation, more micro-batches or NF4, whichever gives the shortest
+ * step; two of them; adapters instead of full training; one more device.
+ */
+#include "planner/placement/placement.h"
+
+#include "base/units.h"
+#include "planner/placement/candidates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NAME_SIZE = 64,
+    MANY_MICRO_BATCHES = 64,
+};
+
+/* Changes the request; returns false if it changes nothing. */
+typedef bool (*change)(struct yk_placement_request *request);
+
+static bool use_another_method(struct yk_placement_request *request)
+{
+    return request->algorithm != NULL; /* step_with() uses the algorithm best */
+}
+
+static bool recompute(struct yk_placement_request *request)
+{
+    const bool changed = !request->workload.recompute;
+    request->workload.recompute = true;
+    return changed;
+}
+
+static bool split_batch(struct yk_placement_request *request)
+{
+    const bool changed =
+        request->micro_batches > 0 && request->micro_batches < request->workload.batch;
+    request->micro_batches = 0;
+    return changed;
+}
+
+static bool quantise(struct yk_placement_request *request)
+{
+    const bool changed = request->workload.lora_rank > 0 && !request->workload.nf4;
+    request->workload.nf4 = request->workload.lora_rank > 0;
+    return changed;
+}
+
+static bool recompute_and_split(struct yk_placement_request *request)
+{
+    const bool splits = split_batch(request);
+    return recompute(request) && splits;
+}
+
+static bool recompute_and_quantise(struct yk_placement_request *request)
+{
+    const bool quantises = quantise(request);
+    return recompute(request) && quantises;
+}
+
+static bool train_adapters(struct yk_placement_request *request)
+{
+    const bool changed = request->workload.lora_rank == 0;
+    request->workload.lora_rank = 32;
+    return changed;
+}
+
+static bool train_on_nf4(struct yk_placement_request *request)
+{
+    request->workload.nf4 = true;
+    return train_adapters(request);
+}
+
+static bool save_most_memory(struct yk_placement_request *request)
+{
+    request->workload.recompute = true;
+    request->micro_batches = 0;
+    return train_on_nf4(request);
+}
+
+/* Rounds of increasing cost: no cost, longer steps, changed training. The first round with a remedy
+ * that helps is the last. */
+static const struct {
+    const char *text;
+    change apply;
+    int round;
+} remedies[] = {
+    {"another placement (leave out --algorithm)", use_another_method, 0},
+    {"--recompute", recompute, 1},
+    {"more micro-batches (leave out --micro-batches)", split_batch, 1},
+    {"--nf4", quantise, 1},
+    {"--recompute with more micro-batches", recompute_and_split, 2},
+    {"--recompute and --nf4", recompute_and_quantise, 2},
+    {"--lora 32, which trains adapters only", train_adapters, 3},
+    {"--lora 32 --nf4, which trains adapters only", train_on_nf4, 3},
+    {"--lora 32 --nf4 --recompute without --micro-batches, which trains adapters only",
+     save_most_memory, 4},
+};
+enum {
+    REMEDY_COUNT = sizeof remedies / sizeof remedies[0]
+};
+
+/* The step time of the algorithm best, with little annealing; INFINITY if nothing fits. */
+static yk_status step_with(const struct yk_placement_request *request,
+                           const struct yk_deadline *deadline, double *out)
+{
+    struct yk_placement_request trial = *request;
+    struct yk_placements *placements = NULL;
+    *out = INFINITY;
+    if (yk_deadline_has_passed(deadline)) {
+        return YK_OK;
+    }
+    trial.deadline = deadline;
+    trial.algorithm = "best";
+    trial.map = NULL;
+    trial.search.moves = 1;
+    /* A plan that fits with this many micro-batches also fits with more. */
+    trial.micro_batches =
+        trial.micro_batches < MANY_MICRO_BATCHES ? trial.micro_batches : MANY_MICRO_BATCHES;
+    trial.search.progress = NULL;
+    YK_TRY(yk_placement_compare(&trial, &placements));
+    *out = placements->winner < 0 ? INFINITY : placements->placements[0].step_s;
+    yk_placements_destroy(placements);
+    return YK_OK;
+}
+
+/* Finds an unused device name. */
+static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
+{
+    bool used = true;
+    for (int32_t number = cluster->device_count; used; number++) {
+        used = false;
+        snprintf(out, NAME_SIZE, "one more (%d)", number);
+        for (int32_t p = 0; p < cluster->device_count; p++) {
+            used = used || strcmp(cluster->devices[p].name, out) == 0;
+        }
+    }
+}
+
+/* Adds a copy of the device with the most memory. Its link to the original is a link that the
+ * original has. */
+static yk_status add_device(const struct yk_cost_sources *whole, struct yk_arena *arena,
+                            struct yk_placement_candidates_subset *out)
+{
+    const struct yk_device *devices = whole->cluster->devices;
+    const int32_t P = whole->cluster->device_count;
+    struct yk_link link = {.latency_s = 10e-6, .bytes_per_s = 16e9}; /* PCIe 3.0 x16 */
+    int32_t *numbers = NULL;
+    char *name = NULL;
+    int32_t widest = 0;
+    YK_TRY_NEW(arena, numbers, P + 1);
+    YK_TRY_NEW(arena, name, NAME_SIZE);
+    for (int32_t p = 0; p < P; p++) {
+        numbers[p] = p;
+        widest = devices[p].memory_bytes > devices[widest].memory_bytes ? p : widest;
+    }
+    numbers[P] = widest;
+    YK_TRY(yk_placement_candidates_select(whole, numbers, P + 1, arena, out));
+    name_device(whole->cluster, name);
+    out->devices[P].name = name;
+    if (P > 1) {
+        link = *yk_cluster_link(whole->cluster, widest, widest == 0 ? 1 : 0);
+    }
+    out->links[(int64_t)P * (P + 1) + widest] = link;
+    out->links[(int64_t)widest * (P + 1) + P] = link;
+    return YK_OK;
+}
+
+static yk_status try_another_device(const struct yk_placement_request *request,
+                                    const struct yk_deadline *deadline, struct yk_arena *arena,
+                                    double *out)
+{
+    struct yk_placement_candidates_subset larger;
+    struct yk_placement_request changed = *request;
+    *out = INFINITY;
+    if (request->book->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
+        return YK_OK;
+    }
+    YK_TRY(add_device(request->book, arena, &larger));
+    changed.book = &larger.book;
+    return step_with(&changed, deadline, out);
+}
+
+yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *request,
+                                            const struct yk_deadline *deadline, struct yk_text *out)
+{
+    const char *cheapest = NULL;
+    double cheapest_s = INFINITY;
+    for (int i = 0; i < REMEDY_COUNT; i++) {
+        struct yk_placement_request changed = *request;
+        double step_s = INFINITY;
+        if (cheapest && remedies[i].round != remedies[i - 1].round) {
+            break;
+        }
+        if (remedies[i].apply(&changed)) {
+            YK_TRY(step_with(&changed, deadline, &step_s));
+        }
+        if (step_s < cheapest_s) {
+            cheapest = remedies[i].text;
+            cheapest_s = step_s;
+        }
+    }
+    if (!cheapest) {
+        YK_TRY_WITH_TEMPORARY_ARENA(arena,
+                                    try_another_device(request, deadline, arena, &cheapest_s));
+        cheapest = isinf(cheapest_s) ? NULL : "one more device like the largest";
+    }
+    if (!cheapest && yk_deadline_has_passed(deadline)) {
+        yk_text_add(out, "nor was a remedy found in that time");
+        return yk_text_status(out);
+    }
+    if (!cheapest) {
+        yk_text_add(out, "neither recomputation, more micro-batches, NF4 nor one more device is "
+                         "enough: take a smaller batch or sequence, or more devices");
+        return yk_text_status(out);
+    }
+    char time[YK_UNITS_BUFFER_SIZE];
+    yk_units_format(cheapest_s, YK_UNIT_SECONDS, time);
+    yk_text_addf(out, "%s: %s (%s a step)",
+                 yk_deadline_has_passed(deadline) ? "the cheapest remedy found in that time"
+                                                  : "cheapest remedy",
+                 cheapest, time);
+    return yk_text_status(out);
+}

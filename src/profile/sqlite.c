@@ -1,0 +1,225 @@
+#include "profile/sqlite.h"
+
+#include "base/file.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUSY_MS = 30000, /* how long to wait while others write; better than to lose a measurement */
+    MAX_VALUE_BYTES = 1 << 20, /* of a row: names are short, and columns may be computed */
+};
+
+struct yk_sqlite {
+    sqlite3 *file;
+    char *path;
+    bool broken;
+};
+
+struct yk_sqlite_statement {
+    struct yk_sqlite *database;
+    sqlite3_stmt *statement;
+    bool failed; /* a value could not be bound */
+};
+
+static bool is_refusal(int code)
+{
+    return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_CANTOPEN ||
+           code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_READONLY ||
+           code == SQLITE_PERM || code == SQLITE_AUTH;
+}
+
+/* What SQLite says went wrong, with the file. */
+static yk_status fail(struct yk_sqlite *database)
+{
+    const int code = sqlite3_errcode(database->file);
+    if (code == SQLITE_NOMEM) {
+        return yk_fail_out_of_memory();
+    }
+    database->broken = !is_refusal(code);
+    if (code == SQLITE_NOTADB) {
+        return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: not an SQLite database",
+                       database->path);
+    }
+    return yk_fail(database->broken ? YK_ERROR_INPUT : YK_ERROR_SYSTEM, "%s: %s: %s",
+                   database->path,
+                   database->broken ? "the profile is damaged" : "the profile cannot be used",
+                   sqlite3_errmsg(database->file));
+}
+
+/* The file may come from anybody: nothing in it calls functions with side effects, or computes
+ * values of any size. */
+static void harden(sqlite3 *file)
+{
+    sqlite3_db_config(file, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(file, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_limit(file, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+}
+
+yk_status yk_sqlite_open(const char *path, bool make, struct yk_sqlite **out)
+{
+    const int flags = SQLITE_OPEN_READWRITE | (make ? SQLITE_OPEN_CREATE : 0);
+    /* SQLite would read a device as an empty database. */
+    YK_TRY(yk_file_check_regular(path));
+    struct yk_sqlite *database = calloc(1, sizeof *database);
+    yk_status status = YK_OK;
+    if (!database || !(database->path = strdup(path))) {
+        status = yk_fail_out_of_memory();
+        goto failed;
+    }
+    if (sqlite3_open_v2(path, &database->file, flags, NULL) != SQLITE_OK) {
+        status = database->file ? fail(database) : yk_fail_out_of_memory();
+        goto failed;
+    }
+    sqlite3_busy_timeout(database->file, BUSY_MS);
+    harden(database->file);
+    *out = database;
+    return YK_OK;
+failed:
+    yk_sqlite_close(database);
+    return status;
+}
+
+void yk_sqlite_close(struct yk_sqlite *database)
+{
+    if (database) {
+        sqlite3_close(database->file);
+        free(database->path);
+        free(database);
+    }
+}
+
+const char *yk_sqlite_path(const struct yk_sqlite *database)
+{
+    return database->path;
+}
+
+bool yk_sqlite_is_damaged(const struct yk_sqlite *database)
+{
+    return database->broken;
+}
+
+void yk_sqlite_mark_damaged(struct yk_sqlite *database)
+{
+    database->broken = true;
+}
+
+yk_status yk_sqlite_execute(struct yk_sqlite *database, const char *sql)
+{
+    return sqlite3_exec(database->file, sql, NULL, NULL, NULL) == SQLITE_OK ? YK_OK
+                                                                            : fail(database);
+}
+
+yk_status yk_sqlite_read_integer(struct yk_sqlite *database, const char *sql, int64_t *out)
+{
+    struct yk_sqlite_statement *query = NULL;
+    bool found = false;
+    YK_TRY(yk_sqlite_prepare(database, sql, &query));
+    const yk_status status = yk_sqlite_step(query, &found);
+    if (status == YK_OK) {
+        *out = found ? yk_sqlite_column_integer(query, 0) : 0;
+    }
+    yk_sqlite_finalize(query);
+    return status;
+}
+
+yk_status yk_sqlite_begin_transaction(struct yk_sqlite *database)
+{
+    return yk_sqlite_execute(database, "BEGIN IMMEDIATE");
+}
+
+yk_status yk_sqlite_commit(struct yk_sqlite *database)
+{
+    return yk_sqlite_execute(database, "COMMIT");
+}
+
+void yk_sqlite_rollback(struct yk_sqlite *database)
+{
+    /* After some failures SQLite has undone it already, and says that there is nothing to undo. */
+    sqlite3_exec(database->file, "ROLLBACK", NULL, NULL, NULL);
+}
+
+yk_status yk_sqlite_prepare(struct yk_sqlite *database, const char *sql,
+                            struct yk_sqlite_statement **out)
+{
+    struct yk_sqlite_statement *query = calloc(1, sizeof *query);
+    if (!query) {
+        return yk_fail_out_of_memory();
+    }
+    query->database = database;
+    if (sqlite3_prepare_v2(database->file, sql, -1, &query->statement, NULL) != SQLITE_OK) {
+        free(query);
+        return fail(database);
+    }
+    *out = query;
+    return YK_OK;
+}
+
+void yk_sqlite_finalize(struct yk_sqlite_statement *query)
+{
+    if (query) {
+        sqlite3_finalize(query->statement);
+        free(query);
+    }
+}
+
+void yk_sqlite_bind_text(struct yk_sqlite_statement *query, int number, const char *text)
+{
+    query->failed |=
+        sqlite3_bind_text(query->statement, number, text, -1, SQLITE_STATIC) != SQLITE_OK;
+}
+
+void yk_sqlite_bind_real(struct yk_sqlite_statement *query, int number, double value)
+{
+    query->failed |= sqlite3_bind_double(query->statement, number, value) != SQLITE_OK;
+}
+
+void yk_sqlite_bind_integer(struct yk_sqlite_statement *query, int number, int64_t value)
+{
+    query->failed |= sqlite3_bind_int64(query->statement, number, value) != SQLITE_OK;
+}
+
+yk_status yk_sqlite_step(struct yk_sqlite_statement *query, bool *out)
+{
+    *out = false;
+    if (query->failed) {
+        return yk_fail_out_of_memory();
+    }
+    const int step = sqlite3_step(query->statement);
+    *out = step == SQLITE_ROW;
+    return step == SQLITE_ROW || step == SQLITE_DONE ? YK_OK : fail(query->database);
+}
+
+yk_status yk_sqlite_step_once(struct yk_sqlite_statement *query, bool *out)
+{
+    const yk_status status = yk_sqlite_step(query, out);
+    yk_sqlite_finalize(query);
+    return status;
+}
+
+int yk_sqlite_column_count(const struct yk_sqlite_statement *query)
+{
+    return sqlite3_column_count(query->statement);
+}
+
+bool yk_sqlite_column_is_real(const struct yk_sqlite_statement *query, int column)
+{
+    return sqlite3_column_type(query->statement, column) == SQLITE_FLOAT;
+}
+
+const char *yk_sqlite_column_text(const struct yk_sqlite_statement *query, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(query->statement, column);
+    return text ? text : "";
+}
+
+double yk_sqlite_column_real(const struct yk_sqlite_statement *query, int column)
+{
+    return sqlite3_column_double(query->statement, column);
+}
+
+int64_t yk_sqlite_column_integer(const struct yk_sqlite_statement *query, int column)
+{
+    return sqlite3_column_int64(query->statement, column);
+}

@@ -1,0 +1,79 @@
+/*
+ * Step ops: every op of one training step, of all ranks, in one global order. The op list of a rank
+ * is the subset that involves the rank. Because all ranks follow the same order, their
+ * communication cannot deadlock.
+ *
+ * Entries are sorted by virtual time: the time of the pipeline schedule, or the number of the slot.
+ * Entries of equal time are sorted by phase, so that ops that finish earlier work come first.
+ */
+#ifndef YK_PROGRAM_COMPILE_STEP_OPS_H
+#define YK_PROGRAM_COMPILE_STEP_OPS_H
+
+#include "program/program_facts.h"
+
+enum yk_step_ops_phase {
+    YK_STEP_PHASE_RELEASE,
+    YK_STEP_PHASE_SEND,
+    YK_STEP_PHASE_REDUCE, /* reduce_scatter and all_reduce */
+    YK_STEP_PHASE_AGREE,
+    YK_STEP_PHASE_UPDATE,
+    YK_STEP_PHASE_ALL_GATHER,
+    YK_STEP_PHASE_LOAD,
+    YK_STEP_PHASE_COMPUTE,
+    YK_STEP_PHASE_RELEASE_IN_SLOT, /* releases in plans with slots: after the pass of the slot */
+};
+
+struct yk_step_ops_entry {
+    int64_t time;
+    enum yk_step_ops_phase phase;
+    int32_t number; /* number of the entry; the last sort key */
+    /* Without the fields that differ between ranks: waits, samples of passes, bytes of a send. */
+    struct yk_op op;
+    int32_t group;  /* its members execute the op; −1: all ranks, or sender and receiver */
+    int32_t sender; /* the two ranks of a send; otherwise −1 */
+    int32_t receiver;
+};
+
+struct yk_step_ops {
+    struct yk_step_ops_entry *entries;
+    int32_t count;
+    int32_t capacity;
+    int32_t match_count;
+};
+
+/* Adds an entry. A communication op gets a new match number. */
+yk_status yk_step_ops_add(struct yk_step_ops *sequence, struct yk_step_ops_entry entry) YK_MUST_USE;
+
+void yk_step_ops_sort(struct yk_step_ops *sequence);
+
+void yk_step_ops_free(struct yk_step_ops *sequence);
+
+/* Returns an entry that the members of the layer's group execute. Its time is 0. */
+struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enum yk_op_kind kind,
+                                           int32_t layer, int32_t micro_batch);
+
+/* Returns an entry for an all_gather or reduce_scatter of blocks of a layer. */
+struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *program,
+                                                 enum yk_op_kind kind, int32_t layer,
+                                                 int32_t first_block, int32_t block_count);
+
+/* Returns an entry for the all_reduce of a bucket. */
+struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *program, int32_t bucket,
+                                                  int32_t micro_batch);
+
+/* Adds the agree op at `time`, if the plan needs one. */
+yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
+                                struct yk_step_ops *sequence) YK_MUST_USE;
+
+/* Adds the loads: one per micro-batch for each group that reads tokens or labels. `times` (M) are
+ * the starts of the micro-batches. */
+yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int64_t *times,
+                                struct yk_step_ops *sequence) YK_MUST_USE;
+
+/* Adds all entries for a plan: in the slots of its transfers, or by its pipeline schedule. */
+yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk_arena *arena,
+                                 struct yk_step_ops *sequence) YK_MUST_USE;
+yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct yk_arena *arena,
+                                    struct yk_step_ops *sequence) YK_MUST_USE;
+
+#endif

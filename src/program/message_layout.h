@@ -1,0 +1,44 @@
+/* Message layout: the sizes and blocks of the messages of each layer, and the buckets whose
+ * gradients are reduced together. Making it is the first step of compilation. */
+#ifndef YK_PROGRAM_MESSAGE_LAYOUT_H
+#define YK_PROGRAM_MESSAGE_LAYOUT_H
+
+#include "program/program.h"
+
+/* Fills the program's layers and buckets from its plan. */
+yk_status yk_message_layout_make(struct yk_program *program) YK_MUST_USE;
+
+/* True if the layer's weights are gathered before use and released afterwards. */
+static inline bool yk_message_layout_is_gathered(const struct yk_program *program, int32_t layer)
+{
+    const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(program->plan, layer);
+    return (strategy == YK_SHARDING_KEPT_AFTER_FORWARD || strategy == YK_SHARDING_FULLY_SHARDED) &&
+           program->layers[layer].weight_bytes > 0;
+}
+
+/* True if gathered weights stay in memory from forward to backward. This holds for
+ * YK_SHARDING_KEPT_AFTER_FORWARD, and for weights shared by several layers, because the last user
+ * needs them again soon. */
+static inline bool yk_message_layout_is_kept(const struct yk_program *program, int32_t layer)
+{
+    return yk_plan_effective_strategy(program->plan, layer) == YK_SHARDING_KEPT_AFTER_FORWARD ||
+           program->layers[layer].last_user != layer;
+}
+
+/* True if the layer's gradient is reduce-scattered: each rank keeps its part of the sum. */
+static inline bool yk_message_layout_is_reduce_scattered(const struct yk_program *program,
+                                                         int32_t layer)
+{
+    return yk_plan_effective_strategy(program->plan, layer) != YK_SHARDING_REPLICATED &&
+           program->layers[layer].gradient_bytes > 0;
+}
+
+/* True if all ranks gather the new weights after the update and keep them. */
+static inline bool yk_message_layout_is_gathered_after_update(const struct yk_program *program,
+                                                              int32_t layer)
+{
+    return yk_plan_effective_strategy(program->plan, layer) == YK_SHARDING_SHARDED_STATE &&
+           program->layers[layer].gradient_bytes > 0;
+}
+
+#endif

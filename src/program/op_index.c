@@ -1,0 +1,171 @@
+#include "program/op_index.h"
+
+#include "base/number.h"
+#include "program/check/rule.h"
+
+enum {
+    NEVER = INT32_MIN / 2, /* a position before all iterations */
+    MAX_ROUNDS = 8,
+};
+
+static yk_status allocate_ops(struct yk_arena *arena, int64_t count, int32_t **out)
+{
+    YK_TRY_NEW(arena, *out, count);
+    yk_number_fill(*out, count, YK_OP_NONE);
+    return YK_OK;
+}
+
+static yk_status allocate_arrays(struct yk_op_index *view, struct yk_arena *arena)
+{
+    const struct yk_program_facts *facts = view->facts;
+    const int64_t cells = (int64_t)facts->L * facts->M;
+    const int32_t larger = facts->L > facts->M ? facts->L : facts->M;
+    const int32_t buckets = facts->program->bucket_count;
+    const int32_t largest = larger > buckets ? larger : buckets;
+    const int32_t n = view->list->op_count;
+    YK_TRY_NEW(arena, view->members, facts->plan->group_count);
+    YK_TRY_NEW(arena, view->position, n);
+    YK_TRY(allocate_ops(arena, cells, &view->forward));
+    YK_TRY(allocate_ops(arena, cells, &view->recompute));
+    YK_TRY(allocate_ops(arena, cells, &view->backward));
+    YK_TRY(allocate_ops(arena, facts->L, &view->update));
+    YK_TRY(allocate_ops(arena, n, &view->next));
+    for (int32_t kind = 0; kind < YK_OP_KIND_COUNT; kind++) {
+        YK_TRY(allocate_ops(arena, largest, &view->first[kind]));
+    }
+    view->agree = YK_OP_NONE;
+    for (int32_t g = 0; g < facts->plan->group_count; g++) {
+        view->members[g] = yk_program_facts_member_index(facts->plan, g, view->rank);
+    }
+    return YK_OK;
+}
+
+/* The index entry of an op that may occur only once; NULL for other ops. */
+static int32_t *place_of(struct yk_op_index *view, const struct yk_op *op)
+{
+    switch (op->kind) {
+    case YK_OP_FORWARD:
+        return &view->forward[yk_op_index_cell(view, op->layer, op->micro_batch)];
+    case YK_OP_RECOMPUTE:
+        return &view->recompute[yk_op_index_cell(view, op->layer, op->micro_batch)];
+    case YK_OP_BACKWARD:
+        return &view->backward[yk_op_index_cell(view, op->layer, op->micro_batch)];
+    case YK_OP_UPDATE:
+        return &view->update[op->layer];
+    case YK_OP_AGREE:
+        return &view->agree;
+    default:
+        return NULL;
+    }
+}
+
+/* From the last op to the first, so that the linked lists are in the order of the op list. */
+static yk_status find_ops(struct yk_op_index *view)
+{
+    for (int32_t i = view->list->op_count - 1; i >= 0; i--) {
+        const struct yk_op *op = &view->list->ops[i];
+        int32_t *place = place_of(view, op);
+        if (place && *place != YK_OP_NONE) {
+            return yk_rule_fail(view->facts->program, view->rank, "passes", op, "is there twice");
+        }
+        if (place) {
+            *place = i;
+            continue;
+        }
+        const int32_t subject = op->kind == YK_OP_ALL_REDUCE ? op->bucket
+                                : op->kind == YK_OP_LOAD     ? op->micro_batch
+                                                             : op->layer;
+        view->next[i] = view->first[op->kind][subject];
+        view->first[op->kind][subject] = i;
+    }
+    return YK_OK;
+}
+
+static void find_positions(struct yk_op_index *view)
+{
+    for (int32_t i = 0; i < view->list->op_count; i++) {
+        view->position[i] = view->lane_count[view->list->ops[i].lane]++;
+    }
+}
+
+/* Adds all ops that have ended when `op` ends `lag` iterations before. True if `ended` changes. */
+static bool merge(const struct yk_op_index *view, int32_t *ended, int32_t op, int32_t lag)
+{
+    const int32_t lane = (int32_t)view->list->ops[op].lane;
+    bool changed = false;
+    for (int32_t i = 0; i < YK_LANE_COUNT; i++) {
+        const int32_t latest =
+            i == lane ? view->position[op] : view->ended[(int64_t)op * YK_LANE_COUNT + i];
+        const int32_t there = latest == NEVER ? NEVER : latest - lag * view->lane_count[i];
+        changed = changed || there > ended[i];
+        ended[i] = there > ended[i] ? there : ended[i];
+    }
+    return changed;
+}
+
+/* One iteration; the first op of a lane follows its last op of the previous iteration. */
+static bool merge_round(struct yk_op_index *view, const int32_t *last_of_lane)
+{
+    const struct yk_op_list *list = view->list;
+    int32_t previous[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
+    bool changed = false;
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const struct yk_op *op = &list->ops[i];
+        int32_t *ended = &view->ended[(int64_t)i * YK_LANE_COUNT];
+        const bool first = previous[op->lane] == YK_OP_NONE;
+        const int32_t before = first ? last_of_lane[op->lane] : previous[op->lane];
+        changed = merge(view, ended, before, first ? 1 : 0) || changed;
+        for (int32_t w = 0; w < op->wait_count; w++) {
+            const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
+            changed = merge(view, ended, wait->op, wait->lag) || changed;
+        }
+        previous[op->lane] = i;
+    }
+    return changed;
+}
+
+/* Repeats until nothing changes. A few iterations suffice, since a chain of waits that visits a
+ * lane twice adds nothing new. */
+static yk_status find_ended(struct yk_op_index *view, struct yk_arena *arena)
+{
+    const int64_t count = (int64_t)view->list->op_count * YK_LANE_COUNT;
+    int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
+    YK_TRY_NEW(arena, view->ended, count);
+    yk_number_fill(view->ended, count, NEVER);
+    for (int32_t i = 0; i < view->list->op_count; i++) {
+        last_of_lane[view->list->ops[i].lane] = i;
+    }
+    for (int32_t round = 0; round < MAX_ROUNDS && merge_round(view, last_of_lane); round++) {
+    }
+    return YK_OK;
+}
+
+yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t rank,
+                                  struct yk_arena *arena, struct yk_op_index **out)
+{
+    struct yk_op_index *view = NULL;
+    YK_TRY_NEW(arena, view, 1);
+    view->facts = facts;
+    view->rank = rank;
+    view->list = &facts->program->ranks[rank];
+    YK_TRY(allocate_arrays(view, arena));
+    YK_TRY(find_ops(view));
+    find_positions(view);
+    *out = view;
+    return YK_OK;
+}
+
+yk_status yk_op_index_make(const struct yk_program_facts *facts, int32_t rank,
+                           struct yk_arena *arena, struct yk_op_index **out)
+{
+    YK_TRY(yk_op_index_make_lookup(facts, rank, arena, out));
+    return find_ended(*out, arena);
+}
+
+bool yk_op_index_happens_before(const struct yk_op_index *view, int32_t before, int32_t after,
+                                int32_t lag)
+{
+    const int32_t lane = (int32_t)view->list->ops[before].lane;
+    const int64_t position = view->position[before] - (int64_t)lag * view->lane_count[lane];
+    return position <= view->ended[(int64_t)after * YK_LANE_COUNT + lane];
+}

@@ -1,0 +1,175 @@
+#include "sched/timeline/schedule_builder.h"
+
+#include "base/number.h"
+#include <assert.h>
+
+static yk_status allocate_arrays(struct yk_schedule_builder *draft)
+{
+    const struct yk_graph *graph = draft->graph;
+    YK_TRY(yk_device_timeline_create(draft->arena, graph->task_count, graph->device_count,
+                                     &draft->timeline));
+    YK_TRY(yk_group_devices_create(draft->arena, graph, &draft->groups));
+    YK_TRY_NEW(draft->arena, draft->ready, graph->device_count);
+    return YK_OK;
+}
+
+yk_status yk_schedule_builder_create(struct yk_schedule *schedule, struct yk_schedule_builder **out)
+{
+    struct yk_schedule_builder *draft = NULL;
+    YK_TRY_NEW_WITH_ARENA(draft);
+    draft->graph = schedule->graph;
+    draft->schedule = schedule;
+    const yk_status status = allocate_arrays(draft);
+    if (status != YK_OK) {
+        yk_arena_destroy(draft->arena);
+        return status;
+    }
+    yk_schedule_builder_clear(draft);
+    *out = draft;
+    return YK_OK;
+}
+
+void yk_schedule_builder_destroy(struct yk_schedule_builder *draft)
+{
+    if (draft) {
+        yk_arena_destroy(draft->arena);
+    }
+}
+
+void yk_schedule_builder_clear(struct yk_schedule_builder *draft)
+{
+    yk_device_timeline_clear(draft->timeline);
+    yk_number_fill(draft->schedule->devices, draft->graph->task_count, YK_SCHEDULE_NO_DEVICE);
+    yk_group_devices_clear(&draft->groups);
+    draft->placed_count = 0;
+}
+
+void yk_schedule_builder_add_input(const struct yk_graph *graph,
+                                   const struct yk_graph_incoming_edge *input, int32_t source,
+                                   int64_t finish, int64_t *ready)
+{
+    const int32_t P = graph->device_count;
+    const int64_t at_source = yk_number_max(ready[source], finish);
+    if (input->cost != YK_GRAPH_COST_FROM_LINK) {
+        const int64_t elsewhere = finish + input->cost;
+        for (int32_t p = 0; p < P; p++) {
+            ready[p] = yk_number_max(ready[p], elsewhere);
+        }
+    } else {
+        const struct yk_graph_edge *edge = &graph->edges[input->edge];
+        for (int32_t p = 0; p < P; p++) {
+            ready[p] =
+                yk_number_max(ready[p], finish + yk_graph_edge_delay_ticks(graph, edge, source, p));
+        }
+    }
+    ready[source] = at_source;
+}
+
+const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *draft, int32_t task)
+{
+    const struct yk_graph *graph = draft->graph;
+    const int32_t P = graph->device_count;
+    int64_t *ready = draft->ready;
+    for (int32_t p = 0; p < P; p++) {
+        ready[p] = 0;
+    }
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        const struct yk_graph_incoming_edge *input = &graph->inputs[k];
+        const int32_t source = draft->schedule->devices[input->from];
+        if (source != YK_SCHEDULE_NO_DEVICE) {
+            yk_schedule_builder_add_input(graph, input, source,
+                                          draft->schedule->finishes[input->from], ready);
+        }
+    }
+    return ready;
+}
+
+struct yk_schedule_slot yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *draft,
+                                                           int32_t task, int32_t device,
+                                                           int64_t ready)
+{
+    const int64_t cost = yk_graph_task_cost(draft->graph, task, device);
+    const int64_t start = yk_device_timeline_find_gap(draft->timeline, device, ready, cost);
+    return (struct yk_schedule_slot){device, start, start + cost};
+}
+
+/* The device on which the task would end first if every device were idle. */
+static int32_t most_promising(const struct yk_schedule_builder *draft, int32_t task,
+                              const int64_t *ready)
+{
+    int32_t best = YK_SCHEDULE_NO_DEVICE;
+    int64_t min = INT64_MAX;
+    for (int32_t p = 0; p < draft->graph->device_count; p++) {
+        if (yk_schedule_builder_allows_device(draft, task, p) &&
+            ready[p] + yk_graph_task_cost(draft->graph, task, p) < min) {
+            best = p;
+            min = ready[p] + yk_graph_task_cost(draft->graph, task, p);
+        }
+    }
+    return best;
+}
+
+struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *draft,
+                                                          int32_t task)
+{
+    return yk_schedule_builder_earliest_slot_from(draft, task,
+                                                  yk_schedule_builder_ready_times(draft, task));
+}
+
+struct yk_schedule_slot
+yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *draft, int32_t task,
+                                       const int64_t *ready)
+{
+    const int32_t first = most_promising(draft, task, ready);
+    struct yk_schedule_slot best =
+        yk_schedule_builder_slot_on_device(draft, task, first, ready[first]);
+    for (int32_t p = 0; p < draft->graph->device_count; p++) {
+        if (p == first || !yk_schedule_builder_allows_device(draft, task, p)) {
+            continue;
+        }
+        /* A device that could not win even if it were idle is not searched for a gap. */
+        const int64_t to_beat = p < best.device ? best.finish + 1 : best.finish;
+        if (ready[p] + yk_graph_task_cost(draft->graph, task, p) >= to_beat) {
+            continue;
+        }
+        const struct yk_schedule_slot slot =
+            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
+        if (slot.finish < to_beat) {
+            best = slot;
+        }
+    }
+    return best;
+}
+
+void yk_schedule_builder_place(struct yk_schedule_builder *draft, int32_t task,
+                               struct yk_schedule_slot slot)
+{
+    struct yk_schedule *schedule = draft->schedule;
+    assert(schedule->devices[task] == YK_SCHEDULE_NO_DEVICE);
+    schedule->devices[task] = slot.device;
+    schedule->starts[task] = slot.start;
+    schedule->finishes[task] = slot.finish;
+    schedule->order[draft->placed_count++] = task;
+    yk_device_timeline_add_task(draft->timeline, slot.device, task, slot.start, slot.finish);
+    yk_group_devices_add_task(&draft->groups, task, slot.device);
+}
+
+void yk_schedule_builder_undo(struct yk_schedule_builder *draft)
+{
+    assert(draft->placed_count > 0);
+    const int32_t task = draft->schedule->order[--draft->placed_count];
+    const int32_t device = draft->schedule->devices[task];
+    yk_device_timeline_remove_task(draft->timeline, device, task);
+    draft->schedule->devices[task] = YK_SCHEDULE_NO_DEVICE;
+    yk_group_devices_remove_task(&draft->groups, task, device);
+}
+
+void yk_schedule_builder_finish(struct yk_schedule_builder *draft)
+{
+    assert(draft->placed_count == draft->graph->task_count);
+    struct yk_schedule *schedule = draft->schedule;
+    schedule->makespan = 0;
+    for (int32_t i = 0; i < draft->graph->task_count; i++) {
+        schedule->makespan = yk_number_max(schedule->makespan, schedule->finishes[i]);
+    }
+}

@@ -1,0 +1,75 @@
+/*
+ * Iterations: the event loop of the simulator. It executes the op lists of all rank classes again
+ * and again in virtual time until two successive iterations have equal durations.
+ *
+ * Compute ops. An op takes its isolated time. While its rank sends or receives a message, the
+ * op takes longer, by the factor `slowdown`; if that is 0, by the factor measured for its device or
+ * for the links of the message.
+ *
+ * Communication ops. A message starts when its op is next on the comm lane of all its ranks, and
+ * the waits of these ops are satisfied. Its duration is its isolated time divided by its rate. The
+ * rate is 1, or less if it shares node ports with other messages. While one of its ranks computes,
+ * the rate is divided by the measured slowdown: on a CPU the lanes share cores. A message ends on
+ * all its ranks at the same time.
+ *
+ * Iterations. Lanes enter the next iteration independently, as in training, but at most
+ * YK_SIM_ITERATIONS_LOOKAHEAD iterations beyond the oldest unfinished one. (A load op without waits
+ * would never stop.) An iteration ends with its last compute op, or with its last op if no rank
+ * computes. The next one begins at this time. So iterations have no gaps, and the compute, exposed
+ * and idle times of a rank sum up to the duration. After the reported iteration the lanes continue
+ * until all its ops have ended, so that its last messages share the links as usual.
+ */
+#ifndef YK_SIM_ITERATIONS_H
+#define YK_SIM_ITERATIONS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "program/program.h"
+#include "sim/node_ports.h"
+#include "sim/op_times.h"
+#include "sim/rank_classes.h"
+
+#include <stdint.h>
+
+enum {
+    YK_SIM_ITERATIONS_MIN = 3, /* iterations that are always simulated */
+    YK_SIM_ITERATIONS_MAX = 8, /* the last iteration that can be reported */
+    YK_SIM_ITERATIONS_LOOKAHEAD = 2,
+    YK_SIM_ITERATIONS_CAPACITY = YK_SIM_ITERATIONS_MAX + YK_SIM_ITERATIONS_LOOKAHEAD,
+};
+
+/* Two durations are equal if their relative difference is at most this. */
+#define YK_SIM_ITERATIONS_TOLERANCE 1e-4
+
+struct yk_sim_iteration {
+    /* (ops of all classes) virtual times; INFINITY: the op did not start or end */
+    double *start_s;
+    double *end_s;
+    double *exposed_s; /* comm ops: how long the compute lane waited while the op ran */
+
+    double end_of_round_s;
+    /* (classes) sums from the start of the simulation to the end of this iteration */
+    double *computed_s; /* time in which the compute lane was busy */
+    double *waited_s;   /* time in which it waited while a message was in flight */
+
+    int32_t ops_left;     /* ops that have not ended */
+    int32_t classes_left; /* classes whose compute ops have not all ended */
+};
+
+struct yk_sim_iterations {
+    int32_t count;     /* iterations that were started */
+    int32_t reported;  /* index of the reported iteration */
+    double slowdown;   /* the largest compute slowdown of all messages */
+    int32_t *first_op; /* (classes + 1) index of the first op of each class in the arrays of ops */
+    struct yk_sim_iteration rounds[YK_SIM_ITERATIONS_CAPACITY];
+};
+
+/* Runs the simulation. `slowdown` overrides the measured compute slowdown; it is at least 1. 0
+ * means: as measured, or YK_SIM_DEFAULT_SLOWDOWN without a measurement. The result lives in
+ * `arena`. */
+yk_status yk_sim_iterations_run(const struct yk_program *program,
+                                const struct yk_rank_classes *classes,
+                                const struct yk_sim_op_times *times, double slowdown,
+                                struct yk_arena *arena, struct yk_sim_iterations **out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Op times: the isolated time of each op, that is, its duration when nothing else runs.
+ *
+ *   load               the measured time of the copy; 0 without a measurement
+ *   release            0
+ *   forward, backward  the cost of the layer
+ *   recompute          the cost of forward
+ *   update             the cost of the update of the layer that owns the weights, times the
+ * fraction of the state that the rank holds send, recv         yk_communication_send_time()
+ *   all_gather, reduce_scatter
+ *                      yk_communication_collective_time() with the largest part
+ *   all_reduce, agree  yk_communication_collective_time() with equal parts
+ */
+#ifndef YK_SIM_OP_TIMES_H
+#define YK_SIM_OP_TIMES_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cost/communication.h"
+#include "cost/layer_costs.h"
+#include "program/program.h"
+#include "sim/node_ports.h"
+#include "sim/rank_classes.h"
+
+#include <stdint.h>
+
+/* One op of a message, on one of the participating rank classes. */
+struct yk_sim_message_op {
+    int32_t rank_class;
+    int32_t op;
+};
+
+/* One send with its recv, or one collective. Its index is the `match` of its ops. */
+struct yk_sim_message {
+    struct yk_cost_time time;
+    struct yk_communication_overlap_slowdown slowdown;
+    struct yk_node_port_demand demand; /* no ports if the message stays in one node or is empty */
+    int32_t first_end;                 /* index in the array `ends` of struct yk_sim_op_times */
+    int32_t end_count;
+};
+
+struct yk_sim_op_times {
+    const double **isolated_s; /* (classes, ops) times of ops without communication */
+    double *scales; /* (classes) factors in `isolated_s`, see idle_speedup.h; initially 1 */
+    struct yk_sim_message *messages; /* (matches) */
+    struct yk_sim_message_op *ends;  /* sorted by message, then by class */
+};
+
+/* Computes the times of all ops and messages, in `arena`. */
+yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_layer_costs *prices,
+                                  const struct yk_rank_classes *classes, struct yk_arena *arena,
+                                  struct yk_sim_op_times *out) YK_MUST_USE;
+
+/* The isolated time of one op without communication; 0 for communication ops. */
+yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *prices,
+                                   const struct yk_rank_classes *classes, int32_t rank,
+                                   const struct yk_op *op, struct yk_cost_time *out) YK_MUST_USE;
+
+#endif

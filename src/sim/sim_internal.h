@@ -1,0 +1,26 @@
+/*
+ * Simulator internals: the complete result of a simulation. Callers see its first member, a yk_sim.
+ * It also has the iterations before and after the reported one, which are needed to compute memory
+ * that is held beyond an iteration.
+ */
+#ifndef YK_SIM_SIM_INTERNAL_H
+#define YK_SIM_SIM_INTERNAL_H
+
+#include "program/memory/memory.h"
+#include "sim/iterations.h"
+#include "sim/rank_classes.h"
+#include "sim/sim.h"
+
+struct yk_sim_internal {
+    struct yk_sim sim; /* must be the first member */
+    struct yk_rank_classes classes;
+    struct yk_sim_iterations *rounds;    /* time 0 is the start of the reported iteration */
+    struct yk_program_memory **memories; /* (classes) */
+};
+
+static inline const struct yk_sim_internal *yk_sim_internal_of(const struct yk_sim *sim)
+{
+    return (const struct yk_sim_internal *)sim;
+}
+
+#endif

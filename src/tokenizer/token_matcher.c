@@ -1,0 +1,132 @@
+#include "tokenizer/token_matcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BYTES = 256,
+    SHOWN_BYTES = 60 /* the longest part of a name in messages */
+};
+
+struct yk_token_matcher {
+    struct yk_token_pattern *names; /* sorted by bytes */
+    int32_t count;
+    int32_t starts[BYTES + 1]; /* index of the first name that begins with each byte */
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct yk_token_pattern *a = left;
+    const struct yk_token_pattern *b = right;
+    const int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static yk_status check(const struct yk_token_matcher *set)
+{
+    for (int32_t i = 0; i < set->count; i++) {
+        const struct yk_token_pattern *name = &set->names[i];
+        if (name->length == 0) {
+            return yk_fail(YK_ERROR_INPUT, "nothing is left of the name of one");
+        }
+        if (i > 0 && compare(name - 1, name) == 0) {
+            return yk_fail(YK_ERROR_INPUT, "two have the same name, \"%.*s\"",
+                           name->length < SHOWN_BYTES ? (int)name->length : SHOWN_BYTES,
+                           name->bytes);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t count,
+                                  struct yk_token_matcher **out)
+{
+    struct yk_token_matcher *set = calloc(1, sizeof *set);
+    YK_TRY_MEMORY(set);
+    set->names = malloc(((size_t)count + 1) * sizeof *set->names);
+    if (!set->names) {
+        yk_token_matcher_destroy(set);
+        return yk_fail_out_of_memory();
+    }
+    if (count > 0) {
+        memcpy(set->names, names, (size_t)count * sizeof *names);
+        qsort(set->names, (size_t)count, sizeof *set->names, compare);
+    }
+    set->count = count;
+    YK_TRY_OR(check(set), yk_token_matcher_destroy(set));
+    for (int32_t i = 0; i < count; i++) {
+        set->starts[(unsigned char)set->names[i].bytes[0] + 1]++;
+    }
+    for (int byte = 0; byte < BYTES; byte++) {
+        set->starts[byte + 1] += set->starts[byte];
+    }
+    *out = set;
+    return YK_OK;
+}
+
+void yk_token_matcher_destroy(struct yk_token_matcher *set)
+{
+    if (set) {
+        free(set->names);
+        free(set);
+    }
+}
+
+/* The first name in [first, last) whose byte at `depth` is at least `byte`. All these names are
+ * longer than `depth` and agree before it. */
+static int32_t seek(const struct yk_token_matcher *set, int32_t first, int32_t last, size_t depth,
+                    int byte)
+{
+    while (first < last) {
+        const int32_t middle = first + (last - first) / 2;
+        if ((unsigned char)set->names[middle].bytes[depth] < byte) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    return first;
+}
+
+/* The longest name that is a prefix of `text`, which is not empty. */
+static const struct yk_token_pattern *longest(const struct yk_token_matcher *set, const char *text,
+                                              size_t length)
+{
+    const struct yk_token_pattern *best = NULL;
+    int32_t first = set->starts[(unsigned char)text[0]];
+    int32_t last = set->starts[(unsigned char)text[0] + 1];
+    for (size_t depth = 1; first < last; depth++) {
+        /* The name that ends here sorts before the longer ones. */
+        if (set->names[first].length == depth) {
+            best = &set->names[first++];
+        }
+        if (depth == length) {
+            break;
+        }
+        const int byte = (unsigned char)text[depth];
+        first = seek(set, first, last, depth, byte);
+        last = seek(set, first, last, depth, byte + 1);
+    }
+    return best;
+}
+
+const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_matcher *set,
+                                                     const char *text, size_t length, size_t from,
+                                                     size_t *begin)
+{
+    if (set->count == 0) {
+        return NULL;
+    }
+    for (size_t at = from; at < length; at++) {
+        const unsigned char byte = (unsigned char)text[at];
+        if (set->starts[byte] == set->starts[byte + 1]) {
+            continue;
+        }
+        const struct yk_token_pattern *name = longest(set, text + at, length - at);
+        if (name) {
+            *begin = at;
+            return name;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,51 @@
+/*
+ * Batch prefetcher: reads the samples of the next steps into host memory, while earlier steps run
+ * on the device. A rank reads only its own share of every micro-batch. Where the number of targets
+ * depends on the samples, it reads all samples and keeps its share. One thread at a time.
+ */
+#ifndef YK_TRAIN_BATCH_PREFETCHER_H
+#define YK_TRAIN_BATCH_PREFETCHER_H
+
+#include "base/status.h"
+#include "data/sampler.h"
+#include "nn/store/parameter_store.h"
+#include "plan/plan.h"
+#include "train/executor/executor.h"
+
+enum {
+    YK_BATCH_PREFETCHER_DEPTH = 6 /* a batch is valid until this many further batches were read */
+};
+
+struct yk_batch_prefetcher;
+
+/* A rank's share of a micro-batch, in samples of the plan. */
+struct yk_batch_share {
+    int64_t all; /* samples of the micro-batch on all ranks */
+    int64_t first;
+    int64_t count;
+};
+
+/* Writes a rank's share of each micro-batch to `out` (M). A rank in several groups gets the samples
+ * of all of them. */
+void yk_batch_prefetcher_find_shares(const struct yk_plan *plan, int32_t rank,
+                                     struct yk_batch_share *out);
+
+/* Creates batches of `slice_count` slices with the given shares. If a unit of the sampler is a
+ * whole slice, its samples are divided in proportion to the shares. The backend allocates the host
+ * memory. The sampler must outlive the prefetcher. */
+yk_status yk_batch_prefetcher_create(const struct yk_sampler *sampler,
+                                     const struct yk_device_context *engine, int32_t slice_count,
+                                     const struct yk_batch_share *shares,
+                                     struct yk_batch_prefetcher **out) YK_MUST_USE;
+/* Creates batches for one rank of a plan. */
+yk_status yk_batch_prefetcher_create_for_plan(const struct yk_plan *plan, int32_t rank,
+                                              const struct yk_sampler *sampler,
+                                              const struct yk_device_context *engine,
+                                              struct yk_batch_prefetcher **out) YK_MUST_USE;
+void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *batches);
+
+/* Reads a batch that starts with unit `first` of the sampler. Units from `end` on are left out. */
+yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *batches, int64_t first, int64_t end,
+                                   const struct yk_batch **out) YK_MUST_USE;
+
+#endif
