@@ -3,7 +3,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <stddef.h>
 
 double yk_deadline_now_s(const struct yk_deadline_clock *clock)
 {

@@ -4,7 +4,6 @@
 #include "base/control_character.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

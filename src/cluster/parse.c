@@ -149,9 +149,7 @@ static yk_status check_order(const struct parser *parser)
     }
     const char *digits = times + 1 + strspn(times + 1, " ");
     const char *name = yk_arena_copy_text(line.arena, word.text, (size_t)(times - word.text));
-    if (!name) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(name);
     const struct yk_datasheet *sheet = yk_datasheet_find(name);
     if (!sheet || !yk_number_parse_integer(digits, strlen(digits), &count) || count < 1 ||
         count > YK_CLUSTER_MAX_DEVICES) {

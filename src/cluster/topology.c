@@ -91,9 +91,7 @@ yk_status yk_topology_list_cores(struct yk_arena *arena, struct yk_cpu_core **ou
         cores[i] = (struct yk_cpu_core){.number = (int32_t)unit->os_index, .sibling = sibling};
     }
     hwloc_topology_destroy(topology);
-    if (!cores) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(cores);
     *out = cores;
     *out_count = count;
     return YK_OK;

@@ -5,9 +5,7 @@
 static yk_status make_group_of_all(struct yk_communicator *ranks)
 {
     int32_t *list = calloc((size_t)ranks->size, sizeof *list);
-    if (!list) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(list);
     for (int32_t i = 0; i < ranks->size; i++) {
         list[i] = i;
     }
@@ -27,11 +25,7 @@ yk_status yk_communicator_open(const struct yk_comm_backend *comm,
     };
     YK_TRY(comm->open(options, &ranks.world));
     comm->rank(ranks.world, &ranks.rank, &ranks.size);
-    const yk_status status = make_group_of_all(&ranks);
-    if (status != YK_OK) {
-        comm->close(ranks.world);
-        return status;
-    }
+    YK_TRY_OR(make_group_of_all(&ranks), comm->close(ranks.world));
     *out = ranks;
     return YK_OK;
 }

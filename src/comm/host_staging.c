@@ -547,9 +547,7 @@ static yk_status make_world(const struct yk_comm_options *options, struct yk_com
 {
     yk_status status;
     struct yk_comm_world *world = calloc(1, sizeof *world);
-    if (!world) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(world);
     const size_t asked = options->block_bytes > 0 ? options->block_bytes : BLOCK_BYTES;
     const size_t smallest = ELEMENT_BYTES * (size_t)options->through->size;
     world->options = *options;
@@ -573,12 +571,8 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     if (!options->through) {
         return yk_fail(YK_ERROR_INPUT, "staged: there is no world to carry messages");
     }
-    const yk_status status =
-        yk_host_collective_agree_on_status(options->through, make_world(options, &world));
-    if (status != YK_OK) {
-        free_world(world);
-        return status;
-    }
+    YK_TRY_OR(yk_host_collective_agree_on_status(options->through, make_world(options, &world)),
+              free_world(world));
     *out = world;
     return YK_OK;
 }

@@ -130,11 +130,7 @@ yk_status yk_layer_costs_create(const struct yk_cost_sources *book, struct yk_mo
     costs->sizes = sizes;
     costs->batch = whole->workload.batch;
     costs->layer_count = whole->layer_count;
-    const yk_status status = sort_devices(costs);
-    if (status != YK_OK) {
-        yk_layer_costs_destroy(costs);
-        return status;
-    }
+    YK_TRY_OR(sort_devices(costs), yk_layer_costs_destroy(costs));
     *out = costs;
     return YK_OK;
 }

@@ -5,7 +5,6 @@
 #include "data/masked_sampler.h"
 #include "data/sentence_pairs.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 struct yk_dataset {

@@ -2,7 +2,6 @@
 
 #include "data/sentence_pairs.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "data/corpus.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

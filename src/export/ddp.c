@@ -5,8 +5,6 @@
 #include "export/python.h"
 #include "export/text.h"
 
-#include <inttypes.h>
-
 static const char imports[] =
     "\nimport contextlib\n"
     "\nimport torch\n"

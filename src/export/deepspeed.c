@@ -1,6 +1,5 @@
 /* DeepSpeed: a ds_config.json. It has one stage for the whole model and counts in elements. */
 #include "base/json_write.h"
-#include "base/units.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
 #include "export/text.h"

@@ -16,9 +16,7 @@ static const double SMALLEST_BANDWIDTH = 1e-16;
 yk_status yk_graph_builder_create(struct yk_graph_builder **out)
 {
     struct yk_graph_builder *builder = calloc(1, sizeof *builder);
-    if (!builder) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(builder);
     yk_status status = YK_OK;
     YK_TRY_GOTO(yk_name_index_create(&builder->device_names), fail);
     YK_TRY_GOTO(yk_name_index_create(&builder->task_names), fail);

@@ -199,9 +199,7 @@ static yk_status spread_group_limits(struct yk_graph_builder *builder, const str
 {
     const int64_t P = graph->device_count;
     bool *barred = calloc((size_t)graph->group_count * (size_t)P + 1, sizeof *barred);
-    if (!barred) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(barred);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int64_t group = graph->tasks[i].group;
         for (int64_t p = 0; group != YK_GRAPH_NO_GROUP && p < P; p++) {
@@ -418,11 +416,7 @@ yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_gr
     graph->edge_count = builder->edge_count;
     graph->group_count = yk_name_index_count(builder->group_names);
     graph->store_count = yk_name_index_count(builder->store_names);
-    const yk_status status = fill_graph(builder, graph);
-    if (status != YK_OK) {
-        yk_arena_destroy(graph->arena);
-        return status;
-    }
+    YK_TRY_OR(fill_graph(builder, graph), yk_arena_destroy(graph->arena));
     *out = graph;
     return YK_OK;
 }

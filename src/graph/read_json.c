@@ -154,9 +154,7 @@ static yk_status fail_unused_group(const struct reading *reading, int32_t unused
 {
     const int32_t count = yk_name_index_count(reading->group_names);
     const char **candidates = calloc((size_t)count, sizeof *candidates);
-    if (!candidates) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(candidates);
     size_t candidate_count = 0;
     for (int32_t i = 0; i < count; i++) {
         if (reading->groups[i].used && reading->groups[i].listed_at == NOT_LISTED) {
@@ -318,9 +316,7 @@ static yk_status read_stores(struct reading *reading)
     YK_TRY(yk_json_get_list(reading->root, "stores", &stores));
     YK_TRY(yk_name_index_create(&reading->store_names));
     reading->store_used = calloc(yk_json_array_count(stores) + 1, sizeof *reading->store_used);
-    if (!reading->store_used) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(reading->store_used);
     for (size_t i = 0; i < yk_json_array_count(stores); i++) {
         const struct yk_json *node = yk_json_array_at(stores, i);
         YK_TRY(yk_json_add_location(add_store(reading, node), "stores", i,

@@ -140,17 +140,13 @@ yk_status yk_model_data_open_for_trained_model(const struct yk_dataset_request *
 {
     struct yk_dataset *dataset = NULL;
     YK_TRY(yk_model_data_open_for_new_model(request, known->config, known->tokenizer, &dataset));
-    const yk_status status =
-        yk_dataset_tokenizer(dataset) && !known->tokenizer
-            ? yk_fail(YK_ERROR_INPUT,
-                      "%s has no tokenizer: give token shards (.bin) instead of "
-                      "text, or a model with its tokenizer.json beside it",
-                      known->model)
-            : yk_model_data_check_vocabulary(dataset, request->path, known->config);
-    if (status != YK_OK) {
-        yk_dataset_close(dataset);
-        return status;
-    }
+    YK_TRY_OR(yk_dataset_tokenizer(dataset) && !known->tokenizer
+                  ? yk_fail(YK_ERROR_INPUT,
+                            "%s has no tokenizer: give token shards (.bin) instead of "
+                            "text, or a model with its tokenizer.json beside it",
+                            known->model)
+                  : yk_model_data_check_vocabulary(dataset, request->path, known->config),
+              yk_dataset_close(dataset));
     *out = dataset;
     return YK_OK;
 }

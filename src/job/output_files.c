@@ -38,9 +38,7 @@ static yk_status check_folder(const char *path)
     }
     const char *end = strrchr(path, '/');
     char *folder = end ? strndup(path, end == path ? 1 : (size_t)(end - path)) : strdup(".");
-    if (!folder) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(folder);
     const bool writable = access(folder, W_OK) == 0;
     const int fault = errno;
     free(folder);
@@ -89,9 +87,7 @@ yk_status yk_output_files_add_in_folder(struct yk_output_files *outputs, const c
         return yk_fail(YK_ERROR_USAGE, "--svg: the name of the folder is too long");
     }
     const char *kept = yk_arena_copy_text(arena, path, (size_t)length);
-    if (!kept) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(kept);
     *out = yk_output_files_add_nofollow(outputs, kept);
     return YK_OK;
 }

@@ -3,7 +3,6 @@
 #include "base/number.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher *out)

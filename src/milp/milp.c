@@ -44,9 +44,7 @@ struct yk_milp {
 yk_status yk_milp_create(struct yk_milp **out)
 {
     struct yk_milp *milp = calloc(1, sizeof *milp);
-    if (!milp) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(milp);
     *out = milp;
     return YK_OK;
 }
@@ -219,9 +217,7 @@ static yk_status run_solver(const struct yk_cbc_problem *problem,
     const size_t bytes = sizeof(struct yk_cbc_result) + numbers * sizeof(double);
     struct yk_cbc_result *result = yk_subprocess_allocate_shared(bytes);
     bool returned = false;
-    if (!result) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(result);
     result->values = (double *)(result + 1);
     result->prices = result->values + columns;
     const struct yk_subprocess_limits limits = {.end_s = problem->end_s,

@@ -119,9 +119,7 @@ yk_status yk_model_config_read(const char *text, size_t length, const char *sour
     struct yk_model_config *config = NULL;
     YK_TRY_NEW(arena, config, 1);
     config->name = yk_arena_copy_text(arena, source, strlen(source));
-    if (!config->name) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(config->name);
     struct yk_json *json = NULL;
     yk_status status = yk_json_parse(text, length, &json);
     if (status == YK_OK) {

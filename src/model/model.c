@@ -198,11 +198,7 @@ yk_status yk_model_cache_create(const struct yk_model_config *config,
     sizes->config = config;
     sizes->workload = *workload;
     sizes->workload.recompute = false;
-    const yk_status status = start(sizes);
-    if (status != YK_OK) {
-        yk_model_cache_destroy(sizes);
-        return status;
-    }
+    YK_TRY_OR(start(sizes), yk_model_cache_destroy(sizes));
     *out = sizes;
     return YK_OK;
 }

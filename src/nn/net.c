@@ -154,11 +154,7 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
     net->config = model->config;
     net->workload = model->workload;
     net->options = *options;
-    const yk_status status = fill(net, model);
-    if (status != YK_OK) {
-        yk_net_destroy(net);
-        return status;
-    }
+    YK_TRY_OR(fill(net, model), yk_net_destroy(net));
     *out = net;
     return YK_OK;
 }

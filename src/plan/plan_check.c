@@ -253,9 +253,7 @@ static yk_status check_ranks_and_groups(const struct yk_plan *plan)
         return yk_fail(YK_ERROR_INPUT, "a plan has at least one rank and one group");
     }
     int32_t *scratch = calloc((size_t)plan->rank_count, sizeof *scratch);
-    if (!scratch) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(scratch);
     yk_status status = check_ranks(plan, scratch);
     for (int32_t i = 0; i < plan->group_count && status == YK_OK; i++) {
         status = check_group(plan, i, scratch);

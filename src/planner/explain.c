@@ -2,7 +2,6 @@
 
 #include "base/units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -112,11 +112,8 @@ static yk_status start(const struct yk_plan_request *request, struct yk_planner_
     outcome->request = *request;
     outcome->missing_device = -1;
     outcome->trial.step_s = NAN;
-    const yk_status status = yk_search_context_create(&outcome->request, &outcome->study);
-    if (status != YK_OK) {
-        yk_planner_outcome_destroy(outcome);
-        return status;
-    }
+    YK_TRY_OR(yk_search_context_create(&outcome->request, &outcome->study),
+              yk_planner_outcome_destroy(outcome));
     *out = outcome;
     return YK_OK;
 }
@@ -218,10 +215,7 @@ yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_pla
         status = search_plan(outcome, &search);
         yk_plan_search_free(&search);
     }
-    if (status != YK_OK) {
-        yk_planner_outcome_destroy(outcome);
-        return status;
-    }
+    YK_TRY_OR(status, yk_planner_outcome_destroy(outcome));
     outcome->search_s =
         yk_deadline_now_s(&outcome->study->deadline.clock) - outcome->study->started_s;
     outcome->trials = outcome->study->trials;
@@ -244,10 +238,7 @@ yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struc
             yk_plan_search_free(&search);
         }
     }
-    if (status != YK_OK) {
-        yk_planner_outcome_destroy(outcome);
-        return status;
-    }
+    YK_TRY_OR(status, yk_planner_outcome_destroy(outcome));
     *out = outcome;
     return YK_OK;
 }

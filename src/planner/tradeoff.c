@@ -1,6 +1,5 @@
 #include "planner/tradeoff.h"
 
-#include "base/units.h"
 #include "planner/order/plan.h"
 #include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
@@ -365,9 +364,7 @@ static yk_status make_titles(struct yk_memory_tradeoff *tradeoff)
                               tradeoff->points);
         }
         tradeoff->titles[i] = yk_arena_copy_text(tradeoff->arena, title, (size_t)length);
-        if (!tradeoff->titles[i]) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(tradeoff->titles[i]);
     }
     return YK_OK;
 }
@@ -427,10 +424,7 @@ yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
     }
     yk_arena_destroy(scratch);
     yk_search_context_destroy(context.study);
-    if (status != YK_OK) {
-        yk_memory_tradeoff_destroy(context.tradeoff);
-        return status;
-    }
+    YK_TRY_OR(status, yk_memory_tradeoff_destroy(context.tradeoff));
     *out = context.tradeoff;
     return YK_OK;
 }

@@ -14,18 +14,12 @@
 yk_status yk_profile_open_unchecked(const char *path, bool make, struct yk_profile **out)
 {
     struct yk_profile *profile = calloc(1, sizeof *profile);
-    if (!profile) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(profile);
     if (gethostname(profile->host, sizeof profile->host - 1) != 0) {
         profile->host[0] = '\0';
     }
     yk_system_cpu_name(profile->cpu);
-    const yk_status status = yk_sqlite_open(path, make, &profile->database);
-    if (status != YK_OK) {
-        yk_profile_close(profile);
-        return status;
-    }
+    YK_TRY_OR(yk_sqlite_open(path, make, &profile->database), yk_profile_close(profile));
     *out = profile;
     return YK_OK;
 }
@@ -107,11 +101,7 @@ static yk_status open_checked(const char *path, bool make, yk_status (*check)(st
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_open_unchecked(path, make, &profile));
-    const yk_status status = check(profile->database);
-    if (status != YK_OK) {
-        yk_profile_close(profile);
-        return status;
-    }
+    YK_TRY_OR(check(profile->database), yk_profile_close(profile));
     *out = profile;
     return YK_OK;
 }

@@ -158,11 +158,7 @@ static yk_status inspect(struct yk_sqlite *database, int64_t *out)
 static yk_status find_version(struct yk_sqlite *database, int64_t *out)
 {
     YK_TRY(yk_sqlite_execute(database, "SAVEPOINT form"));
-    const yk_status status = inspect(database, out);
-    if (status != YK_OK) {
-        yk_sqlite_rollback(database);
-        return status;
-    }
+    YK_TRY_OR(inspect(database, out), yk_sqlite_rollback(database));
     return yk_sqlite_execute(database, "RELEASE form");
 }
 
@@ -223,11 +219,7 @@ yk_status yk_schema_upgrade(struct yk_sqlite *database)
     YK_TRY(find_version(database, &version));
     if (version < VERSION) {
         YK_TRY(yk_sqlite_begin_transaction(database));
-        const yk_status status = upgrade(database);
-        if (status != YK_OK) {
-            yk_sqlite_rollback(database);
-            return status;
-        }
+        YK_TRY_OR(upgrade(database), yk_sqlite_rollback(database));
     }
     return check_columns(database);
 }

@@ -144,9 +144,7 @@ yk_status yk_sqlite_prepare(struct yk_sqlite *database, const char *sql,
                             struct yk_sqlite_statement **out)
 {
     struct yk_sqlite_statement *query = calloc(1, sizeof *query);
-    if (!query) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(query);
     query->database = database;
     if (sqlite3_prepare_v2(database->file, sql, -1, &query->statement, NULL) != SQLITE_OK) {
         free(query);

@@ -152,10 +152,7 @@ yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
     YK_THEN(compile(program, scratch, &sequence));
     yk_step_ops_free(&sequence);
     yk_arena_destroy(scratch);
-    if (status != YK_OK) {
-        yk_program_destroy(program);
-        return status;
-    }
+    YK_TRY_OR(status, yk_program_destroy(program));
     *out = program;
     return YK_OK;
 }

@@ -470,11 +470,7 @@ static yk_status make_frame(const struct yk_program *program, struct yk_program 
     *copy = *program;
     copy->arena = arena;
     copy->ranks = NULL;
-    const yk_status status = copy_frame(program, copy);
-    if (status != YK_OK) {
-        yk_program_destroy(copy);
-        return status;
-    }
+    YK_TRY_OR(copy_frame(program, copy), yk_program_destroy(copy));
     *out = copy;
     return YK_OK;
 }
@@ -529,11 +525,7 @@ static yk_status shuffle(struct draw *draw, struct yk_program **out)
     }
     struct yk_program *same = NULL;
     YK_TRY(make_frame(draw->program, &same));
-    const yk_status status = copy_lists(draw->program, same);
-    if (status != YK_OK) {
-        yk_program_destroy(same);
-        return status;
-    }
+    YK_TRY_OR(copy_lists(draw->program, same), yk_program_destroy(same));
     *out = same;
     return YK_OK;
 }

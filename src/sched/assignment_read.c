@@ -61,9 +61,7 @@ static yk_status place_task(const struct yk_json *root, const struct yk_graph *g
 static yk_status check_groups(const struct yk_graph *graph, const int32_t *devices)
 {
     int32_t *groups = calloc((size_t)graph->group_count + 1, sizeof *groups);
-    if (!groups) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(groups);
     yk_status status = YK_OK;
     yk_number_fill(groups, graph->group_count, NOWHERE);
     for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
@@ -87,9 +85,7 @@ static yk_status check_names(const struct yk_json *root, const struct yk_graph *
 {
     const size_t count = (size_t)graph->task_count + (size_t)graph->group_count;
     const char **known = calloc(count, sizeof *known);
-    if (!known) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(known);
     for (int32_t i = 0; i < graph->task_count; i++) {
         known[i] = graph->tasks[i].name;
     }

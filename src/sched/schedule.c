@@ -29,9 +29,7 @@ yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t 
                                           const int64_t *finishes, int32_t *tasks, int32_t count)
 {
     struct entry *entries = calloc((size_t)count, sizeof *entries);
-    if (!entries) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(entries);
     for (int32_t k = 0; k < count; k++) {
         const int32_t task = tasks[k];
         const int32_t device = devices ? devices[task] : 0;
@@ -60,11 +58,7 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
     struct yk_schedule *schedule = NULL;
     YK_TRY_NEW_WITH_ARENA(schedule);
     schedule->graph = graph;
-    const yk_status status = allocate_arrays(schedule);
-    if (status != YK_OK) {
-        yk_arena_destroy(schedule->arena);
-        return status;
-    }
+    YK_TRY_OR(allocate_arrays(schedule), yk_arena_destroy(schedule->arena));
     *out = schedule;
     return YK_OK;
 }

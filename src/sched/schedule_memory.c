@@ -72,9 +72,7 @@ yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *
     YK_TRY_WITH_TEMPORARY_ARENA(arena, hold_groups(schedule, arena, out));
     const size_t capacity = 2 * (size_t)graph->task_count + 4 * (size_t)graph->edge_count;
     struct changes changes = {calloc(capacity, sizeof *changes.entries), 0};
-    if (!changes.entries) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(changes.entries);
     for (int32_t i = 0; i < graph->task_count; i++) {
         hold(&changes, schedule->devices[i], schedule->starts[i], schedule->finishes[i],
              graph->tasks[i].memory_bytes);
@@ -103,9 +101,7 @@ yk_status yk_schedule_memory_check(const struct yk_schedule *schedule)
         return YK_OK;
     }
     int64_t *peaks = calloc((size_t)graph->device_count, sizeof *peaks);
-    if (!peaks) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(peaks);
     yk_status status = yk_schedule_memory_peaks(schedule, peaks);
     for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
         const struct yk_graph_device *device = &graph->devices[p];

@@ -25,10 +25,7 @@ yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk
     YK_TRY(yk_schedule_create(graph, &schedule));
     yk_status status = scheduler->run(scheduler, options, schedule);
     YK_THEN(yk_schedule_memory_check(schedule));
-    if (status != YK_OK) {
-        yk_schedule_destroy(schedule);
-        return status;
-    }
+    YK_TRY_OR(status, yk_schedule_destroy(schedule));
     *out = schedule;
     return YK_OK;
 }

@@ -4,7 +4,6 @@
 #include "sim/sim_internal.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct counting {

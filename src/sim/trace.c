@@ -100,10 +100,7 @@ yk_status yk_sim_make_trace(const struct yk_sim *sim, struct yk_trace **out)
     YK_THEN(draw(&drawing, arena));
     yk_text_free(&drawing.name);
     yk_arena_destroy(arena);
-    if (status != YK_OK) {
-        yk_trace_destroy(drawing.trace);
-        return status;
-    }
+    YK_TRY_OR(status, yk_trace_destroy(drawing.trace));
     *out = drawing.trace;
     return YK_OK;
 }

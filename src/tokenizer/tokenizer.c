@@ -13,7 +13,6 @@
 #include "tokenizer/token_map.h"
 #include "tokenizer/wordpiece.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

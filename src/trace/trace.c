@@ -24,14 +24,8 @@ struct yk_trace {
 yk_status yk_trace_create(struct yk_trace **out)
 {
     struct yk_trace *trace = calloc(1, sizeof *trace);
-    if (!trace) {
-        return yk_fail_out_of_memory();
-    }
-    const yk_status status = yk_arena_create(&trace->names);
-    if (status != YK_OK) {
-        free(trace);
-        return status;
-    }
+    YK_TRY_MEMORY(trace);
+    YK_TRY_OR(yk_arena_create(&trace->names), free(trace));
     *out = trace;
     return YK_OK;
 }
@@ -177,10 +171,7 @@ yk_status yk_trace_merge(const struct yk_trace_merge_input *parts, int32_t count
     for (int32_t i = 0; i < count && status == YK_OK; i++) {
         status = add_part(whole, &parts[i]);
     }
-    if (status != YK_OK) {
-        yk_trace_destroy(whole);
-        return status;
-    }
+    YK_TRY_OR(status, yk_trace_destroy(whole));
     *out = whole;
     return YK_OK;
 }

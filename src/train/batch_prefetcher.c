@@ -99,11 +99,7 @@ yk_status yk_batch_prefetcher_create(const struct yk_sampler *sampler,
     YK_TRY_NEW_WITH_ARENA(batches);
     batches->sampler = sampler;
     batches->engine = *engine;
-    const yk_status status = allocate(batches, slice_count, shares);
-    if (status != YK_OK) {
-        yk_batch_prefetcher_destroy(batches);
-        return status;
-    }
+    YK_TRY_OR(allocate(batches, slice_count, shares), yk_batch_prefetcher_destroy(batches));
     *out = batches;
     return YK_OK;
 }
@@ -114,9 +110,7 @@ yk_status yk_batch_prefetcher_create_for_plan(const struct yk_plan *plan, int32_
                                               struct yk_batch_prefetcher **out)
 {
     struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
-    if (!shares) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(shares);
     yk_batch_prefetcher_find_shares(plan, rank, shares);
     const yk_status status =
         yk_batch_prefetcher_create(sampler, engine, plan->micro_batches, shares, out);

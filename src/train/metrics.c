@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,18 +61,12 @@ yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **ou
 {
     YK_TRY(truncate_after(path, step));
     struct yk_metrics *metrics = calloc(1, sizeof *metrics);
-    if (!metrics) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(metrics);
     metrics->file = -1;
     metrics->path = strdup(path);
-    const yk_status status = metrics->path
-                                 ? yk_file_open_nofollow(path, O_WRONLY | O_APPEND, &metrics->file)
-                                 : yk_fail_out_of_memory();
-    if (status != YK_OK) {
-        yk_metrics_close(metrics);
-        return status;
-    }
+    YK_TRY_OR(metrics->path ? yk_file_open_nofollow(path, O_WRONLY | O_APPEND, &metrics->file)
+                            : yk_fail_out_of_memory(),
+              yk_metrics_close(metrics));
     *out = metrics;
     return YK_OK;
 }

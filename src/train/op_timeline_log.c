@@ -46,11 +46,7 @@ yk_status yk_op_timeline_log_create(int32_t op_count, struct yk_op_timeline_log 
 {
     struct yk_op_timeline_log *log = NULL;
     YK_TRY_NEW_WITH_ARENA(log);
-    const yk_status status = allocate(log, op_count);
-    if (status != YK_OK) {
-        yk_op_timeline_log_destroy(log);
-        return status;
-    }
+    YK_TRY_OR(allocate(log, op_count), yk_op_timeline_log_destroy(log));
     *out = log;
     return YK_OK;
 }

@@ -176,9 +176,7 @@ static yk_status open_steps(struct running *running)
     struct yk_training_run *run = running->run;
     const int64_t left = run->options.steps - run->state.step;
     running->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *running->seconds);
-    if (!running->seconds) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(running->seconds);
     YK_TRY(begin_log(run));
     YK_TRY(agree(run, create_executor(running)));
     YK_TRY(create_batches(running));

@@ -18,9 +18,7 @@ yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *pins,
     }
     const size_t bytes = (size_t)options->core_count * sizeof *pins->cores;
     pins->cores = malloc(bytes);
-    if (!pins->cores) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(pins->cores);
     memcpy(pins->cores, options->cores, bytes);
     pins->count = options->core_count;
     pins->comm = options->comm_core;

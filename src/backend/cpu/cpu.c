@@ -34,16 +34,11 @@ static yk_status open_device(const struct yk_backend_options *options,
                        (int)options->threads);
     }
     struct yk_backend_device *device = calloc(1, sizeof *device);
-    if (!device) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(device);
     device->threads = options->threads > 0 ? options->threads : count_cores();
     yk_status status = yk_cpu_blas_reserve_buffers(device->threads);
     YK_THEN(yk_cpu_affinity_init(&device->pins, options));
-    if (status != YK_OK) {
-        free(device);
-        return status;
-    }
+    YK_TRY_OR(status, free(device));
     *out = device;
     return YK_OK;
 }

@@ -186,9 +186,7 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
 {
     yk_status status;
     struct yk_backend_lane *lane = calloc(1, sizeof *lane);
-    if (!lane) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(lane);
     lane->threads = device->threads;
     lane->pins = &device->pins;
     YK_TRY_GOTO(counter_init(&lane->enqueued), free_lane);
@@ -227,14 +225,8 @@ yk_status yk_cpu_lane_event_create(struct yk_backend_device *device, struct yk_b
 {
     (void)device;
     struct yk_backend_event *event = calloc(1, sizeof *event);
-    if (!event) {
-        return yk_fail_out_of_memory();
-    }
-    const yk_status status = counter_init(&event->happened);
-    if (status != YK_OK) {
-        free(event);
-        return status;
-    }
+    YK_TRY_MEMORY(event);
+    YK_TRY_OR(counter_init(&event->happened), free(event));
     *out = event;
     return YK_OK;
 }

@@ -36,9 +36,7 @@ static yk_status open_device(const struct yk_backend_options *options,
 {
     YK_TRY(yk_cuda_device_check_exists(options->number));
     struct yk_backend_device *device = calloc(1, sizeof *device);
-    if (!device) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(device);
     device->number = options->number;
     device->allowed_bytes = options->memory_bytes;
     device->side_streams = options->side_streams;
@@ -51,10 +49,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     YK_THEN(yk_cuda_device_read_properties(device, options->messages));
     YK_THEN(yk_cuda_event_clock_open(device));
     YK_THEN(yk_cublas_create(device, options->products, &device->cublas));
-    if (status != YK_OK) {
-        close_device(device);
-        return status;
-    }
+    YK_TRY_OR(status, close_device(device));
     *out = device;
     return YK_OK;
 }

@@ -81,9 +81,7 @@ double yk_cuda_event_time_s(const struct yk_backend_event *event)
 yk_status yk_cuda_event_create(struct yk_backend_device *device, struct yk_backend_event **out)
 {
     struct yk_backend_event *event = calloc(1, sizeof *event);
-    if (!event) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(event);
     yk_cuda_device_make_current(device);
     event->device = device;
     const cudaError_t error = cudaEventCreate(&event->event);

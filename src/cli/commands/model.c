@@ -4,7 +4,6 @@
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "job/models/model_summary.h"
-#include "job/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>

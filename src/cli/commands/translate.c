@@ -4,7 +4,6 @@
 #include "cli/options/common_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/device.h"
 #include "job/output_files.h"
 
 struct arguments {

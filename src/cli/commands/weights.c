@@ -2,7 +2,6 @@
 
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
-#include "job/device.h"
 
 struct arguments {
     struct yk_weights_export_request request;

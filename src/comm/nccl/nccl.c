@@ -56,9 +56,7 @@ static yk_status create_world(const struct yk_comm_options *options, struct yk_c
 {
     yk_status status;
     struct yk_comm_world *world = calloc(1, sizeof *world);
-    if (!world) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(world);
     world->options = *options;
     world->rank = options->bootstrap->rank;
     world->size = options->bootstrap->size;

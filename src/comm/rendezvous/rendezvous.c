@@ -156,9 +156,7 @@ static yk_status join(const struct yk_rendezvous_options *rendezvous, void *byte
         .failure = "nobody answers",
     };
     void *received = malloc(size > 0 ? size : 1);
-    if (!received) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(received);
     yk_status status = connect_until_accepted(rendezvous, &client, &connection);
     YK_THEN(receive_bytes(rendezvous, &connection, received, size));
     if (status == YK_OK) {

@@ -397,9 +397,7 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog
                             struct yk_watchdog **out)
 {
     struct yk_watchdog *watch = calloc(1, sizeof *watch);
-    if (!watch) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(watch);
     const size_t count = (size_t)size;
     watch->rank = rank;
     watch->size = size;
@@ -542,19 +540,13 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
     }
     YK_TRY(yk_host_collective_agree_on_status(ranks, status));
     status = share_endpoint(ranks, &endpoint);
-    if (status != YK_OK) {
-        yk_watchdog_channel_stop_listening(&endpoint);
-        return status;
-    }
+    YK_TRY_OR(status, yk_watchdog_channel_stop_listening(&endpoint));
     status = yk_watchdog_connect(ranks->rank, ranks->size, &endpoint, options, &watch);
     status = yk_host_collective_agree_on_status(ranks, status);
     if (status == YK_OK && watch) {
         status = yk_host_collective_agree_on_status(ranks, yk_watchdog_start(watch));
     }
-    if (status != YK_OK) {
-        yk_watchdog_close(watch);
-        return status;
-    }
+    YK_TRY_OR(status, yk_watchdog_close(watch));
     *out = watch;
     return YK_OK;
 }

@@ -71,9 +71,7 @@ static yk_status split_specials(struct learner *learner, const char *names)
     for (int32_t i = 0; i < count; i++) {
         const size_t length = strcspn(names, ",");
         specials[i] = yk_arena_copy_text(learner->arena, names, length);
-        if (!specials[i]) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(specials[i]);
         names += length + 1;
     }
     YK_TRY(check_specials(specials, count));

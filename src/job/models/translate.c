@@ -93,9 +93,7 @@ static yk_status allocate(struct translator *translator)
     translator->tokens = calloc((size_t)(batch * source), sizeof *translator->tokens);
     translator->lengths = calloc((size_t)batch, sizeof *translator->lengths);
     translator->longest = calloc((size_t)batch, sizeof *translator->longest);
-    if (!translator->tokens || !translator->lengths || !translator->longest) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(translator->tokens && translator->lengths && translator->longest);
     YK_TRY(yk_inference_create(loaded->store, &shape, &translator->forward));
     return yk_beam_create(&translator->options, batch, target,
                           yk_model_config_target_vocabulary(loaded->model->config),

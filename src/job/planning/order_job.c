@@ -10,7 +10,6 @@
 #include "planner/order/transfer_order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static yk_status read_problem(const struct yk_order_job_request *request,

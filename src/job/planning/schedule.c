@@ -49,10 +49,7 @@ static yk_status run_row(struct yk_schedule_comparison *comparison,
     const yk_status status =
         yk_scheduler_run(row->scheduler, comparison->graph, options, &schedule);
     row->seconds = yk_clock_now_s() - begin_s;
-    if (status != YK_OK) {
-        yk_text_add(&row->failure, yk_status_message());
-        return status;
-    }
+    YK_TRY_OR(status, yk_text_add(&row->failure, yk_status_message()));
     row->makespan = schedule->makespan;
     keep_best(comparison, row->scheduler, schedule);
     return YK_OK;
@@ -67,9 +64,7 @@ static yk_status compare_schedulers(const struct yk_graph *graph,
     out->graph = graph;
     YK_TRY(yk_makespan_bound_compute(graph, &out->lower_bound));
     out->rows = calloc(yk_scheduler_count, sizeof *out->rows);
-    if (!out->rows) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(out->rows);
     yk_status failure = YK_OK;
     for (size_t i = 0; i < yk_scheduler_count; i++) {
         struct yk_schedule_comparison_row *row = &out->rows[out->count++];
@@ -237,9 +232,7 @@ static yk_status schedule_by_map(const char *path, const struct yk_graph *graph,
     struct yk_schedule *schedule = NULL;
     yk_status status = YK_OK;
     int32_t *devices = calloc((size_t)graph->task_count, sizeof *devices);
-    if (!devices) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(devices);
     YK_TRY_GOTO(yk_file_read_document(path, &text), done);
     YK_TRY_GOTO(yk_assignment_read(yk_text_chars(&text), text.length, path, graph, devices), done);
     YK_TRY_GOTO(yk_schedule_create(graph, &schedule), done);

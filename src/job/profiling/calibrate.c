@@ -174,12 +174,8 @@ static yk_status examine(struct finished_run *run, struct yk_planner_outcome **o
 {
     struct yk_planner_outcome *planned = NULL;
     YK_TRY(yk_planner_evaluate(&run->planning.request, run->plan, false, &planned));
-    const yk_status status =
-        run->shuffle > 0 ? yk_planner_shuffle_program(planned, run->shuffle) : YK_OK;
-    if (status != YK_OK) {
-        yk_planner_outcome_destroy(planned);
-        return status;
-    }
+    YK_TRY_OR(run->shuffle > 0 ? yk_planner_shuffle_program(planned, run->shuffle) : YK_OK,
+              yk_planner_outcome_destroy(planned));
     *out = planned;
     return YK_OK;
 }

@@ -15,9 +15,7 @@ static yk_status list_files(const char *files, struct yk_profile_import_result *
     for (const char *word = files; word;) {
         const size_t length = strcspn(word, ",");
         const char *path = yk_arena_copy_text(out->arena, word, length);
-        if (!path) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY_MEMORY(path);
         if (length == 0) {
             return yk_fail(YK_ERROR_USAGE, "--import: a file without a name; write A.db,B.db");
         }

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -359,10 +358,7 @@ static yk_status measure_all(struct yk_profiling_state *profiling)
     yk_job_report_begin(job);
     const yk_status status = measure(profiling);
     yk_job_report_end(job);
-    if (status != YK_OK) {
-        yk_train_team_watch_abort_all(team, status);
-        return status;
-    }
+    YK_TRY_OR(status, yk_train_team_watch_abort_all(team, status));
     return yk_train_team_combine_status(team, YK_OK);
 }
 

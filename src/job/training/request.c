@@ -38,9 +38,7 @@ static yk_status add_source(struct yk_option_sources *sources, struct yk_arena *
         .name = yk_arena_copy_text(arena, name, strlen(name)),
         .json = yk_arena_copy_text(arena, json, length),
     };
-    if (!source.name || !source.json) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(source.name && source.json);
     sources->items[sources->count++] = source;
     return YK_OK;
 }

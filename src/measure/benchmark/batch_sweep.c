@@ -48,19 +48,14 @@ yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
                                 struct yk_batch_sweep **out)
 {
     struct yk_batch_sweep *rounds = calloc(1, sizeof *rounds);
-    if (!rounds) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(rounds);
     *rounds = (struct yk_batch_sweep){team, model, batches, batch_count, callbacks, NULL};
     rounds->sizes = calloc((size_t)batch_count, sizeof *rounds->sizes);
     yk_status status = rounds->sizes ? YK_OK : yk_fail_out_of_memory();
     for (int32_t i = 0; i < batch_count && status == YK_OK; i++) {
         status = open_size(rounds, i);
     }
-    if (status != YK_OK) {
-        yk_batch_sweep_destroy(rounds);
-        return status;
-    }
+    YK_TRY_OR(status, yk_batch_sweep_destroy(rounds));
     *out = rounds;
     return YK_OK;
 }
@@ -203,10 +198,7 @@ yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *rounds,
         status =
             add_size(&rounds->sizes[i], yk_measure_team_uses_host_cores(rounds->team), i, times);
     }
-    if (status != YK_OK) {
-        yk_layer_times_destroy(times);
-        return status;
-    }
+    YK_TRY_OR(status, yk_layer_times_destroy(times));
     *out = times;
     return YK_OK;
 }

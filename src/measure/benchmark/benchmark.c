@@ -38,11 +38,7 @@ yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *req
         .engine = *engine,
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
     };
-    const yk_status status = set_up_model(model);
-    if (status != YK_OK) {
-        yk_benchmark_model_destroy(model);
-        return status;
-    }
+    YK_TRY_OR(set_up_model(model), yk_benchmark_model_destroy(model));
     *out = model;
     return YK_OK;
 }
@@ -100,11 +96,7 @@ yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
 {
     struct yk_benchmark_plan made = {.workload = *workload};
     made.workload.batch = samples * YK_BENCHMARK_MICRO_BATCHES;
-    const yk_status status = make(config, cluster, arena, &made);
-    if (status != YK_OK) {
-        yk_benchmark_plan_free(&made);
-        return status;
-    }
+    YK_TRY_OR(make(config, cluster, arena, &made), yk_benchmark_plan_free(&made));
     *out = made;
     return YK_OK;
 }
@@ -226,11 +218,7 @@ yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
         return yk_fail_out_of_memory();
     }
     *benchmark = (struct yk_benchmark){.arena = arena, .model = model};
-    const yk_status status = set_up(benchmark, samples);
-    if (status != YK_OK) {
-        yk_benchmark_destroy(benchmark);
-        return status;
-    }
+    YK_TRY_OR(set_up(benchmark, samples), yk_benchmark_destroy(benchmark));
     *out = benchmark;
     return YK_OK;
 }

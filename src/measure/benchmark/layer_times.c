@@ -80,11 +80,7 @@ yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *bat
         return yk_fail_out_of_memory();
     }
     *times = (struct yk_layer_times){.arena = arena, .model = model, .batch_count = batch_count};
-    const yk_status status = begin(times, batches);
-    if (status != YK_OK) {
-        yk_layer_times_destroy(times);
-        return status;
-    }
+    YK_TRY_OR(begin(times, batches), yk_layer_times_destroy(times));
     *out = times;
     return YK_OK;
 }

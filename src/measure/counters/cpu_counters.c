@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -101,12 +100,9 @@ static yk_status watch_thread(struct yk_cpu_counters *cpu, pid_t thread)
             }
             continue;
         }
-        const yk_status status = yk_array_grow((void **)&cpu->watches, &cpu->watch_capacity,
-                                               cpu->watch_count, sizeof cpu->watches[0]);
-        if (status != YK_OK) {
-            (void)close(file);
-            return status;
-        }
+        YK_TRY_OR(yk_array_grow((void **)&cpu->watches, &cpu->watch_capacity, cpu->watch_count,
+                                sizeof cpu->watches[0]),
+                  (void)close(file));
         cpu->watches[cpu->watch_count++] = (struct watch){.file = file, .event = event};
     }
     return YK_OK;
@@ -136,16 +132,10 @@ static yk_status watch_threads(struct yk_cpu_counters *cpu)
 yk_status yk_cpu_counters_open(struct yk_cpu_counters **out)
 {
     struct yk_cpu_counters *cpu = calloc(1, sizeof *cpu);
-    if (!cpu) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(cpu);
     cpu->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     cpu->page_bytes = sysconf(_SC_PAGESIZE);
-    const yk_status status = watch_threads(cpu);
-    if (status != YK_OK) {
-        yk_cpu_counters_close(cpu);
-        return status;
-    }
+    YK_TRY_OR(watch_threads(cpu), yk_cpu_counters_close(cpu));
     *out = cpu;
     return YK_OK;
 }

@@ -52,9 +52,7 @@ yk_status yk_counter_recorder_open(const struct yk_counter_sampler_options *opti
                                    struct yk_counter_recorder **out)
 {
     struct yk_counter_recorder *recorder = calloc(1, sizeof *recorder);
-    if (!recorder) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(recorder);
     recorder->last_began_s = NAN;
     recorder->last_done_s = NAN;
     recorder->intervals = malloc(MAX_INTERVALS * sizeof *recorder->intervals);
@@ -63,10 +61,7 @@ yk_status yk_counter_recorder_open(const struct yk_counter_sampler_options *opti
     const bool room = recorder->intervals && recorder->spans.all && recorder->steps.all;
     yk_status status = room ? YK_OK : yk_fail_out_of_memory();
     YK_THEN(yk_counter_sampler_open(options, &recorder->sampler));
-    if (status != YK_OK) {
-        yk_counter_recorder_close(recorder);
-        return status;
-    }
+    YK_TRY_OR(status, yk_counter_recorder_close(recorder));
     *out = recorder;
     return YK_OK;
 }

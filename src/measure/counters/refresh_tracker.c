@@ -3,7 +3,6 @@
 #include "measure/timings.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double expected_s = 0.1; /* until more is known */

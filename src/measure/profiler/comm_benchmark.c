@@ -129,11 +129,7 @@ yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
         .type = group->type,
         .width = yk_comm_data_type_bytes(group->type),
     };
-    const yk_status status = set_up(times, group, max_bytes);
-    if (status != YK_OK) {
-        yk_comm_benchmark_destroy(times);
-        return status;
-    }
+    YK_TRY_OR(set_up(times, group, max_bytes), yk_comm_benchmark_destroy(times));
     *out = times;
     return YK_OK;
 }
@@ -307,11 +303,7 @@ yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
     }
     const struct yk_comm_benchmark_group group = {ranks, count, type};
     YK_TRY(yk_comm_benchmark_create(team, &group, WARM_BYTES, &times));
-    const yk_status status = exchange_all(times);
-    if (status != YK_OK) {
-        yk_comm_benchmark_destroy(times);
-        return status;
-    }
+    YK_TRY_OR(exchange_all(times), yk_comm_benchmark_destroy(times));
     *out = times;
     return YK_OK;
 }

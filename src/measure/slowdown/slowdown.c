@@ -5,7 +5,6 @@
 #include "measure/timings.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -66,11 +66,7 @@ yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentence
     beam->longest = longest;
     beam->stride = longest + 2;
     beam->vocabulary = vocabulary;
-    const yk_status status = allocate(beam, sentences);
-    if (status != YK_OK) {
-        yk_beam_destroy(beam);
-        return status;
-    }
+    YK_TRY_OR(allocate(beam, sentences), yk_beam_destroy(beam));
     *out = beam;
     return YK_OK;
 }
@@ -274,9 +270,7 @@ yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *forward,
                          const struct yk_beam_input *input)
 {
     bool *finished = calloc((size_t)input->sentences, sizeof *finished);
-    if (!finished) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(finished);
     begin(beam, input);
     yk_status status = yk_inference_encode(forward, input->tokens, input->lengths, input->sentences,
                                            input->sequence);

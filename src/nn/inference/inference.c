@@ -150,12 +150,8 @@ yk_status yk_inference_create_in_memory(const struct yk_parameter_store *store,
     *forward = (struct yk_inference){.store = store, .max = *max, .slots = slots};
     carve(forward, &carver);
     choose_slots(forward);
-    const yk_status status =
-        yk_position_tables_fill(store, longest(forward), &forward->position_tables);
-    if (status != YK_OK) {
-        yk_inference_destroy(forward);
-        return status;
-    }
+    YK_TRY_OR(yk_position_tables_fill(store, longest(forward), &forward->position_tables),
+              yk_inference_destroy(forward));
     *out = forward;
     return YK_OK;
 }
@@ -167,11 +163,8 @@ yk_status yk_inference_create(const struct yk_parameter_store *store,
     void *memory = NULL;
     YK_TRY(
         engine->backend->allocate(engine->device, yk_inference_memory_bytes(store, max), &memory));
-    const yk_status status = yk_inference_create_in_memory(store, max, memory, out);
-    if (status != YK_OK) {
-        engine->backend->free(engine->device, memory);
-        return status;
-    }
+    YK_TRY_OR(yk_inference_create_in_memory(store, max, memory, out),
+              engine->backend->free(engine->device, memory));
     (*out)->own = memory;
     return YK_OK;
 }
@@ -265,9 +258,7 @@ yk_status yk_inference_run(struct yk_inference *forward, const int32_t *tokens, 
                            int64_t sequence)
 {
     int32_t *lengths = malloc((size_t)samples * sizeof *lengths);
-    if (!lengths) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(lengths);
     for (int64_t i = 0; i < samples; i++) {
         lengths[i] = (int32_t)sequence;
     }

@@ -107,9 +107,7 @@ static yk_status fill_table(const struct yk_parameter_store *store,
                             int64_t longest, int64_t count, void *to)
 {
     float *table = calloc((size_t)count, sizeof *table);
-    if (!table) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(table);
     compute_table(store->net->config, longest, table);
     const yk_status status =
         compute_table == yk_position_tables_compute_rotary

@@ -60,9 +60,7 @@ static yk_status init_exactly(const struct yk_parameter_store *store, int32_t la
     struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
     const double scale = scale_of(parameter);
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
-    if (!numbers) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(numbers);
     for (int64_t i = 0; i < parameter->count; i++) {
         numbers[i] = (float)(scale * draw_one(&random, parameter->init));
     }

@@ -103,9 +103,7 @@ static yk_status convert_half(const struct yk_parameter_store *store, int32_t la
 {
     const enum yk_precision precision = store->net->workload.precision;
     uint16_t *scratch = malloc((size_t)(range.count + 1) * sizeof *scratch);
-    if (!scratch) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(scratch);
     yk_status status = YK_OK;
     if (from) {
         yk_cpu_convert_from_fp32(precision, from, range.count, scratch, 0);

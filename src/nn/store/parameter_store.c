@@ -145,11 +145,7 @@ yk_status yk_parameter_store_create(const struct yk_net *net,
     store->engine = *engine;
     store->net = net;
     store->optimizer = optimizer;
-    const yk_status status = set_up(store, layout);
-    if (status != YK_OK) {
-        yk_parameter_store_destroy(store);
-        return status;
-    }
+    YK_TRY_OR(set_up(store, layout), yk_parameter_store_destroy(store));
     *out = store;
     return YK_OK;
 }

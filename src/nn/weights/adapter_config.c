@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_write.h"
-#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -51,9 +51,7 @@ static yk_status older_name(const char *name, struct yk_arena *arena, const char
         if (ends_in(name, suffixes[i].now)) {
             const size_t kept = strlen(name) - strlen(suffixes[i].now);
             char *older = yk_arena_allocate(arena, strlen(name) + 1, 1);
-            if (!older) {
-                return yk_fail_out_of_memory();
-            }
+            YK_TRY_MEMORY(older);
             (void)snprintf(older, strlen(name) + 1, "%.*s%s", (int)kept, name, suffixes[i].then);
             *out = older;
         }

@@ -103,9 +103,7 @@ static yk_status merge(const struct yk_parameter_store *store, int32_t layer, in
     const int64_t out = b->shape[0];
     const float scale = yk_net_adapter_scale(net);
     float *halves = malloc((size_t)(a->count + 2 * b->count) * sizeof *halves);
-    if (!halves) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(halves);
     float *b_numbers = halves + a->count;
     yk_status status = yk_parameter_store_read_values(store, layer, a, halves);
     YK_THEN(yk_parameter_store_read_values(store, layer, b, b_numbers));

@@ -138,9 +138,7 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
 {
     yk_status status = YK_OK;
     char *chunk = malloc(bytes < CHUNK_BYTES ? (size_t)bytes + 1 : CHUNK_BYTES);
-    if (!chunk) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(chunk);
     for (uint64_t done = 0; status == YK_OK && done < bytes; done += CHUNK_BYTES) {
         const size_t length = (size_t)(bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES);
         status = yk_device_context_copy(engine, chunk, (const char *)memory + done, length);

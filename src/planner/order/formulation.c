@@ -264,10 +264,7 @@ yk_transfer_order_formulation_create(const struct yk_transfer_order_problem *pro
     YK_TRY(yk_milp_create(&program->milp));
     const yk_status status = build(program, arena);
     program->form = NULL;
-    if (status != YK_OK) {
-        yk_transfer_order_formulation_destroy(program);
-        return status;
-    }
+    YK_TRY_OR(status, yk_transfer_order_formulation_destroy(program));
     *out = program;
     return YK_OK;
 }

@@ -4,7 +4,6 @@
 #include "planner/order/state.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -23,10 +23,7 @@ yk_status yk_placement_candidates_create(const struct yk_step_graph *step,
         .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
     yk_status status = yk_schedule_create(step->graph, &candidates.best);
     YK_THEN(yk_schedule_create(step->graph, &candidates.trial));
-    if (status != YK_OK) {
-        yk_placement_candidates_free(&candidates);
-        return status;
-    }
+    YK_TRY_OR(status, yk_placement_candidates_free(&candidates));
     *out = candidates;
     return YK_OK;
 }

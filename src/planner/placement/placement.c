@@ -181,11 +181,8 @@ static yk_status apply_map(struct context *context, const struct yk_device_map *
         }
     }
     YK_TRY(yk_schedule_create(step->graph, &schedule));
-    const yk_status status = yk_placement_evaluate_device_map(step, devices, schedule, &fit);
-    if (status != YK_OK) {
-        yk_schedule_destroy(schedule);
-        return status;
-    }
+    YK_TRY_OR(yk_placement_evaluate_device_map(step, devices, schedule, &fit),
+              yk_schedule_destroy(schedule));
     return finish(context, schedule, placement);
 }
 
@@ -283,10 +280,7 @@ static yk_status search_micro_batches(struct context *context, filler fill,
         context->out->trials += candidates.trials;
         context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
         YK_THEN(consider_others(context, &candidates));
-        if (status != YK_OK) {
-            yk_placement_candidates_free(&candidates);
-            return status;
-        }
+        YK_TRY_OR(status, yk_placement_candidates_free(&candidates));
         if (isfinite(candidates.step_s)) {
             keep_better(choice, &candidates);
         } else {
@@ -586,10 +580,7 @@ yk_status yk_placement_compare(const struct yk_placement_request *request,
     placements->deadline = context.deadline;
     const yk_status status = compare(&context);
     yk_placement_candidates_free(&context.pipeline.candidates);
-    if (status != YK_OK) {
-        yk_placements_destroy(placements);
-        return status;
-    }
+    YK_TRY_OR(status, yk_placements_destroy(placements));
     *out = placements;
     return YK_OK;
 }

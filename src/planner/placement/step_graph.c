@@ -278,10 +278,7 @@ yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec, struct yk_
     struct making making = {.step = step};
     const yk_status status = make_graph(&making);
     yk_graph_builder_destroy(making.builder);
-    if (status != YK_OK) {
-        yk_step_graph_destroy(step);
-        return status;
-    }
+    YK_TRY_OR(status, yk_step_graph_destroy(step));
     *out = step;
     return YK_OK;
 }

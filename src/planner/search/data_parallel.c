@@ -1,7 +1,6 @@
 #include "planner/search/data_parallel.h"
 
 #include "base/random.h"
-#include "cost/communication.h"
 #include "cost/saturation_size.h"
 #include "model/model.h"
 #include "planner/order/plan.h"

@@ -1,6 +1,5 @@
 #include "planner/search/device_sets.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

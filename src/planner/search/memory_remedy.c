@@ -1,8 +1,6 @@
 /* Memory remedy: searches for the cheapest change of a request that makes a plan fit. */
 #include "planner/search/search.h"
 
-#include "base/units.h"
-
 #include <math.h>
 #include <stdio.h>
 

@@ -73,12 +73,8 @@ yk_status yk_plan_evaluation_shuffle_program(struct yk_search_context *study, ui
     struct yk_plan_evaluation shuffled = {.plan = trial->plan, .step_s = NAN};
     YK_TRY(yk_program_shuffle(trial->program, seed, &shuffled.program));
     shuffled.peaks = calloc((size_t)trial->plan->rank_count, sizeof *shuffled.peaks);
-    const yk_status status =
-        shuffled.peaks ? run_shuffled(study, &shuffled) : yk_fail_out_of_memory();
-    if (status != YK_OK) {
-        yk_plan_evaluation_free(&shuffled);
-        return status;
-    }
+    YK_TRY_OR(shuffled.peaks ? run_shuffled(study, &shuffled) : yk_fail_out_of_memory(),
+              yk_plan_evaluation_free(&shuffled));
     yk_plan_evaluation_free(trial);
     *trial = shuffled;
     return YK_OK;
@@ -100,9 +96,7 @@ yk_status yk_plan_evaluation_run(struct yk_search_context *study, const struct y
         }
     }
     trial.peaks = calloc((size_t)plan->rank_count, sizeof *trial.peaks);
-    if (!trial.peaks) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(trial.peaks);
     if (trial.refused) {
         trial.missing_bytes = INFINITY;
         *out = trial;
@@ -111,10 +105,7 @@ yk_status yk_plan_evaluation_run(struct yk_search_context *study, const struct y
     yk_status status = yk_arena_create(&arena);
     YK_THEN(run(study, effort, arena, &trial));
     yk_arena_destroy(arena);
-    if (status != YK_OK) {
-        yk_plan_evaluation_free(&trial);
-        return status;
-    }
+    YK_TRY_OR(status, yk_plan_evaluation_free(&trial));
     if (effort != YK_PLAN_EVALUATION_KEEP_SIMULATION) {
         yk_sim_destroy(trial.sim);
         yk_program_destroy(trial.program);

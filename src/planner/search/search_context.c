@@ -46,11 +46,7 @@ yk_status yk_search_context_create(const struct yk_plan_request *request,
     study->deadline.clock = request->search.clock;
     study->started_s = yk_deadline_now_s(&study->deadline.clock);
     yk_search_context_begin_phase(study, 1, 1);
-    const yk_status status = start(study);
-    if (status != YK_OK) {
-        yk_search_context_destroy(study);
-        return status;
-    }
+    YK_TRY_OR(start(study), yk_search_context_destroy(study));
     *out = study;
     return YK_OK;
 }

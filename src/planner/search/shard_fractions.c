@@ -196,10 +196,7 @@ yk_status yk_shard_fractions_fit_plan(struct yk_search_context *study, struct yk
             status = yk_plan_evaluation_run(study, plan, effort, &trial);
         }
     }
-    if (status != YK_OK) {
-        yk_plan_evaluation_free(&trial);
-        return status;
-    }
+    YK_TRY_OR(status, yk_plan_evaluation_free(&trial));
     *out = trial;
     return YK_OK;
 }

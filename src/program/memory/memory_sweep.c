@@ -199,11 +199,7 @@ yk_status yk_memory_sweep_create(const struct yk_op_list *list,
     sweep->list = list;
     sweep->memory = memory;
     sweep->point = -1;
-    const yk_status status = start(sweep);
-    if (status != YK_OK) {
-        yk_memory_sweep_destroy(sweep);
-        return status;
-    }
+    YK_TRY_OR(start(sweep), yk_memory_sweep_destroy(sweep));
     *out = sweep;
     return YK_OK;
 }

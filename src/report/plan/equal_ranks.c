@@ -1,7 +1,6 @@
 #include "report/plan/equal_ranks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Times that differ by less than this part of the step are the same: the sums of a simulation

@@ -20,9 +20,7 @@ static yk_status grow(struct reading *reading, void **array, int32_t *capacity, 
     }
     *capacity = 2 * *capacity + 64;
     void *grown = yk_arena_allocate(reading->arena, (size_t)*capacity, size);
-    if (!grown) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(grown);
     if (count > 0) {
         memcpy(grown, *array, (size_t)count * size);
     }

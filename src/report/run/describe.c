@@ -3,7 +3,6 @@
 #include "report/label.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* If the slowest rank computes for this fraction of the step, computation bounds the step. */
 static const double BUSY = 0.7;

@@ -93,9 +93,7 @@ static yk_status follow(struct search *search, int64_t bound)
     }
     struct yk_partial_schedule_step *steps =
         calloc((size_t)left * (size_t)partial->graph->device_count, sizeof *steps);
-    if (!steps) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(steps);
     yk_status status = YK_OK;
     const int32_t count = yk_partial_schedule_list_steps(partial, search->best->makespan, steps);
     if (partial->timed_out) {

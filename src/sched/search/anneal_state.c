@@ -96,10 +96,7 @@ yk_status yk_anneal_state_create(const struct yk_schedule *schedule, struct yk_a
     solution->graph = schedule->graph;
     yk_status status = allocate_arrays(solution);
     YK_THEN(yk_anneal_state_load_schedule(solution, schedule));
-    if (status != YK_OK) {
-        yk_anneal_state_destroy(solution);
-        return status;
-    }
+    YK_TRY_OR(status, yk_anneal_state_destroy(solution));
     *out = solution;
     return YK_OK;
 }

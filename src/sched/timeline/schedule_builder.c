@@ -19,11 +19,7 @@ yk_status yk_schedule_builder_create(struct yk_schedule *schedule, struct yk_sch
     YK_TRY_NEW_WITH_ARENA(draft);
     draft->graph = schedule->graph;
     draft->schedule = schedule;
-    const yk_status status = allocate_arrays(draft);
-    if (status != YK_OK) {
-        yk_arena_destroy(draft->arena);
-        return status;
-    }
+    YK_TRY_OR(allocate_arrays(draft), yk_arena_destroy(draft->arena));
     yk_schedule_builder_clear(draft);
     *out = draft;
     return YK_OK;

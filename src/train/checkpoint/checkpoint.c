@@ -206,10 +206,7 @@ static yk_status read_checkpoint(const struct source *source, struct yk_checkpoi
     *hash = 0;
     yk_status status = yk_arena_strdup(checkpoint->arena, source->path, &checkpoint->path);
     YK_THEN(source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint));
-    if (status != YK_OK) {
-        yk_checkpoint_close(checkpoint);
-        return status;
-    }
+    YK_TRY_OR(status, yk_checkpoint_close(checkpoint));
     *out = checkpoint;
     return YK_OK;
 }
@@ -361,10 +358,7 @@ static yk_status open_offer(const struct yk_communicator *ranks, const char *off
     if (status == YK_OK && size_of(ranks) > 1) {
         status = compare_hashes(ranks, source.path, hash);
     }
-    if (status != YK_OK) {
-        yk_checkpoint_close(checkpoint);
-        return status;
-    }
+    YK_TRY_OR(status, yk_checkpoint_close(checkpoint));
     *out = checkpoint;
     return YK_OK;
 }

@@ -97,10 +97,7 @@ yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
     yk_status status = fill_list(listing, arena, &list);
     closedir(listing);
     YK_THEN(move_sorted(arena, &list));
-    if (status != YK_OK) {
-        free(list.entries);
-        return status;
-    }
+    YK_TRY_OR(status, free(list.entries));
     *out = list;
     return YK_OK;
 }

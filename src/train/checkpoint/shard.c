@@ -213,9 +213,7 @@ yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk
     struct yk_text name = {0};
     struct walk walk = {.store = store, .saves = saves, .name = &name};
     walk.chunk = malloc(CHUNK_BYTES);
-    if (!walk.chunk) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(walk.chunk);
     yk_status status = yk_safetensors_writer_create(path, &walk.writer);
     YK_THEN(write_all(&walk, frozen, out));
     yk_safetensors_writer_destroy(walk.writer);

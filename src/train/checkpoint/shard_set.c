@@ -115,10 +115,7 @@ yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_s
     yk_status status = yk_arena_strdup(set->arena, folder, &set->folder);
     YK_THEN(open_files(set, ranks));
     YK_THEN(add_slices(set));
-    if (status != YK_OK) {
-        yk_shard_set_close(set);
-        return status;
-    }
+    YK_TRY_OR(status, yk_shard_set_close(set));
     *out = set;
     return YK_OK;
 }

@@ -249,9 +249,7 @@ yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *sto
 yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = malloc(CHUNK_BYTES);
-    if (!scratch) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(scratch);
     const yk_status status =
         load((struct visit){.store = store, .scratch = scratch, .frozen = read_frozen}, path);
     free(scratch);

@@ -226,11 +226,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
         .sequence_step = -1,
     };
     executor->list = &program->ranks[executor->rank];
-    const yk_status status = set_up(executor);
-    if (status != YK_OK) {
-        yk_executor_destroy(executor);
-        return status;
-    }
+    YK_TRY_OR(set_up(executor), yk_executor_destroy(executor));
     if (options->watch) {
         options->watch(options->user, executor);
     }

@@ -96,10 +96,7 @@ yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *times, struct yk_
         status = add_event(times, &times->ops[i], &name, trace);
     }
     yk_text_free(&name);
-    if (status != YK_OK) {
-        yk_trace_destroy(trace);
-        return status;
-    }
+    YK_TRY_OR(status, yk_trace_destroy(trace));
     *out = trace;
     return YK_OK;
 }

@@ -10,7 +10,6 @@
  */
 #include "backend/cpu/attention/attention_head.h"
 #include "backend/cpu/attention/tile.h"
-#include "backend/cpu/kernels/kernels.h"
 #include "backend/cpu/math/convert.h"
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"

@@ -45,9 +45,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
 {
     char origin[ORIGIN_SIZE];
     struct yk_cublas *cublas = calloc(1, sizeof *cublas);
-    if (!cublas) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(cublas);
     /* The fastest algorithm depends on the number of SMs. */
     (void)snprintf(origin, sizeof origin,
                    "yoke products 8, %s, %d SMs and %d, cuBLASLt %zu, shapes of %zu bytes",
@@ -71,10 +69,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
         status = yk_fail_out_of_memory();
     }
     YK_THEN(yk_matmul_cache_open(path, origin, &cublas->cache));
-    if (status != YK_OK) {
-        yk_cublas_destroy(cublas);
-        return status;
-    }
+    YK_TRY_OR(status, yk_cublas_destroy(cublas));
     *out = cublas;
     return YK_OK;
 }
