@@ -75,7 +75,8 @@ static double median(double *times, int count)
 
 static yk_status all_reduce(const struct yk_communicator *ranks, float *numbers, int64_t count)
 {
-    struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP32};
+    struct yk_comm_all_reduce op = {
+        .group = ranks->world_group, .count = count, .type = YK_COMM_FP32};
     op.numbers = numbers;
     for (int i = 0; i < (count == NUMBERS ? 1 : IN_A_ROW); i++) {
         ranks->comm->all_reduce(&op);

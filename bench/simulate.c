@@ -54,7 +54,7 @@ static void make_plan(struct setting *setting, int32_t micro_batches)
         plan->ranks[i] = (struct yk_plan_rank){
             .device = i, .limit_bytes = setting->cluster->devices[i].memory_bytes};
         plan->groups[0].members[i] = (struct yk_plan_group_member){
-            .rank = i, .share = model->workload.batch / RANKS, .part = 1.0 / RANKS};
+            .rank = i, .share = model->workload.batch / RANKS, .shard_fraction = 1.0 / RANKS};
     }
     for (int32_t i = 0; i < model->layer_count; i++) {
         plan->layers[i].strategy = YK_SHARDING_FULLY_SHARDED;

@@ -72,19 +72,19 @@ static void cut(struct work *work, int32_t ranks)
 static yk_status exchange(const struct yk_communicator *ranks, const struct work *work)
 {
     const size_t width = yk_comm_data_type_bytes(work->type);
-    const struct yk_comm_all_reduce all_reduce = {.group = ranks->all,
+    const struct yk_comm_all_reduce all_reduce = {.group = ranks->world_group,
                                                   .numbers = work->whole,
                                                   .count = work->firsts[ranks->size],
                                                   .type = work->type};
-    const struct yk_comm_all_gather all_gather = {.group = ranks->all,
+    const struct yk_comm_all_gather all_gather = {.group = ranks->world_group,
                                                   .own = work->own,
                                                   .whole = work->whole,
-                                                  .firsts = work->firsts,
-                                                  .size = width};
-    const struct yk_comm_reduce_scatter reduce_scatter = {.group = ranks->all,
+                                                  .offsets = work->firsts,
+                                                  .element_bytes = width};
+    const struct yk_comm_reduce_scatter reduce_scatter = {.group = ranks->world_group,
                                                           .whole = work->whole,
                                                           .own = work->own,
-                                                          .firsts = work->firsts,
+                                                          .offsets = work->firsts,
                                                           .type = work->type};
     switch (work->kind) {
     case ALL_REDUCE:
@@ -161,7 +161,7 @@ static yk_status measure_staged(const struct yk_communicator *through,
     pretended.copy = pretend_copy;
     options.backend = &pretended;
     options.block_bytes = 0;
-    options.through = through;
+    options.host_communicator = through;
     YK_TRY(pretended.lane_create(options.device, "staged", &options.lane));
     YK_TRY_GOTO(yk_communicator_open(&yk_comm_host_staging, &options, &staged), done);
     status = measure(&staged, through, work);

@@ -43,7 +43,7 @@ const char *describe_lambda(const struct csv *csv, size_t row, struct measuremen
     find_device(names, names[0].said, &out->device);
     const bool large = csv_is(csv, row, "model", "BERT-large SQuAD");
     const bool half = csv_is(csv, row, "precision", "fp16");
-    const bool tf32 = out->device.sheet->matrix_flops[YK_PRECISION_TF32] > 0;
+    const bool tf32 = out->device.datasheet->matrix_flops[YK_PRECISION_TF32] > 0;
     const struct block block = large ? (struct block){1024, 16, 16, 4096, false}
                                      : (struct block){768, 12, 12, 3072, false};
     const double L = large ? 24 : 12;

@@ -36,7 +36,7 @@ const char *describe_sailor(const struct csv *csv, size_t row, struct measuremen
                                      : (struct block){1024, 16, 16, 4096, false};
     const double L = large ? 32 : 24;
     /* fp32, and the container lets products use tf32 where there is such a thing */
-    const bool tf32 = out->device.sheet->matrix_flops[YK_PRECISION_TF32] > 0;
+    const bool tf32 = out->device.datasheet->matrix_flops[YK_PRECISION_TF32] > 0;
     const struct run run = {
         .batch = csv_number(csv, row, "mbs"),
         .sequence = csv_number(csv, row, "seq"),

@@ -141,8 +141,8 @@ static struct product make_product(struct bench *bench, const struct shape *shap
         .scale = 1,
     };
     product.cut = product.whole;
-    product.cut.cuts[0] = shape->widths[0];
-    product.cut.cuts[1] = shape->widths[0] + shape->widths[1];
+    product.cut.split_columns[0] = shape->widths[0];
+    product.cut.split_columns[1] = shape->widths[0] + shape->widths[1];
     int64_t first = 0;
     for (int i = 0; i < PARTS; i++) {
         product.parts[i] = product.whole;

@@ -44,7 +44,7 @@ struct yk_backend_lane;
 struct yk_backend_event;
 
 struct yk_backend_options {
-    int32_t number; /* index of the device among those of its kind */
+    int32_t index; /* index of the device among those of its kind */
 
     /* ---- CPU only ---- */
     int32_t threads; /* per lane; 0 means: one per core that this process may use */
@@ -56,12 +56,12 @@ struct yk_backend_options {
     int32_t comm_core;
 
     /* ---- GPU only ---- */
-    size_t memory_bytes;   /* memory limit of this process; 0 means: no limit */
-    const char *attention; /* "best", "cudnn" or "own"; NULL means "best" */
-    const char *products;  /* path of the matmul cache, copied; NULL means: no file */
-    bool side_streams;     /* run the parts of a matmul with cuts on parallel streams */
-    bool graphs;           /* launch the repeated ops of a range as one CUDA graph */
-    int32_t messages;      /* SMs that kernels leave free for communication kernels */
+    size_t memory_bytes;           /* memory limit of this process; 0 means: no limit */
+    const char *attention;         /* "best", "cudnn" or "own"; NULL means "best" */
+    const char *matmul_cache_path; /* path of the matmul cache, copied; NULL means: no file */
+    bool side_streams;             /* run the parts of a matmul with cuts on parallel streams */
+    bool graphs;                   /* launch the repeated ops of a range as one CUDA graph */
+    int32_t comm_sm_count;         /* SMs that kernels leave free for communication kernels */
 };
 
 struct yk_backend {

@@ -13,7 +13,7 @@ struct yk_sum_rows_op yk_ops_matmul_row_sum(const struct yk_matmul_op *op)
         .stride = of_c   ? op->c_stride
                   : of_a ? op->a_stride
                          : op->b_stride,
-        .to = op->sums,
+        .to = op->row_sums,
         .from_type = of_c   ? op->c_type
                      : of_a ? op->a_type
                             : op->b_type,

@@ -61,10 +61,10 @@ struct yk_matmul_op {
     enum yk_epilogue epilogue;
     void *aux; /* (m, n) in c's type; input or output of the epilogue; RELU does not write it */
     int64_t aux_stride;
-    int64_t cuts[2]; /* columns at which the matmul may be split into independent matmuls, such as
-                        queries, keys and values; 0 means: none */
+    int64_t split_columns[2]; /* columns at which the matmul may be split into independent matmuls,
+                        such as queries, keys and values; 0 means: none */
     enum yk_matmul_row_sum sums_of;
-    void *sums; /* the row sums are added to it */
+    void *row_sums; /* the row sums are added to it */
     enum yk_precision sums_type;
 };
 
@@ -97,8 +97,9 @@ struct yk_attention_op {
     const void *q; /* (B·T, heads · head_size) */
     const void *k; /* (B·S, kv_heads · head_size) */
     const void *v;
-    void *out;   /* (B·T, heads · head_size) */
-    float *sums; /* (B, heads, T): log-sum-exp of the scores; may be NULL in the forward pass */
+    void *out; /* (B·T, heads · head_size) */
+    float *
+        log_sum_exp; /* (B, heads, T): log-sum-exp of the scores; may be NULL in the forward pass */
     int64_t q_stride;
     int64_t k_stride;
     int64_t v_stride;

@@ -5,51 +5,51 @@
 
 void yk_json_write_newline(struct yk_json_writer *writer, int32_t indent)
 {
-    writer->breaks = true;
+    writer->newline_pending = true;
     writer->indent = indent;
 }
 
 /* Writes the pending newline. Returns false if there is none. */
 static bool add_line(struct yk_json_writer *writer)
 {
-    if (!writer->breaks) {
+    if (!writer->newline_pending) {
         return false;
     }
     yk_text_add(writer->text, "\n");
     yk_text_add_repeated(writer->text, " ", (size_t)writer->indent);
-    writer->breaks = false;
+    writer->newline_pending = false;
     return true;
 }
 
 void yk_json_write_key(struct yk_json_writer *writer, const char *key)
 {
-    if (writer->follows) {
+    if (writer->needs_comma) {
         yk_text_add(writer->text, ",");
     }
-    if (writer->lines > 0 && !writer->breaks) {
-        yk_json_write_newline(writer, writer->lines);
+    if (writer->line_indent > 0 && !writer->newline_pending) {
+        yk_json_write_newline(writer, writer->line_indent);
     }
-    if (!add_line(writer) && writer->follows && writer->spaced) {
+    if (!add_line(writer) && writer->needs_comma && writer->spaced) {
         yk_text_add(writer->text, " ");
     }
     if (key) {
         yk_text_add_json_string(writer->text, key);
         yk_text_add(writer->text, writer->spaced ? ": " : ":");
     }
-    writer->follows = true;
+    writer->needs_comma = true;
 }
 
 static void begin(struct yk_json_writer *writer, const char *key, const char *bracket)
 {
     yk_json_write_raw(writer, key, bracket);
-    writer->follows = false;
+    writer->needs_comma = false;
 }
 
 static void end(struct yk_json_writer *writer, const char *bracket)
 {
     (void)add_line(writer);
     yk_text_add(writer->text, bracket);
-    writer->follows = true;
+    writer->needs_comma = true;
 }
 
 void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key)

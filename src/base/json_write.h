@@ -18,10 +18,10 @@
 struct yk_json_writer {
     struct yk_text *text; /* not owned */
     bool spaced;          /* write a space after every colon and comma */
-    bool follows;         /* the next member or element needs a comma before it */
-    int32_t lines;        /* if above 0, every member and element begins on a new line with this
-                             indentation; may be changed at any time */
-    bool breaks;          /* the next token begins on a new line … */
+    bool needs_comma;     /* the next member or element needs a comma before it */
+    int32_t line_indent;  /* if above 0, every member and element begins on a new line with this
+                       indentation; may be changed at any time */
+    bool newline_pending; /* the next token begins on a new line … */
     int32_t indent;       /* … with this indentation */
 };
 

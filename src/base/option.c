@@ -106,9 +106,9 @@ static yk_status read_amount(const struct yk_option *option, const char *word, d
                                  option->name, word)
                        : yk_fail(YK_ERROR_USAGE, "--%s: %s", option->name, yk_status_message());
     }
-    if (*out < 0 || (*out == 0 && !option->zero)) {
+    if (*out < 0 || (*out == 0 && !option->allows_zero)) {
         return yk_fail(YK_ERROR_USAGE, "--%s must be %s, not %s", option->name,
-                       option->zero ? "0 or more" : "more than 0", word);
+                       option->allows_zero ? "0 or more" : "more than 0", word);
     }
     return YK_OK;
 }
@@ -126,18 +126,19 @@ static yk_status read_factor(const struct yk_option *option, const char *word, d
 static void describe_range(const struct yk_option *option, double scale, const char *unit,
                            char *out, size_t size)
 {
-    const int length = snprintf(out, size, "%s", option->zero ? "0 or more" : "more than 0");
-    if (option->ceiling > 0 && length > 0 && (size_t)length < size) {
+    const int length = snprintf(out, size, "%s", option->allows_zero ? "0 or more" : "more than 0");
+    if (option->max_value > 0 && length > 0 && (size_t)length < size) {
         (void)snprintf(out + length, size - (size_t)length, " and %s %g%s",
-                       option->below ? "less than" : "at most", scale * option->ceiling, unit);
+                       option->max_is_exclusive ? "less than" : "at most",
+                       scale * option->max_value, unit);
     }
 }
 
 static bool is_in_range(const struct yk_option *option, double value)
 {
-    const double ceiling = option->ceiling > 0 ? option->ceiling : INFINITY;
-    return (option->zero ? value >= 0 : value > 0) &&
-           (option->below ? value < ceiling : value <= ceiling);
+    const double ceiling = option->max_value > 0 ? option->max_value : INFINITY;
+    return (option->allows_zero ? value >= 0 : value > 0) &&
+           (option->max_is_exclusive ? value < ceiling : value <= ceiling);
 }
 
 static yk_status read_number(const struct yk_option *option, const char *word, double *out)
@@ -216,7 +217,7 @@ void yk_option_reset(const struct yk_option *option, void *arguments)
         *(const char **)field = NULL;
         return;
     case YK_OPTION_INTEGER:
-        *(int64_t *)field = option->missing;
+        *(int64_t *)field = option->missing_value;
         return;
     case YK_OPTION_QUANTITY:
     case YK_OPTION_SECONDS:
@@ -284,8 +285,8 @@ yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk
     for (size_t i = 0; i < table->count; i++) {
         const struct yk_option *option = &table->rows[i];
         yk_option_reset(option, arguments);
-        if (option->preset) {
-            YK_TRY(yk_option_store(option, option->preset, arena, arguments));
+        if (option->default_value) {
+            YK_TRY(yk_option_store(option, option->default_value, arena, arguments));
         }
     }
     return YK_OK;
@@ -365,7 +366,8 @@ static yk_status check_keys(const struct yk_option_table *table, const struct yk
 static void clear_rival(const struct yk_option_table *table, const struct yk_option *option,
                         void *arguments)
 {
-    const struct yk_option *rival = option->rival ? yk_option_find(table, option->rival) : NULL;
+    const struct yk_option *rival =
+        option->excludes ? yk_option_find(table, option->excludes) : NULL;
     if (rival) {
         yk_option_reset(rival, arguments);
     }
@@ -373,9 +375,10 @@ static void clear_rival(const struct yk_option_table *table, const struct yk_opt
 
 static yk_status check_rival(const struct yk_option *option, const struct yk_json *root)
 {
-    if (option->rival && yk_json_get(root, option->name) && yk_json_get(root, option->rival)) {
+    if (option->excludes && yk_json_get(root, option->name) &&
+        yk_json_get(root, option->excludes)) {
         return yk_fail(YK_ERROR_INPUT, "there can be one of \"%s\" and \"%s\"; leave the other out",
-                       option->name, option->rival);
+                       option->name, option->excludes);
     }
     return YK_OK;
 }
@@ -485,7 +488,7 @@ static void add_option(const struct yk_option *option, const void *arguments,
         }
         return;
     case YK_OPTION_INTEGER:
-        if (option->preset || *(const int64_t *)field != option->missing) {
+        if (option->default_value || *(const int64_t *)field != option->missing_value) {
             add_integer(option, *(const int64_t *)field, out);
         }
         return;
@@ -513,7 +516,7 @@ yk_status yk_option_source_write(const struct yk_option_table *table, const void
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_document(&json, "run");
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->rows[i].momentary) {
+        if (!table->rows[i].not_saved) {
             add_option(&table->rows[i], arguments, &json);
         }
     }

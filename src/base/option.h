@@ -60,21 +60,22 @@ struct yk_option {
     const char *placeholder; /* the name of the value in the help; NULL for a flag */
     const char *help;        /* one sentence without a full stop */
     const char *group;       /* the heading in the help; NULL means: that of the row before */
-    const char *rival;  /* the name of an option that excludes this one: the one that is set later
-                           replaces the other; or NULL */
-    const char *preset; /* the default value as a user would type it, or NULL */
+    const char *excludes; /* the name of an option that excludes this one: the one that is set later
+                          replaces the other; or NULL */
+    const char *default_value; /* the default value as a user would type it, or NULL */
     enum yk_option_kind kind;
-    enum yk_unit unit; /* of kind UNIT */
-    char letter;       /* the short form, after a single dash; 0 means: none */
-    bool zero;         /* kinds UNIT, SECONDS, NUMBER, PERCENT: 0 is allowed */
-    bool below;        /* kinds NUMBER, PERCENT: the value must be less than `ceiling`, not equal */
-    bool momentary;    /* applies to one execution only: not saved with the options of a run */
-    double ceiling;    /* kinds NUMBER, PERCENT: the maximum, as a fraction for PERCENT; 0 means: no
-                          maximum */
-    int64_t min;       /* kind INTEGER */
-    int64_t max;       /* kind INTEGER */
-    int64_t missing;   /* kind INTEGER: the field's value if the option is neither given nor has a
-                          default */
+    enum yk_unit unit;     /* of kind UNIT */
+    char letter;           /* the short form, after a single dash; 0 means: none */
+    bool allows_zero;      /* kinds UNIT, SECONDS, NUMBER, PERCENT: 0 is allowed */
+    bool max_is_exclusive; /* kinds NUMBER, PERCENT: the value must be less than `ceiling`, not
+                              equal */
+    bool not_saved;        /* applies to one execution only: not saved with the options of a run */
+    double max_value; /* kinds NUMBER, PERCENT: the maximum, as a fraction for PERCENT; 0 means: no
+                       maximum */
+    int64_t min;      /* kind INTEGER */
+    int64_t max;      /* kind INTEGER */
+    int64_t missing_value; /* kind INTEGER: the field's value if the option is neither given nor has
+                        a default */
     yk_option_choice_function choices; /* kind CHOICE */
     size_t offset;                     /* of the field in the struct of the request */
 };
@@ -104,17 +105,17 @@ struct yk_option_table {
 #define YK_OPTION_ROW(name_, placeholder_, group_, help_)                                          \
     .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
 #define YK_FLAG .kind = YK_OPTION_FLAG
-#define YK_TEXT_OPTION(preset_) .kind = YK_OPTION_TEXT, .preset = (preset_)
+#define YK_TEXT_OPTION(preset_) .kind = YK_OPTION_TEXT, .default_value = (preset_)
 #define YK_INPUT_FILE_OPTION .kind = YK_OPTION_INPUT_FILE
 #define YK_OUTPUT_FILE_OPTION .kind = YK_OPTION_OUTPUT_FILE
 #define YK_CHOICE_OPTION(choices_, preset_)                                                        \
-    .kind = YK_OPTION_CHOICE, .choices = (choices_), .preset = (preset_)
+    .kind = YK_OPTION_CHOICE, .choices = (choices_), .default_value = (preset_)
 #define YK_INTEGER_OPTION(min_, max_, preset_)                                                     \
-    .kind = YK_OPTION_INTEGER, .min = (min_), .max = (max_), .preset = (preset_)
-#define YK_NUMBER_OPTION(preset_) .kind = YK_OPTION_NUMBER, .preset = (preset_)
-#define YK_SECONDS_OPTION(preset_) .kind = YK_OPTION_SECONDS, .preset = (preset_)
+    .kind = YK_OPTION_INTEGER, .min = (min_), .max = (max_), .default_value = (preset_)
+#define YK_NUMBER_OPTION(preset_) .kind = YK_OPTION_NUMBER, .default_value = (preset_)
+#define YK_SECONDS_OPTION(preset_) .kind = YK_OPTION_SECONDS, .default_value = (preset_)
 #define YK_PERCENT_OPTION(ceiling_, preset_)                                                       \
-    .kind = YK_OPTION_PERCENT, .ceiling = (ceiling_), .preset = (preset_)
+    .kind = YK_OPTION_PERCENT, .max_value = (ceiling_), .default_value = (preset_)
 #define YK_BYTES_OPTION .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_BYTES
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a member cannot stand in them */
 #define YK_OPTION_FIELD(type_, member_) .offset = offsetof(type_, member_)

@@ -83,7 +83,7 @@ double yk_system_free_memory_bytes(void)
 struct yk_system_process_memory yk_system_process_memory(void)
 {
     return (struct yk_system_process_memory){
-        .now_bytes = read_bytes("/proc/self/status", "VmRSS"),
+        .resident_bytes = read_bytes("/proc/self/status", "VmRSS"),
         .peak_bytes = read_bytes("/proc/self/status", "VmHWM"),
     };
 }

@@ -19,8 +19,8 @@ void yk_system_cpu_name(char out[YK_SYSTEM_CPU_NAME_SIZE]);
 double yk_system_free_memory_bytes(void);
 
 struct yk_system_process_memory {
-    double now_bytes;  /* resident memory; 0 if unknown */
-    double peak_bytes; /* the maximum since the last reset or the start of the process */
+    double resident_bytes; /* resident memory; 0 if unknown */
+    double peak_bytes;     /* the maximum since the last reset or the start of the process */
 };
 
 struct yk_system_process_memory yk_system_process_memory(void);

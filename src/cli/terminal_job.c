@@ -92,10 +92,10 @@ static struct yk_job_callbacks terminal = {
     .begin = begin,
     .progress = yk_terminal_progress,
     .end = end,
-    .line = print_line,
+    .status_line = print_line,
     .failed = report_failure,
     .lost = report_lost_rank,
-    .leave = exit_process,
+    .exit_process = exit_process,
     .stop = &interrupted,
 };
 

@@ -23,13 +23,17 @@ struct assumed {
 
 static const struct yk_interconnect *bus_of(const struct yk_device *device)
 {
-    return yk_interconnect_find(device->sheet ? device->sheet->bus : UNKNOWN_BUS);
+    return yk_interconnect_find(device->datasheet ? device->datasheet->host_interconnect
+                                                  : UNKNOWN_BUS);
 }
 
 static const struct yk_interconnect *peer_of(const struct yk_device *a, const struct yk_device *b)
 {
-    const bool twins = a->sheet && a->sheet == b->sheet && a->part == 1 && b->part == 1;
-    return twins && a->sheet->peer ? yk_interconnect_find(a->sheet->peer) : NULL;
+    const bool twins =
+        a->datasheet && a->datasheet == b->datasheet && a->fraction == 1 && b->fraction == 1;
+    return twins && a->datasheet->peer_interconnect
+               ? yk_interconnect_find(a->datasheet->peer_interconnect)
+               : NULL;
 }
 
 static const struct yk_interconnect *
@@ -140,9 +144,9 @@ void yk_cluster_builder_fill_from_datasheet(const struct yk_datasheet *sheet, do
     const double scale = is_cpu ? part * cores : part; /* a row for CPUs is of one core */
     *out = (struct yk_device){
         .type = sheet->name,
-        .sheet = sheet,
+        .datasheet = sheet,
         .generation = sheet->generation,
-        .part = part,
+        .fraction = part,
         .memory_bytes = sheet->memory_bytes * scale,
         .memory_bytes_per_s = sheet->memory_bytes_per_s * scale,
         .vector_flops = sheet->vector_flops * scale,

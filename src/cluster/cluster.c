@@ -220,7 +220,7 @@ static yk_status read_device_fields(const struct yk_json *node, struct yk_arena 
     if (sheet) {
         yk_cluster_builder_fill_from_datasheet(sheet, part, cores, out);
     } else {
-        *out = (struct yk_device){.part = part};
+        *out = (struct yk_device){.fraction = part};
     }
     YK_TRY(yk_json_get_string(node, "comment", &text));
     YK_TRY(yk_json_get_string(node, "name", &text));

@@ -40,10 +40,10 @@ struct yk_measured_layer_time {
 
 struct yk_device {
     const char *name;
-    const char *type;                 /* name of the datasheet; NULL: all numbers are in the file */
-    const struct yk_datasheet *sheet; /* NULL: no datasheet */
+    const char *type; /* name of the datasheet; NULL: all numbers are in the file */
+    const struct yk_datasheet *datasheet; /* NULL: no datasheet */
     enum yk_device_generation generation; /* YK_DEVICE_GENERATION_UNKNOWN without datasheet */
-    double part;                          /* fraction of the whole device, at most 1 */
+    double fraction;                      /* fraction of the whole device, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
     double matrix_flops[YK_PRECISION_COUNT]; /* dense; emulated if the precision is unsupported */

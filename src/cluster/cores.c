@@ -132,7 +132,7 @@ static void order_block(const struct yk_cpu_core *cores, struct block block, int
 /* A launcher may bind ranks to sockets, several to one; who shares with whom it does not say. */
 static bool must_overlap(const struct yk_launcher *launcher, const struct yk_allowed_cores *allowed)
 {
-    return launcher->bound &&
+    return launcher->is_bound_to_cores &&
            (int64_t)allowed->count * launcher->local_size > allowed->machine_count;
 }
 
@@ -146,7 +146,7 @@ yk_status yk_cores_assign(const struct yk_cores_request *request,
         return yk_fail(YK_ERROR_SYSTEM, "this process may use no core at all");
     }
     struct block block;
-    if (launcher->bound) {
+    if (launcher->is_bound_to_cores) {
         const int32_t wanted = request->threads ? threads_of(request, launcher->local_rank) : count;
         block = (struct block){.count = count, .threads = wanted};
     } else {
@@ -157,14 +157,14 @@ yk_status yk_cores_assign(const struct yk_cores_request *request,
     order_block(allowed->cores, block, order);
     if (must_overlap(launcher, allowed)) {
         *out = (struct yk_cores_assignment){
-            .compute = order, .compute_count = block.count, .message = -1, .shared = true};
+            .compute = order, .compute_count = block.count, .comm_core = -1, .shared = true};
         return YK_OK;
     }
     *out = (struct yk_cores_assignment){
         .compute = order,
         .compute_count = min(block.threads, block.count),
-        .message = order[block.count - 1],
-        .spare = block.threads < block.count,
+        .comm_core = order[block.count - 1],
+        .is_comm_core_exclusive = block.threads < block.count,
     };
     return YK_OK;
 }
@@ -210,6 +210,6 @@ void yk_cores_describe(const struct yk_cores_assignment *cores, int32_t rank, st
     if (cores->shared) {
         yk_text_add(out, ", which the launcher gives to other ranks, too");
     } else {
-        yk_text_addf(out, ", messages on core %" PRId32, cores->message);
+        yk_text_addf(out, ", messages on core %" PRId32, cores->comm_core);
     }
 }

@@ -37,9 +37,9 @@ struct yk_cores_request {
 struct yk_cores_assignment {
     int32_t *compute; /* (compute_count); thread i runs on compute[i mod compute_count] */
     int32_t compute_count;
-    int32_t message; /* core of the comm lane's thread */
-    bool spare;      /* no compute thread uses the core `message` */
-    bool shared;     /* the launcher gave other ranks the same cores: threads are not pinned */
+    int32_t comm_core;           /* core of the comm lane's thread */
+    bool is_comm_core_exclusive; /* no compute thread uses the core `message` */
+    bool shared; /* the launcher gave other ranks the same cores: threads are not pinned */
 };
 
 /* Reads the affinity of this process. Call it before threads are pinned. */

@@ -32,7 +32,7 @@ static bool has_name(const struct yk_datasheet *sheet, const char *name)
         yk_datasheet_is_same_name(sheet->title, name)) {
         return true;
     }
-    for (const char *const *also = sheet->also; also && *also; also++) {
+    for (const char *const *also = sheet->aliases; also && *also; also++) {
         if (yk_datasheet_is_same_name(*also, name)) {
             return true;
         }

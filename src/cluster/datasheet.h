@@ -28,17 +28,17 @@ enum yk_device_generation {
 };
 
 struct yk_datasheet {
-    const char *name;        /* command-line name: "rtx3090" */
-    const char *title;       /* product name: "GeForce RTX 3090" */
-    const char *const *also; /* aliases, NULL-terminated; may be NULL */
+    const char *name;           /* command-line name: "rtx3090" */
+    const char *title;          /* product name: "GeForce RTX 3090" */
+    const char *const *aliases; /* aliases, NULL-terminated; may be NULL */
     enum yk_device_generation generation;
     bool plan_only; /* no backend supports it: for planning only */
     double memory_bytes;
     double memory_bytes_per_s;
     double matrix_flops[YK_PRECISION_COUNT]; /* 0: precision not supported */
     double vector_flops;                     /* fp32 */
-    const char *bus;                         /* interconnect to the host: "pcie4" */
-    const char *peer;                        /* interconnect between devices: "nvlink3", or NULL */
+    const char *host_interconnect;           /* interconnect to the host: "pcie4" */
+    const char *peer_interconnect;           /* interconnect between devices: "nvlink3", or NULL */
     const char *source;                      /* where the numbers are published */
 };
 

@@ -69,14 +69,14 @@
 #define ROW(name_, title_, also_, generation_, plan_only_, gib_, gb_per_s_, vector_, fp32_, tf32_, \
             fp16_, bf16_, bus_, peer_, source_)                                                    \
     {                                                                                              \
-        .name = (name_), .title = (title_), .also = (also_), .generation = (generation_),          \
+        .name = (name_), .title = (title_), .aliases = (also_), .generation = (generation_),       \
         .plan_only = (plan_only_), .memory_bytes = (gib_)*GIB,                                     \
         .memory_bytes_per_s = (gb_per_s_)*GB_PER_S, .vector_flops = (vector_)*TFLOPS,              \
         .matrix_flops = {[YK_PRECISION_FP32] = (fp32_)*TFLOPS,                                     \
                          [YK_PRECISION_TF32] = (tf32_)*TFLOPS,                                     \
                          [YK_PRECISION_FP16] = (fp16_)*TFLOPS,                                     \
                          [YK_PRECISION_BF16] = (bf16_)*TFLOPS},                                    \
-        .bus = (bus_), .peer = (peer_), .source = (source_),                                       \
+        .host_interconnect = (bus_), .peer_interconnect = (peer_), .source = (source_),            \
     }
 
 /* NVIDIA's tensor cores do no fp32: a product in fp32 runs on the ordinary cores. */

@@ -50,7 +50,7 @@ static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *o
         yk_cluster_builder_fill_from_datasheet(sheet, 1, 0, out);
     } else {
         *out = (struct yk_device){
-            .part = 1,
+            .fraction = 1,
             .memory_bytes_per_s = gpu->memory_bytes_per_s,
             .vector_flops = gpu->fp32_flops,
         };

@@ -50,8 +50,8 @@ static yk_status set_address(const char *name, size_t length, struct yk_launcher
 static yk_status find_master(struct yk_launcher *out)
 {
     const char *address = getenv("MASTER_ADDR");
-    out->meets = out->size > 1;
-    if (!out->meets) {
+    out->uses_rendezvous = out->size > 1;
+    if (!out->uses_rendezvous) {
         return YK_OK;
     }
     if (!address || !*address) {
@@ -93,7 +93,7 @@ static yk_status find_environment(const char *name, struct yk_launcher *out)
     YK_TRY(find_local(out));
     YK_TRY(find_master(out));
     /* torchrun's own agent listens at the port already. */
-    if (out->meets && agent && strcmp(agent, "True") == 0) {
+    if (out->uses_rendezvous && agent && strcmp(agent, "True") == 0) {
         out->port += out->port < MAX_PORT ? 1 : -1;
     }
     return YK_OK;
@@ -102,7 +102,7 @@ static yk_status find_environment(const char *name, struct yk_launcher *out)
 static yk_status find_mpirun(struct yk_launcher *out)
 {
     out->name = "mpirun";
-    out->bound = getenv("OMPI_MCA_orte_bound_at_launch") != NULL;
+    out->is_bound_to_cores = getenv("OMPI_MCA_orte_bound_at_launch") != NULL;
     YK_TRY(read_number("OMPI_COMM_WORLD_RANK", 0, &out->rank));
     YK_TRY(read_number("OMPI_COMM_WORLD_SIZE", 1, &out->size));
     YK_TRY(read_number("OMPI_COMM_WORLD_LOCAL_RANK", 0, &out->local_rank));
@@ -142,7 +142,7 @@ static yk_status find_srun(struct yk_launcher *out)
     /* "mask_cpu:", "map_cpu:"; "none" or nothing where tasks are not bound one by one. */
     const char *binding = getenv("SLURM_CPU_BIND_TYPE");
     out->name = "srun";
-    out->bound = binding && strstr(binding, "_cpu") != NULL;
+    out->is_bound_to_cores = binding && strstr(binding, "_cpu") != NULL;
     YK_TRY(read_number("SLURM_PROCID", 0, &out->rank));
     YK_TRY(read_number("SLURM_NTASKS", 1, &out->size));
     if (out->size > 1 && !getenv("PMIX_RANK") && !is_set("MASTER_ADDR")) {
@@ -241,7 +241,7 @@ static yk_status read_master(const char *master, struct yk_launcher *out)
 yk_status yk_launcher_from_options(int64_t rank, int64_t size, const char *master,
                                    struct yk_launcher *out)
 {
-    struct yk_launcher found = {.name = "hand", .meets = size > 1};
+    struct yk_launcher found = {.name = "hand", .uses_rendezvous = size > 1};
     if (rank < 0 || size < 1 || rank >= size || size > INT32_MAX) {
         return yk_fail(YK_ERROR_USAGE,
                        "--rank %" PRId64 " of --world %" PRId64 " cannot be; ranks are numbered "

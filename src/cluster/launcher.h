@@ -19,11 +19,11 @@ enum {
 struct yk_launcher {
     const char *name; /* "mpirun", "srun", "torchrun", "env" or "hand"; NULL: no launcher */
     int32_t rank;
-    int32_t size;       /* number of ranks */
-    int32_t local_rank; /* index among the ranks of this machine */
-    int32_t local_size; /* number of ranks on this machine */
-    bool bound;         /* the launcher has bound this process to cores */
-    bool meets;         /* no MPI: the ranks connect by a rendezvous (comm/rendezvous) */
+    int32_t size;           /* number of ranks */
+    int32_t local_rank;     /* index among the ranks of this machine */
+    int32_t local_size;     /* number of ranks on this machine */
+    bool is_bound_to_cores; /* the launcher has bound this process to cores */
+    bool uses_rendezvous;   /* no MPI: the ranks connect by a rendezvous (comm/rendezvous) */
     char address[YK_LAUNCHER_ADDRESS_SIZE]; /* of rank 0, for the rendezvous; otherwise "" */
     int32_t port;
 };

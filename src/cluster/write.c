@@ -111,8 +111,8 @@ static void write_device(struct yk_json_writer *json, const struct yk_device *de
     yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", device->name);
     write_known(json, "type", device->type);
-    if (device->part != 1) {
-        yk_json_write_number(json, "part", device->part);
+    if (device->fraction != 1) {
+        yk_json_write_number(json, "part", device->fraction);
     }
     write_count(json, "cores", device->cores);
     yk_json_write_integer(json, "node", device->node);

@@ -62,7 +62,7 @@ struct yk_comm_options {
     size_t block_bytes;           /* maximum size of a block; 0: the default of the backend */
     /* NULL for backends that find the ranks by themselves (MPI). Must live until open() returns. */
     const struct yk_comm_bootstrap *bootstrap;
-    const struct yk_communicator *through; /* only for host staging: sends its messages */
+    const struct yk_communicator *host_communicator; /* only for host staging: sends its messages */
 };
 
 enum yk_comm_data_type {
@@ -78,7 +78,7 @@ struct yk_comm_all_reduce {
     void *numbers;
     int64_t count;
     enum yk_comm_data_type type;
-    bool wide; /* sum and send 16-bit numbers as fp32, and round once at the end */
+    bool sum_in_fp32; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
 
 /* whole[firsts[i] .. firsts[i + 1]) = `own` of member i, for every member i. */
@@ -86,8 +86,8 @@ struct yk_comm_all_gather {
     struct yk_comm_group *group;
     const void *own; /* may point into `whole`, at this member's part */
     void *whole;
-    const int64_t *firsts; /* (members + 1) offsets in elements; a part may be empty */
-    size_t size;           /* bytes of one element */
+    const int64_t *offsets; /* (members + 1) offsets in elements; a part may be empty */
+    size_t element_bytes;   /* bytes of one element */
 };
 
 /* own = sum over all members of whole[firsts[me] .. firsts[me + 1]). The contents of `whole` are
@@ -96,19 +96,19 @@ struct yk_comm_reduce_scatter {
     struct yk_comm_group *group;
     void *whole;
     void *own;
-    bool added;            /* add the sum to `own` instead of overwriting it */
-    const int64_t *firsts; /* (members + 1) offsets in elements */
+    bool accumulate;        /* add the sum to `own` instead of overwriting it */
+    const int64_t *offsets; /* (members + 1) offsets in elements */
     enum yk_comm_data_type type;
-    bool wide; /* sum and send 16-bit numbers as fp32, and round once at the end */
+    bool sum_in_fp32; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
 
 /* A send to one rank, or a receive from one rank. */
 struct yk_comm_send_recv {
     struct yk_comm_world *world;
     void *bytes;
-    size_t size;    /* the same on both sides */
-    int32_t peer;   /* rank in the world */
-    int32_t number; /* tag of the message: at least 0, the same on both sides */
+    size_t size;  /* the same on both sides */
+    int32_t peer; /* rank in the world */
+    int32_t tag;  /* tag of the message: at least 0, the same on both sides */
 };
 
 /* Copies the bytes of member `from` to all members. */
@@ -116,7 +116,7 @@ struct yk_comm_broadcast {
     struct yk_comm_group *group;
     void *bytes;
     size_t size;
-    int32_t from;
+    int32_t root;
 };
 
 struct yk_comm_backend {

@@ -10,7 +10,7 @@ static yk_status make_group_of_all(struct yk_communicator *ranks)
         list[i] = i;
     }
     const yk_status status =
-        ranks->comm->group_create(ranks->world, list, ranks->size, &ranks->all);
+        ranks->comm->group_create(ranks->world, list, ranks->size, &ranks->world_group);
     free(list);
     return status;
 }
@@ -33,7 +33,7 @@ yk_status yk_communicator_open(const struct yk_comm_backend *comm,
 void yk_communicator_close(struct yk_communicator *ranks)
 {
     if (ranks->comm) {
-        ranks->comm->group_destroy(ranks->all);
+        ranks->comm->group_destroy(ranks->world_group);
         ranks->comm->close(ranks->world);
     }
     *ranks = (struct yk_communicator){0};

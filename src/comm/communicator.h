@@ -13,7 +13,7 @@ struct yk_communicator {
     const struct yk_backend *backend;
     struct yk_backend_lane *lane; /* the comm lane */
     struct yk_comm_world *world;
-    struct yk_comm_group *all; /* the group of all ranks */
+    struct yk_comm_group *world_group; /* the group of all ranks */
     int32_t rank;
     int32_t size;
 };

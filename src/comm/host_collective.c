@@ -15,7 +15,8 @@ enum {
 yk_status yk_host_collective_all_reduce_sum(const struct yk_communicator *ranks, double *numbers,
                                             int64_t count)
 {
-    struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP64};
+    struct yk_comm_all_reduce op = {
+        .group = ranks->world_group, .count = count, .type = YK_COMM_FP64};
     op.numbers = numbers;
     ranks->comm->all_reduce(&op);
     return yk_communicator_synchronize(ranks);
@@ -30,7 +31,7 @@ static yk_status all_gather(const struct yk_communicator *ranks, const void *own
     for (int32_t i = 0; i <= ranks->size; i++) {
         firsts[i] = i;
     }
-    const struct yk_comm_all_gather op = {ranks->all, own, whole, firsts, size};
+    const struct yk_comm_all_gather op = {ranks->world_group, own, whole, firsts, size};
     ranks->comm->all_gather(&op);
     const yk_status status = yk_communicator_synchronize(ranks);
     free(firsts);
@@ -66,7 +67,7 @@ yk_status yk_host_collective_barrier(const struct yk_communicator *ranks)
 static yk_status broadcast(const struct yk_communicator *ranks, int32_t from, void *bytes,
                            size_t size)
 {
-    const struct yk_comm_broadcast op = {ranks->all, bytes, size, from};
+    const struct yk_comm_broadcast op = {ranks->world_group, bytes, size, from};
     ranks->comm->broadcast(&op);
     return yk_communicator_synchronize(ranks);
 }

@@ -233,7 +233,7 @@ static void exchange_broadcast(const struct yk_comm_broadcast *op, bool staged)
     void *memory = NULL;
     const int64_t now = next_block(&span, staged, &memory);
     if (begin_inner(span.world)) {
-        *inner = (struct yk_comm_broadcast){op->group->through, memory, (size_t)now, op->from};
+        *inner = (struct yk_comm_broadcast){op->group->through, memory, (size_t)now, op->root};
         span.world->through->comm->broadcast(inner);
     }
     advance(span.world, now, span.count);
@@ -244,7 +244,7 @@ static void staged_broadcast(const struct yk_comm_broadcast *op)
 {
     const struct span span = span_of_broadcast(op);
     enqueue_span(&span, op, stage_broadcast, pass_broadcast,
-                 op->group->me == op->from ? &span_out : &span_in);
+                 op->group->me == op->root ? &span_out : &span_in);
 }
 
 static struct span span_of_message(const struct yk_comm_send_recv *op)
@@ -260,8 +260,7 @@ static void exchange_message(const struct yk_comm_send_recv *op, bool is_sent, b
     void *memory = NULL;
     const int64_t now = next_block(&span, staged, &memory);
     if (begin_inner(span.world)) {
-        *inner =
-            (struct yk_comm_send_recv){through->world, memory, (size_t)now, op->peer, op->number};
+        *inner = (struct yk_comm_send_recv){through->world, memory, (size_t)now, op->peer, op->tag};
         (is_sent ? through->comm->send : through->comm->recv)(inner);
     }
     advance(span.world, now, span.count);
@@ -304,7 +303,8 @@ static void exchange_all_reduce(const struct yk_comm_all_reduce *op, bool staged
     void *memory = NULL;
     const int64_t now = next_block(&span, staged, &memory);
     if (begin_inner(span.world)) {
-        *inner = (struct yk_comm_all_reduce){op->group->through, memory, now, op->type, op->wide};
+        *inner =
+            (struct yk_comm_all_reduce){op->group->through, memory, now, op->type, op->sum_in_fp32};
         span.world->through->comm->all_reduce(inner);
     }
     advance(span.world, now, span.count);
@@ -383,7 +383,7 @@ static char *slice_at(const struct parts *parts, const void *memory, int64_t fir
 
 static struct parts parts_of_all_gather(const struct yk_comm_all_gather *op)
 {
-    return parts_of(op->group, op->firsts, op->size);
+    return parts_of(op->group, op->offsets, op->element_bytes);
 }
 
 static void exchange_all_gather(const struct yk_comm_all_gather *op, bool staged)
@@ -398,7 +398,7 @@ static void exchange_all_gather(const struct yk_comm_all_gather *op, bool staged
         inner->group = group->through;
         if (staged) {
             lay_out(&parts, number);
-            inner->firsts = group->firsts;
+            inner->offsets = group->firsts;
             inner->whole = world->stages[number % 2];
             inner->own = place_in_stage(&parts, group->me, number);
         }
@@ -423,7 +423,7 @@ static void copy_back_all_gather(const void *user, int64_t number)
     const struct parts parts = parts_of_all_gather(op);
     for (int32_t i = 0; i < op->group->members; i++) {
         if (i != op->group->me) {
-            copy_slice(&parts, i, number, slice_at(&parts, op->whole, op->firsts[i], number),
+            copy_slice(&parts, i, number, slice_at(&parts, op->whole, op->offsets[i], number),
                        place_in_stage(&parts, i, number));
         }
     }
@@ -435,10 +435,10 @@ static void staged_all_gather(const struct yk_comm_all_gather *op)
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int32_t me = group->me;
-    if (op->size == 0) { /* on all ranks */
+    if (op->element_bytes == 0) { /* on all ranks */
         return;
     }
-    if (op->size * (size_t)group->members > world->options.block_bytes) {
+    if (op->element_bytes * (size_t)group->members > world->options.block_bytes) {
         yk_first_failure_set(
             &world->failure, YK_ERROR_INPUT,
             "staged: things are gathered of which the stage has no room for one of every "
@@ -450,18 +450,18 @@ static void staged_all_gather(const struct yk_comm_all_gather *op)
         return;
     }
     const struct parts parts = parts_of_all_gather(op);
-    char *place = element_at(op->whole, op->firsts[me], op->size);
+    char *place = element_at(op->whole, op->offsets[me], op->element_bytes);
     enqueue_blocks(world, block_count(parts.longest, parts.slice), stage_all_gather, op, &copies,
                    op);
     if (place != op->own) {
         enqueue_copy(world, place, op->own,
-                     (size_t)(op->firsts[me + 1] - op->firsts[me]) * op->size);
+                     (size_t)(op->offsets[me + 1] - op->offsets[me]) * op->element_bytes);
     }
 }
 
 static struct parts parts_of_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
-    return parts_of(op->group, op->firsts, yk_comm_data_type_bytes(op->type));
+    return parts_of(op->group, op->offsets, yk_comm_data_type_bytes(op->type));
 }
 
 static void exchange_reduce_scatter(const struct yk_comm_reduce_scatter *op, bool staged)
@@ -475,7 +475,7 @@ static void exchange_reduce_scatter(const struct yk_comm_reduce_scatter *op, boo
         inner->group = op->group->through;
         if (staged) {
             lay_out(&parts, number);
-            inner->firsts = op->group->firsts;
+            inner->offsets = op->group->firsts;
             inner->whole = world->stages[number % 2];
             inner->own = world->sums[number % 2];
         }
@@ -491,9 +491,9 @@ static void fetch_reduce_scatter(const void *user, int64_t number)
     const struct parts parts = parts_of_reduce_scatter(op);
     for (int32_t i = 0; i < op->group->members; i++) {
         copy_slice(&parts, i, number, place_in_stage(&parts, i, number),
-                   slice_at(&parts, op->whole, op->firsts[i], number));
+                   slice_at(&parts, op->whole, op->offsets[i], number));
     }
-    if (op->added) {
+    if (op->accumulate) {
         copy_slice(&parts, op->group->me, number, op->group->world->sums[number % 2],
                    slice_at(&parts, op->own, 0, number));
     }
@@ -549,10 +549,10 @@ static yk_status make_world(const struct yk_comm_options *options, struct yk_com
     struct yk_comm_world *world = calloc(1, sizeof *world);
     YK_TRY_MEMORY(world);
     const size_t asked = options->block_bytes > 0 ? options->block_bytes : BLOCK_BYTES;
-    const size_t smallest = ELEMENT_BYTES * (size_t)options->through->size;
+    const size_t smallest = ELEMENT_BYTES * (size_t)options->host_communicator->size;
     world->options = *options;
     world->options.block_bytes = asked < smallest ? smallest : asked / 8 * 8;
-    world->through = options->through;
+    world->through = options->host_communicator;
     for (int i = 0; i < 2; i++) {
         YK_TRY_GOTO(allocate_block(world, &world->stages[i]), undo);
         YK_TRY_GOTO(allocate_block(world, &world->sums[i]), undo);
@@ -568,11 +568,12 @@ undo:
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     struct yk_comm_world *world = NULL;
-    if (!options->through) {
+    if (!options->host_communicator) {
         return yk_fail(YK_ERROR_INPUT, "staged: there is no world to carry messages");
     }
-    YK_TRY_OR(yk_host_collective_agree_on_status(options->through, make_world(options, &world)),
-              free_world(world));
+    YK_TRY_OR(
+        yk_host_collective_agree_on_status(options->host_communicator, make_world(options, &world)),
+        free_world(world));
     *out = world;
     return YK_OK;
 }

@@ -68,8 +68,8 @@ static void all_reduce(const struct yk_comm_all_reduce *op)
 static void all_gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
-    char *place = (char *)op->whole + op->firsts[0] * (int64_t)op->size;
-    const size_t bytes = (size_t)(op->firsts[1] - op->firsts[0]) * op->size;
+    char *place = (char *)op->whole + op->offsets[0] * (int64_t)op->element_bytes;
+    const size_t bytes = (size_t)(op->offsets[1] - op->offsets[0]) * op->element_bytes;
     if (bytes > 0 && place != op->own) {
         options->backend->copy(options->lane, place, op->own, bytes);
     }
@@ -78,8 +78,8 @@ static void all_gather(const struct yk_comm_all_gather *op)
 static void add_doubles(void *user)
 {
     const struct yk_comm_reduce_scatter *op = user;
-    yk_comm_elements_add(YK_COMM_FP64, op->firsts[1] - op->firsts[0],
-                         yk_comm_elements_pointer_at(YK_COMM_FP64, op->whole, op->firsts[0]),
+    yk_comm_elements_add(YK_COMM_FP64, op->offsets[1] - op->offsets[0],
+                         yk_comm_elements_pointer_at(YK_COMM_FP64, op->whole, op->offsets[0]),
                          op->own);
 }
 
@@ -88,8 +88,8 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
     const struct yk_add_op add = {
-        .count = op->firsts[1] - op->firsts[0],
-        .from = yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[0]),
+        .count = op->offsets[1] - op->offsets[0],
+        .from = yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[0]),
         .to = op->own,
         .type = yk_comm_data_type_to_precision(op->type),
     };
@@ -103,12 +103,12 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
 static void reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
-    const void *part = yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[0]);
-    const int64_t count = op->firsts[1] - op->firsts[0];
+    const void *part = yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[0]);
+    const int64_t count = op->offsets[1] - op->offsets[0];
     if (count == 0) {
         return;
     }
-    if (op->added) {
+    if (op->accumulate) {
         add_to_own(op);
     } else if (part != op->own) {
         options->backend->copy(options->lane, op->own, part,

@@ -45,8 +45,8 @@ static yk_status find_message(const struct yk_cost_sources *book,
     struct yk_profile_link_key wanted = *how;
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
-    if (book->profile &&
-        yk_profile_key_link(book->cluster, book->facts, pair->devices[0], pair->devices[1], name)) {
+    if (book->profile && yk_profile_key_link(book->cluster, book->measurements, pair->devices[0],
+                                             pair->devices[1], name)) {
         wanted.link = name;
         YK_TRY(find_in_profile(book, &wanted, bytes, out, &found));
     }
@@ -140,7 +140,7 @@ yk_status yk_communication_copy_time(const struct yk_cost_sources *book, int32_t
     *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
     if (!book->profile || !(bytes > 0) ||
         !yk_profile_key_host(&book->cluster->devices[device],
-                             book->facts ? &book->facts[device] : NULL, name)) {
+                             book->measurements ? &book->measurements[device] : NULL, name)) {
         return YK_OK;
     }
     const struct yk_profile_link_key wanted = {
@@ -171,7 +171,7 @@ yk_status yk_communication_overlap_slowdown(const struct yk_cost_sources *book,
     struct yk_communication_overlap_slowdown slowdown = {NAN, NAN};
     char link[YK_PROFILE_KEY_SIZE];
     for (int32_t i = 0; book->profile && ranks->count > 1 && i < ranks->count; i++) {
-        if (yk_profile_key_link(book->cluster, book->facts, ranks->devices[i],
+        if (yk_profile_key_link(book->cluster, book->measurements, ranks->devices[i],
                                 ranks->devices[(i + 1) % ranks->count], link)) {
             YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown.compute));
             YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_SLOWDOWN, &slowdown.message));

@@ -144,8 +144,8 @@ static yk_status find_profiled(const struct yk_cost_sources *book, int32_t devic
         .layer =
             {
                 .device = name,
-                .part =
-                    yk_profile_key_device_fraction(on, book->facts ? &book->facts[device] : NULL),
+                .part = yk_profile_key_device_fraction(
+                    on, book->measurements ? &book->measurements[device] : NULL),
                 .shape = layer->shape,
                 .sequence = model->workload.sequence,
                 .pass = passes[pass],

@@ -48,9 +48,9 @@ struct yk_cost_time {
 /* The sources of all costs. The caller fills it; nothing is owned. */
 struct yk_cost_sources {
     const struct yk_cluster *cluster;
-    struct yk_profile *profile;                      /* NULL means: no profile */
-    const struct yk_device_efficiency *efficiencies; /* NULL means: the fitted ones */
-    const struct yk_device_measurements *facts;      /* (devices), may be NULL */
+    struct yk_profile *profile;                        /* NULL means: no profile */
+    const struct yk_device_efficiency *efficiencies;   /* NULL means: the fitted ones */
+    const struct yk_device_measurements *measurements; /* (devices), may be NULL */
 };
 
 /* The time of one pass of a layer. `device` is an index into the cluster. */

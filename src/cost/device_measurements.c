@@ -42,7 +42,7 @@ static bool is_first_of_kind(const struct yk_cluster *cluster, int32_t device)
 {
     const struct yk_device *devices = cluster->devices;
     for (int32_t i = 0; i < device; i++) {
-        if (devices[i].part == devices[device].part && devices[i].type &&
+        if (devices[i].fraction == devices[device].fraction && devices[i].type &&
             strcmp(devices[i].type, devices[device].type) == 0) {
             return false;
         }
@@ -59,14 +59,14 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
     if (device->is_cpu || !yk_profile_key_device_type(device, name)) {
         return YK_OK;
     }
-    YK_TRY(yk_profile_find_nearest_part(profile, name, device->part, same_part, &part));
-    if (isnan(part) || part == device->part) {
+    YK_TRY(yk_profile_find_nearest_part(profile, name, device->fraction, same_part, &part));
+    if (isnan(part) || part == device->fraction) {
         return YK_OK;
     }
-    facts->measured_part = part;
-    if (fabs(part - device->part) > rounding && is_first_of_kind(cluster, number)) {
-        yk_log(YK_LOG_NOTE, "%.3g%% of %s: as measured on %.3g%% of it", 100 * device->part, name,
-               100 * part);
+    facts->measured_fraction = part;
+    if (fabs(part - device->fraction) > rounding && is_first_of_kind(cluster, number)) {
+        yk_log(YK_LOG_NOTE, "%.3g%% of %s: as measured on %.3g%% of it", 100 * device->fraction,
+               name, 100 * part);
     }
     return YK_OK;
 }

@@ -19,7 +19,7 @@ struct yk_device_measurements {
     double context_bytes;
     /* Fraction of the physical device, 0 to 1, that the profile's times were measured on, if it
      * differs from the device's own; otherwise 0. */
-    double measured_part;
+    double measured_fraction;
     /* Factor on compute times while one of this rank's messages is in flight, at least 1; 0 means:
      * unknown. */
     double communication_slowdown;

@@ -65,7 +65,7 @@ static void write_rounded(struct yk_json_writer *json, const char *key, double v
 
 void yk_error_band_write_json(const struct yk_error_band *band, struct yk_text *out)
 {
-    struct yk_json_writer json = {.text = out, .follows = true};
+    struct yk_json_writer json = {.text = out, .needs_comma = true};
     write_rounded(&json, "error", yk_error_band_relative_error(band));
     yk_json_write_begin_object(&json, "origins");
     for (int origin = 0; origin < YK_COST_ORIGIN_COUNT; origin++) {

@@ -57,7 +57,7 @@ static bool same_measured(const struct yk_measured_layer_time *a,
 static bool are_alike(const struct yk_device *a, const struct yk_device *b)
 {
     bool alike = same_text(a->type, b->type) && a->generation == b->generation &&
-                 a->part == b->part && a->cores == b->cores &&
+                 a->fraction == b->fraction && a->cores == b->cores &&
                  a->memory_bytes_per_s == b->memory_bytes_per_s &&
                  a->vector_flops == b->vector_flops && a->measured_count == b->measured_count;
     for (int precision = 0; alike && precision < YK_PRECISION_COUNT; precision++) {

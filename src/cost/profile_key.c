@@ -23,7 +23,7 @@ bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROF
 double yk_profile_key_device_fraction(const struct yk_device *device,
                                       const struct yk_device_measurements *facts)
 {
-    return facts && facts->measured_part > 0 ? facts->measured_part : device->part;
+    return facts && facts->measured_fraction > 0 ? facts->measured_fraction : device->fraction;
 }
 
 bool yk_profile_key_device(const struct yk_device *device,

@@ -53,7 +53,8 @@ static double matrix_s(const struct yk_device *device,
                        const struct yk_device_efficiency *efficiency,
                        const struct yk_kernel_work *work)
 {
-    const double operations = work->operations + work->launches * efficiency->ramp * device->part;
+    const double operations =
+        work->operations + work->launches * efficiency->ramp * device->fraction;
     const double rate =
         device->matrix_flops[work->precision] * efficiency->rate[YK_KERNEL_MATRIX][work->precision];
     const double refetched_bytes =
@@ -65,7 +66,8 @@ static double attention_s(const struct yk_device *device,
                           const struct yk_device_efficiency *efficiency,
                           const struct yk_kernel_work *work)
 {
-    const double operations = work->operations + work->launches * efficiency->ramp * device->part;
+    const double operations =
+        work->operations + work->launches * efficiency->ramp * device->fraction;
     return operations / (device->matrix_flops[work->precision] *
                          efficiency->rate[YK_KERNEL_ATTENTION][work->precision]);
 }

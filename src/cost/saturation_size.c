@@ -225,7 +225,7 @@ static struct yk_saturation_size find(struct curve *curve)
         .bytes = last->bytes,
         .latency_s = curve->latency_s,
         .plateau_bytes_per_s = last->bytes / last->seconds,
-        .beyond = true,
+        .exceeds_measured_sizes = true,
     };
     if (curve->s_per_byte > 0) {
         remove_noise(curve);
@@ -235,7 +235,7 @@ static struct yk_saturation_size find(struct curve *curve)
                                curve->s_per_byte;
         knee.reached = !isnan(found);
         knee.bytes = knee.reached ? found : fmax(on_line, last->bytes);
-        knee.beyond = 4 * knee.bytes > last->bytes;
+        knee.exceeds_measured_sizes = 4 * knee.bytes > last->bytes;
         knee.plateau_bytes_per_s = 1 / curve->s_per_byte;
     }
     return knee;
@@ -309,7 +309,7 @@ yk_status yk_saturation_size_of_link(const struct yk_cost_sources *book, int32_t
 {
     char name[YK_PROFILE_KEY_SIZE];
     *out_bytes = NAN;
-    if (!book->profile || !yk_profile_key_link(book->cluster, book->facts, a, b, name)) {
+    if (!book->profile || !yk_profile_key_link(book->cluster, book->measurements, a, b, name)) {
         return YK_OK;
     }
     const struct {

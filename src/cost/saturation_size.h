@@ -21,13 +21,13 @@
 #define YK_SATURATION_SIZE_BANDWIDTH_FRACTION 0.9
 
 struct yk_saturation_size {
-    double bytes;               /* size of the whole message */
-    double uncertainty;         /* standard error of `bytes`, as a factor of at least 1; INFINITY
-                                   means: too few sizes to know */
-    double latency_s;           /* α, the time of an empty message */
-    double plateau_bytes_per_s; /* over each link, see yk_saturation_size_link_fraction() */
-    bool reached;               /* a measured size saturates; otherwise `bytes` is extrapolated */
-    bool beyond;                /* 4 · `bytes` is larger than all measured sizes */
+    double bytes;                /* size of the whole message */
+    double uncertainty;          /* standard error of `bytes`, as a factor of at least 1; INFINITY
+                                    means: too few sizes to know */
+    double latency_s;            /* α, the time of an empty message */
+    double plateau_bytes_per_s;  /* over each link, see yk_saturation_size_link_fraction() */
+    bool reached;                /* a measured size saturates; otherwise `bytes` is extrapolated */
+    bool exceeds_measured_sizes; /* 4 · `bytes` is larger than all measured sizes */
 };
 
 /*

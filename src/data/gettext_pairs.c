@@ -87,7 +87,7 @@ static yk_status add_pair(struct collecting *collecting, struct yk_mo_string sou
     collecting->pairs->entries++;
     YK_TRY(yk_pair_clean(sides, collecting->request->longest, &fault));
     if (fault != YK_PAIR_ACCEPTED) {
-        collecting->pairs->left_out[fault]++;
+        collecting->pairs->rejected[fault]++;
         return YK_OK;
     }
     return store_pair(collecting);
@@ -100,7 +100,7 @@ static yk_status add_entry(struct collecting *collecting, const struct yk_mo_mes
     }
     if (entry->form_count > 2) {
         collecting->pairs->entries++;
-        collecting->pairs->left_out[YK_PAIR_PLURAL_FORMS]++;
+        collecting->pairs->rejected[YK_PAIR_PLURAL_FORMS]++;
         return YK_OK;
     }
     if (entry->form_count == 2) {
@@ -205,7 +205,7 @@ static void drop_repeated(struct yk_gettext_pairs *pairs)
     qsort(pairs->items, (size_t)pairs->count, sizeof *pairs->items, by_words);
     for (int32_t i = 0; i < pairs->count; i++) {
         if (kept > 0 && by_words(&pairs->items[i], &pairs->items[kept - 1]) == 0) {
-            pairs->left_out[YK_PAIR_DUPLICATE]++;
+            pairs->rejected[YK_PAIR_DUPLICATE]++;
         } else {
             pairs->items[kept++] = pairs->items[i];
         }

@@ -41,7 +41,7 @@ struct yk_gettext_pairs {
     int32_t catalogues; /* files that were read */
     int32_t broken;     /* files that are not catalogues or not in UTF-8 */
     int64_t entries;    /* messages of all catalogues; each plural form counts */
-    int64_t left_out[YK_PAIR_REJECT_REASON_COUNT]; /* pairs that were rejected, by reason */
+    int64_t rejected[YK_PAIR_REJECT_REASON_COUNT]; /* pairs that were rejected, by reason */
     struct yk_arena *arena;                        /* owns the strings */
 };
 

@@ -153,7 +153,8 @@ static void write(const struct yk_instruction *instruction, int32_t *tokens, int
     const int64_t count = instruction->count;
     memcpy(tokens, instruction->tokens, (size_t)count * sizeof *tokens);
     for (int64_t i = 0; i + 1 < count; i++) {
-        targets[i] = instruction->bears[i + 1] ? instruction->tokens[i + 1] : YK_SAMPLER_NO_TARGET;
+        targets[i] =
+            instruction->has_loss[i + 1] ? instruction->tokens[i + 1] : YK_SAMPLER_NO_TARGET;
     }
     targets[count - 1] = YK_SAMPLER_NO_TARGET;
 }

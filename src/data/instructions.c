@@ -319,7 +319,7 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
     const int64_t start = instructions->starts[index];
     return (struct yk_instruction){
         .tokens = instructions->ids.items + start,
-        .bears = instructions->bears + start,
+        .has_loss = instructions->bears + start,
         .count = instructions->starts[index + 1] - start,
         .line = instructions->lines[index],
     };
@@ -334,7 +334,7 @@ struct yk_instructions_totals yk_instructions_totals(const struct yk_instruction
         .tokens = instructions->ids.count,
     };
     for (int64_t i = 0; i < instructions->ids.count; i++) {
-        totals.bearing += instructions->bears[i];
+        totals.loss_tokens += instructions->bears[i];
     }
     for (int64_t i = 0; i < instructions->count; i++) {
         const int64_t count = instructions->starts[i + 1] - instructions->starts[i];
@@ -349,5 +349,6 @@ void yk_instructions_describe(const struct yk_instructions *instructions, struct
     yk_text_addf(out,
                  "%" PRId64 " instructions, %" PRId64 " tokens, %" PRId64 " with loss, %" PRId64
                  " left out, %" PRId64 " cut off",
-                 totals.instructions, totals.tokens, totals.bearing, totals.skipped, totals.cut);
+                 totals.instructions, totals.tokens, totals.loss_tokens, totals.skipped,
+                 totals.cut);
 }

@@ -62,7 +62,7 @@ struct yk_instructions_request {
 
 struct yk_instruction {
     const int32_t *tokens; /* (count) */
-    const bool *bears;     /* (count) whether the token is part of the loss */
+    const bool *has_loss;  /* (count) whether the token is part of the loss */
     int64_t count;
     int64_t line; /* in the file, or number of the element of a list; from 1 */
 };
@@ -72,8 +72,8 @@ struct yk_instructions_totals {
     int64_t skipped;
     int64_t cut;
     int64_t tokens;
-    int64_t bearing; /* tokens that are part of the loss */
-    int64_t longest; /* tokens of the longest instruction */
+    int64_t loss_tokens; /* tokens that are part of the loss */
+    int64_t longest;     /* tokens of the longest instruction */
 };
 
 yk_status yk_instructions_open(const struct yk_instructions_request *request,

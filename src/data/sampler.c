@@ -78,13 +78,13 @@ static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t first, 
     out->sequence = T;
     out->target_sequence = 0;
     out->first_sample = first;
-    out->present = 0;
+    out->token_count = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t there = 0;
         YK_TRY(sampler->kind->fetch_sample(sampler, first + i, out->tokens + i * T,
                                            out->targets + i * T, &there));
         out->lengths[i] = (int32_t)there;
-        out->present += there;
+        out->token_count += there;
     }
     return YK_OK;
 }
@@ -99,16 +99,16 @@ yk_status yk_sampler_fetch_slice(const struct yk_sampler *sampler, int64_t first
                                        : sampler->kind->fetch_slice(sampler, first, out));
     const int64_t rows =
         out->samples * (out->target_sequence > 0 ? out->target_sequence : out->sequence);
-    out->counted = 0;
+    out->loss_targets = 0;
     for (int64_t i = 0; i < rows; i++) {
-        out->counted += out->targets[i] >= 0;
+        out->loss_targets += out->targets[i] >= 0;
     }
     return YK_OK;
 }
 
 int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t units)
 {
-    return sampler->slice_rows > 0 ? sampler->slice_rows : units * sampler->sequence;
+    return sampler->max_slice_tokens > 0 ? sampler->max_slice_tokens : units * sampler->sequence;
 }
 
 struct yk_sampler_windows yk_sampler_windows_arrange(int64_t tokens, int64_t length,

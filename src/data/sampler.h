@@ -29,8 +29,8 @@ struct yk_sample_slice {
     int64_t sequence;        /* T */
     int64_t target_sequence; /* S, the tokens that a decoder reads; 0 means: no decoder */
     int64_t first_sample;    /* number of the first sample, unique in the run */
-    int64_t counted;         /* targets that are part of the loss */
-    int64_t present;         /* tokens that are not padding */
+    int64_t loss_targets;    /* targets that are part of the loss */
+    int64_t token_count;     /* tokens that are not padding */
     int32_t *tokens;         /* (B, T) */
     int32_t *lengths;        /* (B) tokens of each sample without padding, at least 1 */
     int32_t *target_tokens;  /* (B, S); NULL without a decoder */
@@ -56,12 +56,13 @@ struct yk_sampler_kind {
 /* The first member of the struct of every kind. */
 struct yk_sampler {
     const struct yk_sampler_kind *kind;
-    int64_t epoch_units;     /* units of one epoch; the same for all epochs */
-    int64_t sequence;        /* the longest sample, in tokens */
-    int64_t target_sequence; /* the longest input of the decoder, in tokens; 0 means: no decoder */
-    int64_t slice_rows; /* a unit is a slice with at most this many tokens on each side; 0 means:
-                           a unit is a sample of `sequence` tokens */
-    bool even;          /* every token of every sample has a target: no need to count them */
+    int64_t epoch_units;      /* units of one epoch; the same for all epochs */
+    int64_t sequence;         /* the longest sample, in tokens */
+    int64_t target_sequence;  /* the longest input of the decoder, in tokens; 0 means: no decoder */
+    int64_t max_slice_tokens; /* a unit is a slice with at most this many tokens on each side; 0
+                           means: a unit is a sample of `sequence` tokens */
+    bool all_tokens_have_targets; /* every token of every sample has a target: no need to count them
+                                   */
 };
 
 struct yk_sampler_options {

@@ -103,7 +103,7 @@ static void measure(const struct pair_sampler *sampler, struct epoch epoch, int6
     out->first_sample = epoch.number * sampler->list->count + first;
     out->sequence = 0;
     out->target_sequence = 0;
-    out->present = 0;
+    out->token_count = 0;
     for (int64_t i = 0; i < out->samples; i++) {
         const struct yk_sentence_pair pair = pair_at(sampler, epoch, first + i);
         if (pair.source_count > out->sequence) {
@@ -112,7 +112,7 @@ static void measure(const struct pair_sampler *sampler, struct epoch epoch, int6
         if (pair.target_count > out->target_sequence) {
             out->target_sequence = pair.target_count;
         }
-        out->present += pair.source_count + pair.target_count;
+        out->token_count += pair.source_count + pair.target_count;
     }
 }
 
@@ -215,7 +215,7 @@ static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
 static yk_status cut_slices(struct pair_sampler *sampler)
 {
     const int64_t count = sampler->list->count;
-    const int64_t rows = sampler->base.slice_rows;
+    const int64_t rows = sampler->base.max_slice_tokens;
     sampler->slices = calloc((size_t)count + 1, sizeof *sampler->slices);
     YK_TRY_MEMORY(sampler->slices);
     int64_t slices = 1;
@@ -239,12 +239,12 @@ static yk_status fill(struct pair_sampler *sampler)
     base->kind = &pairs_kind;
     base->sequence = totals.longest_source;
     base->target_sequence = totals.longest_target;
-    if (longest > base->slice_rows) {
+    if (longest > base->max_slice_tokens) {
         return yk_fail(YK_ERROR_INPUT,
                        "a micro-batch has room for %" PRId64
                        " tokens, but the longest sentence has %" PRId64
                        "; give it more room, or leave longer sentences out",
-                       base->slice_rows, longest);
+                       base->max_slice_tokens, longest);
     }
     YK_TRY(sort(sampler, longest));
     if (!sampler->sequential) {
@@ -259,7 +259,7 @@ yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *list,
 {
     struct pair_sampler *sampler = calloc(1, sizeof *sampler);
     YK_TRY_MEMORY(sampler);
-    sampler->base.slice_rows = options->slice_rows;
+    sampler->base.max_slice_tokens = options->slice_rows;
     sampler->list = list;
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;

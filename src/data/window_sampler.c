@@ -71,7 +71,7 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
         .kind = &windows_kind,
         .epoch_units = sampler->windows.count,
         .sequence = options->sequence,
-        .even = !options->sequential,
+        .all_tokens_have_targets = !options->sequential,
     };
     *out = &sampler->base;
     return YK_OK;

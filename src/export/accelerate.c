@@ -11,7 +11,7 @@ yk_status yk_export_accelerate_device_map(const struct yk_device_map *map, struc
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     for (int32_t i = 0; i < map->count; i++) {
         yk_json_write_key(&json, map->entries[i].module);
         yk_device_map_write_place(out, map->entries[i].place);

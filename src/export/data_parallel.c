@@ -85,8 +85,10 @@ void yk_data_parallel_note_parts(const struct yk_plan *plan, const struct yk_pla
     double largest = 0;
     bool sharded = false;
     for (int32_t i = 0; i < group->member_count; i++) {
-        smallest = group->members[i].part < smallest ? group->members[i].part : smallest;
-        largest = group->members[i].part > largest ? group->members[i].part : largest;
+        smallest = group->members[i].shard_fraction < smallest ? group->members[i].shard_fraction
+                                                               : smallest;
+        largest =
+            group->members[i].shard_fraction > largest ? group->members[i].shard_fraction : largest;
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
         sharded = sharded || yk_data_parallel_is_sharded(plan, i);

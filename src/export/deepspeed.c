@@ -59,7 +59,7 @@ static void add_stage(struct yk_json_writer *json, const struct yk_plan *plan,
     const int stage = find_stage(counts);
     const double width = (double)yk_precision_bytes(plan->workload.precision);
     yk_json_write_begin_object(json, "zero_optimization");
-    json->lines = 4;
+    json->line_indent = 4;
     yk_json_write_integer(json, "stage", stage);
     if (stage > 0) {
         yk_json_write_bool(json, "overlap_comm", true);
@@ -78,7 +78,7 @@ static void add_stage(struct yk_json_writer *json, const struct yk_plan *plan,
         /* Between forward and backward of the first of them lie all of them, twice. */
         yk_json_write_integer(json, "stage3_max_reuse_distance", 2 * counts->kept_at_end);
     }
-    json->lines = 2;
+    json->line_indent = 2;
     yk_json_write_newline(json, 2);
     yk_json_write_end_object(json);
 }
@@ -88,18 +88,18 @@ static void add_precision(struct yk_json_writer *json, const struct yk_plan *pla
     const enum yk_precision precision = plan->workload.precision;
     if (precision == YK_PRECISION_BF16) {
         yk_json_write_begin_object(json, "bf16");
-        json->lines = 0;
+        json->line_indent = 0;
         yk_json_write_bool(json, "enabled", true);
         yk_json_write_end_object(json);
-        json->lines = 2;
+        json->line_indent = 2;
     } else if (precision == YK_PRECISION_FP16) {
         yk_json_write_begin_object(json, "fp16");
-        json->lines = 0;
+        json->line_indent = 0;
         yk_json_write_bool(json, "enabled", true);
         yk_json_write_integer(json, "initial_scale_power", 16);
         yk_json_write_integer(json, "loss_scale_window", 2000);
         yk_json_write_end_object(json);
-        json->lines = 2;
+        json->line_indent = 2;
     }
 }
 
@@ -210,7 +210,7 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
     const struct counts counts = count(plan, model);
     const int64_t micro_batch = find_micro_batch(plan, group);
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_integer(&json, "train_batch_size",
                           micro_batch * group->member_count * plan->micro_batches);
     yk_json_write_integer(&json, "train_micro_batch_size_per_gpu", micro_batch);

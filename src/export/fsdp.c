@@ -39,7 +39,7 @@ static void find_root(const struct yk_plan *plan, const struct yk_model *model,
     out->root_first = NONE;
     out->root_last = NONE;
     for (int32_t i = 0; i < plan->layer_count; i++) {
-        const int32_t shares = model->layers[i].shares;
+        const int32_t shares = model->layers[i].shares_weights_of;
         if (shares != YK_LAYER_NONE) {
             out->in_root[i] = true;
             out->in_root[shares] = true;

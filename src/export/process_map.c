@@ -34,7 +34,7 @@ static void add_rank(struct yk_process_map *launch, const struct yk_cluster *clu
     launch->ranks[rank] = (struct yk_process_map_rank){
         .device = of, .device_index = index_in_node(cluster, device), .node = node};
     launch->has_cpus = launch->has_cpus || of->is_cpu;
-    launch->has_parts = launch->has_parts || (!of->is_cpu && of->part < 1);
+    launch->has_parts = launch->has_parts || (!of->is_cpu && of->fraction < 1);
 }
 
 yk_status yk_process_map_make(const struct yk_plan *plan, const struct yk_cluster *cluster,

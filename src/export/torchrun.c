@@ -77,9 +77,9 @@ static void add_rank(struct yk_text *out, const struct yk_process_map *launch, i
         }
     } else {
         yk_text_addf(out, " CUDA_VISIBLE_DEVICES=%" PRId32, at->device_index);
-        if (at->device->part < 1) {
+        if (at->device->fraction < 1) {
             yk_text_addf(out, " CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%.0f",
-                         ceil(100 * at->device->part));
+                         ceil(100 * at->device->fraction));
         }
     }
     yk_text_add(out, " python3 \"$@\" & # ");

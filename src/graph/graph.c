@@ -184,12 +184,12 @@ static yk_status copy_tasks(const struct yk_graph_builder *builder, struct yk_gr
     for (int32_t g = 0; g < graph->group_count; g++) {
         YK_TRY(copy_name(graph, builder->group_names, g, &graph->groups[g].name));
         graph->groups[g].resident_bytes = (int64_t)ceil(builder->groups[g].resident_bytes);
-        graph->groups[g].store = builder->groups[g].store;
+        graph->groups[g].shared_store = builder->groups[g].store;
     }
-    YK_TRY_NEW(graph->arena, graph->stores, graph->store_count);
+    YK_TRY_NEW(graph->arena, graph->shared_stores, graph->store_count);
     for (int32_t s = 0; s < graph->store_count; s++) {
-        YK_TRY(copy_name(graph, builder->store_names, s, &graph->stores[s].name));
-        graph->stores[s].bytes = (int64_t)ceil(builder->stores[s].bytes);
+        YK_TRY(copy_name(graph, builder->store_names, s, &graph->shared_stores[s].name));
+        graph->shared_stores[s].bytes = (int64_t)ceil(builder->stores[s].bytes);
     }
     return YK_OK;
 }

@@ -68,7 +68,7 @@ struct yk_graph_task {
 struct yk_graph_group {
     const char *name;
     int64_t resident_bytes; /* held on the group's device for the whole schedule */
-    int32_t store;          /* the shared store it uses, or YK_GRAPH_NO_SHARED_STORE */
+    int32_t shared_store;   /* the shared store it uses, or YK_GRAPH_NO_SHARED_STORE */
 };
 
 /* Bytes that several groups share, such as the weights of a layer used by several micro-batches.
@@ -90,7 +90,7 @@ struct yk_graph {
     struct yk_graph_device *devices;
     struct yk_graph_task *tasks;
     struct yk_graph_group *groups;
-    struct yk_graph_shared_store *stores;
+    struct yk_graph_shared_store *shared_stores;
     /* (n, P) ticks. YK_GRAPH_INFINITE_COST: the device cannot run the task, nor any task of its
      * group. */
     int64_t *costs;

@@ -195,7 +195,7 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
                              struct yk_text *versions)
 {
-    const struct yk_backend_options options = {.number = choice->number};
+    const struct yk_backend_options options = {.index = choice->number};
     const struct yk_backend *backend = NULL;
     struct yk_backend_device *device = NULL;
     YK_TRY(find_backend(choice, &backend));
@@ -218,9 +218,9 @@ static yk_status open_engine(const struct yk_device_choice *choice,
     if (choice->gpu) {
         const struct yk_mps_environment words = yk_mps_environment();
         const double allowed = yk_mps_memory_limit_bytes(&words, choice->number, INFINITY);
-        filled.number = choice->number;
+        filled.index = choice->number;
         filled.memory_bytes = isinf(allowed) ? 0 : (size_t)allowed;
-        filled.products = find_products(products) ? products : NULL;
+        filled.matmul_cache_path = find_products(products) ? products : NULL;
     }
     YK_TRY(out->backend->open(&filled, &out->device));
     return out->backend->lane_create(out->device, "load", &out->lane);

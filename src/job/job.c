@@ -25,8 +25,8 @@ void yk_job_report_end(const struct yk_job_callbacks *job)
 
 void yk_job_report_status_line(const struct yk_job_callbacks *job, const char *line, bool keep)
 {
-    if (job && job->line) {
-        job->line(job->user, line, keep);
+    if (job && job->status_line) {
+        job->status_line(job->user, line, keep);
     }
 }
 

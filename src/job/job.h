@@ -32,7 +32,7 @@ struct yk_job_callbacks {
     void (*end)(void *user);
 
     /* A status line. It replaces the previous one, unless that one was reported with `keep`. */
-    void (*line)(void *user, const char *line, bool keep);
+    void (*status_line)(void *user, const char *status_line, bool keep);
 
     /* All ranks have failed with this message. Rank 0 reports it here before any rank exits,
      * because a launcher may kill the remaining ranks when the first one exits. The status that the
@@ -52,7 +52,7 @@ struct yk_job_callbacks {
      * then return YK_ERROR_LOST. With MPI, MPI_Abort ends the processes of all ranks, including
      * this one. A caller that must survive starts its ranks as separate processes
      * (job/rank_launch.h). */
-    void (*leave)(void *user, yk_status status);
+    void (*exit_process)(void *user, yk_status status);
 
     /* When it becomes true, the job ends early with the result it has so far. May be NULL. */
     const atomic_bool *stop;

@@ -20,7 +20,7 @@ yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher
                                            : "master");
     }
     struct yk_launcher started;
-    if (yk_launcher_detect(&started) == YK_OK && started.size > 1 && !started.meets) {
+    if (yk_launcher_detect(&started) == YK_OK && started.size > 1 && !started.uses_rendezvous) {
         return yk_fail(YK_ERROR_USAGE,
                        "--rank is for processes that were started by hand, but %s started these; "
                        "leave --rank, --world and --master out",

@@ -15,7 +15,7 @@ static struct yoke_device device_record(const struct yk_device *device)
         .type = device->type,
         .node = device->node,
         .is_cpu = device->is_cpu,
-        .part = device->part,
+        .part = device->fraction,
         .memory_bytes = device->memory_bytes,
         .memory_bytes_per_s = device->memory_bytes_per_s,
         .fp32_flops = device->matrix_flops[YK_PRECISION_FP32],

@@ -9,8 +9,8 @@ yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const 
     yk_status status = profile ? yk_profile_open(profile, &basis.profile) : YK_OK;
     YK_THEN(yk_device_measurements_read(basis.profile, model, cluster, basis.arena, &facts));
     YK_TRY_OR(status, yk_library_context_close(&basis));
-    basis.book =
-        (struct yk_cost_sources){.cluster = cluster, .profile = basis.profile, .facts = facts};
+    basis.book = (struct yk_cost_sources){
+        .cluster = cluster, .profile = basis.profile, .measurements = facts};
     *out = basis;
     return YK_OK;
 }
@@ -38,7 +38,7 @@ yk_status yk_library_context_plan_request(const struct yk_library_context *basis
 {
     const struct yoke_request *request = basis->request;
     *out = (struct yk_plan_request){
-        .book = &basis->book,
+        .cost_sources = &basis->book,
         .config = request->model->config,
         .workload = request->model->workload,
         .model_source = request->model->word,

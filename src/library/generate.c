@@ -48,7 +48,7 @@ static yk_status evaluate(const struct yoke_evaluation_request *request,
     struct yk_eval_request asked = {
         .data = request->data,
         .target = request->target,
-        .data_part = request->data_part > 0 ? request->data_part : 1,
+        .data_fraction = request->data_part > 0 ? request->data_part : 1,
         .skip_faulty = request->skip_faulty,
         .samples = request->samples,
     };

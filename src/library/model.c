@@ -24,7 +24,7 @@ static struct yoke_layer layer_record(const struct yk_model *model, const struct
     return (struct yoke_layer){
         .name = layer->name,
         .kind = layer->kind,
-        .shares = layer->shares,
+        .shares = layer->shares_weights_of,
         .parameters = layer->parameters,
         .trainable = layer->trainable,
         .forward_operations = operations(&layer->forward),

@@ -62,7 +62,7 @@ static yk_status compare(struct yoke_placements *handle)
 {
     const struct yoke_request *given = handle->basis.request;
     struct yk_placement_request request = {
-        .book = &handle->basis.book,
+        .cost_sources = &handle->basis.book,
         .config = given->model->config,
         .workload = given->model->workload,
         .micro_batches = given->micro_batches,

@@ -21,7 +21,7 @@ static void fill_info(struct yoke_plan *handle)
 {
     const struct yk_planner_outcome *planned = handle->planned;
     const struct yk_plan *plan = planned->plan;
-    const struct yk_plan_evaluation *trial = &planned->trial;
+    const struct yk_plan_evaluation *trial = &planned->evaluation;
     const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     handle->info = (struct yoke_plan_info){
         .step_s = trial->step_s,
@@ -48,7 +48,7 @@ static void fill_info(struct yoke_plan *handle)
         .block_bytes = plan->block_bytes,
         .bucket_bytes = plan->bucket_bytes,
         .search_s = planned->search_s,
-        .trials = planned->trials,
+        .trials = planned->evaluation_count,
         .error = yk_error_band_relative_error(&trial->band),
         .cut_short = planned->cut_short,
     };
@@ -58,13 +58,13 @@ static void fill_rank(const struct yk_planner_outcome *planned, int32_t rank, st
 {
     const struct yk_plan_rank *decided = &planned->plan->ranks[rank];
     const struct yk_plan_group_member *member = yk_planner_find_member(planned->plan, rank);
-    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
-    const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
+    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[rank];
+    const struct yk_memory_peak *peak = &planned->evaluation.peaks[rank];
     *out = (struct yoke_rank){
         .device = decided->device,
-        .device_name = planned->study->cluster->devices[decided->device].name,
+        .device_name = planned->context->cluster->devices[decided->device].name,
         .share = member ? member->share : 0,
-        .part = member ? member->part : 0,
+        .part = member ? member->shard_fraction : 0,
         .peak_bytes = peak->bytes,
         .limit_bytes = decided->limit_bytes,
         .compute_s = simulated->compute_s,
@@ -97,10 +97,10 @@ static yk_status fill_layer(const struct yk_planner_outcome *planned, int32_t la
     for (int32_t i = 0; i < group->member_count; i++) {
         ranks[i] = group->members[i].rank;
         shares[i] = group->members[i].share;
-        parts[i] = group->members[i].part;
+        parts[i] = group->members[i].shard_fraction;
     }
     *out = (struct yoke_plan_layer){
-        .name = planned->study->model->layers[layer].name,
+        .name = planned->context->model->layers[layer].name,
         .strategy = yk_plan_strategy_name(yk_plan_effective_strategy(plan, layer)),
         .recompute = plan->layers[layer].recompute,
         .rank_count = group->member_count,
@@ -422,6 +422,6 @@ yoke_status yoke_plan_program(const yoke_plan *plan, char **out)
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan);
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    return yk_library_return_text(yk_program_text_write(plan->planned->trial.program, &text), &text,
-                                  out);
+    return yk_library_return_text(yk_program_text_write(plan->planned->evaluation.program, &text),
+                                  &text, out);
 }

@@ -13,7 +13,7 @@ struct reporting {
 static yk_status begin(const yoke_plan *plan, struct reporting *out)
 {
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_sim_make_trace(plan->planned->trial.sim, &out->trace));
+    YK_TRY(yk_sim_make_trace(plan->planned->evaluation.sim, &out->trace));
     return yk_planner_outcome_result(plan->planned, out->trace, out->arena, &out->result);
 }
 
@@ -77,7 +77,7 @@ yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan);
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    yk_status status = yk_sim_make_trace(plan->planned->trial.sim, &trace);
+    yk_status status = yk_sim_make_trace(plan->planned->evaluation.sim, &trace);
     YK_THEN(yk_chrome_trace_write(trace, &text));
     yk_trace_destroy(trace);
     return yk_library_return_text(status, &text, out);
@@ -89,7 +89,7 @@ static yk_status export_plan(const yoke_plan *plan, const char *name, struct yk_
     const struct yk_exporter *exporter = NULL;
     const struct yk_planner_outcome *planned = plan->planned;
     YK_TRY(yk_export_find_exporter(name, &exporter));
-    return exporter->write(planned->plan, planned->study->model, planned->study->cluster, out,
+    return exporter->write(planned->plan, planned->context->model, planned->context->cluster, out,
                            notes);
 }
 

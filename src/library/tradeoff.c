@@ -18,7 +18,7 @@ static void fill_info(struct yoke_tradeoff *handle)
         .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
         .min_bytes = found->min_bytes,
         .free_bytes = found->free_bytes,
-        .part = found->part,
+        .part = found->scheduling_fraction,
         .split_s = found->split_s,
         .kept = found->kept,
         .joint_s = found->joint_s,

@@ -97,7 +97,7 @@ static void report_step(void *user, const struct yk_train_step_report *step)
         .steps = step->steps,
         .loss = step->loss,
         .norm = step->norm,
-        .lr = step->rate,
+        .lr = step->lr,
         .seconds = step->seconds,
         .tokens_per_s = step->tokens_per_s,
         .skipped = step->skipped,
@@ -149,7 +149,7 @@ static yk_status run(yoke_training *training, struct call *call)
         .progress = callbacks->progress ? report_progress : NULL,
         .failed = keep_failure,
         .lost = callbacks->lost ? report_lost : NULL,
-        .leave = callbacks->leave ? report_leave : NULL,
+        .exit_process = callbacks->leave ? report_leave : NULL,
         .stop = callbacks->stop ? &callbacks->stop->raised : NULL,
     };
     const struct yk_train_progress_callbacks progress = {

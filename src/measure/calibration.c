@@ -32,7 +32,7 @@ struct state {
 static yk_status check_rank(const struct yk_calibration_request *request, int32_t rank)
 {
     const struct yk_op_list *list = &request->program->ranks[rank];
-    const struct yk_op_times_rank *spent = &request->spent->ranks[rank];
+    const struct yk_op_times_rank *spent = &request->measured->ranks[rank];
     struct yk_text name = {0};
     yk_status status =
         spent->op_count == list->op_count
@@ -58,11 +58,11 @@ static yk_status check_rank(const struct yk_calibration_request *request, int32_
 
 static yk_status check(const struct yk_calibration_request *request)
 {
-    if (request->spent->rank_count != request->program->rank_count) {
+    if (request->measured->rank_count != request->program->rank_count) {
         return yk_fail(YK_ERROR_INPUT,
                        "the plan has %d ranks, and %d were measured: these are times of another "
                        "plan",
-                       (int)request->program->rank_count, (int)request->spent->rank_count);
+                       (int)request->program->rank_count, (int)request->measured->rank_count);
     }
     for (int32_t r = 0; r < request->program->rank_count; r++) {
         YK_TRY(check_rank(request, r));
@@ -92,7 +92,7 @@ static void describe_pass(const struct state *state, int32_t rank, const struct 
 {
     const struct yk_program *program = state->request->program;
     const bool updates = op->kind == YK_OP_UPDATE;
-    const int32_t number = updates ? program->layers[op->layer].leader : op->layer;
+    const int32_t number = updates ? program->layers[op->layer].weights_owner : op->layer;
     const struct yk_layer *layer = &yk_model_cache_whole_batch(program->sizes)->layers[number];
     out->layer = layer->kind;
     out->shape = layer->shape;
@@ -135,7 +135,7 @@ static bool are_same(const struct yk_calibration_class *a, const struct yk_calib
     const bool same_shape =
         a->shape && b->shape ? strcmp(a->shape, b->shape) == 0 : a->shape == b->shape;
     return a->kind == b->kind && a->size == b->size && a->ranks == b->ranks && same_shape &&
-           strcmp(a->on, b->on) == 0;
+           strcmp(a->profile_key, b->profile_key) == 0;
 }
 
 /* Devices that are different parts of one kind have different times. */
@@ -143,7 +143,8 @@ static bool is_like(const struct state *state, const struct yk_calibration_class
                     const struct yk_calibration_class *b)
 {
     const struct yk_device *devices = state->request->program->cluster->devices;
-    return are_same(a, b) && (a->ranks > 0 || devices[a->device].part == devices[b->device].part);
+    return are_same(a, b) &&
+           (a->ranks > 0 || devices[a->device].fraction == devices[b->device].fraction);
 }
 
 static bool is_timed(const struct yk_op *op)
@@ -169,8 +170,8 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
 {
     struct yk_calibration *made = state->out;
     const struct yk_cluster *cluster = state->request->program->cluster;
-    struct yk_calibration_class class = {.kind = kind_of(op),
-                                         .versions = state->request->spent->ranks[rank].versions};
+    struct yk_calibration_class class = {
+        .kind = kind_of(op), .versions = state->request->measured->ranks[rank].versions};
     char name[YK_PROFILE_KEY_SIZE];
     *out = -1;
     if (!is_timed(op)) {
@@ -185,14 +186,14 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
         describe_pass(state, rank, op, &class);
         class.is_known = yk_profile_key_device_type(&cluster->devices[class.device], name);
     }
-    class.on = class.is_known ? name : cluster->devices[class.device].name;
+    class.profile_key = class.is_known ? name : cluster->devices[class.device].name;
     for (int32_t i = 0; i < made->class_count; i++) {
         if (is_like(state, &made->classes[i], &class)) {
             *out = i;
             return YK_OK;
         }
     }
-    YK_TRY(yk_arena_strdup(state->arena, class.on, &class.on));
+    YK_TRY(yk_arena_strdup(state->arena, class.profile_key, &class.profile_key));
     YK_TRY(yk_array_grow((void **)&made->classes, &made->class_capacity, made->class_count,
                          sizeof class));
     *out = made->class_count;
@@ -242,11 +243,11 @@ static bool is_message(const struct yk_calibration_class *class)
 static double part_of(const struct yk_program *program, int32_t rank, const struct yk_op *op)
 {
     const struct yk_plan *plan = program->plan;
-    const int32_t leader = program->layers[op->layer].leader;
+    const int32_t leader = program->layers[op->layer].weights_owner;
     const struct yk_plan_group *group = &plan->groups[plan->layers[leader].group];
     double part = yk_plan_effective_strategy(plan, leader) == YK_SHARDING_REPLICATED ? 1 : 0;
     for (int32_t i = 0; i < group->member_count && part == 0; i++) {
-        part = group->members[i].rank == rank ? group->members[i].part : 0;
+        part = group->members[i].rank == rank ? group->members[i].shard_fraction : 0;
     }
     return part;
 }
@@ -279,8 +280,8 @@ static void compare_sides(const struct state *state, struct sums *sums)
 {
     const struct yk_calibration_request *request = state->request;
     for (int32_t r = 0; r < request->program->rank_count; r++) {
-        for (int32_t i = 0; i < request->spent->ranks[r].op_count; i++) {
-            const struct yk_op_times_op *op = &request->spent->ranks[r].ops[i];
+        for (int32_t i = 0; i < request->measured->ranks[r].op_count; i++) {
+            const struct yk_op_times_op *op = &request->measured->ranks[r].ops[i];
             const int32_t class = state->class_of[r][i];
             if (class >= 0 && op->seconds > 0 && op->overlap <= APART) {
                 add_to_side(&sums[class].alone, op);
@@ -313,8 +314,8 @@ static yk_status estimate(const struct state *state, const struct sums *sums, bo
             status = yk_timings_add(&slowdowns, slowdown);
         }
     }
-    *out = yk_timings_summarize(&slowdowns, state->request->spent->ranks[0].versions);
-    out->samples *= state->request->spent->steps;
+    *out = yk_timings_summarize(&slowdowns, state->request->measured->ranks[0].versions);
+    out->samples *= state->request->measured->steps;
     yk_timings_free(&slowdowns);
     return status;
 }
@@ -335,10 +336,11 @@ static const char *find_link(const struct yk_calibration *made)
     const char *link = NULL;
     for (int32_t i = 0; i < made->class_count; i++) {
         const struct yk_calibration_class *class = &made->classes[i];
-        if (is_message(class) && (!class->is_known || (link && strcmp(link, class->on) != 0))) {
+        if (is_message(class) &&
+            (!class->is_known || (link && strcmp(link, class->profile_key) != 0))) {
             return NULL;
         }
-        link = is_message(class) ? class->on : link;
+        link = is_message(class) ? class->profile_key : link;
     }
     return link;
 }
@@ -349,7 +351,8 @@ static yk_status find_known(const struct state *state, double *out)
     const struct yk_calibration *made = state->out;
     struct yk_profile *profile = state->request->book->profile;
     for (int32_t i = 0; profile && i < made->class_count; i++) {
-        const struct yk_profile_fact_key fact = {made->classes[i].on, YK_PROFILE_MESSAGE_SLOWDOWN};
+        const struct yk_profile_fact_key fact = {made->classes[i].profile_key,
+                                                 YK_PROFILE_MESSAGE_SLOWDOWN};
         double value = NAN;
         if (is_message(&made->classes[i]) && made->classes[i].is_known) {
             YK_TRY(yk_profile_find_fact(profile, &fact, &value));
@@ -402,7 +405,7 @@ static void add_alone(const struct state *state, int32_t rank, int32_t number, s
 {
     const struct yk_calibration_request *request = state->request;
     const struct yk_op *op = &request->program->ranks[rank].ops[number];
-    const struct yk_op_times_op *spent = &request->spent->ranks[rank].ops[number];
+    const struct yk_op_times_op *spent = &request->measured->ranks[rank].ops[number];
     const bool message = op->match != YK_OP_NO_MATCH;
     const double slowdown = message ? state->out->message_slowdown : state->out->compute_slowdown;
     const bool first = op->kind == YK_OP_BACKWARD && op->micro_batch == 0;
@@ -435,9 +438,9 @@ static void compute_classes(struct yk_calibration *made, const struct sums *sums
         const int32_t count = sums[i].first.count + sums[i].others.count;
         const struct sum all = {sums[i].first.seconds + sums[i].others.seconds, count};
         class->alone_s = mean(extra_s(&sums[i]) > 0 ? &sums[i].others : &all);
-        class->part = count > 0 ? sums[i].part / count : NAN;
+        class->layer_fraction = count > 0 ? sums[i].part / count : NAN;
         class->spread = count > 0 ? sums[i].spread / count : NAN;
-        made->left += is_message(class) && isnan(class->alone_s) ? 1 : 0;
+        made->skipped_message_classes += is_message(class) && isnan(class->alone_s) ? 1 : 0;
     }
     for (int32_t i = 0; i < made->class_count; i++) {
         const struct yk_calibration_class *backward = &made->classes[i];
@@ -445,7 +448,7 @@ static void compute_classes(struct yk_calibration *made, const struct sums *sums
             struct yk_calibration_class *update = &made->classes[k];
             if (backward->kind == YK_OP_BACKWARD && update->kind == YK_OP_UPDATE &&
                 strcmp(backward->shape, update->shape) == 0 &&
-                strcmp(backward->on, update->on) == 0) {
+                strcmp(backward->profile_key, update->profile_key) == 0) {
                 update->alone_s += extra_s(&sums[i]);
             }
         }
@@ -469,7 +472,7 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
     const struct yk_profile_measurement measurement = {
         .value = class->alone_s,
         .spread = class->spread,
-        .samples = class->count * request->spent->steps,
+        .samples = class->count * request->measured->steps,
         .versions = class->versions,
     };
     if (!class->is_known || !(class->alone_s > 0) || !isfinite(class->alone_s)) {
@@ -477,7 +480,9 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
     }
     if (is_message(class)) {
         const struct yk_profiler_link_row row = {
-            .link = {.link = class->on, .collective = collective_of(class), .ranks = class->ranks},
+            .link = {.link = class->profile_key,
+                     .collective = collective_of(class),
+                     .ranks = class->ranks},
             .bytes = class->size,
             .measurement = measurement,
         };
@@ -486,7 +491,7 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
     }
     const struct yk_program *program = request->program;
     const struct yk_profiler_layer_row row = {
-        .layer = {.device = class->on,
+        .layer = {.device = class->profile_key,
                   .part = yk_profile_key_device_fraction(
                       &program->cluster->devices[class->device],
                       program->facts ? &program->facts[class->device] : NULL),
@@ -529,7 +534,7 @@ static void add_op(struct state *state, int32_t rank, int32_t op,
     const struct yk_sim_rank *simulated = &state->request->sim->ranks[rank];
     class->count++;
     class->predicted_s += simulated->end_s[op] - simulated->start_s[op];
-    class->measured_s += state->request->spent->ranks[rank].ops[op].seconds;
+    class->measured_s += state->request->measured->ranks[rank].ops[op].seconds;
 }
 
 /* The ops of a rank, and for each class how often it has it. */

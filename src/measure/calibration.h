@@ -33,10 +33,10 @@
 #include <stdint.h>
 
 struct yk_calibration_class {
-    enum yk_op_kind kind; /* forward, backward, update, send or a collective */
-    const char *on;       /* profile key of the device or link; else the device's name */
-    const char *layer;    /* layer kind: "gpt-block"; NULL for a message */
-    const char *shape;    /* layer shape; NULL for a message */
+    enum yk_op_kind kind;    /* forward, backward, update, send or a collective */
+    const char *profile_key; /* profile key of the device or link; else the device's name */
+    const char *layer;       /* layer kind: "gpt-block"; NULL for a message */
+    const char *shape;       /* layer shape; NULL for a message */
     int64_t size;         /* batch size; 0 for an update; for a message: bytes, as if all parts of
                              the collective had the size of the largest */
     int32_t ranks;        /* number of ranks of a message; 0 for computation */
@@ -45,14 +45,14 @@ struct yk_calibration_class {
     bool is_known;        /* `on` is a profile key */
     int32_t place;        /* position of its first op in the step, relative to other classes */
 
-    int32_t count;       /* ops of this class in a step, on all ranks */
-    int32_t times;       /* ops of this class in a step, on the rank that has most of them */
-    double predicted_s;  /* mean time of one op as simulated, including overlap */
-    double measured_s;   /* mean time of one op as measured */
-    double difference_s; /* times · (measured_s − predicted_s) */
-    double part;         /* for an update: mean fraction of the layer that a rank updates */
-    double alone_s;      /* mean time without overlap, for the profile; NAN: no entry */
-    double spread;       /* mean of (half the interquartile range / median) */
+    int32_t count;         /* ops of this class in a step, on all ranks */
+    int32_t times;         /* ops of this class in a step, on the rank that has most of them */
+    double predicted_s;    /* mean time of one op as simulated, including overlap */
+    double measured_s;     /* mean time of one op as measured */
+    double difference_s;   /* times · (measured_s − predicted_s) */
+    double layer_fraction; /* for an update: mean fraction of the layer that a rank updates */
+    double alone_s;        /* mean time without overlap, for the profile; NAN: no entry */
+    double spread;         /* mean of (half the interquartile range / median) */
 };
 
 struct yk_calibration {
@@ -64,14 +64,14 @@ struct yk_calibration {
     double message_slowdown;
     bool estimated_compute; /* compute_slowdown was estimated from this run */
     bool estimated_message;
-    int32_t left; /* number of message classes without a profile entry */
+    int32_t skipped_message_classes; /* number of message classes without a profile entry */
 };
 
 struct yk_calibration_request {
     const struct yk_program *program;   /* the last program of the run */
     const struct yk_sim *sim;           /* the simulation of this program */
     const struct yk_cost_sources *book; /* the costs used by the simulation */
-    const struct yk_op_times *spent;    /* measured times */
+    const struct yk_op_times *measured; /* measured times */
 };
 
 /* Fails if the times belong to another program. `out` starts as {0}. Strings are in the arena. */

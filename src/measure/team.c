@@ -8,16 +8,16 @@
 yk_status yk_measure_team_all_gather(const struct yk_measure_team *team, const double *own,
                                      int32_t count, double *out)
 {
-    const int64_t all = (int64_t)team->ranks->size * count;
+    const int64_t all = (int64_t)team->host_communicator->size * count;
     memset(out, 0, (size_t)all * sizeof *out);
-    memcpy(out + (int64_t)team->ranks->rank * count, own, (size_t)count * sizeof *own);
-    return yk_host_collective_all_reduce_sum(team->ranks, out, all);
+    memcpy(out + (int64_t)team->host_communicator->rank * count, own, (size_t)count * sizeof *own);
+    return yk_host_collective_all_reduce_sum(team->host_communicator, out, all);
 }
 
 yk_status yk_measure_team_max(const struct yk_measure_team *team, double own, double *out)
 {
     double max = own;
-    YK_TRY(yk_host_collective_all_reduce_max(team->ranks, &max, 1));
+    YK_TRY(yk_host_collective_all_reduce_max(team->host_communicator, &max, 1));
     *out = max;
     return YK_OK;
 }

@@ -14,16 +14,16 @@
 #include <stdint.h>
 
 struct yk_measure_team {
-    const struct yk_communicator *ranks; /* communicator for host memory */
-    const struct yk_communicator *work;  /* communicator for device memory, as in training; NULL if
-                                     devices  use host memory */
+    const struct yk_communicator *host_communicator;   /* communicator for host memory */
+    const struct yk_communicator *device_communicator; /* communicator for device memory, as in
+                                    training; NULL if devices  use host memory */
     struct yk_device_context engine;
 };
 
 static inline const struct yk_communicator *
 yk_measure_team_device_communicator(const struct yk_measure_team *team)
 {
-    return team->work ? team->work : team->ranks;
+    return team->device_communicator ? team->device_communicator : team->host_communicator;
 }
 
 /* Whether the device is the CPU, so that computation uses cores of the host. */

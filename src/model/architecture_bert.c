@@ -18,8 +18,8 @@ static const double DEFAULT_SPREAD = 0.02;
 static const struct yk_config_field fields[] = {
     YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
     YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
-    YK_CONFIG_FIELD(inner, YK_CONFIG_FIELD_REQUIRED, "the width inside the feed-forward",
-                    "intermediate_size"),
+    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
+                    "the width inside the feed-forward", "intermediate_size"),
     YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
     YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
     YK_CONFIG_FIELD(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions",
@@ -48,7 +48,8 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     }
     YK_TRY(yk_config_fields_read_number(json, "layer_norm_eps", DEFAULT_EPSILON,
                                         &config->norm_epsilon));
-    return yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD, &config->spread);
+    return yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD,
+                                        &config->init_std);
 }
 
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
@@ -69,7 +70,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     config->linear_bias = true;
     config->inner_bias = true;
     config->post_norm = true;
-    config->drops_stream = true;
+    config->residual_dropout = true;
     return YK_OK;
 }
 
@@ -104,10 +105,11 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const int64_t C = config->width;
     const struct yk_attention_spec attention =
         yk_model_builder_self_attention_spec(model, model->workload.sequence, false);
-    yk_model_builder_begin_block(model, "bert-block", rows, config->inner, config->heads, layer);
+    yk_model_builder_begin_block(model, "bert-block", rows, config->feed_forward_width,
+                                 config->heads, layer);
     yk_layer_builder_add_self_attention(layer, &attention, 3);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
-    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->feed_forward_width);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
 }
 
@@ -229,10 +231,10 @@ static void list_block(const struct yk_model_config *config, struct yk_module_tr
     list_output(config, modules, width);
     yk_module_tree_close_module(modules);
     yk_module_tree_open_module(modules, "intermediate");
-    (void)yk_module_tree_add_linear(modules, "dense", width, config->inner, true);
+    (void)yk_module_tree_add_linear(modules, "dense", width, config->feed_forward_width, true);
     yk_module_tree_add_empty_module(modules, "intermediate_act_fn");
     yk_module_tree_close_module(modules);
-    list_output(config, modules, config->inner);
+    list_output(config, modules, config->feed_forward_width);
 }
 
 /* The encoder with its embeddings and its pooler. Returns the number of the token embedding. */

@@ -23,7 +23,8 @@ static const struct yk_config_field fields[] = {
                     "num_attention_heads"),
     YK_CONFIG_FIELD(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions", "n_positions",
                     "max_position_embeddings"),
-    YK_CONFIG_FIELD(inner, YK_CONFIG_FIELD_DERIVED, "the width inside the feed-forward", "n_inner"),
+    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_DERIVED,
+                    "the width inside the feed-forward", "n_inner"),
 };
 
 static const struct yk_config_flag flags[] = {
@@ -47,7 +48,8 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     }
     YK_TRY(yk_config_fields_read_number(json, "layer_norm_epsilon", DEFAULT_EPSILON,
                                         &config->norm_epsilon));
-    return yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD, &config->spread);
+    return yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD,
+                                        &config->init_std);
 }
 
 static yk_status read_ids(const struct yk_json *json, struct yk_model_config *config)
@@ -71,10 +73,11 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
                                         "GPT-2 is known only without an encoder"));
     config->kv_heads = config->heads;
     config->head_size = config->width / config->heads;
-    config->inner = config->inner > 0 ? config->inner : 4 * config->width;
+    config->feed_forward_width =
+        config->feed_forward_width > 0 ? config->feed_forward_width : 4 * config->width;
     config->linear_bias = true;
     config->inner_bias = true;
-    config->drops_stream = true;
+    config->residual_dropout = true;
     return YK_OK;
 }
 
@@ -100,11 +103,12 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const int64_t C = config->width;
     const struct yk_attention_spec attention =
         yk_model_builder_self_attention_spec(model, model->workload.sequence, true);
-    yk_model_builder_begin_block(model, "gpt-block", rows, config->inner, config->heads, layer);
+    yk_model_builder_begin_block(model, "gpt-block", rows, config->feed_forward_width,
+                                 config->heads, layer);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
     yk_layer_builder_add_self_attention(layer, &attention, 1);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);
-    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->feed_forward_width);
 }
 
 static void add_layers(struct yk_model_builder *model)
@@ -132,8 +136,8 @@ static void list_block(const struct yk_model_config *config, struct yk_module_tr
     yk_module_tree_close_module(modules);
     yk_module_tree_add_norm(modules, "ln_2", width, true);
     yk_module_tree_open_module(modules, "mlp");
-    (void)yk_module_tree_add_linear(modules, "c_fc", width, config->inner, true);
-    (void)yk_module_tree_add_linear(modules, "c_proj", config->inner, width, true);
+    (void)yk_module_tree_add_linear(modules, "c_fc", width, config->feed_forward_width, true);
+    (void)yk_module_tree_add_linear(modules, "c_proj", config->feed_forward_width, width, true);
     yk_module_tree_add_empty_module(modules, "act");
     yk_module_tree_add_empty_module(modules, "dropout");
     yk_module_tree_close_module(modules);

@@ -16,8 +16,8 @@ enum {
 static const struct yk_config_field fields[] = {
     YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
     YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
-    YK_CONFIG_FIELD(inner, YK_CONFIG_FIELD_REQUIRED, "the width inside the feed-forward",
-                    "intermediate_size"),
+    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
+                    "the width inside the feed-forward", "intermediate_size"),
     YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
     YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
     YK_CONFIG_FIELD(kv_heads, YK_CONFIG_FIELD_DERIVED, "the number of heads of keys and values",
@@ -84,7 +84,7 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     YK_TRY(
         yk_config_fields_read_number(json, "rms_norm_eps", DEFAULT_EPSILON, &config->norm_epsilon));
     YK_TRY(
-        yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD, &config->spread));
+        yk_config_fields_read_number(json, "initializer_range", DEFAULT_SPREAD, &config->init_std));
     if (activation && strcmp(activation, "silu") != 0) {
         config->not_trained = "its hidden_act";
     }
@@ -151,9 +151,9 @@ static void build_shape(const struct yk_model_config *config, struct yk_layer_bu
 {
     yk_layer_builder_append_shape(
         layer, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
-        (long long)config->inner, (long long)config->heads, (long long)config->kv_heads,
-        (long long)config->head_size, config->linear_bias ? " attention-bias" : "",
-        config->inner_bias ? " inner-bias" : "");
+        (long long)config->feed_forward_width, (long long)config->heads,
+        (long long)config->kv_heads, (long long)config->head_size,
+        config->linear_bias ? " attention-bias" : "", config->inner_bias ? " inner-bias" : "");
 }
 
 static void build_block(const struct yk_model_builder *model, struct yk_layer_builder *layer)
@@ -161,7 +161,7 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
-    const int64_t F = config->inner;
+    const int64_t F = config->feed_forward_width;
     const int64_t Q = config->heads * config->head_size;
     const int64_t K = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
@@ -212,9 +212,12 @@ static void list_block(const struct yk_model_config *config, struct yk_module_tr
     (void)yk_module_tree_add_linear(modules, "o_proj", queries, width, bias);
     yk_module_tree_close_module(modules);
     yk_module_tree_open_module(modules, "mlp");
-    (void)yk_module_tree_add_linear(modules, "gate_proj", width, config->inner, inner_bias);
-    (void)yk_module_tree_add_linear(modules, "up_proj", width, config->inner, inner_bias);
-    (void)yk_module_tree_add_linear(modules, "down_proj", config->inner, width, inner_bias);
+    (void)yk_module_tree_add_linear(modules, "gate_proj", width, config->feed_forward_width,
+                                    inner_bias);
+    (void)yk_module_tree_add_linear(modules, "up_proj", width, config->feed_forward_width,
+                                    inner_bias);
+    (void)yk_module_tree_add_linear(modules, "down_proj", config->feed_forward_width, width,
+                                    inner_bias);
     yk_module_tree_add_empty_module(modules, "act_fn");
     yk_module_tree_close_module(modules);
     yk_module_tree_add_norm(modules, "input_layernorm", width, false);

@@ -24,8 +24,8 @@ static const struct yk_config_field fields[] = {
                     "decoder_layers"),
     YK_CONFIG_FIELD(encoder_inner, YK_CONFIG_FIELD_REQUIRED,
                     "the width inside the encoder's feed-forward", "encoder_ffn_dim"),
-    YK_CONFIG_FIELD(inner, YK_CONFIG_FIELD_REQUIRED, "the width inside the decoder's feed-forward",
-                    "decoder_ffn_dim"),
+    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
+                    "the width inside the decoder's feed-forward", "decoder_ffn_dim"),
     YK_CONFIG_FIELD(encoder_heads, YK_CONFIG_FIELD_REQUIRED, "the number of the encoder's heads",
                     "encoder_attention_heads", "num_attention_heads"),
     YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of the decoder's heads",
@@ -80,7 +80,7 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
         config->not_trained = value == switches[i].known ? config->not_trained : switches[i].what;
     }
     config->norm_epsilon = EPSILON;
-    return yk_config_fields_read_number(json, "init_std", DEFAULT_SPREAD, &config->spread);
+    return yk_config_fields_read_number(json, "init_std", DEFAULT_SPREAD, &config->init_std);
 }
 
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
@@ -98,7 +98,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     config->linear_bias = true;
     config->inner_bias = true;
     config->post_norm = true;
-    config->drops_stream = true;
+    config->residual_dropout = true;
     return YK_OK;
 }
 
@@ -194,13 +194,13 @@ static void build_decoder_block(const struct yk_model_builder *model,
         yk_model_builder_self_attention_spec(model, workload->target_sequence, false);
     cross.name = "cross attention";
     cross.keys = workload->sequence;
-    yk_model_builder_begin_block(model, "decoder-block", rows + memory, config->inner,
+    yk_model_builder_begin_block(model, "decoder-block", rows + memory, config->feed_forward_width,
                                  config->heads, layer);
     yk_model_builder_append_target_shape(model, layer);
     yk_layer_builder_add_self_attention(layer, &self, 3);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, config->width);
     build_cross_attention(layer, &cross);
-    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->feed_forward_width);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, config->width);
     /* The gradients of the encoder's keys and values have a buffer of their own. */
     layer->transient_bytes += 2 * memory * config->width * yk_precision_bytes(layer->precision);
@@ -265,7 +265,7 @@ static void list_decoder_block(const struct yk_model_config *config, struct yk_m
     yk_module_tree_add_norm(modules, "self_attn_layer_norm", config->width, true);
     list_attention(config, modules, "encoder_attn");
     yk_module_tree_add_norm(modules, "encoder_attn_layer_norm", config->width, true);
-    list_feed_forward(modules, config->width, config->inner);
+    list_feed_forward(modules, config->width, config->feed_forward_width);
 }
 
 /* An encoder or decoder. Returns its embedding, which is tied to `shared` unless that is NONE.

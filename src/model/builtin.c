@@ -5,8 +5,9 @@
 #define GPT(V, positions_, layers_, heads_, C, tied_)                                              \
     .architecture = &yk_architecture_gpt2, .vocabulary = (V), .width = (C),                        \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (heads_),       \
-    .head_size = (C) / (heads_), .inner = INT64_C(4) * (C), .tied = (tied_), .linear_bias = true,  \
-    .inner_bias = true, .drops_stream = true, .norm_epsilon = 1e-5, .spread = 0.02
+    .head_size = (C) / (heads_), .feed_forward_width = INT64_C(4) * (C), .tied = (tied_),          \
+    .linear_bias = true, .inner_bias = true, .residual_dropout = true, .norm_epsilon = 1e-5,       \
+    .init_std = 0.02
 
 /* The last of the byte pairs both begins and ends a text. */
 #define GPT2(layers_, heads_, C)                                                                   \
@@ -20,20 +21,20 @@
 #define BERT(layers_, heads_, C, masked)                                                           \
     .architecture = &yk_architecture_bert, .vocabulary = 30522, .width = (C), .positions = 512,    \
     .token_types = 2, .layers = (layers_), .heads = (heads_), .kv_heads = (heads_),                \
-    .head_size = (C) / (heads_), .inner = INT64_C(4) * (C), .tied = true, .linear_bias = true,     \
-    .inner_bias = true, .pooler = !(masked), .masked_head = (masked), .gelu_erf = true,            \
-    .post_norm = true, .drops_stream = true, .ids = {0, -1, -1, -1}, .norm_epsilon = 1e-12,        \
-    .spread = 0.02
+    .head_size = (C) / (heads_), .feed_forward_width = INT64_C(4) * (C), .tied = true,             \
+    .linear_bias = true, .inner_bias = true, .pooler = !(masked), .masked_head = (masked),         \
+    .gelu_erf = true, .post_norm = true, .residual_dropout = true, .ids = {0, -1, -1, -1},         \
+    .norm_epsilon = 1e-12, .init_std = 0.02
 
 /* As in the paper, one table serves the source, the target and the head. */
 #define TRANSFORMER(V, positions_, layers_, heads_, C, F)                                          \
     .architecture = &yk_architecture_transformer, .vocabulary = (V), .width = (C),                 \
     .positions = (positions_), .layers = (layers_), .encoder_layers = (layers_),                   \
     .heads = (heads_), .kv_heads = (heads_), .head_size = (C) / (heads_),                          \
-    .encoder_heads = (heads_), .inner = (F), .encoder_inner = (F), .tied = true, .shared = true,   \
-    .relu = true, .linear_bias = true, .inner_bias = true, .scaled_embedding = true,               \
-    .post_norm = true, .drops_stream = true, .ids = YK_SPECIAL_TOKEN_IDS_NONE,                     \
-    .norm_epsilon = 1e-5, .spread = 0.02
+    .encoder_heads = (heads_), .feed_forward_width = (F), .encoder_inner = (F), .tied = true,      \
+    .shared = true, .relu = true, .linear_bias = true, .inner_bias = true,                         \
+    .scaled_embedding = true, .post_norm = true, .residual_dropout = true,                         \
+    .ids = YK_SPECIAL_TOKEN_IDS_NONE, .norm_epsilon = 1e-5, .init_std = 0.02
 
 /* The paper's vocabulary has about 37,000 byte pairs. */
 #define PAPERS_TRANSFORMER(heads_, C, F) TRANSFORMER(37000, 1024, 6, heads_, C, F)
@@ -41,8 +42,9 @@
 #define LLAMA(V, positions_, layers_, heads_, kv_heads_, C, F, theta)                              \
     .architecture = &yk_architecture_llama, .vocabulary = (V), .width = (C),                       \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (kv_heads_),    \
-    .head_size = (C) / (heads_), .inner = (F), .rms_norm = true, .ids = YK_SPECIAL_TOKEN_IDS_NONE, \
-    .norm_epsilon = 1e-5, .spread = 0.02, .rope_theta = (theta)
+    .head_size = (C) / (heads_), .feed_forward_width = (F), .rms_norm = true,                      \
+    .ids = YK_SPECIAL_TOKEN_IDS_NONE, .norm_epsilon = 1e-5, .init_std = 0.02,                      \
+    .rope_theta = (theta)
 
 const struct yk_builtin_model yk_builtin_models[] = {
     {{.name = "gpt2", GPT2(12, 12, 768)}, "GPT-2, 124 million parameters", {"gpt2-small"}},

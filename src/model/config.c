@@ -86,7 +86,7 @@ static yk_status check_sizes(const struct yk_model_config *config)
     const double rows = 2 * tokens + (double)config->token_types +
                         (config->architecture->position_table ? 2 * (double)config->positions : 0);
     const double blocks = (double)config->layers + (double)config->encoder_layers;
-    const double inner = (double)config->inner + (double)config->encoder_inner;
+    const double inner = (double)config->feed_forward_width + (double)config->encoder_inner;
     const double parameters = width * (rows + blocks * (8 * attended + 3 * inner));
     if (config->layers > MAX_LAYERS || config->encoder_layers > MAX_LAYERS) {
         return yk_fail(YK_ERROR_INPUT, "%" PRId64 " blocks are too many; at most %d are counted",

@@ -45,7 +45,7 @@ struct yk_model_config {
     int64_t kv_heads;          /* heads of keys and values; H unless queries are grouped */
     int64_t head_size;         /* usually C / H */
     int64_t encoder_heads;
-    int64_t inner; /* F, the width of the feed-forward's hidden layer */
+    int64_t feed_forward_width; /* F, the width of the feed-forward's hidden layer */
     int64_t encoder_inner;
     bool tied;        /* the head shares the embedding's weights */
     bool shared;      /* encoder and decoder share one embedding */
@@ -61,11 +61,11 @@ struct yk_model_config {
     bool scaled_embedding; /* token embeddings are multiplied by the root of the width */
     bool post_norm;        /* norms follow the residual sums, as in BERT and the Transformer */
     bool rms_norm;         /* RMS norms, as in Llama; else layer norms */
-    bool drops_stream;     /* embeddings and residual branches have dropout; Llama has it only in
-                              attention */
+    bool residual_dropout; /* embeddings and residual branches have dropout; Llama has it only in
+                          attention */
     struct yk_special_token_ids ids;
     double norm_epsilon;     /* added to variances */
-    double spread;           /* standard deviation of the initial weights */
+    double init_std;         /* standard deviation of the initial weights */
     double rope_theta;       /* base of rotary positions; 0: positions are not rotary */
     double rope_factor;      /* Llama 3's scaling of long wavelengths; 0: none */
     double rope_low;         /* wavelengths above rope_positions / rope_low are scaled */

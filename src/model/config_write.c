@@ -59,8 +59,8 @@ static void write_class(struct yk_json_writer *json, const char *name)
 static void write_sizes(struct yk_json_writer *json, const struct yk_model_config *config)
 {
     yk_json_write_integer(json, "hidden_size", config->width);
-    write_number(json, "initializer_range", config->spread);
-    yk_json_write_integer(json, "intermediate_size", config->inner);
+    write_number(json, "initializer_range", config->init_std);
+    yk_json_write_integer(json, "intermediate_size", config->feed_forward_width);
 }
 
 static void write_type(struct yk_json_writer *json, const char *type,
@@ -76,13 +76,13 @@ static void write_gpt2(const struct yk_model_config *config, struct yk_json_writ
     write_activation(json, "activation_function", config);
     write_class(json, "GPT2LMHeadModel");
     write_ids(json, &config->ids);
-    write_number(json, "initializer_range", config->spread);
+    write_number(json, "initializer_range", config->init_std);
     write_number(json, "layer_norm_epsilon", config->norm_epsilon);
     yk_json_write_string(json, "model_type", "gpt2");
     yk_json_write_integer(json, "n_ctx", config->positions);
     yk_json_write_integer(json, "n_embd", config->width);
     yk_json_write_integer(json, "n_head", config->heads);
-    yk_json_write_integer(json, "n_inner", config->inner);
+    yk_json_write_integer(json, "n_inner", config->feed_forward_width);
     yk_json_write_integer(json, "n_layer", config->layers);
     yk_json_write_integer(json, "n_positions", config->positions);
 }
@@ -95,13 +95,13 @@ static void write_scaling(const struct yk_model_config *config, struct yk_json_w
         return;
     }
     yk_json_write_begin_object(json, "rope_scaling");
-    json->lines = 4;
+    json->line_indent = 4;
     write_number(json, "factor", config->rope_factor);
     write_number(json, "high_freq_factor", config->rope_high);
     write_number(json, "low_freq_factor", config->rope_low);
     yk_json_write_integer(json, "original_max_position_embeddings", config->rope_positions);
     yk_json_write_string(json, "rope_type", "llama3");
-    json->lines = 2;
+    json->line_indent = 2;
     yk_json_write_newline(json, 2);
     yk_json_write_end_object(json);
 }
@@ -143,7 +143,7 @@ static void write_transformer(const struct yk_model_config *config, struct yk_js
     write_class(json, "MarianMTModel");
     yk_json_write_integer(json, "d_model", config->width);
     yk_json_write_integer(json, "decoder_attention_heads", config->heads);
-    yk_json_write_integer(json, "decoder_ffn_dim", config->inner);
+    yk_json_write_integer(json, "decoder_ffn_dim", config->feed_forward_width);
     yk_json_write_integer(json, "decoder_layers", config->layers);
     if (config->ids.decoder_start >= 0) {
         yk_json_write_integer(json, "decoder_start_token_id", config->ids.decoder_start);
@@ -156,7 +156,7 @@ static void write_transformer(const struct yk_model_config *config, struct yk_js
     yk_json_write_integer(json, "encoder_layers", config->encoder_layers);
     write_id(json, "forced_eos_token_id", -1);
     write_ids(json, &config->ids);
-    write_number(json, "init_std", config->spread);
+    write_number(json, "init_std", config->init_std);
     yk_json_write_bool(json, "is_encoder_decoder", true);
     yk_json_write_integer(json, "max_position_embeddings", config->positions);
     yk_json_write_string(json, "model_type", "marian");
@@ -185,7 +185,7 @@ yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_pr
         if (writers[i].architecture == config->architecture) {
             struct yk_json_writer json = {.text = out, .spaced = true};
             yk_json_write_begin_object(&json, NULL);
-            json.lines = 2;
+            json.line_indent = 2;
             writers[i].write(config, &json);
             yk_json_write_bool(&json, "tie_word_embeddings", config->tied);
             yk_json_write_string(&json, "torch_dtype", torch_name(dtype));

@@ -62,7 +62,7 @@ static yk_status check_size(const struct yk_model_config *config,
 {
     const double blocks = (double)(config->layers + config->encoder_layers);
     const double attended = (double)config->heads * (double)config->head_size;
-    const double inner = (double)config->inner + (double)config->encoder_inner;
+    const double inner = (double)config->feed_forward_width + (double)config->encoder_inner;
     const double widths = 16 * ((double)config->width + attended + inner + (double)config->heads +
                                 (double)config->encoder_heads);
     const double tokens =

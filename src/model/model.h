@@ -51,8 +51,9 @@ struct yk_layer {
                           times; in a decoder also the target's length if it is not T */
     const char *const *modules; /* the Hugging Face modules of the layer */
     int32_t module_count;
-    int32_t shares; /* the earlier layer whose weights it shares (a tied head), or YK_LAYER_NONE.
-                       Both are placed together; the earlier one counts the weights */
+    int32_t
+        shares_weights_of; /* the earlier layer whose weights it shares (a tied head), or
+                   YK_LAYER_NONE. Both are placed together; the earlier one counts the weights */
 
     /* Its own parameters; adapters are trainable. */
     int64_t parameters;

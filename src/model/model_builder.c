@@ -134,7 +134,7 @@ static struct yk_layer finish(struct yk_model_builder *model,
     struct yk_layer layer = {
         .kind = builder->kind,
         .shape = shape_of(model, builder, recompute),
-        .shares = YK_LAYER_NONE,
+        .shares_weights_of = YK_LAYER_NONE,
         .parameters = builder->parameters,
         .trainable = builder->trainable,
         .quantised = builder->quantised,
@@ -179,7 +179,7 @@ int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
                                    int32_t shares)
 {
     struct yk_layer layer = finish(model, builder);
-    layer.shares = shares;
+    layer.shares_weights_of = shares;
     int32_t count = 0;
     while (count < YK_MODEL_BUILDER_MAX_MODULES && modules[count]) {
         count++;

@@ -66,7 +66,7 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
         .config = net->config,
         .workload = &net->workload,
         .modules = described->modules,
-        .follows = described->shares != YK_LAYER_NONE,
+        .follows = described->shares_weights_of != YK_LAYER_NONE,
     };
     layer->kind = yk_layer_kind_find(described->kind);
     if (strcmp(described->kind, "pooler") == 0) {
@@ -85,7 +85,8 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
     parameters.block = layer->kind->is_block;
     parameters.decodes = layer->kind->reads_tokens && number > 0;
     layer->name = yk_arena_copy_text(net->arena, described->name, strlen(described->name));
-    layer->leader = described->shares == YK_LAYER_NONE ? number : described->shares;
+    layer->weights_owner =
+        described->shares_weights_of == YK_LAYER_NONE ? number : described->shares_weights_of;
     layer->kind->list(&parameters);
     YK_TRY_NEW(net->arena, layer->parameters, parameters.count + 1);
     if (!layer->name || parameters.failed) {

@@ -53,7 +53,7 @@ struct yk_parameter {
     bool adapter;  /* belongs to a LoRA adapter, not to the model */
     bool optional; /* a file may lack it; it then keeps its initial value */
     enum yk_parameter_init init;
-    double spread;
+    double init_std;
     size_t offset; /* bytes from the start of the layer's weights */
     int64_t first; /* if trained: its first element in the layer's gradients and state */
 };
@@ -94,7 +94,7 @@ struct yk_net_layer {
     int32_t projection_count;
     enum yk_precision precision; /* of the outputs of its products: fp32 outside the blocks of an
                                     NF4 model */
-    int32_t leader;              /* the layer that owns the weights it shares; else itself */
+    int32_t weights_owner;       /* the layer that owns the weights it shares; else itself */
     int32_t input;               /* the layer whose output is its input; −1: it reads tokens */
     int32_t memory;              /* the layer whose output it cross-attends to; −1: none */
     bool decodes;                /* it belongs to the decoder of an encoder–decoder */

@@ -91,7 +91,7 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
             .format = outer_format(parameters),
             .trained = trains_all(parameters),
             .init = YK_PARAMETER_INIT_NORMAL,
-            .spread = parameters->config->spread,
+            .init_std = parameters->config->init_std,
         });
 }
 
@@ -110,7 +110,7 @@ static void add_weights(struct yk_parameter_list *parameters, const char *module
             .format = quantised ? YK_PARAMETER_NF4 : outer_format(parameters),
             .trained = trains_all(parameters),
             .init = YK_PARAMETER_INIT_NORMAL,
-            .spread = spec->spread,
+            .init_std = spec->spread,
         });
 }
 
@@ -132,7 +132,7 @@ static void add_adapter(struct yk_parameter_list *parameters, const char *module
             .trained = true,
             .adapter = true,
             .init = a ? YK_PARAMETER_INIT_UNIFORM : YK_PARAMETER_INIT_ZERO,
-            .spread = a ? 1 / sqrt((double)spec->in) : 0,
+            .init_std = a ? 1 / sqrt((double)spec->in) : 0,
         });
 }
 

@@ -94,12 +94,12 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
     if (plan->transfer_count > 0) {
         YK_TRY_NEW(arena, values.transfers, plan->transfer_count);
     }
-    if (plan->options.left_out) {
+    if (plan->options.excluded_devices) {
         bool *left_out = NULL;
         YK_TRY_NEW(arena, left_out, plan->options.device_count);
-        memcpy(left_out, plan->options.left_out,
+        memcpy(left_out, plan->options.excluded_devices,
                (size_t)plan->options.device_count * sizeof *left_out);
-        values.options.left_out = left_out;
+        values.options.excluded_devices = left_out;
     }
     *copy = values;
     copy_lists(plan, copy);
@@ -182,7 +182,7 @@ void yk_plan_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t mi
 void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model)
 {
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t owner = model->layers[l].shares;
+        const int32_t owner = model->layers[l].shares_weights_of;
         if (owner != YK_LAYER_NONE) {
             plan->layers[l].group = plan->layers[owner].group;
             plan->layers[l].strategy = plan->layers[owner].strategy;

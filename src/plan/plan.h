@@ -61,7 +61,7 @@ struct yk_plan_rank {
 struct yk_plan_group_member {
     int32_t rank;
     int64_t share;              /* samples of the batch; 0 means: it only stores state */
-    double part;                /* fraction of the group's sharded state; they add up to 1 */
+    double shard_fraction;      /* fraction of the group's sharded state; they add up to 1 */
     int32_t micro_batch_number; /* the only micro-batch it computes, counted from 1; 0 means: it
                                    computes a part of every micro-batch */
 };
@@ -132,8 +132,8 @@ struct yk_plan_options {
     bool one_strategy;      /* every layer has `strategy` */
     bool random_strategies; /* every layer has a random strategy */
     enum yk_sharding_strategy strategy;
-    double slowdown;      /* compute slowdown factor during communication; 0 means: as measured */
-    const bool *left_out; /* (device_count) devices that were excluded; may be NULL */
+    double slowdown; /* compute slowdown factor during communication; 0 means: as measured */
+    const bool *excluded_devices; /* (device_count) devices that were excluded; may be NULL */
     int32_t device_count;
 };
 

@@ -122,11 +122,11 @@ static yk_status check_member(const struct yk_plan *plan, int32_t group, int32_t
                        " samples of a batch of %" PRId64,
                        group, member->rank, member->share, plan->workload.batch);
     }
-    if (!(member->part >= 0 && member->part <= 1)) {
+    if (!(member->shard_fraction >= 0 && member->shard_fraction <= 1)) {
         return yk_fail(YK_ERROR_INPUT,
                        "group %" PRId32 ": the part of rank %" PRId32
                        " must be from 0 to 1, not %g",
-                       group, member->rank, member->part);
+                       group, member->rank, member->shard_fraction);
     }
     return YK_OK;
 }
@@ -138,7 +138,7 @@ static yk_status check_sums(const struct yk_plan *plan, int32_t group)
     int64_t left = plan->workload.batch;
     double parts = 0;
     for (int32_t i = 0; i < planned->member_count; i++) {
-        parts += planned->members[i].part;
+        parts += planned->members[i].shard_fraction;
         left -= planned->members[i].share;
         if (left < 0) {
             return yk_fail(YK_ERROR_INPUT,
@@ -267,7 +267,7 @@ static yk_status check_layer(const struct yk_plan *plan, const struct yk_model *
 {
     const struct yk_plan_layer *layer = &plan->layers[number];
     const char *name = model->layers[number].name;
-    const int32_t shares = model->layers[number].shares;
+    const int32_t shares = model->layers[number].shares_weights_of;
     if (layer->group < 0 || layer->group >= plan->group_count) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"%s\" goes to group %" PRId32 ", but groups are 0 to %" PRId32, name,
@@ -311,11 +311,11 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
     const struct yk_layer *layer = &model->layers[transfer->layer];
     const char *kind = yk_plan_transfer_name(transfer->kind);
     const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(plan, transfer->layer);
-    if (layer->shares != YK_LAYER_NONE &&
+    if (layer->shares_weights_of != YK_LAYER_NONE &&
         yk_plan_layer_block_count(plan, model, transfer->layer) == 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s of \"%s\": it uses the weights of \"%s\", and travels with that", kind,
-                       layer->name, model->layers[layer->shares].name);
+                       layer->name, model->layers[layer->shares_weights_of].name);
     }
     if (!suits(strategy, transfer->kind)) {
         return yk_fail(YK_ERROR_INPUT, "%s of \"%s\": that is not done with a layer that is %s",

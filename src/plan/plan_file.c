@@ -178,8 +178,9 @@ static yk_status read_member(const struct reading *reading, const struct yk_json
     YK_TRY(yk_plan_json_read_integer(node, "micro_batch", 0, INT32_MAX - 1, &micro_batch));
     out->micro_batch_number = micro_batch + 1;
     const struct yk_json *part = yk_json_get(node, "part");
-    out->part = -1;
-    if (part && (!yk_json_number(part, &out->part) || !(out->part >= 0 && out->part <= 1))) {
+    out->shard_fraction = -1;
+    if (part && (!yk_json_number(part, &out->shard_fraction) ||
+                 !(out->shard_fraction >= 0 && out->shard_fraction <= 1))) {
         return yk_fail(YK_ERROR_INPUT, "\"part\" must be a number from 0 to 1");
     }
     return YK_OK;
@@ -189,14 +190,14 @@ static yk_status fill_parts(struct yk_plan_group *group)
 {
     int32_t missing = 0;
     for (int32_t i = 0; i < group->member_count; i++) {
-        missing += group->members[i].part < 0 ? 1 : 0;
+        missing += group->members[i].shard_fraction < 0 ? 1 : 0;
     }
     if (missing > 0 && missing < group->member_count) {
         return yk_fail(YK_ERROR_INPUT, "some members say a \"part\", and some do not; say all, or "
                                        "none for equal ones");
     }
     for (int32_t i = 0; i < group->member_count && missing > 0; i++) {
-        group->members[i].part = 1.0 / group->member_count;
+        group->members[i].shard_fraction = 1.0 / group->member_count;
     }
     return YK_OK;
 }
@@ -447,7 +448,7 @@ static bool has_equal_parts(const struct yk_plan_group *group)
 {
     bool equal = true;
     for (int32_t i = 0; i < group->member_count; i++) {
-        equal = equal && group->members[i].part == 1.0 / group->member_count;
+        equal = equal && group->members[i].shard_fraction == 1.0 / group->member_count;
     }
     return equal;
 }
@@ -466,7 +467,7 @@ static void write_group(const struct yk_plan_group *group, struct yk_json_writer
         yk_json_write_integer(json, "rank", member->rank);
         yk_json_write_integer(json, "share", member->share);
         if (!equal) {
-            yk_json_write_number(json, "part", member->part);
+            yk_json_write_number(json, "part", member->shard_fraction);
         }
         if (member->micro_batch_number > 0) {
             yk_json_write_integer(json, "micro_batch", member->micro_batch_number - 1);

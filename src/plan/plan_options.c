@@ -88,7 +88,7 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_name_i
         }
         left_out[device] = false;
     }
-    out->left_out = left_out;
+    out->excluded_devices = left_out;
     return YK_OK;
 }
 
@@ -133,10 +133,10 @@ static void write_lists(const struct yk_plan_options *options, const struct yk_c
         }
         yk_json_write_end_array(json);
     }
-    if (options->left_out) {
+    if (options->excluded_devices) {
         yk_json_write_begin_array(json, "devices");
         for (int32_t i = 0; i < options->device_count; i++) {
-            if (!options->left_out[i]) {
+            if (!options->excluded_devices[i]) {
                 yk_json_write_string(json, NULL, cluster->devices[i].name);
             }
         }
@@ -148,7 +148,7 @@ static bool is_empty(const struct yk_plan_options *options)
 {
     return !(options->memory_bytes > 0) && options->micro_batches <= 0 && !options->recompute &&
            !options->one_strategy && !options->random_strategies && !(options->slowdown > 0) &&
-           !options->undecided && !options->left_out;
+           !options->undecided && !options->excluded_devices;
 }
 
 void yk_plan_options_write(const struct yk_plan_options *options, const struct yk_cluster *cluster,

@@ -22,7 +22,7 @@ struct yk_plan_result_rank {
     double idle_s;
     double peak_bytes; /* upper bound for any timing of the step */
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
-    const struct yk_memory_timeline_point *moments; /* memory timeline, beginning at 0 s */
+    const struct yk_memory_timeline_point *memory_timeline; /* memory timeline, beginning at 0 s */
     int32_t moment_count;
 };
 

@@ -260,11 +260,11 @@ void yk_explain_context_memory(const struct yk_search_context *study, const stru
     double assumed_bytes[2] = {0, 0}; /* of GPUs, of CPUs */
     for (int32_t r = 0; r < plan->rank_count; r++) {
         const int32_t device = plan->ranks[r].device;
-        if (yk_device_measurements_of_device(study->facts, device).context_bytes > 0) {
+        if (yk_device_measurements_of_device(study->measurements, device).context_bytes > 0) {
             measured++;
         } else {
             assumed_bytes[study->cluster->devices[device].is_cpu ? 1 : 0] =
-                yk_device_measurements_context_bytes(study->facts, study->cluster, device);
+                yk_device_measurements_context_bytes(study->measurements, study->cluster, device);
         }
     }
     if (measured > 0) {

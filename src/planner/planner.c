@@ -16,8 +16,8 @@ static double peak_flops(const struct yk_planner_outcome *outcome)
     double peak = 0;
     for (int32_t r = 0; r < outcome->plan->rank_count; r++) {
         const struct yk_device *device =
-            &outcome->study->cluster->devices[outcome->plan->ranks[r].device];
-        peak += device->matrix_flops[outcome->study->model->workload.precision];
+            &outcome->context->cluster->devices[outcome->plan->ranks[r].device];
+        peak += device->matrix_flops[outcome->context->model->workload.precision];
     }
     return peak;
 }
@@ -25,7 +25,7 @@ static double peak_flops(const struct yk_planner_outcome *outcome)
 struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outcome,
                                            double tokens_per_s)
 {
-    const struct yk_model *model = outcome->study->model;
+    const struct yk_model *model = outcome->context->model;
     const struct yk_flops flops = yk_model_flops(model);
     const double steps_per_s = tokens_per_s / (double)yk_model_all_tokens(model);
     const double peak = peak_flops(outcome);
@@ -38,7 +38,7 @@ struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outc
 struct yk_mfu yk_planner_predicted_mfu(const struct yk_planner_outcome *outcome)
 {
     return yk_planner_mfu_at_throughput(
-        outcome, (double)yk_model_all_tokens(outcome->study->model) / outcome->trial.step_s);
+        outcome, (double)yk_model_all_tokens(outcome->context->model) / outcome->evaluation.step_s);
 }
 
 const struct yk_plan_group_member *yk_planner_find_member(const struct yk_plan *plan, int32_t rank)
@@ -60,29 +60,30 @@ yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome
     char missing[YK_UNITS_BUFFER_SIZE];
     char limit[YK_UNITS_BUFFER_SIZE];
     if (outcome->cut_short && outcome->request.search.moves > 0) {
-        snprintf(found, sizeof found, "was found in %lld trials", (long long)outcome->trials);
+        snprintf(found, sizeof found, "was found in %lld trials",
+                 (long long)outcome->evaluation_count);
     } else if (outcome->cut_short) {
         snprintf(found, sizeof found,
                  "was found within the budget of %.3g s, which cut the search short after %lld "
                  "trial%s",
-                 outcome->request.search.budget_s, (long long)outcome->trials,
-                 outcome->trials == 1 ? "" : "s");
+                 outcome->request.search.budget_s, (long long)outcome->evaluation_count,
+                 outcome->evaluation_count == 1 ? "" : "s");
     }
     if (outcome->missing_device < 0) {
         return yk_fail(YK_ERROR_NO_FIT, "no plan for %s %s%s; %s", model, found,
                        outcome->cut_short ? "" : " these devices", outcome->remedy);
     }
     yk_units_format(outcome->missing_bytes, YK_UNIT_BYTES, missing);
-    yk_units_format(outcome->study->limit_bytes[outcome->missing_device], YK_UNIT_BYTES, limit);
+    yk_units_format(outcome->context->limit_bytes[outcome->missing_device], YK_UNIT_BYTES, limit);
     return yk_fail(YK_ERROR_NO_FIT,
                    "no plan for %s %s: in the nearest, %s lacks %s of memory beyond its %s; %s",
-                   model, found, outcome->study->cluster->devices[outcome->missing_device].name,
+                   model, found, outcome->context->cluster->devices[outcome->missing_device].name,
                    missing, limit, outcome->remedy);
 }
 
 yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *outcome)
 {
-    const struct yk_plan_evaluation *trial = &outcome->trial;
+    const struct yk_plan_evaluation *trial = &outcome->evaluation;
     char missing[YK_UNITS_BUFFER_SIZE];
     char limit[YK_UNITS_BUFFER_SIZE];
     if (trial->fits) {
@@ -94,7 +95,7 @@ yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *out
     return yk_fail(YK_ERROR_NO_FIT,
                    "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
                    "recompute more layers",
-                   outcome->study->cluster->devices[rank->device].name, missing, limit);
+                   outcome->context->cluster->devices[rank->device].name, missing, limit);
 }
 
 /* Fractions of the budget at which phases end; those with `last` apply while no plan fits. The rest
@@ -111,8 +112,8 @@ static yk_status start(const struct yk_plan_request *request, struct yk_planner_
     YK_TRY_NEW_WITH_ARENA(outcome);
     outcome->request = *request;
     outcome->missing_device = -1;
-    outcome->trial.step_s = NAN;
-    YK_TRY_OR(yk_search_context_create(&outcome->request, &outcome->study),
+    outcome->evaluation.step_s = NAN;
+    YK_TRY_OR(yk_search_context_create(&outcome->request, &outcome->context),
               yk_planner_outcome_destroy(outcome));
     *out = outcome;
     return YK_OK;
@@ -121,8 +122,8 @@ static yk_status start(const struct yk_plan_request *request, struct yk_planner_
 void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome)
 {
     if (outcome) {
-        yk_plan_evaluation_free(&outcome->trial);
-        yk_search_context_destroy(outcome->study);
+        yk_plan_evaluation_free(&outcome->evaluation);
+        yk_search_context_destroy(outcome->context);
         yk_arena_destroy(outcome->arena);
     }
 }
@@ -131,8 +132,8 @@ static yk_status note_times(struct yk_planner_outcome *outcome)
 {
     struct yk_text text = {0};
     outcome->tokens_per_s =
-        (double)yk_model_loss_tokens(outcome->study->model) / outcome->trial.step_s;
-    yk_explain_bottleneck(outcome->study, &outcome->trial, &text);
+        (double)yk_model_loss_tokens(outcome->context->model) / outcome->evaluation.step_s;
+    yk_explain_bottleneck(outcome->context, &outcome->evaluation, &text);
     return yk_text_move_to_arena(&text, outcome->arena, &outcome->bottleneck);
 }
 
@@ -142,20 +143,20 @@ static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_pla
     struct yk_text text = {0};
     YK_TRY(yk_plan_copy(plan, outcome->arena, &copy));
     outcome->plan = copy;
-    YK_TRY(yk_plan_evaluation_run(outcome->study, copy, YK_PLAN_EVALUATION_KEEP_SIMULATION,
-                                  &outcome->trial));
+    YK_TRY(yk_plan_evaluation_run(outcome->context, copy, YK_PLAN_EVALUATION_KEEP_SIMULATION,
+                                  &outcome->evaluation));
     YK_TRY(note_times(outcome));
-    yk_explain_plan(outcome->study, copy, &text);
+    yk_explain_plan(outcome->context, copy, &text);
     YK_TRY(yk_text_move_to_arena(&text, outcome->arena, &outcome->summary));
-    YK_TRY(yk_lower_bound_step_s(outcome->study, &outcome->bound_s));
-    yk_error_band_describe(&outcome->trial.band, &text);
+    YK_TRY(yk_lower_bound_step_s(outcome->context, &outcome->bound_s));
+    yk_error_band_describe(&outcome->evaluation.band, &text);
     return yk_text_move_to_arena(&text, outcome->arena, &outcome->source);
 }
 
 static yk_status compare(struct yk_planner_outcome *outcome, struct yk_plan_search *search)
 {
     struct yk_baselines baselines;
-    yk_search_context_report_progress(outcome->study, "what others do");
+    yk_search_context_report_progress(outcome->context, "what others do");
     const yk_status status = yk_baselines_evaluate(search, outcome->arena, &baselines);
     outcome->alternatives = baselines.rows;
     outcome->alternative_count = baselines.count;
@@ -168,9 +169,9 @@ static yk_status note_misfit(struct yk_planner_outcome *outcome,
     struct yk_text text = {0};
     outcome->missing_device = search->missing_device;
     outcome->missing_bytes = search->missing_bytes;
-    yk_error_band_describe(yk_layer_costs_band(outcome->study->costs), &text);
+    yk_error_band_describe(yk_layer_costs_band(outcome->context->costs), &text);
     YK_TRY(yk_text_move_to_arena(&text, outcome->arena, &outcome->source));
-    yk_status status = yk_plan_search_memory_remedy(outcome->study, &text);
+    yk_status status = yk_plan_search_memory_remedy(outcome->context, &text);
     YK_THEN(yk_text_move_to_arena(&text, outcome->arena, &outcome->remedy));
     yk_text_free(&text);
     return status;
@@ -185,7 +186,7 @@ static yk_status end_phase(struct yk_planner_outcome *outcome, yk_status status,
 
 static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_plan_search *search)
 {
-    struct yk_search_context *study = outcome->study;
+    struct yk_search_context *study = outcome->context;
     yk_search_context_begin_phase(study, baselines_part, baselines_part);
     YK_TRY(end_phase(outcome, compare(outcome, search), true));
     yk_search_context_begin_phase(study, explore_part, last_explore_part);
@@ -200,7 +201,7 @@ static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_plan_
         return note_misfit(outcome, search);
     }
     YK_TRY(examine(outcome, search->best));
-    return yk_leave_one_out_search(outcome->study, outcome->plan, outcome->trial.step_s,
+    return yk_leave_one_out_search(outcome->context, outcome->plan, outcome->evaluation.step_s,
                                    outcome->arena, &outcome->leave_one_out,
                                    &outcome->leave_one_out_count);
 }
@@ -210,15 +211,15 @@ yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_pla
     struct yk_planner_outcome *outcome = NULL;
     struct yk_plan_search search;
     YK_TRY(start(request, &outcome));
-    yk_status status = yk_plan_search_create(outcome->study, &search);
+    yk_status status = yk_plan_search_create(outcome->context, &search);
     if (status == YK_OK) {
         status = search_plan(outcome, &search);
         yk_plan_search_free(&search);
     }
     YK_TRY_OR(status, yk_planner_outcome_destroy(outcome));
     outcome->search_s =
-        yk_deadline_now_s(&outcome->study->deadline.clock) - outcome->study->started_s;
-    outcome->trials = outcome->study->trials;
+        yk_deadline_now_s(&outcome->context->deadline.clock) - outcome->context->started_s;
+    outcome->evaluation_count = outcome->context->trials;
     *out = outcome;
     return YK_OK;
 }
@@ -231,7 +232,7 @@ yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struc
     YK_TRY(start(request, &outcome));
     yk_status status = examine(outcome, plan);
     if (status == YK_OK && with_baselines) {
-        status = yk_plan_search_create(outcome->study, &search);
+        status = yk_plan_search_create(outcome->context, &search);
         if (status == YK_OK) {
             status = compare(outcome, &search);
             status = status == YK_ERROR_STOPPED ? YK_OK : status;
@@ -245,27 +246,27 @@ yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struc
 
 yk_status yk_planner_shuffle_program(struct yk_planner_outcome *outcome, uint64_t seed)
 {
-    YK_TRY(yk_plan_evaluation_shuffle_program(outcome->study, seed, &outcome->trial));
+    YK_TRY(yk_plan_evaluation_shuffle_program(outcome->context, seed, &outcome->evaluation));
     return note_times(outcome);
 }
 
 static yk_status result_rank(const struct yk_planner_outcome *outcome, int32_t rank,
                              struct yk_arena *arena, struct yk_plan_result_rank *out)
 {
-    const struct yk_sim_rank *simulated = &outcome->trial.sim->ranks[rank];
+    const struct yk_sim_rank *simulated = &outcome->evaluation.sim->ranks[rank];
     struct yk_memory_timeline_point *moments = NULL;
     int32_t count = 0;
-    YK_TRY(yk_sim_memory_over_time(outcome->trial.sim, rank, arena, &moments, &count));
+    YK_TRY(yk_sim_memory_over_time(outcome->evaluation.sim, rank, arena, &moments, &count));
     *out = (struct yk_plan_result_rank){
         .compute_s = simulated->compute_s,
         .exposed_s = simulated->exposed_s,
         .idle_s = simulated->idle_s,
-        .peak_bytes = outcome->trial.peaks[rank].bytes,
-        .moments = moments,
+        .peak_bytes = outcome->evaluation.peaks[rank].bytes,
+        .memory_timeline = moments,
         .moment_count = count,
     };
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        out->peak_by_kind[kind] = outcome->trial.peaks[rank].by_kind[kind];
+        out->peak_by_kind[kind] = outcome->evaluation.peaks[rank].by_kind[kind];
     }
     return YK_OK;
 }
@@ -282,16 +283,16 @@ yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
     const struct yk_mfu mfu = yk_planner_predicted_mfu(outcome);
     *out = (struct yk_plan_result){
         .plan = outcome->plan,
-        .model = outcome->study->model,
-        .cluster = outcome->study->cluster,
+        .model = outcome->context->model,
+        .cluster = outcome->context->cluster,
         .trace = trace,
-        .step_s = outcome->trial.step_s,
-        .error = yk_error_band_relative_error(&outcome->trial.band),
+        .step_s = outcome->evaluation.step_s,
+        .error = yk_error_band_relative_error(&outcome->evaluation.band),
         .bound_s = outcome->bound_s,
         .tokens_per_s = outcome->tokens_per_s,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,
-        .title = outcome->study->model->config->name,
+        .title = outcome->context->model->config->name,
         .summary = outcome->summary,
         .bottleneck = outcome->bottleneck,
         .source = outcome->source,

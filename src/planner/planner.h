@@ -21,16 +21,17 @@
 struct yk_planner_outcome {
     struct yk_arena *arena;
     struct yk_plan_request request;
-    struct yk_search_context *study;
-    const struct yk_plan *plan;      /* NULL means: no plan that fits was found */
-    struct yk_plan_evaluation trial; /* evaluation of the plan, with its program and simulation */
-    double bound_s;                  /* lower bound of the step time of any plan */
+    struct yk_search_context *context;
+    const struct yk_plan *plan; /* NULL means: no plan that fits was found */
+    struct yk_plan_evaluation
+        evaluation; /* evaluation of the plan, with its program and simulation */
+    double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
     const char *summary;                      /* the plan in one sentence */
     const char *bottleneck;                   /* a phrase */
     const char *source;                       /* a phrase: the origins of the times */
     double search_s;                          /* duration of the search */
-    int64_t trials;                           /* number of plans evaluated */
+    int64_t evaluation_count;                 /* number of plans evaluated */
     bool cut_short;                           /* the budget ended the search early */
     struct yk_plan_alternative *alternatives; /* the baselines */
     int32_t alternative_count;

@@ -153,7 +153,7 @@ static void keep_layers(const struct context *context,
     for (int32_t l = plan->layer_count - 1; l >= 0; l--) {
         const struct yk_layer *layer = &context->study->model->layers[l];
         if (plan->layers[l].strategy == YK_SHARDING_FULLY_SHARDED &&
-            layer->shares == YK_LAYER_NONE && problem->layers[l].weight_bytes <= bytes) {
+            layer->shares_weights_of == YK_LAYER_NONE && problem->layers[l].weight_bytes <= bytes) {
             plan->layers[l].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
             bytes -= problem->layers[l].weight_bytes;
         }
@@ -203,7 +203,7 @@ static yk_status split_point(const struct context *context, const struct yk_plan
 {
     struct yk_memory_tradeoff *tradeoff = context->tradeoff;
     double *max_bytes = NULL;
-    const double part = tradeoff->part[point];
+    const double part = tradeoff->scheduling_fraction[point];
     struct yk_plan *plan = NULL;
     struct yk_plan *kept = NULL;
     bool ordered = false;
@@ -320,7 +320,7 @@ static yk_status compute_memory_curve(const struct context *context)
 static yk_status allocate_curves(struct yk_memory_tradeoff *tradeoff)
 {
     const int64_t n = tradeoff->points;
-    YK_TRY_NEW(tradeoff->arena, tradeoff->part, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->scheduling_fraction, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->split_s, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->kept, n);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
@@ -330,7 +330,7 @@ static yk_status allocate_curves(struct yk_memory_tradeoff *tradeoff)
     YK_TRY_NEW(tradeoff->arena, tradeoff->joint_of_memory_s, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->ahead_of_memory_s, n);
     for (int64_t i = 0; i < n; i++) {
-        tradeoff->part[i] = (double)i / (double)(n - 1);
+        tradeoff->scheduling_fraction[i] = (double)i / (double)(n - 1);
         tradeoff->split_s[i] = NAN;
         tradeoff->memory_bytes[i] = NAN;
         tradeoff->memory_gib[i] = NAN;
@@ -452,8 +452,9 @@ int32_t yk_memory_tradeoff_charts(const struct yk_memory_tradeoff *tradeoff,
             best = i;
         }
     }
-    curves[0] = (struct yk_plan_chart_curve){"strategies first, then the order", tradeoff->part,
-                                             tradeoff->split_s, tradeoff->split_points};
+    curves[0] = (struct yk_plan_chart_curve){"strategies first, then the order",
+                                             tradeoff->scheduling_fraction, tradeoff->split_s,
+                                             tradeoff->split_points};
     curves[1] = (struct yk_plan_chart_curve){"strategies and order together", tradeoff->memory_gib,
                                              tradeoff->joint_of_memory_s, tradeoff->memory_points};
     curves[2] =
@@ -470,7 +471,7 @@ int32_t yk_memory_tradeoff_charts(const struct yk_memory_tradeoff *tradeoff,
         .x_label = "part of the free memory reserved for scheduling",
         .curves = &curves[0],
         .curve_count = 1,
-        .chosen_x = best >= 0 ? tradeoff->part[best] : NAN,
+        .chosen_x = best >= 0 ? tradeoff->scheduling_fraction[best] : NAN,
         .chosen_s = best >= 0 ? tradeoff->split_s[best] : NAN,
         .joint_s = tradeoff->joint_s,
         .bound_s = tradeoff->bound_s,

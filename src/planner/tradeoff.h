@@ -29,7 +29,7 @@ struct yk_memory_tradeoff {
     int32_t memory_points;  /* points set in the second curve */
     double min_bytes;       /* parameters and gradient of the largest layer */
     double free_bytes;
-    double *part;                 /* (points) fraction reserved for scheduling, 0 to 1 */
+    double *scheduling_fraction;  /* (points) fraction reserved for scheduling, 0 to 1 */
     double *split_s;              /* (points) NAN means: no plan fits */
     int32_t *kept;                /* (points) number of kept layers */
     const struct yk_plan **split; /* (points) NULL means: no plan fits */

@@ -5,8 +5,8 @@
 
 static int32_t leader_of(const struct yk_model *model, int32_t layer)
 {
-    while (model->layers[layer].shares != YK_LAYER_NONE) {
-        layer = model->layers[layer].shares;
+    while (model->layers[layer].shares_weights_of != YK_LAYER_NONE) {
+        layer = model->layers[layer].shares_weights_of;
     }
     return layer;
 }
@@ -49,7 +49,7 @@ static yk_status lay_out_layers(struct yk_program *program)
             yk_model_layer_state_bytes(model, &model->layers[l]);
         struct yk_program_layer *layer = &program->layers[l];
         *layer = (struct yk_program_layer){
-            .leader = leader_of(model, l),
+            .weights_owner = leader_of(model, l),
             .last_user = l,
             .block_count =
                 joined[l] > 0 ? yk_plan_layer_block_count(program->plan, model, l) / joined[l] : 0,
@@ -58,7 +58,7 @@ static yk_status lay_out_layers(struct yk_program *program)
             .gradient_bytes = state.gradient_bytes,
             .optimizer_bytes = state.optimizer_bytes,
         };
-        program->layers[layer->leader].last_user = l;
+        program->layers[layer->weights_owner].last_user = l;
     }
     return YK_OK;
 }

@@ -20,7 +20,7 @@ static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
     }
     const struct yk_plan_group_member *one = &plan->groups[0].members[i];
     const struct yk_plan_group_member *other = &plan->groups[0].members[j];
-    return one->share == other->share && one->part == other->part &&
+    return one->share == other->share && one->shard_fraction == other->shard_fraction &&
            one->micro_batch_number == other->micro_batch_number &&
            plan->ranks[a].limit_bytes == plan->ranks[b].limit_bytes &&
            program->cluster->devices[plan->ranks[a].device].is_cpu ==

@@ -112,7 +112,7 @@ struct yk_gradient_bucket {
 
 /* The messages of a layer. */
 struct yk_program_layer {
-    int32_t leader;        /* the layer that owns the weights; for most layers the layer itself */
+    int32_t weights_owner; /* the layer that owns the weights; for most layers the layer itself */
     int32_t last_user;     /* leader: the last layer that uses its weights, often itself */
     int32_t block_count;   /* blocks of parameters and gradients; 0: none */
     int32_t plan_blocks;   /* number of blocks of the plan in one block of the program */

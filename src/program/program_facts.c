@@ -7,7 +7,7 @@ static void find_users(struct yk_program_facts *facts)
     yk_number_fill(facts->next_user, facts->L, -1);
     /* Each layer is inserted right after its leader; from last to first, this keeps their order. */
     for (int32_t l = facts->L - 1; l >= 0; l--) {
-        const int32_t leader = facts->program->layers[l].leader;
+        const int32_t leader = facts->program->layers[l].weights_owner;
         if (leader != l) {
             facts->next_user[l] = facts->next_user[leader];
             facts->next_user[leader] = l;

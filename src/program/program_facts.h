@@ -38,7 +38,7 @@ yk_status yk_program_facts_make(const struct yk_program *program, struct yk_aren
 static inline int32_t yk_program_facts_next_weight_user(const struct yk_program_facts *facts,
                                                         int32_t layer, int32_t user)
 {
-    return facts->program->layers[layer].leader == layer ? facts->next_user[user] : -1;
+    return facts->program->layers[layer].weights_owner == layer ? facts->next_user[user] : -1;
 }
 
 /* True if the layer's gradient is reduced, that is, its group has several members. */

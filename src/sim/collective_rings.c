@@ -48,7 +48,7 @@ static yk_status make_ring(const struct yk_plan *plan, const struct yk_cost_sour
     for (int32_t i = 0; i < count; i++) {
         const int32_t rank = group ? group->members[i].rank : i;
         add_device(book->cluster, plan->ranks[rank].device, devices, &ring->ranks.count);
-        ring->largest_part = group ? fmax(ring->largest_part, group->members[i].part) : 0;
+        ring->largest_part = group ? fmax(ring->largest_part, group->members[i].shard_fraction) : 0;
     }
     ring->ranks.devices = devices;
     YK_TRY(find_ports(book->cluster, arena, ring));

@@ -12,7 +12,7 @@ double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
     const double idle_scale = yk_device_measurements_of_device(facts, device).others_idle_scale;
     double others = 0;
     for (int32_t i = 0; i < cluster->device_count; i++) {
-        others += i == device ? 0 : cluster->devices[i].part;
+        others += i == device ? 0 : cluster->devices[i].fraction;
     }
     if (!(idle_scale > 0 && others > 0)) {
         return 1;
@@ -50,7 +50,7 @@ struct walk {
 static bool next_compute_op(struct walk *walk, int32_t last_round)
 {
     while (walk->round <= last_round) {
-        const struct yk_sim_iteration *round = &walk->rounds->rounds[walk->round];
+        const struct yk_sim_iteration *round = &walk->rounds->iterations[walk->round];
         while (++walk->op < walk->list->op_count) {
             walk->start_s = round->start_s[walk->first_op + walk->op];
             walk->end_s = round->end_s[walk->first_op + walk->op];
@@ -107,10 +107,10 @@ static double overlap(struct walk own, struct walk other)
 static double busy_of(const struct yk_rank_classes *classes, const struct yk_sim_iterations *rounds,
                       int32_t rank)
 {
-    const struct yk_sim_iteration *round = &rounds->rounds[rounds->reported];
-    const struct yk_sim_iteration *before = &rounds->rounds[rounds->reported - 1];
+    const struct yk_sim_iteration *round = &rounds->iterations[rounds->reported];
+    const struct yk_sim_iteration *before = &rounds->iterations[rounds->reported - 1];
     const int32_t rank_class = classes->of_rank[rank];
-    const double step_s = round->end_of_round_s - before->end_of_round_s;
+    const double step_s = round->end_s_of_iteration - before->end_s_of_iteration;
     return step_s > 0 ? (round->computed_s[rank_class] - before->computed_s[rank_class]) / step_s
                       : 0;
 }
@@ -135,7 +135,7 @@ static double scale_of(const struct yk_program *program, const struct yk_rank_cl
     for (int32_t i = 0; i < program->rank_count; i++) {
         const int32_t device = program->plan->ranks[i].device;
         if (device != own) {
-            busy += devices[device].part * busy_during(program, classes, rounds, rank, i);
+            busy += devices[device].fraction * busy_during(program, classes, rounds, rank, i);
         }
     }
     return yk_sim_idle_speedup_factor(program->cluster, program->facts, own, busy);

@@ -261,7 +261,7 @@ static yk_status open_round(struct run *run)
         round.start_s[i] = INFINITY;
         round.end_s[i] = INFINITY;
     }
-    run->all->rounds[run->all->count++] = round;
+    run->all->iterations[run->all->count++] = round;
     return YK_OK;
 }
 
@@ -288,22 +288,23 @@ static bool is_steady(const struct yk_sim_iteration *rounds, int32_t number)
     if (number + 1 < YK_SIM_ITERATIONS_MIN) {
         return false;
     }
-    const double last_s = rounds[number].end_of_round_s - rounds[number - 1].end_of_round_s;
-    const double before_s = rounds[number - 1].end_of_round_s - rounds[number - 2].end_of_round_s;
+    const double last_s = rounds[number].end_s_of_iteration - rounds[number - 1].end_s_of_iteration;
+    const double before_s =
+        rounds[number - 1].end_s_of_iteration - rounds[number - 2].end_s_of_iteration;
     return fabs(last_s - before_s) <= YK_SIM_ITERATIONS_TOLERANCE * last_s;
 }
 
 static void end_round(struct run *run, int32_t number)
 {
-    struct yk_sim_iteration *round = &run->all->rounds[number];
-    round->end_of_round_s = run->now_s;
+    struct yk_sim_iteration *round = &run->all->iterations[number];
+    round->end_s_of_iteration = run->now_s;
     for (int32_t c = 0; c < run->class_count; c++) {
         struct class_state *rank_class = &run->classes[c];
         advance_class(rank_class, run->now_s);
         round->computed_s[c] = rank_class->computed_s;
         round->waited_s[c] = rank_class->waited_s;
     }
-    if (number < run->all->reported && is_steady(run->all->rounds, number)) {
+    if (number < run->all->reported && is_steady(run->all->iterations, number)) {
         run->all->reported = number;
     }
 }
@@ -316,7 +317,7 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     struct lane *lane = &rank_class->lanes[which];
     const int32_t op = lane->ops[lane->next];
     const int32_t round_number = lane->round;
-    struct yk_sim_iteration *round = &run->all->rounds[round_number];
+    struct yk_sim_iteration *round = &run->all->iterations[round_number];
     const int32_t place = run->all->first_op[number] + op;
     advance_class(rank_class, run->now_s);
     if (which == YK_LANE_COMPUTE && rank_class->isolated_s[op] > 0) {
@@ -388,7 +389,8 @@ static void start_message(struct run *run, int32_t number)
     const struct yk_sim_message_op *ends = &run->times->ends[message->first_end];
     for (int32_t i = 0; i < message->end_count; i++) {
         struct class_state *rank_class = &run->classes[ends[i].rank_class];
-        struct yk_sim_iteration *round = &run->all->rounds[rank_class->lanes[YK_LANE_COMM].round];
+        struct yk_sim_iteration *round =
+            &run->all->iterations[rank_class->lanes[YK_LANE_COMM].round];
         const int32_t place = run->all->first_op[ends[i].rank_class] + ends[i].op;
         advance_class(rank_class, run->now_s);
         round->start_s[place] = run->now_s;
@@ -429,7 +431,7 @@ static void start_op(struct run *run, int32_t number, enum yk_lane which)
         return;
     }
     advance_class(rank_class, run->now_s);
-    run->all->rounds[lane->round].start_s[run->all->first_op[number] + op_number] = run->now_s;
+    run->all->iterations[lane->round].start_s[run->all->first_op[number] + op_number] = run->now_s;
     lane->busy = true;
     if (!(rank_class->isolated_s[op_number] > 0)) {
         end_op(run, number, which);

@@ -47,7 +47,7 @@ struct yk_sim_iteration {
     double *end_s;
     double *exposed_s; /* comm ops: how long the compute lane waited while the op ran */
 
-    double end_of_round_s;
+    double end_s_of_iteration;
     /* (classes) sums from the start of the simulation to the end of this iteration */
     double *computed_s; /* time in which the compute lane was busy */
     double *waited_s;   /* time in which it waited while a message was in flight */
@@ -61,7 +61,7 @@ struct yk_sim_iterations {
     int32_t reported;  /* index of the reported iteration */
     double slowdown;   /* the largest compute slowdown of all messages */
     int32_t *first_op; /* (classes + 1) index of the first op of each class in the arrays of ops */
-    struct yk_sim_iteration rounds[YK_SIM_ITERATIONS_CAPACITY];
+    struct yk_sim_iteration iterations[YK_SIM_ITERATIONS_CAPACITY];
 };
 
 /* Runs the simulation. `slowdown` overrides the measured compute slowdown; it is at least 1. 0

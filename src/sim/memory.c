@@ -65,10 +65,10 @@ static void add_lifetime(const struct yk_sim_internal *record, int32_t first_op,
 {
     const struct yk_sim_iterations *rounds = record->rounds;
     const double step_s = record->sim.step_s;
-    const double from_s = begin_s(&rounds->rounds[number], first_op, lifetime);
+    const double from_s = begin_s(&rounds->iterations[number], first_op, lifetime);
     double until_s = step_s; /* if its end was not simulated */
-    if (number + lifetime->lag < rounds->count) {
-        until_s = end_s(&rounds->rounds[number + lifetime->lag], first_op, lifetime);
+    if (number + lifetime->lag_iterations < rounds->count) {
+        until_s = end_s(&rounds->iterations[number + lifetime->lag_iterations], first_op, lifetime);
     }
     /* Ignores buffers that are held for no time or outside the reported iteration. */
     if (from_s >= step_s || until_s <= 0 || until_s <= from_s) {
@@ -90,7 +90,7 @@ static yk_status find_deltas(const struct yk_sim_internal *record, int32_t rank_
     const struct yk_program_memory *memory = record->memories[rank_class];
     const int32_t first_op = record->rounds->first_op[rank_class];
     struct deltas deltas = {0};
-    memcpy(deltas.resident, memory->always_bytes, sizeof deltas.resident);
+    memcpy(deltas.resident, memory->permanent_bytes, sizeof deltas.resident);
     YK_TRY_NEW(arena, deltas.items, 2 * (int64_t)memory->lifetime_count * record->rounds->count);
     for (int32_t number = 0; number < record->rounds->count; number++) {
         for (int32_t i = 0; i < memory->lifetime_count; i++) {

@@ -37,7 +37,7 @@ static yk_status update_time(const struct yk_program *program, struct yk_layer_c
                              const struct yk_op *op, struct yk_cost_time *out)
 {
     const struct yk_plan *plan = program->plan;
-    const int32_t leader = program->layers[op->layer].leader;
+    const int32_t leader = program->layers[op->layer].weights_owner;
     const int32_t group = plan->layers[leader].group;
     const double part = classes->parts[(int64_t)rank * plan->group_count + group];
     YK_TRY(

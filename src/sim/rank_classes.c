@@ -14,7 +14,7 @@ static yk_status note_parts(const struct yk_plan *plan, struct yk_arena *arena,
         const struct yk_plan_group *group = &plan->groups[g];
         for (int32_t i = 0; i < group->member_count; i++) {
             const struct yk_plan_group_member *member = &group->members[i];
-            classes->parts[(int64_t)member->rank * plan->group_count + g] = member->part;
+            classes->parts[(int64_t)member->rank * plan->group_count + g] = member->shard_fraction;
         }
     }
     return YK_OK;

@@ -10,11 +10,11 @@
 /* Shifts all times so that time 0 is the start of the reported iteration. */
 static void set_origin(struct yk_sim_iterations *rounds, int32_t op_count)
 {
-    const double origin_s = rounds->rounds[rounds->reported - 1].end_of_round_s;
+    const double origin_s = rounds->iterations[rounds->reported - 1].end_s_of_iteration;
     for (int32_t r = 0; r < rounds->count; r++) {
         for (int32_t i = 0; i < op_count; i++) {
-            rounds->rounds[r].start_s[i] -= origin_s;
-            rounds->rounds[r].end_s[i] -= origin_s;
+            rounds->iterations[r].start_s[i] -= origin_s;
+            rounds->iterations[r].end_s[i] -= origin_s;
         }
     }
 }
@@ -24,8 +24,8 @@ static void report_rank(const struct yk_sim_internal *record, int32_t rank, doub
                         struct yk_sim_rank *out)
 {
     const struct yk_sim_iterations *rounds = record->rounds;
-    const struct yk_sim_iteration *round = &rounds->rounds[rounds->reported];
-    const struct yk_sim_iteration *before = &rounds->rounds[rounds->reported - 1];
+    const struct yk_sim_iteration *round = &rounds->iterations[rounds->reported];
+    const struct yk_sim_iteration *before = &rounds->iterations[rounds->reported - 1];
     const int32_t rank_class = record->classes.of_rank[rank];
     const double compute_s = round->computed_s[rank_class] - before->computed_s[rank_class];
     const double exposed_s = round->waited_s[rank_class] - before->waited_s[rank_class];
@@ -104,9 +104,9 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *pr
         YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
                                      &record->rounds));
     }
-    const struct yk_sim_iteration *round = &record->rounds->rounds[record->rounds->reported];
+    const struct yk_sim_iteration *round = &record->rounds->iterations[record->rounds->reported];
     sim->slowdown = record->rounds->slowdown;
-    sim->step_s = round->end_of_round_s - (round - 1)->end_of_round_s;
+    sim->step_s = round->end_s_of_iteration - (round - 1)->end_s_of_iteration;
     set_origin(record->rounds, record->rounds->first_op[record->classes.count]);
     YK_TRY_NEW(sim->arena, sim->ranks, program->rank_count);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {

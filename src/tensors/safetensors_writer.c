@@ -137,7 +137,7 @@ yk_status yk_safetensors_writer_declare_tensor(struct yk_safetensors_writer *wri
                        "%s: tensor \"%s\" has a shape that a safetensors file cannot hold",
                        yk_text_chars(&writer->path), name);
     }
-    struct yk_json_writer json = {.text = entries, .follows = entries->length > 0};
+    struct yk_json_writer json = {.text = entries, .needs_comma = entries->length > 0};
     yk_json_write_begin_object(&json, name);
     yk_json_write_string(&json, "dtype", yk_tensor_dtype_name(type));
     yk_json_write_begin_array(&json, "shape");
@@ -158,7 +158,7 @@ yk_status yk_safetensors_writer_add_metadata(struct yk_safetensors_writer *write
     YK_TRY(add_name(writer, writer->keys, "metadata", key));
     YK_TRY(check_text(writer, value));
     struct yk_json_writer json = {.text = &writer->metadata,
-                                  .follows = writer->metadata.length > 0};
+                                  .needs_comma = writer->metadata.length > 0};
     yk_json_write_string(&json, key, value);
     return yk_text_status(&writer->metadata);
 }

@@ -103,20 +103,20 @@ static void write_token_key(struct yk_json_writer *json, const char *token)
 static void write_byte_level(struct yk_json_writer *json, const char *key, bool trims)
 {
     yk_json_write_begin_object(json, key);
-    json->lines = 0;
+    json->line_indent = 0;
     yk_json_write_string(json, "type", "ByteLevel");
     yk_json_write_bool(json, "add_prefix_space", true);
     yk_json_write_bool(json, "trim_offsets", trims);
     yk_json_write_bool(json, "use_regex", true);
     yk_json_write_end_object(json);
-    json->lines = 2;
+    json->line_indent = 2;
 }
 
 static void write_specials(const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
     static const char *const off[] = {"single_word", "lstrip", "rstrip", "normalized"};
     yk_json_write_begin_array(json, "added_tokens");
-    json->lines = 0;
+    json->line_indent = 0;
     for (int32_t i = 0; i < style->special_count; i++) {
         yk_json_write_begin_row(json, 4);
         yk_json_write_integer(json, "id", i);
@@ -131,7 +131,7 @@ static void write_specials(const struct yk_bpe_file_style *style, struct yk_json
         yk_json_write_newline(json, 2);
     }
     yk_json_write_end_array(json);
-    json->lines = 2;
+    json->line_indent = 2;
 }
 
 /* An element of a template: a special token or a text, and the number of the text it belongs to. */
@@ -212,18 +212,18 @@ static void write_post_processor(const struct yk_bpe_trainer_result *learned,
         return;
     }
     yk_json_write_begin_object(json, "post_processor");
-    json->lines = 0;
+    json->line_indent = 0;
     yk_json_write_string(json, "type", "Sequence");
     yk_json_write_begin_array(json, "processors");
     yk_json_write_newline(json, 4);
     write_byte_level(json, NULL, false);
-    json->lines = 0;
+    json->line_indent = 0;
     yk_json_write_newline(json, 4);
     write_template(learned, style, json);
     yk_json_write_newline(json, 2);
     yk_json_write_end_array(json);
     yk_json_write_end_object(json);
-    json->lines = 2;
+    json->line_indent = 2;
 }
 
 static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_json_writer *json)
@@ -232,7 +232,7 @@ static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_j
                                        "end_of_word_suffix"};
     static const char *const off[] = {"fuse_unk", "byte_fallback", "ignore_merges"};
     yk_json_write_begin_object(json, "model");
-    json->lines = 4;
+    json->line_indent = 4;
     yk_json_write_string(json, "type", "BPE");
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         yk_json_write_null(json, none[i]);
@@ -241,16 +241,16 @@ static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_j
         yk_json_write_bool(json, off[i], false);
     }
     yk_json_write_begin_object(json, "vocab");
-    json->lines = 6;
+    json->line_indent = 6;
     for (int32_t id = 0; id < yk_token_map_id_limit(learned->tokens); id++) {
         write_token_key(json, token_of(learned, id));
         yk_text_addf(json->text, "%" PRId32, id);
     }
     yk_json_write_newline(json, 4);
     yk_json_write_end_object(json);
-    json->lines = 4;
+    json->line_indent = 4;
     yk_json_write_begin_array(json, "merges");
-    json->lines = 0;
+    json->line_indent = 0;
     for (int32_t i = 0; i < learned->rule_count; i++) {
         yk_json_write_newline(json, 6);
         yk_json_write_begin_array(json, NULL);
@@ -271,7 +271,7 @@ void yk_bpe_file_write(const struct yk_bpe_trainer_result *learned,
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_string(&json, "version", "1.0");
     yk_json_write_null(&json, "truncation");
     yk_json_write_null(&json, "padding");

@@ -197,11 +197,11 @@ yk_status yk_character_vocabulary_write(const struct yk_character_vocabulary *vo
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_integer(&json, "yoke", 1);
     yk_json_write_string(&json, "kind", "vocabulary");
     yk_json_write_begin_array(&json, "characters");
-    json.lines = 0;
+    json.line_indent = 0;
     for (int32_t i = 0; i < vocabulary->count; i++) {
         char word[YK_UTF8_MAX_BYTES + 1] = {0};
         (void)yk_utf8_encode(vocabulary->characters[i], word);

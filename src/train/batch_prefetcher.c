@@ -40,12 +40,12 @@ void yk_batch_prefetcher_find_shares(const struct yk_plan *plan, int32_t rank,
 /* Whether a rank reads only its own samples. */
 static bool reads_own(const struct yk_sampler *sampler)
 {
-    return sampler->even && sampler->slice_rows == 0;
+    return sampler->all_tokens_have_targets && sampler->max_slice_tokens == 0;
 }
 
 static int64_t units_of(const struct yk_batch_prefetcher *batches, int32_t slice)
 {
-    return batches->sampler->slice_rows > 0 ? 1 : batches->shares[slice].all;
+    return batches->sampler->max_slice_tokens > 0 ? 1 : batches->shares[slice].all;
 }
 
 /* The tokens, of source or target, that are read for a slice. */
@@ -163,8 +163,8 @@ static yk_status read_own(struct yk_batch_prefetcher *batches, int64_t first, in
                                   &slice->own));
     slice->all = planned->all;
     slice->first = planned->first;
-    slice->own.counted = planned->all * batches->sampler->sequence;
-    slice->own.present = slice->own.counted;
+    slice->own.loss_targets = planned->all * batches->sampler->sequence;
+    slice->own.token_count = slice->own.loss_targets;
     return YK_OK;
 }
 
@@ -177,7 +177,7 @@ static yk_status read_all(struct yk_batch_prefetcher *batches, int64_t first, in
     YK_TRY(
         yk_sampler_fetch_slice(batches->sampler, first, units < left ? units : left, &slice->own));
     slice->all = slice->own.samples;
-    slice->planned = batches->sampler->slice_rows > 0 ? planned->all : 0;
+    slice->planned = batches->sampler->max_slice_tokens > 0 ? planned->all : 0;
     select_share(slice, planned);
     return YK_OK;
 }
@@ -186,8 +186,8 @@ yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *batches, int64_t 
                                    const struct yk_batch **out)
 {
     struct yk_batch *batch = &batches->batches[batches->next];
-    batch->counted = 0;
-    batch->present = 0;
+    batch->loss_targets = 0;
+    batch->unpadded_tokens = 0;
     batch->units = 0;
     for (int32_t m = 0; m < batch->slice_count; m++) {
         struct yk_batch_slice *slice = &batch->slices[m];
@@ -201,8 +201,8 @@ yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *batches, int64_t 
         } else if (at < end) {
             YK_TRY(read_all(batches, at, end - at, m, slice));
         }
-        batch->counted += slice->own.counted;
-        batch->present += slice->own.present;
+        batch->loss_targets += slice->own.loss_targets;
+        batch->unpadded_tokens += slice->own.token_count;
         batch->units += units_of(batches, m);
     }
     batches->next = (batches->next + 1) % YK_BATCH_PREFETCHER_DEPTH;

@@ -36,7 +36,7 @@ static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_pre
         YK_TRY(yk_batch_prefetcher_next(batches, done, units, &batch));
         YK_TRY(evaluate_batch(evaluator, batch, &loss));
         sum += loss;
-        counted += batch->counted;
+        counted += batch->loss_targets;
         done += batch->units;
     }
     *out_loss = sum / (double)counted;
@@ -46,8 +46,9 @@ static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_pre
 
 static struct yk_inference_shape shape_of(const struct yk_sampler *sampler, int64_t units)
 {
-    if (sampler->slice_rows > 0) {
-        return (struct yk_inference_shape){1, sampler->slice_rows, sampler->slice_rows, false};
+    if (sampler->max_slice_tokens > 0) {
+        return (struct yk_inference_shape){1, sampler->max_slice_tokens, sampler->max_slice_tokens,
+                                           false};
     }
     return (struct yk_inference_shape){units, sampler->sequence, sampler->target_sequence, false};
 }
@@ -69,11 +70,11 @@ yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct y
                                 const struct yk_evaluation_options *evaluation, double *out_loss,
                                 int64_t *out_tokens)
 {
-    const struct yk_evaluation_memory *loan = evaluation->loan;
+    const struct yk_evaluation_memory *loan = evaluation->borrowed;
     const int64_t samples = evaluation->samples;
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
-    const int64_t usual = sampler->slice_rows > 0 ? 1 : evaluation->batch;
+    const int64_t usual = sampler->max_slice_tokens > 0 ? 1 : evaluation->batch;
     const int64_t max = usual < wanted ? usual : wanted;
     const int64_t fitting = loan ? fit_units(store, sampler, max, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : max;

@@ -8,7 +8,7 @@ double yk_rank_partitions_member_begin(const struct yk_plan_group *group, int32_
     double before = 0;
     double after = 0;
     for (int32_t m = 0; m < group->member_count; m++) {
-        *(m < member ? &before : &after) += group->members[m].part;
+        *(m < member ? &before : &after) += group->members[m].shard_fraction;
     }
     return after > 0 && before < 1 ? before : 1;
 }

@@ -295,7 +295,7 @@ static yk_status begin_step(struct running *running)
     bool skipped = false;
     YK_TRY(yk_executor_begin_step(running->executor, &step, running->next));
     running->pending[running->pending_count++] =
-        (struct pending_step){step.lr, step.loss_scale, step.batch->present};
+        (struct pending_step){step.lr, step.loss_scale, step.batch->unpadded_tokens};
     run->state.samples += step.batch->units;
     running->now = running->next;
     YK_TRY(next_batch(running, &running->next));
@@ -423,7 +423,7 @@ static yk_status evaluate(struct running *running)
     const struct yk_evaluation_options evaluation = {
         .batch = run->options.batch,
         .samples = run->options.evaluate_samples,
-        .loan = &loan,
+        .borrowed = &loan,
     };
     loan.memory = yk_executor_buffer_memory(running->executor, &loan.bytes);
     if (run->program->rank_count > 1) {

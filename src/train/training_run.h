@@ -121,9 +121,9 @@ struct yk_evaluation_memory {
 };
 
 struct yk_evaluation_options {
-    int64_t batch;                           /* samples per forward pass */
-    int64_t samples;                         /* maximum; 0: all samples */
-    const struct yk_evaluation_memory *loan; /* used if at least one sample fits, with a smaller
+    int64_t batch;                               /* samples per forward pass */
+    int64_t samples;                             /* maximum; 0: all samples */
+    const struct yk_evaluation_memory *borrowed; /* used if at least one sample fits, with a smaller
                                          batch if necessary; NULL: none */
     /* Called after each forward pass with its times on the clock of base/clock.h. May be NULL. */
     void (*ran)(void *user, double began_s, double done_s);

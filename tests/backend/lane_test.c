@@ -357,7 +357,7 @@ static void device_says_what_it_is(void **state)
     const struct fixture *fixture = *state;
     struct yk_text text = {0};
     struct yk_backend_device *device = NULL;
-    const struct yk_backend_options second = {.number = 1};
+    const struct yk_backend_options second = {.index = 1};
     const struct yk_backend_options negative = {.threads = -1};
     const struct yk_backend_options all = {0};
     fixture->backend->describe(fixture->device, &text);

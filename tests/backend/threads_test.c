@@ -193,7 +193,7 @@ static void enqueue_attention(const struct run *run, const void *shape)
                 .k = given_at(run, q_count),
                 .v = given_at(run, q_count + k_count),
                 .out = answer_at(run, sums),
-                .sums = answer_at(run, 0),
+                .log_sum_exp = answer_at(run, 0),
                 .q_stride = attention->heads * attention->head_size,
                 .k_stride = attention->kv_heads * attention->head_size,
                 .v_stride = attention->kv_heads * attention->head_size,

@@ -106,7 +106,7 @@ static void bound_rank_keeps_what_it_was_given(void **state)
     struct yk_allowed_cores all = machine(cores, order, 2, 1);
     all.machine_count = 8;
     struct yk_launcher launcher = local(3, 4);
-    launcher.bound = true;
+    launcher.is_bound_to_cores = true;
     expect(&all, launcher, NULL, "rank 3: compute on cores 6-7, messages on core 7");
     static const int32_t threads[] = {2, 2, 2, 1};
     expect(&all, launcher, threads, "rank 3: compute on core 6, messages on core 7");
@@ -119,7 +119,7 @@ static void ranks_that_a_launcher_bound_together_are_not_pinned(void **state)
     struct yk_allowed_cores all = machine(cores, NULL, 4, 1);
     all.machine_count = 8;
     struct yk_launcher launcher = local(2, 4);
-    launcher.bound = true;
+    launcher.is_bound_to_cores = true;
     expect(&all, launcher, NULL,
            "rank 2: compute on cores 0-3, which the launcher gives to other ranks, too");
 }

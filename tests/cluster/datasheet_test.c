@@ -181,8 +181,8 @@ static void every_row_is_complete(void **state)
         assert_true(sheet->vector_flops > 0 && sheet->matrix_flops[YK_PRECISION_FP32] > 0);
         assert_true(sheet->generation != YK_DEVICE_GENERATION_UNKNOWN);
         assert_true(strlen(sheet->title) > 0 && strlen(sheet->source) > 10);
-        assert_non_null(yk_interconnect_find(sheet->bus));
-        assert_true(!sheet->peer || yk_interconnect_find(sheet->peer));
+        assert_non_null(yk_interconnect_find(sheet->host_interconnect));
+        assert_true(!sheet->peer_interconnect || yk_interconnect_find(sheet->peer_interconnect));
         assert_true(sheet->plan_only == (sheet->generation == YK_DEVICE_GENERATION_CDNA));
     }
 }
@@ -194,7 +194,7 @@ static void no_two_rows_answer_to_one_name(void **state)
         const struct yk_datasheet *sheet = &yk_datasheets[i];
         assert_ptr_equal(find(sheet->name), sheet);
         assert_ptr_equal(find(sheet->title), sheet);
-        for (const char *const *also = sheet->also; also && *also; also++) {
+        for (const char *const *also = sheet->aliases; also && *also; also++) {
             assert_ptr_equal(find(*also), sheet);
         }
     }

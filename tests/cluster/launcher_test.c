@@ -112,21 +112,21 @@ static void launchers_report_whether_they_bound_the_rank(void **state)
     set((const char *[]){"SLURM_STEP_ID", "1", "SLURM_PROCID", "0", "SLURM_NTASKS", "1",
                          "SLURM_LOCALID", "0", "SLURM_NODEID", "0", NULL});
     assert_int_equal(yk_launcher_detect(&found), YK_OK);
-    assert_false(found.bound);
+    assert_false(found.is_bound_to_cores);
     set((const char *[]){"SLURM_CPU_BIND_TYPE", "none", NULL});
     assert_int_equal(yk_launcher_detect(&found), YK_OK);
-    assert_false(found.bound);
+    assert_false(found.is_bound_to_cores);
     set((const char *[]){"SLURM_CPU_BIND_TYPE", "mask_cpu:", NULL});
     assert_int_equal(yk_launcher_detect(&found), YK_OK);
-    assert_true(found.bound);
+    assert_true(found.is_bound_to_cores);
     set((const char *[]){"OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1",
                          "OMPI_COMM_WORLD_LOCAL_RANK", "0", "OMPI_COMM_WORLD_LOCAL_SIZE", "1",
                          NULL});
     assert_int_equal(yk_launcher_detect(&found), YK_OK);
-    assert_false(found.bound);
+    assert_false(found.is_bound_to_cores);
     set((const char *[]){"OMPI_MCA_orte_bound_at_launch", "1", NULL});
     assert_int_equal(yk_launcher_detect(&found), YK_OK);
-    assert_true(found.bound);
+    assert_true(found.is_bound_to_cores);
 }
 
 static void batch_script_is_no_rank(void **state)
@@ -175,7 +175,7 @@ static void expect_master(const struct yk_launcher *found, const char *name, con
                           int port)
 {
     assert_string_equal(found->name, name);
-    assert_true(found->meets);
+    assert_true(found->uses_rendezvous);
     assert_string_equal(found->address, address);
     assert_int_equal(found->port, port);
 }
@@ -247,7 +247,7 @@ static void plain_variables_are_enough(void **state)
     expect_master(&found, "env", "10.0.0.1", 4000);
     set((const char *[]){"RANK", "0", "WORLD_SIZE", "1", "LOCAL_RANK", "0", NULL});
     assert_ok(yk_launcher_detect(&found));
-    assert_false(found.meets);
+    assert_false(found.uses_rendezvous);
     expect(&found, 0, 1, 0, 1);
 }
 
@@ -280,7 +280,7 @@ static void mpirun_goes_before_plain_variables(void **state)
                          NULL});
     assert_ok(yk_launcher_detect(&found));
     assert_string_equal(found.name, "mpirun");
-    assert_false(found.meets);
+    assert_false(found.uses_rendezvous);
     expect(&found, 1, 2, 1, 2);
 }
 
@@ -297,7 +297,7 @@ static void srun_with_no_pmix_meets_at_the_master(void **state)
     set((const char *[]){"PMIX_RANK", "2", "RANK", "2", "WORLD_SIZE", "3", NULL});
     assert_ok(yk_launcher_detect(&found));
     assert_string_equal(found.name, "srun");
-    assert_false(found.meets);
+    assert_false(found.uses_rendezvous);
     /* A step of one task in which somebody starts ranks of his own. */
     set((const char *[]){"SLURM_NTASKS", "1", "SLURM_PROCID", "0", NULL});
     assert_ok(yk_launcher_detect(&found));

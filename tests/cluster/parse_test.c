@@ -86,7 +86,7 @@ static void a_part_scales_rates_and_memory(void **state)
     (void)state;
     struct yk_cluster *cluster = parse("1xh100:70%:48GiB + 2xh100:14%:24GiB + h100:50%");
     const struct yk_device *large = &cluster->devices[0];
-    assert_true(large->part == 0.7);
+    assert_true(large->fraction == 0.7);
     assert_true(large->memory_bytes == 48 * GIB);
     assert_true(fabs(large->matrix_flops[YK_PRECISION_BF16] / (0.7 * 989.4e12) - 1) < 1e-12);
     assert_true(fabs(large->memory_bytes_per_s / (0.7 * 3350e9) - 1) < 1e-12);
@@ -102,7 +102,7 @@ static void memory_alone_may_be_said(void **state)
     (void)state;
     struct yk_cluster *cluster = parse("rtx2080ti:22GiB");
     assert_true(cluster->devices[0].memory_bytes == 22 * GIB);
-    assert_true(cluster->devices[0].part == 1);
+    assert_true(cluster->devices[0].fraction == 1);
     assert_null(cluster->assumption);
     yk_cluster_destroy(cluster);
 }

@@ -46,7 +46,7 @@ static void everything_may_be_said(void **state)
     assert_true(gpu->matrix_flops[YK_PRECISION_FP16] == 71e12);
     assert_true(gpu->vector_flops == 31e12);
     assert_null(own->type);
-    assert_null(own->sheet);
+    assert_null(own->datasheet);
     assert_int_equal(own->generation, YK_DEVICE_GENERATION_UNKNOWN);
     assert_true(own->matrix_flops[YK_PRECISION_BF16] == 9e12 && own->vector_flops == 9e12);
     assert_int_equal(cluster->node_count, 2);

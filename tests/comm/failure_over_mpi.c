@@ -31,7 +31,7 @@ static void enqueue_message(const struct yk_communicator *ranks, size_t size)
 static void enqueue_all_reduce(const struct yk_communicator *ranks)
 {
     static struct yk_comm_all_reduce op;
-    op = (struct yk_comm_all_reduce){ranks->all, numbers, 2, YK_COMM_FP64, false};
+    op = (struct yk_comm_all_reduce){ranks->world_group, numbers, 2, YK_COMM_FP64, false};
     comm->all_reduce(&op);
 }
 

@@ -34,7 +34,7 @@ static yk_status run_staged(const struct exchange_station *station, const struct
         .device = station->device,
         .lane = lane,
         .block_bytes = job->block_bytes,
-        .through = &station->ranks,
+        .host_communicator = &station->ranks,
     };
     YK_TRY_GOTO(yk_communicator_open(&yk_comm_host_staging, &options, &staged), done);
     YK_TRY_GOTO(exchange_table_run(&staged, 20000, 1), done);
@@ -101,7 +101,7 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
         .backend = &backend,
         .device = station.device,
         .lane = station.lane,
-        .through = &station.ranks,
+        .host_communicator = &station.ranks,
     };
     const yk_status opened = yk_communicator_open(&yk_comm_host_staging, &options, &staged);
     const bool is_right = opened == YK_ERROR_NO_FIT && !staged.world &&
@@ -136,9 +136,9 @@ static yk_status gather_what_is_too_large(int32_t rank, int32_t ranks, void *use
                                             .device = station.device,
                                             .lane = station.lane,
                                             .block_bytes = 1,
-                                            .through = &station.ranks};
+                                            .host_communicator = &station.ranks};
     YK_TRY_GOTO(yk_communicator_open(&yk_comm_host_staging, &options, &staged), done);
-    const struct yk_comm_all_gather op = {staged.all, wholes[rank] + (ptrdiff_t)rank * SIZE,
+    const struct yk_comm_all_gather op = {staged.world_group, wholes[rank] + (ptrdiff_t)rank * SIZE,
                                           wholes[rank], firsts, SIZE};
     staged.comm->all_gather(&op);
     status = yk_communicator_synchronize(&staged) == YK_ERROR_INPUT

@@ -205,9 +205,10 @@ static yk_status try_later(const struct yk_communicator *ranks, struct yk_backen
     for (int i = 0; i < EACH * FAKE_RANKS; i++) {
         whole[BEFORE + i] = (float)(i + 100 * ranks->rank);
     }
-    const struct yk_comm_reduce_scatter reduce_scatter = {ranks->all, whole,        own,  false,
-                                                          firsts,     YK_COMM_FP32, false};
-    const struct yk_comm_all_gather all_gather = {ranks->all, own, whole, firsts, sizeof(float)};
+    const struct yk_comm_reduce_scatter reduce_scatter = {
+        ranks->world_group, whole, own, false, firsts, YK_COMM_FP32, false};
+    const struct yk_comm_all_gather all_gather = {ranks->world_group, own, whole, firsts,
+                                                  sizeof(float)};
     ranks->comm->reduce_scatter(&reduce_scatter);
     ranks->comm->all_gather(&all_gather);
     YK_TRY(yk_communicator_synchronize(ranks));
@@ -231,9 +232,10 @@ static yk_status sum_halves(const struct yk_communicator *ranks, bool wide)
     uint16_t numbers[4] = {0};
     uint16_t own[4] = {0};
     const int64_t firsts[] = {0, 1, 4};
-    const struct yk_comm_all_reduce all_reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
-    const struct yk_comm_reduce_scatter reduce_scatter = {ranks->all, numbers,      own, true,
-                                                          firsts,     YK_COMM_BF16, wide};
+    const struct yk_comm_all_reduce all_reduce = {ranks->world_group, numbers, 4, YK_COMM_FP16,
+                                                  wide};
+    const struct yk_comm_reduce_scatter reduce_scatter = {
+        ranks->world_group, numbers, own, true, firsts, YK_COMM_BF16, wide};
     ranks->comm->all_reduce(&all_reduce);
     ranks->comm->reduce_scatter(&reduce_scatter);
     return yk_communicator_synchronize(ranks);
@@ -400,12 +402,16 @@ static void enqueue_late_op(const struct yk_communicator *ranks, struct late_num
     double *whole = &numbers->whole;
     static const int64_t firsts[] = {0, 1};
     const struct yk_comm_all_reduce all_reduce = {
-        .group = ranks->all, .numbers = own, .count = 1, .type = YK_COMM_FP64};
-    const struct yk_comm_all_gather all_gather = {ranks->all, own, whole, firsts, sizeof *own};
-    const struct yk_comm_reduce_scatter reduce_scatter = {
-        .group = ranks->all, .whole = whole, .own = own, .firsts = firsts, .type = YK_COMM_FP64};
+        .group = ranks->world_group, .numbers = own, .count = 1, .type = YK_COMM_FP64};
+    const struct yk_comm_all_gather all_gather = {ranks->world_group, own, whole, firsts,
+                                                  sizeof *own};
+    const struct yk_comm_reduce_scatter reduce_scatter = {.group = ranks->world_group,
+                                                          .whole = whole,
+                                                          .own = own,
+                                                          .offsets = firsts,
+                                                          .type = YK_COMM_FP64};
     const struct yk_comm_broadcast broadcast = {
-        .group = ranks->all, .bytes = own, .size = sizeof *own, .from = 0};
+        .group = ranks->world_group, .bytes = own, .size = sizeof *own, .root = 0};
     switch (late_op) {
     case LATE_ALL_REDUCE:
         ranks->comm->all_reduce(&all_reduce);

@@ -76,7 +76,7 @@ static struct yk_rendezvous_options rendezvous_of(int32_t rank, int32_t size)
                                           .address = "127.0.0.1",
                                           .port = crew.port,
                                           .token = "a token of this job",
-                                          .limit_s = 5};
+                                          .timeout_s = 5};
 }
 
 /* The bytes that rank 0 has for all: as long as NCCL's id. */
@@ -262,7 +262,7 @@ static void a_name_serves_as_the_address(void **state)
     for (int32_t i = 0; i < 2; i++) {
         struct yk_rendezvous_options named = rendezvous_of(i, 2);
         named.address = "localhost";
-        named.hint = "lo";
+        named.nccl_interfaces = "lo";
         send_out(named, 1);
     }
     await_all();
@@ -280,7 +280,7 @@ static void rank_0_listens_at_the_interface_that_is_named(void **state)
     await_all();
     expect_bytes(0);
     server.interface = "nosuch0";
-    server.limit_s = 0.05;
+    server.timeout_s = 0.05;
     struct end end = {0};
     meet(server, 1, &end);
     assert_int_equal(end.status, YK_ERROR_INPUT);
@@ -475,7 +475,7 @@ static int noisy; /* a connection that only makes noise */
 static struct yk_rendezvous_options short_rendezvous_of(int32_t rank, int32_t size)
 {
     struct yk_rendezvous_options rendezvous = rendezvous_of(rank, size);
-    rendezvous.limit_s = slow_s;
+    rendezvous.timeout_s = slow_s;
     return rendezvous;
 }
 
@@ -566,8 +566,12 @@ static void words_come_from_the_environment(void **state)
 {
     (void)state;
     struct yk_rendezvous_options found;
-    struct yk_launcher launcher = {
-        .name = "env", .rank = 1, .size = 3, .meets = true, .address = "node1", .port = 29500};
+    struct yk_launcher launcher = {.name = "env",
+                                   .rank = 1,
+                                   .size = 3,
+                                   .uses_rendezvous = true,
+                                   .address = "node1",
+                                   .port = 29500};
     (void)unsetenv("YOKE_TOKEN");
     (void)unsetenv("YOKE_MEET_S");
     (void)setenv("TORCHELASTIC_RUN_ID", "7c1e", 1);
@@ -583,10 +587,10 @@ static void words_come_from_the_environment(void **state)
     assert_string_equal(found.token, "secret");
     assert_string_equal(found.address, "node1");
     assert_int_equal(found.port, 29500);
-    assert_true(found.limit_s == 60);
+    assert_true(found.timeout_s == 60);
     (void)setenv("YOKE_MEET_S", "2.5", 1);
     assert_ok(yk_rendezvous_read_environment(&launcher, &found));
-    assert_true(found.limit_s == 2.5);
+    assert_true(found.timeout_s == 2.5);
     (void)setenv("YOKE_MEET_S", "soon", 1);
     assert_int_equal(yk_rendezvous_read_environment(&launcher, &found), YK_ERROR_INPUT);
 }

@@ -60,8 +60,7 @@ enum mischief {
 static yk_status misbehave(const struct station *station, enum mischief mischief, double *number)
 {
     struct yk_comm_broadcast broadcast = {.group = station->all, .size = sizeof *number};
-    struct yk_comm_send_recv message = {
-        .world = station->world, .size = sizeof *number, .number = 8};
+    struct yk_comm_send_recv message = {.world = station->world, .size = sizeof *number, .tag = 8};
     broadcast.bytes = number;
     message.bytes = number;
     switch (mischief) {
@@ -86,7 +85,7 @@ static yk_status behave(const struct station *station, int32_t rank, enum mischi
     struct yk_comm_all_reduce all_reduce = {
         .group = station->all, .count = 1, .type = YK_COMM_FP64};
     struct yk_comm_send_recv message = {
-        .world = station->world, .size = sizeof *number, .peer = 1, .number = 7};
+        .world = station->world, .size = sizeof *number, .peer = 1, .tag = 7};
     all_reduce.numbers = number;
     message.bytes = number;
     if (mischief != SENDS_ANOTHER_NUMBER) {

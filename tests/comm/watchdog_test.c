@@ -54,11 +54,11 @@ typedef void (*duty)(int32_t rank, struct yk_watchdog *watch);
 static void be_a_rank(int32_t rank, double silence_s, double op_s, duty does)
 {
     struct yk_watchdog *watch = NULL;
-    const struct yk_watchdog_options options = {.beat_s = 0.02,
-                                                .silence_s = silence_s,
-                                                .op_s = op_s,
+    const struct yk_watchdog_options options = {.heartbeat_period_s = 0.02,
+                                                .heartbeat_timeout_s = silence_s,
+                                                .op_timeout_s = op_s,
                                                 .on_failure = report_lost,
-                                                .inspect = crew_inspect,
+                                                .poll_current_ops = crew_inspect,
                                                 .user = &rank};
     if (yk_watchdog_connect(rank, RANKS, &crew.endpoint, &options, &watch) != YK_OK) {
         _exit(1);
@@ -536,7 +536,7 @@ static yk_status watch_each_other(int32_t rank, int32_t ranks, void *user)
     struct yk_watchdog *watch = NULL;
     bool *lost = &((bool *)user)[rank];
     const struct yk_watchdog_options options = {
-        .beat_s = 0.01, .on_failure = pretend_lost, .user = lost};
+        .heartbeat_period_s = 0.01, .on_failure = pretend_lost, .user = lost};
     (void)ranks;
     YK_TRY(exchange_station_open(&yk_comm_threads, 0, &station));
     const yk_status status = yk_watchdog_open(&station.ranks, &options, &watch);

@@ -28,7 +28,7 @@ static void make_three(struct three *three)
     *three = (struct three){0};
     for (int i = 0; i < P; i++) {
         three->devices[i] =
-            (struct yk_device){.type = i == 2 ? "titanxp" : "a30", .part = 1, .node = i / 2};
+            (struct yk_device){.type = i == 2 ? "titanxp" : "a30", .fraction = 1, .node = i / 2};
         for (int j = 0; j < P; j++) {
             three->links[i * P + j] = i == 2 || j == 2 ? slow : fast;
         }

@@ -24,7 +24,7 @@ static struct yk_device round_device(void)
         .name = "round",
         .type = "round",
         .generation = YK_DEVICE_GENERATION_UNKNOWN,
-        .part = 1,
+        .fraction = 1,
         .memory_bytes = 1e10,
         .memory_bytes_per_s = 1e11,
         .matrix_flops = {1e12, 4e12, 8e12, 8e12},
@@ -123,7 +123,7 @@ static struct yk_layer made_up_layer(void)
         .name = "layer 3",
         .kind = "block",
         .shape = "block C8 bf16",
-        .shares = YK_LAYER_NONE,
+        .shares_weights_of = YK_LAYER_NONE,
         .forward = {&layer_work, 1},
         .backward = {&layer_work, 1},
         .update = {&layer_work, 1},
@@ -240,7 +240,7 @@ static void the_profile_goes_before_everything(void **state)
     assert_int_equal(cost_of(&device, profile, 4, YK_COST_PASS_UPDATE).origin,
                      YK_COST_ORIGIN_MEASURED);
 
-    device.part = 0.5; /* half the device is another device */
+    device.fraction = 0.5; /* half the device is another device */
     assert_int_equal(cost_of(&device, profile, 4, YK_COST_PASS_FORWARD).origin,
                      YK_COST_ORIGIN_CLUSTER_FILE);
     yk_profile_close(profile);

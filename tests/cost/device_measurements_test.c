@@ -71,8 +71,10 @@ static struct yk_profile *make_profile(void)
 
 static struct yk_cost_time forward_of(const struct yk_cost_sources *book, int32_t device)
 {
-    const struct yk_layer layer = {
-        .name = "layer 0", .kind = "block", .shape = "block C8 fp32", .shares = YK_LAYER_NONE};
+    const struct yk_layer layer = {.name = "layer 0",
+                                   .kind = "block",
+                                   .shape = "block C8 fp32",
+                                   .shares_weights_of = YK_LAYER_NONE};
     const struct yk_model model = {.config = &config, .workload = {.batch = 2, .sequence = 64}};
     struct yk_cost_time time = {0};
     assert_ok(yk_cost_layer_time(book, device, &model, &layer, YK_COST_PASS_FORWARD, &time));
@@ -94,7 +96,8 @@ static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &facts));
     yk_log_set_sink(NULL, NULL);
-    const struct yk_cost_sources book = {.cluster = cluster, .profile = profile, .facts = facts};
+    const struct yk_cost_sources book = {
+        .cluster = cluster, .profile = profile, .measurements = facts};
     assert_true(forward_of(&book, 0).seconds == 2);
     assert_true(forward_of(&book, 1).seconds == 9); /* 14 is nearer to 13.6 than to 14.5 */
     assert_true(forward_of(&book, 2).seconds == 9);
@@ -131,7 +134,8 @@ static void a_part_that_was_measured_is_itself(void **state)
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &facts));
     yk_log_set_sink(NULL, NULL);
-    const struct yk_cost_sources book = {.cluster = cluster, .profile = profile, .facts = facts};
+    const struct yk_cost_sources book = {
+        .cluster = cluster, .profile = profile, .measurements = facts};
     assert_true(forward_of(&book, 0).seconds == 8);
     assert_true(forward_of(&book, 1).seconds == 1);
     assert_true(facts[1].context_bytes == 7e8);
@@ -152,7 +156,7 @@ static void where_there_is_no_profile_nothing_is_known(void **state)
     assert_ok(yk_device_measurements_read(NULL, config.name, cluster, arena, &facts));
     for (int32_t i = 0; i < cluster->device_count; i++) {
         assert_true(facts[i].context_bytes == 0);
-        assert_true(facts[i].measured_part == 0);
+        assert_true(facts[i].measured_fraction == 0);
         assert_true(facts[i].communication_slowdown == 0);
         assert_true(facts[i].others_idle_scale == 0);
     }

@@ -31,7 +31,7 @@ static struct yk_cost_time cost_of(struct yk_profile *profile, int64_t batch, in
                                    enum yk_cost_pass pass)
 {
     const struct yk_device device = {.type = "round",
-                                     .part = 1,
+                                     .fraction = 1,
                                      .memory_bytes_per_s = 1e30,
                                      .matrix_flops = {1e12, 1e12, 1e12, 1e12},
                                      .vector_flops = 1e12};
@@ -41,7 +41,7 @@ static struct yk_cost_time cost_of(struct yk_profile *profile, int64_t batch, in
     const struct yk_layer layer = {.name = "layer 3",
                                    .kind = "block",
                                    .shape = "block C8 fp32",
-                                   .shares = YK_LAYER_NONE,
+                                   .shares_weights_of = YK_LAYER_NONE,
                                    .forward = {works, 2},
                                    .backward = {works, 2},
                                    .update = {works, 1}};

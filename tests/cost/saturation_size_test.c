@@ -145,7 +145,7 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
     assert_within(knee.plateau_bytes_per_s, 1.25e9, 1 + 1e-9);
     assert_within(knee.latency_s, truth.latency_s, 1 + 1e-6);
     assert_within(knee.uncertainty, 1, 1 + 1e-6);
-    assert_true(knee.reached && !knee.beyond);
+    assert_true(knee.reached && !knee.exceeds_measured_sizes);
 }
 
 static void a_part_of_the_bytes_goes_over_each_link(void **state)
@@ -273,7 +273,7 @@ static void what_never_saturates_is_computed_from_the_line(void **state)
     lay_sizes(&truth, 1e6);
     const struct yk_saturation_size clean = knee_of(&truth, 0, &random);
     assert_false(clean.reached);
-    assert_true(clean.beyond);
+    assert_true(clean.exceeds_measured_sizes);
     assert_within(clean.bytes, 9e6, 1.001);
     const struct yk_saturation_size noisy = knee_of(&truth, 0.03, &random);
     assert_false(noisy.reached);
@@ -286,7 +286,7 @@ static void what_never_saturates_is_computed_from_the_line(void **state)
         points[i] = (struct yk_profile_point){pow(4, i + 3), 1e-6 * pow(4, 0.7 * i), 0};
     }
     assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 12}, 1, &knee));
-    assert_true(knee.beyond);
+    assert_true(knee.exceeds_measured_sizes);
     assert_true(knee.bytes >= points[11].size / 4);
 
     /* All latency. */
@@ -309,7 +309,7 @@ static void two_or_three_sizes_give_the_line(void **state)
         assert_within(knee.bytes, 9 * 100e-6 * 1e9, 1.001);
         assert_true(isinf(knee.uncertainty));
         assert_true(knee.reached);
-        assert_true(knee.beyond == (count == 2));
+        assert_true(knee.exceeds_measured_sizes == (count == 2));
     }
     assert_false(yk_saturation_size_find(&(struct yk_profile_curve){points, 1}, 1, &knee));
     assert_false(yk_saturation_size_find(&(struct yk_profile_curve){NULL, 0}, 1, &knee));

@@ -77,7 +77,7 @@ static struct yk_sampler *create(struct yk_sampler_options sampling)
     sampling.sequence = T;
     assert_ok(yk_instruction_sampler_create(fixture.instructions, &sampling, &sampler));
     assert_int_equal(sampler->sequence, T);
-    assert_int_equal(sampler->slice_rows, 0);
+    assert_int_equal(sampler->max_slice_tokens, 0);
     return sampler;
 }
 
@@ -141,8 +141,8 @@ static int check_sample(const struct yk_sample_slice *slice, bool *visited)
     }
     assert_true(at <= T);
     assert_int_equal(slice->lengths[0], at);
-    assert_int_equal(slice->present, at);
-    assert_int_equal(slice->counted, counted);
+    assert_int_equal(slice->token_count, at);
+    assert_int_equal(slice->loss_targets, counted);
     for (; at < T; at++) {
         assert_int_equal(slice->tokens[at], PAD);
         assert_int_equal(slice->targets[at], YK_SAMPLER_NO_TARGET);

@@ -82,7 +82,7 @@ static void tokens_and_losses_are_those_of_hugging_face(void **state)
         assert_int_equal(given.count, yk_json_array_count(ids));
         for (size_t t = 0; t < yk_json_array_count(ids); t++) {
             assert_numbers(ids, t, given.tokens[t]);
-            assert_numbers(mask, t, given.bears[t]);
+            assert_numbers(mask, t, given.has_loss[t]);
         }
     }
     yk_instructions_close(instructions);
@@ -103,7 +103,7 @@ static void loss_is_on_the_completion_and_its_end(void **state)
     assert_int_equal(given.count, 6);
     assert_int_equal(given.line, 2);
     assert_memory_equal(given.tokens, tokens, sizeof tokens);
-    assert_memory_equal(given.bears, bears, sizeof bears);
+    assert_memory_equal(given.has_loss, bears, sizeof bears);
     assert_int_equal(instructions->padding_id, 3);
     yk_instructions_close(instructions);
 }
@@ -120,7 +120,7 @@ static void the_first_token_bears_no_loss(void **state)
         read_with("{\"completion\": \"w2 w3\", \"prompt\": \"\"}", &request);
     const struct yk_instruction given = yk_instructions_at(instructions, 0);
     assert_int_equal(given.count, 3);
-    assert_memory_equal(given.bears, bears, sizeof bears);
+    assert_memory_equal(given.has_loss, bears, sizeof bears);
     yk_instructions_close(instructions);
     yk_tokenizer_destroy(bare);
 }
@@ -246,8 +246,8 @@ static void assert_same(const struct yk_instructions *list, const struct yk_inst
         assert_int_equal(given.line, expected.line);
         assert_memory_equal(given.tokens, expected.tokens,
                             (size_t)expected.count * sizeof *expected.tokens);
-        assert_memory_equal(given.bears, expected.bears,
-                            (size_t)expected.count * sizeof *expected.bears);
+        assert_memory_equal(given.has_loss, expected.has_loss,
+                            (size_t)expected.count * sizeof *expected.has_loss);
     }
 }
 
@@ -444,7 +444,7 @@ static void faulty_lines_are_left_out_where_it_is_wished(void **state)
     assert_int_equal(totals.instructions, 1);
     assert_int_equal(totals.skipped, 4);
     assert_int_equal(totals.tokens, 8);
-    assert_int_equal(totals.bearing, 4);
+    assert_int_equal(totals.loss_tokens, 4);
     assert_int_equal(totals.longest, 8);
     yk_instructions_describe(instructions, &text);
     assert_string_equal(yk_text_chars(&text),
@@ -469,7 +469,7 @@ static void long_lines_are_cut_off_where_it_is_wished(void **state)
     assert_int_equal(totals.instructions, 3);
     assert_int_equal(totals.skipped, 2);
     assert_int_equal(totals.cut, 2);
-    assert_int_equal(totals.bearing, 4 + 4 + 1);
+    assert_int_equal(totals.loss_tokens, 4 + 4 + 1);
     const struct yk_instruction one = yk_instructions_at(instructions, 1);
     const struct yk_instruction two = yk_instructions_at(instructions, 2);
     assert_int_equal(one.line, 2);
@@ -478,7 +478,7 @@ static void long_lines_are_cut_off_where_it_is_wished(void **state)
     assert_int_equal(two.count, 8);
     assert_memory_equal(one.tokens, second, sizeof second);
     assert_memory_equal(two.tokens, third, sizeof third);
-    assert_memory_equal(two.bears, third_bears, sizeof third_bears);
+    assert_memory_equal(two.has_loss, third_bears, sizeof third_bears);
     yk_instructions_close(instructions);
     request.skip_faulty = false;
     assert_fails(yk_instructions_read(mixed, strlen(mixed), &request, &instructions),

@@ -103,8 +103,8 @@ static int64_t check_window(const struct yk_sample_slice *slice)
         assert_int_equal(slice->tokens[i], i == end ? SEPARATOR : PAD);
         assert_int_equal(slice->targets[i], YK_SAMPLER_NO_TARGET);
     }
-    assert_int_equal(slice->present, end + 1);
-    assert_int_equal(slice->counted, counted);
+    assert_int_equal(slice->token_count, end + 1);
+    assert_int_equal(slice->loss_targets, counted);
     assert_true(counted > 0);
     return first;
 }
@@ -214,8 +214,8 @@ static void special_tokens_are_never_chosen(void **state)
         for (int64_t i = 0; i < 32; i++) {
             assert_true(slice->targets[i] == YK_SAMPLER_NO_TARGET || slice->targets[i] == 300);
         }
-        assert_true(slice->counted > 0);
-        chosen += slice->counted;
+        assert_true(slice->loss_targets > 0);
+        chosen += slice->loss_targets;
     }
     /* Of 10 in each sample 1.5, and one more where none was chosen. */
     const double none = pow(0.85, 10);
@@ -232,7 +232,7 @@ static void a_window_of_special_tokens_has_no_target(void **state)
     const struct yk_masked_sampler_request request = request_of(corpus, 5);
     struct yk_sampler *sampler = create(&request, true);
     struct fetched fetched;
-    assert_int_equal(fetch(sampler, 0, 1, &fetched)->counted, 0);
+    assert_int_equal(fetch(sampler, 0, 1, &fetched)->loss_targets, 0);
     assert_int_equal(fetched.tokens[3], SPECIAL_INSIDE);
     yk_sampler_destroy(sampler);
     yk_corpus_close(corpus);

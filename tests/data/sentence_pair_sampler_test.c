@@ -154,8 +154,8 @@ static void check_slice(const struct fixture *fixture, const struct yk_sample_sl
     assert_int_equal(slice->sequence, T);
     assert_int_equal(slice->target_sequence, S);
     assert_true(slice->samples * T <= rows && slice->samples * S <= rows);
-    assert_int_equal(slice->present, sources + targets);
-    assert_int_equal(slice->counted, targets);
+    assert_int_equal(slice->token_count, sources + targets);
+    assert_int_equal(slice->loss_targets, targets);
 }
 
 static void every_pair_comes_once_an_epoch_in_slices_that_fit(void **state)
@@ -217,7 +217,7 @@ static void slices_are_full_but_for_few(void **state)
     for (int64_t n = 0; n < sampler->epoch_units; n++) {
         const struct yk_sample_slice *slice = fetch(sampler, n, &fetched);
         rows += slice->samples * (slice->sequence + slice->target_sequence);
-        present += slice->present;
+        present += slice->token_count;
     }
     const double padding = 1 - (double)present / (double)rows;
     assert_true(padding > 0 && padding < 0.15);

@@ -124,9 +124,9 @@ static void what_the_file_cannot_say_is_noted(void **state)
     plan->clip = true;
     plan->transfers = &transfer;
     plan->transfer_count = 1;
-    plan->groups[0].members[0].part = 0.5;
-    plan->groups[0].members[1].part = 0.25;
-    plan->groups[0].members[2].part = 0.25;
+    plan->groups[0].members[0].shard_fraction = 0.5;
+    plan->groups[0].members[1].shard_fraction = 0.25;
+    plan->groups[0].members[2].shard_fraction = 0.25;
     made_plan_export(made, "deepspeed");
     assert_true(number(made, false, "gradient_clipping") == 1);
     assert_true(made_plan_notes(made, "layer 0: recomputed in the plan"));

@@ -50,7 +50,8 @@ static void a_placement_becomes_a_device_map(void **state)
     placed->micro_batches = 3;
     for (int32_t i = 0; i < 3; i++) {
         groups[i].member_count = 1;
-        groups[i].members[0] = (struct yk_plan_group_member){.rank = i, .share = 3, .part = 1};
+        groups[i].members[0] =
+            (struct yk_plan_group_member){.rank = i, .share = 3, .shard_fraction = 1};
     }
     static const int32_t group_of[] = {0, 1, 1, 2, 2, 2};
     for (int32_t i = 0; i < 6; i++) {

@@ -152,9 +152,9 @@ static void what_fsdp_cannot_say_is_noted(void **state)
     assert_false(made_plan_notes(made, "Parts are unequal"));
     assert_false(made_plan_notes(made, "takes no samples"));
     assert_true(made_plan_notes(made, "blocks of 4MiB and buckets are not cut or fused"));
-    members[0].part = 0.5;
-    members[1].part = 0.3;
-    members[2].part = 0.2;
+    members[0].shard_fraction = 0.5;
+    members[1].shard_fraction = 0.3;
+    members[2].shard_fraction = 0.2;
     members[1].share += members[2].share;
     members[2].share = 0;
     made->plan->workload.lora_rank = 8;
@@ -175,8 +175,8 @@ static void ranks_are_members_of_the_group(void **state)
 {
     struct made_plan *made = *state;
     struct yk_plan_group *group = &made->plan->groups[0];
-    group->members[0] = (struct yk_plan_group_member){.rank = 2, .share = 9, .part = 0.5};
-    group->members[1] = (struct yk_plan_group_member){.rank = 0, .share = 3, .part = 0.5};
+    group->members[0] = (struct yk_plan_group_member){.rank = 2, .share = 9, .shard_fraction = 0.5};
+    group->members[1] = (struct yk_plan_group_member){.rank = 0, .share = 3, .shard_fraction = 0.5};
     group->member_count = 2;
     made_plan_export(made, "fsdp");
     assert_true(made_plan_says(made, "\nRANKS = 2\nBATCH = 12\nSHARES = [9, 3]\n"));

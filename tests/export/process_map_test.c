@@ -98,9 +98,11 @@ static void ranks_across_nodes_keep_their_numbers(void **state)
     struct made_plan made;
     made_plan_begin(&made, "gpt2", EVEN, shares, YK_SHARDING_KEPT_AFTER_FORWARD);
     struct yk_plan_group *group = &made.plan->groups[0];
-    group->members[0] = (struct yk_plan_group_member){.rank = 3, .share = 5, .part = 0.5};
-    group->members[1] = (struct yk_plan_group_member){.rank = 0, .share = 3, .part = 0.25};
-    group->members[2] = (struct yk_plan_group_member){.rank = 2, .share = 2, .part = 0.25};
+    group->members[0] = (struct yk_plan_group_member){.rank = 3, .share = 5, .shard_fraction = 0.5};
+    group->members[1] =
+        (struct yk_plan_group_member){.rank = 0, .share = 3, .shard_fraction = 0.25};
+    group->members[2] =
+        (struct yk_plan_group_member){.rank = 2, .share = 2, .shard_fraction = 0.25};
     group->member_count = 3;
     made_plan_export(&made, "torchrun");
     assert_prints(&made, "MASTER_ADDR=h sh launch.sh 1 t.py | sort",

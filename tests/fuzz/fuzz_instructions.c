@@ -18,11 +18,11 @@ static void check_one(const struct yk_instruction *instruction, int32_t limit)
 {
     int64_t bearing = 0;
     fuzz_expect(instruction->count > 1 && instruction->count <= LONGEST, "none is too long");
-    fuzz_expect(!instruction->bears[0], "the first token bears no loss");
+    fuzz_expect(!instruction->has_loss[0], "the first token bears no loss");
     for (int64_t i = 0; i < instruction->count; i++) {
         fuzz_expect(instruction->tokens[i] >= 0 && instruction->tokens[i] < limit,
                     "tokens are the tokenizer's");
-        bearing += instruction->bears[i];
+        bearing += instruction->has_loss[i];
     }
     fuzz_expect(bearing > 0, "there is something to learn");
 }
@@ -39,9 +39,9 @@ static void check_windows(const struct yk_instructions *instructions)
     for (int64_t n = 0; n < sampler->epoch_units && n < MOST_WINDOWS; n++) {
         struct yk_sample_slice slice = {.tokens = tokens, .targets = targets, .lengths = &length};
         fuzz_expect(yk_sampler_fetch_slice(sampler, n, 1, &slice) == YK_OK, "windows can be taken");
-        fuzz_expect(slice.present == length && length > 1 && length <= LONGEST,
+        fuzz_expect(slice.token_count == length && length > 1 && length <= LONGEST,
                     "windows have room");
-        fuzz_expect(slice.counted > 0, "each window bears loss");
+        fuzz_expect(slice.loss_targets > 0, "each window bears loss");
     }
     yk_sampler_destroy(sampler);
 }

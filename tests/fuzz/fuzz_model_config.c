@@ -13,7 +13,7 @@ static void check_config(const struct yk_model_config *config)
 {
     fuzz_expect(config->vocabulary > 0 && config->width > 0 && config->layers > 0 &&
                     config->heads > 0 && config->kv_heads > 0 && config->head_size > 0 &&
-                    config->inner > 0 && config->positions > 0,
+                    config->feed_forward_width > 0 && config->positions > 0,
                 "sizes are positive");
     fuzz_expect(config->heads % config->kv_heads == 0, "heads of keys divide heads");
     fuzz_expect((config->encoder_layers > 0) ==
@@ -31,7 +31,7 @@ static void check_model(const struct yk_model *model)
                     "counts are not negative");
         fuzz_expect(layer->trainable + layer->quantised + layer->full_width <= layer->parameters,
                     "kinds of parameters are parts of all");
-        fuzz_expect(layer->shares < i, "weights are shared with an earlier layer");
+        fuzz_expect(layer->shares_weights_of < i, "weights are shared with an earlier layer");
         for (int32_t w = 0; w < layer->backward.count; w++) {
             fuzz_expect(layer->backward.items[w].operations >= 0 &&
                             layer->backward.items[w].bytes > 0,

@@ -201,7 +201,7 @@ op_of(const struct attend_case *one, const struct numbers *numbers, const struct
                 .k = place->inputs + k_at * 2,
                 .v = place->inputs + v_at * 2,
                 .out = place->outputs + out_at * 2,
-                .sums = place->sums,
+                .log_sum_exp = place->sums,
                 .q_stride = numbers->q_stride,
                 .k_stride = numbers->kv_stride,
                 .v_stride = numbers->kv_stride,

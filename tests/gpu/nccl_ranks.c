@@ -145,7 +145,7 @@ static yk_status try_ranges(const struct station *station)
     backend->copy(ranks->lane, source, here, sizeof here);
     YK_TRY(backend->lane_synchronize(ranks->lane));
     const struct yk_add_op add = {.count = COUNT, .from = source, .to = numbers};
-    const struct yk_comm_all_reduce sum = {ranks->all, numbers, COUNT, YK_COMM_FP32, false};
+    const struct yk_comm_all_reduce sum = {ranks->world_group, numbers, COUNT, YK_COMM_FP32, false};
     for (int i = 0; i < TIMES; i++) {
         backend->begin_range(ranks->lane, "range");
         backend->copy(ranks->lane, numbers, source, sizeof here);

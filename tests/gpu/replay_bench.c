@@ -128,7 +128,7 @@ static void enqueue_attention(const struct replay_bench *bench, float scale, int
                                                .k = bench->at.qkv + row,
                                                .v = bench->at.qkv + 2 * row,
                                                .out = bench->at.attended,
-                                               .sums = (float *)(void *)bench->at.sums,
+                                               .log_sum_exp = (float *)(void *)bench->at.sums,
                                                .q_stride = QKV,
                                                .k_stride = QKV,
                                                .v_stride = QKV,
@@ -158,7 +158,7 @@ static void enqueue_product(const struct replay_bench *bench)
                                             .bias_type = YK_PRECISION_BF16,
                                             .scale = 1,
                                             .bias = bench->at.bias,
-                                            .cuts = {C, QKV - C},
+                                            .split_columns = {C, QKV - C},
                                         });
 }
 

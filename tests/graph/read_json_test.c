@@ -123,9 +123,9 @@ static void groups_may_use_one_store(void **state)
     struct yk_graph *graph =
         support_read_graph(STORES("{\"name\": \"w\", \"bytes\": \"1KiB\"}", "\"w\""), NULL);
     assert_int_equal(graph->store_count, 1);
-    assert_int_equal(graph->stores[0].bytes, 1024);
-    assert_int_equal(graph->groups[graph->tasks[0].group].store, 0);
-    assert_int_equal(graph->groups[graph->tasks[1].group].store, 0);
+    assert_int_equal(graph->shared_stores[0].bytes, 1024);
+    assert_int_equal(graph->groups[graph->tasks[0].group].shared_store, 0);
+    assert_int_equal(graph->groups[graph->tasks[1].group].shared_store, 0);
     yk_graph_destroy(graph);
 }
 

@@ -47,7 +47,7 @@ static void a_request_of_nothing_has_the_presets(void **state)
     assert_int_equal(request.batch, 16);
     assert_string_equal(request.optimizer, "adamw");
     assert_string_equal(request.precision, "fp32");
-    assert_float_equal(request.eval_part, 0.1, 1e-12);
+    assert_float_equal(request.eval_fraction, 0.1, 1e-12);
     assert_float_equal(request.beta2, 0.95, 0);
     assert_int_equal(request.warmup, -1);
     assert_int_equal(request.steps, 0);
@@ -65,7 +65,7 @@ static void an_option_replaces_the_preset(void **state)
     struct yk_train_request request;
     assert_ok(make(fixture, options, &request));
     assert_int_equal(request.batch, 4);
-    assert_float_equal(request.eval_part, 0.25, 1e-12);
+    assert_float_equal(request.eval_fraction, 0.25, 1e-12);
     assert_true(request.nf4);
     assert_float_equal(request.memory_bytes, 2147483648.0, 0);
 }
@@ -164,7 +164,7 @@ static void a_resumed_run_goes_on_with_its_options(void **state)
     assert_int_equal(request.batch, 3);
     assert_int_equal(request.sequence, 8);
     assert_int_equal(request.steps, 4);
-    assert_float_equal(request.rate, 0.001, 0);
+    assert_float_equal(request.lr, 0.001, 0);
     assert_non_null(request.resumed);
     assert_true(yk_folder_exists(request.resumed));
 }

@@ -152,7 +152,7 @@ static yk_status open_rank(struct rank *rank)
     const struct yk_comm_options work = {.backend = &pretended,
                                          .device = rank->engine.device,
                                          .lane = rank->work_lane,
-                                         .through = &rank->ranks};
+                                         .host_communicator = &rank->ranks};
     return yk_communicator_open(&wire, &work, &rank->work);
 }
 
@@ -180,7 +180,7 @@ static yk_status add_besides(const struct yk_measure_team *team,
     int32_t ranks[RANKS] = {0, 1};
     const struct yk_link_group pair = {.ranks = ranks, .count = RANKS};
     for (int i = 0; i < 2; i++) {
-        const struct yk_profile_measurement own = {.value = found[i][team->ranks->rank],
+        const struct yk_profile_measurement own = {.value = found[i][team->host_communicator->rank],
                                                    .samples = 5};
         YK_TRY(yk_slowdown_pairs_add_devices(survey, team, request, &pair, &own));
     }
@@ -193,8 +193,8 @@ static struct yk_profiler_request request_of(const struct measuring *measuring)
         .config = measuring->config,
         .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16},
         .cluster = measuring->cluster,
-        .slowness = 1,
-        .held_bytes = held_bytes,
+        .slowdown_factor = 1,
+        .used_bytes = held_bytes,
         .versions = "test",
     };
 }
@@ -206,7 +206,7 @@ static yk_status run_again(int32_t number, int32_t ranks, void *user)
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
     const struct yk_measure_team team = {
-        .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
+        .host_communicator = &rank.ranks, .device_communicator = &rank.work, .engine = rank.engine};
     const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
         status = yk_profiler_measure_layers(&measuring->again[number], &team, &request);
@@ -223,7 +223,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
     const struct yk_measure_team team = {
-        .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
+        .host_communicator = &rank.ranks, .device_communicator = &rank.work, .engine = rank.engine};
     const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
         status = yk_profiler_measure_layers(survey, &team, &request);

@@ -34,7 +34,7 @@ static yk_status count_group(struct yk_comm_world *world, const int32_t *ranks, 
 /* Of all three ranks, one message of nine takes its time: others are taken more often in theirs. */
 static void all_gather_slowly(const struct yk_comm_all_gather *op)
 {
-    if (op->group == group_of_all && op->firsts[RANKS] * (int64_t)op->size >= LARGEST) {
+    if (op->group == group_of_all && op->offsets[RANKS] * (int64_t)op->element_bytes >= LARGEST) {
         const struct timespec pause = {.tv_nsec = 3000000};
         (void)nanosleep(&pause, NULL);
     }
@@ -108,7 +108,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct measuring *measuring = user;
     struct rank rank = {0};
     yk_status status = open_rank(&rank, measuring->slow_all_gathers);
-    const struct yk_measure_team team = {.ranks = &rank.ranks, .engine = rank.engine};
+    const struct yk_measure_team team = {.host_communicator = &rank.ranks, .engine = rank.engine};
     const struct yk_profiler_request request = {
         .cluster = measuring->cluster,
         .versions = measuring->versions,

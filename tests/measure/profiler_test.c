@@ -52,7 +52,8 @@ static int make(void **state)
     const struct yk_comm_options comm = {
         .backend = &yk_backend_cpu, .device = place->engine.device, .lane = place->lane};
     assert_ok(yk_communicator_open(&yk_comm_self, &comm, &place->ranks));
-    place->team = (struct yk_measure_team){.ranks = &place->ranks, .engine = place->engine};
+    place->team =
+        (struct yk_measure_team){.host_communicator = &place->ranks, .engine = place->engine};
     request.config = place->config;
     assert_ok(yk_benchmark_model_create(&request, place->cluster, &place->engine, &place->model));
     for (int i = 0; i < BATCHES; i++) {
@@ -203,8 +204,8 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     const struct yk_profiler_request request = {.config = place->config,
                                                 .workload = workload,
                                                 .cluster = place->cluster,
-                                                .slowness = 1,
-                                                .held_bytes = no_bytes,
+                                                .slowdown_factor = 1,
+                                                .used_bytes = no_bytes,
                                                 .versions = "test"};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
@@ -231,7 +232,7 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     second.profile = profile;
     assert_ok(yk_profiler_measure_layers(&second, &place->team, &request));
     assert_int_equal(second.layer_count, 0);
-    assert_int_equal(second.known, 3); /* batches of 1, 2 and 3 */
+    assert_int_equal(second.skipped_count, 3); /* batches of 1, 2 and 3 */
     yk_profiler_free(&second);
     struct yk_profiler_request newer = request;
     newer.versions = "another";
@@ -264,8 +265,8 @@ static void a_survey_that_is_stopped_has_what_there_is(void **state)
     const struct yk_profiler_request request = {.config = place->config,
                                                 .workload = workload,
                                                 .cluster = place->cluster,
-                                                .slowness = 1,
-                                                .held_bytes = no_bytes,
+                                                .slowdown_factor = 1,
+                                                .used_bytes = no_bytes,
                                                 .versions = "test",
                                                 .callbacks = {.stop = at_once}};
     assert_ok(yk_profiler_init(&survey));

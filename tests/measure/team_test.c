@@ -56,13 +56,13 @@ static void close_rank(struct rank *rank)
 static yk_status measure(const struct measuring *measuring, const struct rank *rank,
                          struct yk_profiler *survey)
 {
-    const struct yk_measure_team all = {.ranks = &rank->ranks, .engine = rank->engine};
+    const struct yk_measure_team all = {.host_communicator = &rank->ranks, .engine = rank->engine};
     const struct yk_profiler_request request = {
         .config = measuring->config,
         .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
         .cluster = measuring->cluster,
-        .slowness = rank->ranks.rank == 1 ? 2 : 1,
-        .held_bytes = a_billion_bytes,
+        .slowdown_factor = rank->ranks.rank == 1 ? 2 : 1,
+        .used_bytes = a_billion_bytes,
         .versions = "test",
     };
     YK_TRY(yk_profiler_measure_layers(survey, &all, &request));
@@ -89,7 +89,7 @@ static yk_status compare_rank(int32_t number, int32_t ranks, void *user)
     bool(*differ)[3][2] = user;
     struct rank rank = {0};
     YK_TRY(open_rank(&rank));
-    const struct yk_measure_team all = {.ranks = &rank.ranks, .engine = rank.engine};
+    const struct yk_measure_team all = {.host_communicator = &rank.ranks, .engine = rank.engine};
     yk_status status = yk_measure_team_texts_differ(&all, number == 1 ? "one CPU" : "another CPU",
                                                     &(*differ)[number][0]);
     if (status == YK_OK) {
@@ -232,12 +232,13 @@ static yk_status resume(int32_t number, int32_t ranks, void *user)
     struct yk_profiler *survey = &resuming->surveys[number];
     yk_status status = open_rank(&rank);
     if (status == YK_OK) {
-        const struct yk_measure_team all = {.ranks = &rank.ranks, .engine = rank.engine};
+        const struct yk_measure_team all = {.host_communicator = &rank.ranks,
+                                            .engine = rank.engine};
         const struct yk_profiler_request request = {
             .config = resuming->measuring->config,
             .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
             .cluster = resuming->measuring->cluster,
-            .slowness = number == 1 ? 2 : 1,
+            .slowdown_factor = number == 1 ? 2 : 1,
             .versions = "test",
             .callbacks = {.user = &asked, .stop = stop},
         };

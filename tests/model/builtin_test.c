@@ -110,11 +110,12 @@ static void builtins_compute_as_the_published_ones(void **state)
     assert_ok(yk_model_config_find_builtin("transformer", &transformer));
     assert_ok(yk_model_config_find_builtin("llama-mini", &llama));
     assert_true(bert->masked_head && !bert->pooler && bert->width == 768);
-    assert_true(bert->gelu_erf && bert->post_norm && bert->drops_stream && !bert->scaled_embedding);
-    assert_true(bert->norm_epsilon == 1e-12 && bert->spread == 0.02 && bert->ids.pad == 0);
+    assert_true(bert->gelu_erf && bert->post_norm && bert->residual_dropout &&
+                !bert->scaled_embedding);
+    assert_true(bert->norm_epsilon == 1e-12 && bert->init_std == 0.02 && bert->ids.pad == 0);
     assert_true(transformer->relu && transformer->scaled_embedding && transformer->post_norm);
     assert_true(transformer->norm_epsilon == 1e-5 && transformer->ids.pad == -1);
-    assert_true(llama->rms_norm && llama->tied && !llama->post_norm && !llama->drops_stream);
+    assert_true(llama->rms_norm && llama->tied && !llama->post_norm && !llama->residual_dropout);
 }
 
 static void lora_on_all_linears_of_llama3_8b_is_the_known_count(void **state)

@@ -61,11 +61,11 @@ static void arithmetic_is_that_of_the_framework(void **state)
         const double scale = config->scaled_embedding ? sqrt((double)config->width) : 1;
         assert_null(config->not_trained);
         assert_true(config->norm_epsilon == cases[i].norm_epsilon);
-        assert_true(config->spread == cases[i].spread);
+        assert_true(config->init_std == cases[i].spread);
         assert_true(fabs(reference_epilogue(suffix_of(config), -1, 0) - cases[i].activation) <
                     1e-9);
         assert_true(fabs(scale - cases[i].embedding_scale) < 1e-9);
-        assert_true(config->post_norm && config->drops_stream && !config->rms_norm);
+        assert_true(config->post_norm && config->residual_dropout && !config->rms_norm);
     }
 }
 

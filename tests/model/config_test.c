@@ -176,7 +176,7 @@ static void gpt2_goes_by_the_common_names_as_well(void **state)
     assert_int_equal(config->layers, 2);
     assert_int_equal(config->head_size, 16);
     assert_int_equal(config->positions, 32);
-    assert_int_equal(config->inner, 100);
+    assert_int_equal(config->feed_forward_width, 100);
     assert_false(config->tied);
 }
 

@@ -18,7 +18,7 @@ static void assert_same(const struct yk_model_config *a, const struct yk_model_c
     assert_int_equal(a->heads, b->heads);
     assert_int_equal(a->kv_heads, b->kv_heads);
     assert_int_equal(a->head_size, b->head_size);
-    assert_int_equal(a->inner, b->inner);
+    assert_int_equal(a->feed_forward_width, b->feed_forward_width);
     assert_int_equal(a->token_types, b->token_types);
     assert_int_equal(a->encoder_heads, b->encoder_heads);
     assert_int_equal(a->encoder_inner, b->encoder_inner);
@@ -34,10 +34,10 @@ static void assert_same(const struct yk_model_config *a, const struct yk_model_c
     assert_int_equal(a->scaled_embedding, b->scaled_embedding);
     assert_int_equal(a->post_norm, b->post_norm);
     assert_int_equal(a->rms_norm, b->rms_norm);
-    assert_int_equal(a->drops_stream, b->drops_stream);
+    assert_int_equal(a->residual_dropout, b->residual_dropout);
     assert_memory_equal(&a->ids, &b->ids, sizeof a->ids);
     assert_true(a->norm_epsilon == b->norm_epsilon);
-    assert_true(a->spread == b->spread);
+    assert_true(a->init_std == b->init_std);
     assert_true(a->rope_theta == b->rope_theta);
     assert_true(a->rope_factor == b->rope_factor);
     assert_true(a->rope_low == b->rope_low);
@@ -75,7 +75,7 @@ static void what_no_builtin_has_reads_back_the_same(void **state)
     const struct yk_model_config *gpt2 = NULL;
     assert_ok(yk_model_config_find_builtin("gpt2", &gpt2));
     struct yk_model_config config = *gpt2;
-    config.inner = 1000;
+    config.feed_forward_width = 1000;
     config.tied = false;
     config.gelu_erf = true;
     config.norm_epsilon = 1.0 / 3;
@@ -97,7 +97,7 @@ static void what_no_builtin_has_reads_back_the_same(void **state)
     config.rope_low = 1.5;
     config.rope_high = 4;
     config.rope_positions = 8192;
-    config.spread = 1e-7;
+    config.init_std = 1e-7;
     assert_returns(&config);
     config.linear_bias = false;
     config.inner_bias = true;
@@ -118,12 +118,12 @@ static void a_small_gpt2_is_written_in_the_frameworks_keys(void **state)
         .heads = 3,
         .kv_heads = 3,
         .head_size = 16,
-        .inner = 192,
+        .feed_forward_width = 192,
         .linear_bias = true,
         .inner_bias = true,
         .ids = YK_SPECIAL_TOKEN_IDS_NONE,
         .norm_epsilon = 1e-5,
-        .spread = 0.02,
+        .init_std = 0.02,
     };
     struct yk_text text = {0};
     assert_ok(yk_model_config_write(&config, YK_PRECISION_TF32, &text));
@@ -164,11 +164,11 @@ static void a_scaled_llama_is_written_in_the_frameworks_keys(void **state)
         .heads = 32,
         .kv_heads = 8,
         .head_size = 64,
-        .inner = 8192,
+        .feed_forward_width = 8192,
         .tied = true,
         .ids = YK_SPECIAL_TOKEN_IDS_NONE,
         .norm_epsilon = 1e-5,
-        .spread = 0.02,
+        .init_std = 0.02,
         .rope_theta = 500000,
         .rope_factor = 32,
         .rope_low = 1,

@@ -109,7 +109,7 @@ static void equal_blocks_share_their_works(void **state)
     assert_string_equal(model->layers[12].name, "layer 11");
     assert_ptr_equal(model->layers[1].forward.items, model->layers[12].forward.items);
     assert_string_equal(model->layers[14].name, "head");
-    assert_int_equal(model->layers[14].shares, 0);
+    assert_int_equal(model->layers[14].shares_weights_of, 0);
     yk_arena_destroy(arena);
 }
 

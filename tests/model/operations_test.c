@@ -264,8 +264,8 @@ static void the_encoders_output_goes_to_every_block_of_the_decoder(void **state)
     };
     assert_int_equal(model->edge_count, sizeof edges / sizeof edges[0]);
     assert_memory_equal(model->edges, edges, sizeof edges);
-    assert_int_equal(layer_of(model, "decoder embed")->shares, 0);
-    assert_int_equal(layer_of(model, "head")->shares, 0);
+    assert_int_equal(layer_of(model, "decoder embed")->shares_weights_of, 0);
+    assert_int_equal(layer_of(model, "head")->shares_weights_of, 0);
     assert_int_equal(yk_model_loss_tokens(model), 2 * 3);
 }
 

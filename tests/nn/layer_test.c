@@ -158,8 +158,8 @@ static void open_bench(struct bench *bench, const char *json, const struct train
         bench->targets[i] = i % 4 == 3 ? -1 : (int32_t)yk_random_below(&random, 13);
     }
     fill_layer(bench, layer, &random);
-    if (net->layers[layer].leader != layer) {
-        fill_layer(bench, net->layers[layer].leader, &random);
+    if (net->layers[layer].weights_owner != layer) {
+        fill_layer(bench, net->layers[layer].weights_owner, &random);
     }
 }
 
@@ -369,8 +369,8 @@ static void check_layer(const char *json, const struct trainer_request *request,
         check_adding(&bench);
     }
     check_parameters(&bench, layer);
-    if (at->leader != layer) {
-        check_parameters(&bench, at->leader);
+    if (at->weights_owner != layer) {
+        check_parameters(&bench, at->weights_owner);
     }
     close_bench(&bench);
 }

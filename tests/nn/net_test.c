@@ -120,8 +120,8 @@ static void decoders_look_at_the_last_of_the_encoder(void **state)
     assert_int_equal(layers[4].memory, 2);
     assert_int_equal(layers[5].input, 4);
     assert_int_equal(layers[5].memory, -1);
-    assert_int_equal(layers[3].leader, 0);
-    assert_int_equal(layers[5].leader, 0);
+    assert_int_equal(layers[3].weights_owner, 0);
+    assert_int_equal(layers[5].weights_owner, 0);
     for (int32_t l = 0; l < 6; l++) {
         assert_int_equal(layers[l].decodes, l >= 3);
     }

@@ -140,7 +140,7 @@ static void a_buffer_needs_a_place_too(void **state)
 static void place_in_two(const struct yk_model *model, int32_t *devices)
 {
     for (int32_t i = 0; i < model->layer_count; i++) {
-        const int32_t shares = model->layers[i].shares;
+        const int32_t shares = model->layers[i].shares_weights_of;
         const int32_t half = i < model->layer_count / 2 ? 0 : 1;
         devices[i] = shares == YK_LAYER_NONE ? half : devices[shares];
     }

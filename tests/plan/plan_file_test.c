@@ -40,7 +40,7 @@ static void a_file_says_what_the_plan_is(void **state)
     assert_int_equal(plan->ranks[1].device, 0);
     assert_true(plan->ranks[1].limit_bytes == 20000000001.0);
     assert_int_equal(plan->groups[0].members[1].share, 7);
-    assert_true(plan->groups[0].members[1].part == 0.75);
+    assert_true(plan->groups[0].members[1].shard_fraction == 0.75);
     assert_int_equal(plan->layer_count, 15);
     assert_int_equal(plan->layers[0].strategy, YK_SHARDING_REPLICATED);
     assert_int_equal(plan->layers[11].strategy, YK_SHARDING_FULLY_SHARDED);
@@ -150,7 +150,8 @@ static void what_is_missing_has_a_value(void **state)
                     "{\"members\": [{\"rank\": 0, \"share\": 5, \"part\": 0.25},\n"
                     "   {\"rank\": 1, \"share\": 7, \"part\": 0.75}]}",
                     "{\"members\": [{\"rank\": 1, \"share\": 2}, {\"rank\": 0, \"share\": 10}]}");
-    assert_true(plan->groups[0].members[0].part == 0.5 && plan->groups[0].members[1].part == 0.5);
+    assert_true(plan->groups[0].members[0].shard_fraction == 0.5 &&
+                plan->groups[0].members[1].shard_fraction == 0.5);
     plan = read_edited(state, "\"group\": 0, \"strategy\": \"kept\", \"recompute\": false",
                        "\"strategy\": \"kept\"");
     assert_int_equal(plan->layers[12].group, 0);

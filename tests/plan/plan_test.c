@@ -43,8 +43,8 @@ static int make(void **state)
     plan->bucket_bytes = 25 << 20;
     for (int32_t i = 0; i < RANKS; i++) {
         plan->ranks[i] = (struct yk_plan_rank){.device = i, .limit_bytes = 1e9};
-        plan->groups[0].members[i] =
-            (struct yk_plan_group_member){.rank = i, .share = shares[i], .part = parts[i]};
+        plan->groups[0].members[i] = (struct yk_plan_group_member){
+            .rank = i, .share = shares[i], .shard_fraction = parts[i]};
     }
     plan->groups[0].member_count = RANKS;
     for (int32_t i = 0; i < LAYERS; i++) {
@@ -89,7 +89,8 @@ static void add_group(void **state, int32_t rank)
     grown->groups = groups;
     grown->group_count = 2;
     groups[0] = first;
-    groups[1].members[0] = (struct yk_plan_group_member){.rank = rank, .share = BATCH, .part = 1};
+    groups[1].members[0] =
+        (struct yk_plan_group_member){.rank = rank, .share = BATCH, .shard_fraction = 1};
     groups[1].member_count = 1;
     made->plan = grown;
 }
@@ -219,7 +220,7 @@ static void groups_of_one_rank_have_uneven_micro_batches(void **state)
     struct yk_plan *plan = plan_of(state);
     plan->micro_batches = 4;
     plan->groups[0].members[0] =
-        (struct yk_plan_group_member){.rank = 0, .share = BATCH, .part = 1};
+        (struct yk_plan_group_member){.rank = 0, .share = BATCH, .shard_fraction = 1};
     plan->groups[0].member_count = 1;
     assert_ok(check(state));
     for (int32_t k = 0; k < 4; k++) {
@@ -237,10 +238,10 @@ static void members_alternate(void **state)
     struct yk_plan *plan = plan_of(state);
     struct yk_plan_group_member *members = plan->groups[0].members;
     plan->micro_batches = 2;
-    members[0] =
-        (struct yk_plan_group_member){.rank = 0, .share = 7, .part = 0.5, .micro_batch_number = 1};
-    members[1] =
-        (struct yk_plan_group_member){.rank = 1, .share = 3, .part = 0.5, .micro_batch_number = 2};
+    members[0] = (struct yk_plan_group_member){
+        .rank = 0, .share = 7, .shard_fraction = 0.5, .micro_batch_number = 1};
+    members[1] = (struct yk_plan_group_member){
+        .rank = 1, .share = 3, .shard_fraction = 0.5, .micro_batch_number = 2};
     plan->groups[0].member_count = 2;
     assert_ok(check(state));
     assert_true(yk_plan_has_alternating_members(plan));
@@ -294,17 +295,17 @@ static void shares_must_add_up_to_the_batch(void **state)
 
 static void parts_must_add_up_to_one(void **state)
 {
-    member_of(state, 1)->part = 0.75;
+    member_of(state, 1)->shard_fraction = 0.75;
     assert_fails(check(state), YK_ERROR_INPUT, "the parts of group 0 add up to 1.5, not to 1");
-    member_of(state, 1)->part = -0.25;
+    member_of(state, 1)->shard_fraction = -0.25;
     assert_fails(check(state), YK_ERROR_INPUT,
                  "group 0: the part of rank 1 must be from 0 to 1, not -0.25");
-    member_of(state, 1)->part = (double)NAN;
+    member_of(state, 1)->shard_fraction = (double)NAN;
     assert_int_equal(check(state), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "group 0: the part of rank 1"));
-    member_of(state, 0)->part = 1.0 / 3;
-    member_of(state, 1)->part = 1.0 / 3;
-    member_of(state, 2)->part = 0.33333333;
+    member_of(state, 0)->shard_fraction = 1.0 / 3;
+    member_of(state, 1)->shard_fraction = 1.0 / 3;
+    member_of(state, 2)->shard_fraction = 0.33333333;
     assert_ok(check(state));
 }
 

@@ -44,7 +44,7 @@ static void ask(const char *model, const char *cluster, double memory_bytes, str
     assert_ok(yk_cluster_parse(cluster, &out->cluster));
     out->book = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
-        .book = &out->book,
+        .cost_sources = &out->book,
         .workload = {.batch = 8, .sequence = 64, .precision = YK_PRECISION_BF16},
         .memory_bytes = memory_bytes,
         .decisions = YK_DECIDE_ALL,
@@ -70,15 +70,15 @@ static void check_jump(int64_t jump, double memory_bytes)
     assert_ok(yk_planner_search(&asked.request, &planned));
     assert_true(asked.ticking.asks < jump + MOST_ASKS_AFTER);
     if (planned->plan) {
-        assert_ok(yk_plan_check(planned->plan, planned->study->model));
-        assert_ok(yk_program_check(planned->trial.program));
-        assert_true(planned->trial.fits);
+        assert_ok(yk_plan_check(planned->plan, planned->context->model));
+        assert_ok(yk_program_check(planned->evaluation.program));
+        assert_true(planned->evaluation.fits);
     } else {
         assert_true(planned->cut_short);
         assert_int_equal(yk_planner_fail_no_plan_found(planned), YK_ERROR_NO_FIT);
         char counted[64];
         snprintf(counted, sizeof counted, "s, which cut the search short after %lld trial%s",
-                 (long long)planned->trials, planned->trials == 1 ? "" : "s");
+                 (long long)planned->evaluation_count, planned->evaluation_count == 1 ? "" : "s");
         assert_non_null(strstr(yk_status_message(), "was found within the budget of"));
         assert_non_null(strstr(yk_status_message(), counted));
     }
@@ -144,7 +144,7 @@ static void a_counted_search_ends_though_nothing_fits(void **state)
     assert_ok(yk_planner_search(&asked.request, &planned));
     assert_null(planned->plan);
     assert_true(planned->cut_short);
-    assert_true(planned->trials <= 1600);
+    assert_true(planned->evaluation_count <= 1600);
     yk_planner_outcome_destroy(planned);
     free_asked(&asked);
 }
@@ -178,7 +178,7 @@ static void check_curves(const struct yk_memory_tradeoff *some,
     for (int32_t i = 0; i < POINTS; i++) {
         const bool split = i < some->split_points;
         const bool memory = i < some->memory_points;
-        assert_true(some->part[i] == all->part[i]);
+        assert_true(some->scheduling_fraction[i] == all->scheduling_fraction[i]);
         assert_true(same(some->split_s[i], split ? all->split_s[i] : NAN));
         assert_true(!split || some->kept[i] == all->kept[i]);
         assert_true((some->split[i] != NULL) == isfinite(some->split_s[i]));
@@ -258,7 +258,7 @@ static int64_t place(int placing, int64_t jump, bool *out_cut_short)
     ask("gpt-mini", placings[placing].cluster, 0, &asked);
     asked.ticking.jump = jump;
     const struct yk_placement_request request = {
-        .book = &asked.book,
+        .cost_sources = &asked.book,
         .config = asked.request.config,
         .workload = asked.request.workload,
         .algorithm = placings[placing].algorithm,

@@ -31,7 +31,7 @@ static void open_place(struct place *place)
     assert_non_null(mkdtemp(place->folder));
     snprintf(place->path, sizeof place->path, "%s/profile.db", place->folder);
     for (int i = 0; i < 2; i++) {
-        place->devices[i] = (struct yk_device){.type = "a30", .part = 1};
+        place->devices[i] = (struct yk_device){.type = "a30", .fraction = 1};
     }
     for (int i = 0; i < 4; i++) {
         place->links[i] = (struct yk_link){1e-4, 1e10};
@@ -63,7 +63,8 @@ static void add_line(const struct place *place, const char *collective, double l
 static double block_of(const struct place *place)
 {
     static const int32_t devices[] = {0, 1};
-    const struct yk_plan_request request = {.book = &place->book, .decisions = YK_DECIDE_ALL};
+    const struct yk_plan_request request = {.cost_sources = &place->book,
+                                            .decisions = YK_DECIDE_ALL};
     const struct yk_search_context study = {.request = &request};
     double block = 0;
     assert_ok(yk_data_parallel_choose_block_bytes(&study, devices, 2, &block));

@@ -19,12 +19,12 @@ enum {
 static void check_memory(const struct yk_planner_outcome *planned)
 {
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
-        assert_true(planned->trial.peaks[r].bytes <= planned->plan->ranks[r].limit_bytes);
+        assert_true(planned->evaluation.peaks[r].bytes <= planned->plan->ranks[r].limit_bytes);
         assert_true(planned->plan->ranks[r].limit_bytes <=
-                    planned->study->limit_bytes[planned->plan->ranks[r].device]);
+                    planned->context->limit_bytes[planned->plan->ranks[r].device]);
     }
-    assert_ok(yk_plan_check(planned->plan, planned->study->model));
-    assert_ok(yk_program_check(planned->trial.program));
+    assert_ok(yk_plan_check(planned->plan, planned->context->model));
+    assert_ok(yk_program_check(planned->evaluation.program));
 }
 
 /* Devices that are up to twice as fast while others rest. */
@@ -49,13 +49,13 @@ static void check_problem(uint64_t seed, bool crowded)
     }
     assert_ok(yk_planner_search(&problem.request, &planned));
     assert_ok(yk_arena_create(&arena));
-    every_plan_look(planned->study, planned->plan ? planned->trial.step_s / 1.01 : INFINITY,
+    every_plan_look(planned->context, planned->plan ? planned->evaluation.step_s / 1.01 : INFINITY,
                     !planned->plan, arena, &every);
     /* No plan is faster by more than a hundredth and, where none was found, none fits. */
     assert_null(every.best);
     if (planned->plan) {
         check_memory(planned);
-        assert_true(planned->bound_s <= planned->trial.step_s);
+        assert_true(planned->bound_s <= planned->evaluation.step_s);
     }
     yk_arena_destroy(arena);
     yk_planner_outcome_destroy(planned);

@@ -19,7 +19,7 @@ static struct yk_cost_sources book;
 static struct yk_placement_request request_for(const struct yk_cluster *cluster, int64_t batch)
 {
     struct yk_placement_request request = {
-        .book = &book,
+        .cost_sources = &book,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .search = {.moves = 2000, .seed = 1},
     };

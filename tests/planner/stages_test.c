@@ -81,7 +81,7 @@ static struct yk_step_graph *make_step_of(const struct yk_cluster *cluster, cons
     struct yk_step_graph *step = NULL;
     book = (struct yk_cost_sources){.cluster = cluster};
     struct yk_step_graph_spec spec = {
-        .book = &book,
+        .cost_sources = &book,
         .workload = {.batch = micro_batches, .sequence = 128, .precision = YK_PRECISION_BF16},
         .micro_batches = micro_batches,
     };

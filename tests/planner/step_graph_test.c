@@ -29,7 +29,7 @@ static struct bench set_up(const struct made_up_device *devices, int count, cons
     struct bench bench = {.cluster = made_up_cluster(devices, count, bandwidth)};
     book = (struct yk_cost_sources){.cluster = bench.cluster};
     struct yk_step_graph_spec spec = {
-        .book = &book,
+        .cost_sources = &book,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .micro_batches = micro_batches,
     };

@@ -34,7 +34,7 @@ static void ask(const char *model, const char *cluster, struct asked *out)
     assert_ok(yk_cluster_parse(cluster, &out->cluster));
     out->book = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
-        .book = &out->book,
+        .cost_sources = &out->book,
         .config = &out->config,
         .workload = {.batch = 4, .sequence = 32, .precision = YK_PRECISION_FP32},
         .decisions = YK_DECIDE_ALL,
@@ -56,11 +56,11 @@ static bool assert_sound(const struct asked *asked)
 {
     struct yk_planner_outcome *planned = NULL;
     assert_ok(yk_planner_search(&asked->request, &planned));
-    assert_int_equal(planned->study->refused, 0);
+    assert_int_equal(planned->context->refused, 0);
     const bool found = planned->plan != NULL;
     if (found) {
-        assert_ok(yk_plan_check(planned->plan, planned->study->model));
-        assert_ok(yk_program_check(planned->trial.program));
+        assert_ok(yk_plan_check(planned->plan, planned->context->model));
+        assert_ok(yk_program_check(planned->evaluation.program));
     }
     yk_planner_outcome_destroy(planned);
     return found;

@@ -17,7 +17,7 @@ static struct yk_step_graph *make_step(const struct yk_cluster *cluster, int64_t
     struct yk_step_graph *step = NULL;
     book = (struct yk_cost_sources){.cluster = cluster};
     struct yk_step_graph_spec spec = {
-        .book = &book,
+        .cost_sources = &book,
         .workload = {.batch = MICRO_BATCHES,
                      .sequence = 128,
                      .precision = YK_PRECISION_BF16,

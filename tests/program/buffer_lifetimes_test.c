@@ -57,7 +57,7 @@ static void assert_computes(const struct yk_buffer_lifetime *lifetime, int32_t b
     assert_int_equal(lifetime->begin[YK_LANE_COMM], YK_OP_NONE);
     assert_int_equal(lifetime->end[YK_LANE_COMPUTE], end);
     assert_int_equal(lifetime->end[YK_LANE_COMM], YK_OP_NONE);
-    assert_int_equal(lifetime->lag, 0);
+    assert_int_equal(lifetime->lag_iterations, 0);
 }
 
 static void an_output_lives_until_who_keeps_it_has_gone_backward(void **state)
@@ -184,8 +184,8 @@ static void blocks_in_several_messages_are_parts_of_one_buffer(void **state)
     assert_int_equal(now->buffer, ahead->buffer);
     assert_int_equal(now->end[YK_LANE_COMPUTE], op_of(YK_OP_RELEASE, 1));
     assert_int_equal(ahead->end[YK_LANE_COMPUTE], op_of(YK_OP_RELEASE, 1));
-    assert_int_equal(now->lag, 0);
-    assert_int_equal(ahead->lag, 1); /* it is gathered in the round before */
+    assert_int_equal(now->lag_iterations, 0);
+    assert_int_equal(ahead->lag_iterations, 1); /* it is gathered in the round before */
     const struct yk_buffer_lifetime *first = lifetime_of(YK_BUFFER_WEIGHT_GRADIENT, 1, 0);
     const struct yk_buffer_lifetime *second = lifetime_of(YK_BUFFER_WEIGHT_GRADIENT, 1, 1);
     assert_int_equal(first->buffer, second->buffer);

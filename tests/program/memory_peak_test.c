@@ -151,8 +151,8 @@ static void make_random_pipeline(struct yk_random *random)
                 (enum yk_sharding_strategy)yk_random_below(random, YK_SHARDING_STRATEGY_COUNT),
             .recompute = yk_random_below(random, 3) == 0,
         };
-        if (tiny.model->layers[l].shares != YK_LAYER_NONE) {
-            plan->layers[l] = plan->layers[tiny.model->layers[l].shares];
+        if (tiny.model->layers[l].shares_weights_of != YK_LAYER_NONE) {
+            plan->layers[l] = plan->layers[tiny.model->layers[l].shares_weights_of];
         }
     }
     tiny_step_compile(&tiny);

@@ -50,7 +50,7 @@ static struct yk_buffer_lifetime *add_lifetime(struct list *list, double bytes, 
     struct yk_buffer_lifetime *lifetime = &list->lifetimes[list->memory.lifetime_count++];
     *lifetime = yk_buffer_lifetime_new();
     lifetime->bytes = bytes;
-    lifetime->lag = lag;
+    lifetime->lag_iterations = lag;
     lifetime->begin[list->ops[from].lane] = from;
     lifetime->end[list->ops[until].lane] = until;
     return lifetime;
@@ -106,7 +106,7 @@ static void make_random(struct list *list, struct yk_random *random)
     for (int64_t count = yk_random_below(random, MOST_LIFETIMES + 1); count > 0; count--) {
         add_random_lifetime(list, ops, random);
     }
-    list->memory.always_bytes[yk_random_below(random, YK_MEMORY_KIND_COUNT)] =
+    list->memory.permanent_bytes[yk_random_below(random, YK_MEMORY_KIND_COUNT)] =
         (double)yk_random_below(random, 100);
     finish(list);
 }
@@ -226,7 +226,7 @@ static void the_peak_is_that_of_every_reachable_moment(void **state)
         }
         looked_at++;
         for (int32_t i = 0; i < list.memory.lifetime_count; i++) {
-            looked_back += list.lifetimes[i].lag;
+            looked_back += list.lifetimes[i].lag_iterations;
         }
     }
     assert_in_range(looked_at, CASES / 3, CASES);
@@ -339,8 +339,8 @@ static void a_list_of_no_ops_holds_what_it_always_holds(void **state)
 {
     (void)state;
     struct list list = {0};
-    list.memory.always_bytes[YK_MEMORY_CONTEXT] = 3;
-    list.memory.always_bytes[YK_MEMORY_PARAMETERS] = 4;
+    list.memory.permanent_bytes[YK_MEMORY_CONTEXT] = 3;
+    list.memory.permanent_bytes[YK_MEMORY_PARAMETERS] = 4;
     finish(&list);
     const struct yk_memory_peak peak = peak_of(&list);
     assert_true(peak.bytes == 7);

@@ -210,7 +210,7 @@ static void make_random(struct yk_random *random)
             (enum yk_sharding_strategy)yk_random_below(random, YK_SHARDING_STRATEGY_COUNT);
         plan->layers[l].recompute = yk_random_below(random, 3) == 0;
     }
-    if (tiny.model->layers[plan->layer_count - 1].shares != YK_LAYER_NONE) {
+    if (tiny.model->layers[plan->layer_count - 1].shares_weights_of != YK_LAYER_NONE) {
         plan->layers[plan->layer_count - 1].strategy = plan->layers[0].strategy;
     }
 }
@@ -250,8 +250,8 @@ static void make_random_order(struct yk_random *random)
         const bool gathered =
             plan->layers[l].strategy >= YK_SHARDING_KEPT_AFTER_FORWARD ||
             (plan->layers[l].strategy == YK_SHARDING_SHARDED_STATE && layer->trainable > 0);
-        if (plan->layers[l].strategy == YK_SHARDING_REPLICATED || layer->shares != YK_LAYER_NONE ||
-            layer->parameters == 0) {
+        if (plan->layers[l].strategy == YK_SHARDING_REPLICATED ||
+            layer->shares_weights_of != YK_LAYER_NONE || layer->parameters == 0) {
             continue;
         }
         if (layer->trainable > 0) {
@@ -261,7 +261,7 @@ static void make_random_order(struct yk_random *random)
             add_transfer(YK_TRANSFER_ALL_GATHER, l, (backward + gather) % slots);
         }
         if (plan->layers[l].strategy == YK_SHARDING_FULLY_SHARDED && layer->backward.count > 0 &&
-            (l > 0 || tiny.model->layers[L - 1].shares == YK_LAYER_NONE)) {
+            (l > 0 || tiny.model->layers[L - 1].shares_weights_of == YK_LAYER_NONE)) {
             add_transfer(YK_TRANSFER_ALL_GATHER, l,
                          l + 1 + (int32_t)yk_random_below(random, backward - l - 1));
         }

@@ -315,7 +315,7 @@ static void make_random_order(struct yk_random *random)
     plan->transfers = yk_arena_allocate(tiny.arena, MOST_TRANSFERS, sizeof *plan->transfers);
     assert_non_null(plan->transfers);
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t shares = tiny.model->layers[l].shares;
+        const int32_t shares = tiny.model->layers[l].shares_weights_of;
         plan->layers[l].strategy =
             shares == YK_LAYER_NONE
                 ? (enum yk_sharding_strategy)yk_random_below(random, YK_SHARDING_STRATEGY_COUNT)

@@ -85,7 +85,7 @@ static void memory_has_a_line_for_each_moment(void **state)
     struct yk_text text = {0};
     struct yk_memory_timeline_point moments[] = {{0, {1, 2, 3, 4, 5, 6, 7}},
                                                  {0.5, {8, 0, 0, 0, 0, 0, 0}}};
-    fixture.ranks[0].moments = moments;
+    fixture.ranks[0].memory_timeline = moments;
     fixture.ranks[0].moment_count = 2;
     fixture.plan->ranks[0].limit_bytes = 100;
     assert_ok(yk_equal_ranks_find(&fixture.report, fixture.arena, &sets));

@@ -75,7 +75,7 @@ static void groups_of_their_own_are_listed(void **state)
     (void)state;
     const struct fixture_plan_options options = {.ranks = 2, .layers = 2};
     struct fixture_plan fixture = fixture_plan_make(&options);
-    struct yk_plan_group_member first[] = {{.rank = 0, .share = 64, .part = 1}};
+    struct yk_plan_group_member first[] = {{.rank = 0, .share = 64, .shard_fraction = 1}};
     struct yk_plan_group groups[] = {fixture.plan->groups[0], {first, 1}};
     fixture.plan->groups = groups;
     fixture.plan->group_count = 2;

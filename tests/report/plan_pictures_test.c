@@ -145,7 +145,7 @@ static void no_peak_is_too_short_to_be_visible(void **state)
         moments[i].bytes[YK_MEMORY_CONTEXT] = 1;
     }
     moments[54321].bytes[YK_MEMORY_CONTEXT] = fixture.plan->ranks[0].limit_bytes;
-    fixture.ranks[0].moments = moments;
+    fixture.ranks[0].memory_timeline = moments;
     fixture.ranks[0].moment_count = MANY;
     assert_ok(yk_plan_memory_write_picture(&fixture.report, 0, &text));
     assert_int_equal(expect_picture(&text, "path"), 1);

@@ -36,11 +36,11 @@ static int make(void **state)
     for (int32_t i = 0; i < P; i++) {
         plan->ranks[i].device = P - 1 - i;
         plan->groups[0].members[i] =
-            (struct yk_plan_group_member){.rank = i, .part = i == 3 ? 0.5 : 0.5 / 3};
+            (struct yk_plan_group_member){.rank = i, .shard_fraction = i == 3 ? 0.5 : 0.5 / 3};
     }
     plan->groups[0].member_count = P;
-    plan->groups[1].members[0] = (struct yk_plan_group_member){.rank = 0, .part = 0.5};
-    plan->groups[1].members[1] = (struct yk_plan_group_member){.rank = 2, .part = 0.5};
+    plan->groups[1].members[0] = (struct yk_plan_group_member){.rank = 0, .shard_fraction = 0.5};
+    plan->groups[1].members[1] = (struct yk_plan_group_member){.rank = 2, .shard_fraction = 0.5};
     plan->groups[1].member_count = 2;
     const struct yk_cost_sources book = {.cluster = &cluster};
     assert_ok(yk_collective_rings_create(plan, &book, made.arena, &made.rings));

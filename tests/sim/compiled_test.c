@@ -72,7 +72,7 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
             if (member->rank == rank &&
                 plan->layers[op->layer].strategy != YK_SHARDING_REPLICATED &&
                 plan->groups[group].member_count > 1) {
-                kept = member->part;
+                kept = member->shard_fraction;
             }
         }
         assert_ok(yk_layer_costs_seconds(made->prices, rank, op->layer, 0, YK_COST_PASS_UPDATE,
@@ -100,7 +100,7 @@ static double message_s(const struct compiled_plan *made, int32_t rank, const st
         ranks.count = group->member_count;
         for (int32_t i = 0; i < group->member_count; i++) {
             devices[i] = group->members[i].rank;
-            largest = fmax(largest, group->members[i].part * op->bytes);
+            largest = fmax(largest, group->members[i].shard_fraction * op->bytes);
         }
     }
     if (op->kind == YK_OP_ALL_GATHER || op->kind == YK_OP_REDUCE_SCATTER) {

@@ -19,7 +19,7 @@ static double run(const struct hand_spec *spec, double first_scale, double secon
                                                    {.others_idle_scale = second_scale}};
     struct yk_layer_costs *prices = NULL;
     struct yk_sim *sim = NULL;
-    devices[0].part = devices[1].part = 1;
+    devices[0].fraction = devices[1].fraction = 1;
     hand->program.facts = facts;
     assert_ok(yk_layer_costs_create(&hand->book, hand->sizes, &prices));
     assert_ok(yk_sim_run(&hand->program, prices, &(struct yk_sim_options){0}, &sim));

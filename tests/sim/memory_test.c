@@ -58,7 +58,7 @@ static void hold_at(const struct observed *observed, double at_s,
     const struct yk_sim_rank *times = &observed->sim->ranks[observed->rank];
     const double step_s = observed->sim->step_s;
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        bytes[kind] = observed->memory->always_bytes[kind];
+        bytes[kind] = observed->memory->permanent_bytes[kind];
     }
     for (int32_t i = 0; i < observed->memory->lifetime_count; i++) {
         const struct yk_buffer_lifetime *lifetime = &observed->memory->lifetimes[i];
@@ -68,8 +68,9 @@ static void hold_at(const struct observed *observed, double at_s,
             const int32_t begin = lifetime->begin[lane];
             const int32_t end = lifetime->end[lane];
             from_s = begin >= 0 ? fmin(from_s, times->start_s[begin]) : from_s;
-            until_s =
-                end >= 0 ? fmax(until_s, times->end_s[end] + lifetime->lag * step_s) : until_s;
+            until_s = end >= 0
+                          ? fmax(until_s, times->end_s[end] + lifetime->lag_iterations * step_s)
+                          : until_s;
         }
         for (int image = -IMAGES; image <= IMAGES; image++) {
             if (from_s + image * step_s <= at_s && at_s < until_s + image * step_s) {

@@ -118,7 +118,7 @@ static void end(struct walk *walk, int32_t round, int32_t op)
     walk->ended[round * walk->view->list->op_count + op] = 1;
     for (int32_t i = 0; i < walk->buffers->count; i++) {
         const struct yk_buffer_lifetime *lifetime = &walk->buffers->parts[i].lifetime;
-        const int32_t begun = round - lifetime->lag;
+        const int32_t begun = round - lifetime->lag_iterations;
         if ((lifetime->end[0] == op || lifetime->end[1] == op) && begun >= 0) {
             walk->left[begun * walk->buffers->count + i]--;
         }
@@ -219,15 +219,15 @@ static bool draw_lifetime(struct yk_random *random, const struct yk_op_index *vi
     const int32_t other_from = draw_op(random, view);
     const int32_t other_until = draw_op(random, view);
     *out = yk_buffer_lifetime_new();
-    out->lag = from > until;
-    if (!follows(view, from, until, out->lag)) {
+    out->lag_iterations = from > until;
+    if (!follows(view, from, until, out->lag_iterations)) {
         return false;
     }
     yk_buffer_lifetime_add_begin(out, view->list, from);
     yk_buffer_lifetime_add_end(out, view->list, until);
-    if (follows(view, other_from, until, out->lag) &&
-        follows(view, other_from, other_until, out->lag) &&
-        follows(view, from, other_until, out->lag)) {
+    if (follows(view, other_from, until, out->lag_iterations) &&
+        follows(view, other_from, other_until, out->lag_iterations) &&
+        follows(view, from, other_until, out->lag_iterations)) {
         yk_buffer_lifetime_add_begin(out, view->list, other_from);
         yk_buffer_lifetime_add_end(out, view->list, other_until);
     }
@@ -266,7 +266,8 @@ static bool ends_before(const struct yk_op_index *view, const struct yk_buffer_l
     for (int until = 0; until < YK_BUFFER_LIFETIME_LANES; until++) {
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             if (a->end[until] != YK_OP_NONE && b->begin[from] != YK_OP_NONE &&
-                !yk_op_index_happens_before(view, a->end[until], b->begin[from], rounds - a->lag)) {
+                !yk_op_index_happens_before(view, a->end[until], b->begin[from],
+                                            rounds - a->lag_iterations)) {
                 return false;
             }
         }

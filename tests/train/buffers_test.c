@@ -68,7 +68,8 @@ static struct yk_plan *plan_of(struct step *step, const struct request *request,
     plan->workload = *workload;
     plan->ranks[0].limit_bytes = 1e12;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_group_member){.share = request->batch, .part = 1};
+    plan->groups[0].members[0] =
+        (struct yk_plan_group_member){.share = request->batch, .shard_fraction = 1};
     for (int32_t l = 0; l < model->layer_count; l++) {
         const bool block = strstr(model->layers[l].kind, "-block") != NULL;
         plan->layers[l].recompute = request->recompute && block;
@@ -290,7 +291,7 @@ static void buffers_need_no_more_than_was_counted(void **state)
         assert_int_equal(yk_program_memory_peak(step.program, 0, memory, &peak), YK_OK);
         double always = 0;
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
-            always += memory->always_bytes[k];
+            always += memory->permanent_bytes[k];
         }
         const double counted = peak.bytes - always;
         if (!((double)step.buffers.bytes <= 1.02 * counted + 65536)) {

@@ -80,7 +80,7 @@ static void parts_that_do_not_quite_add_up_leave_no_number_over(void **state)
         struct yk_partition *last = NULL;
         struct yk_partition *middle = NULL;
         for (int32_t m = 0; m < 3; m++) {
-            members[m].part = parts[i][m];
+            members[m].shard_fraction = parts[i][m];
         }
         assert_ok(yk_rank_partitions_stored(small.program, 1, small.arena, &middle));
         assert_ok(yk_rank_partitions_stored(small.program, 2, small.arena, &last));

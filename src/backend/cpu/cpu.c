@@ -24,9 +24,9 @@ static int count_cores(void)
 static yk_status open_device(const struct yk_backend_options *options,
                              struct yk_backend_device **out)
 {
-    if (options->number != 0) {
+    if (options->index != 0) {
         return yk_fail(YK_ERROR_INPUT, "cpu: there is one, number 0; number %d is not",
-                       (int)options->number);
+                       (int)options->index);
     }
     if (options->threads < 0) {
         return yk_fail(YK_ERROR_INPUT,

@@ -34,10 +34,10 @@ static void close_device(struct yk_backend_device *device)
 static yk_status open_device(const struct yk_backend_options *options,
                              struct yk_backend_device **out)
 {
-    YK_TRY(yk_cuda_device_check_exists(options->number));
+    YK_TRY(yk_cuda_device_check_exists(options->index));
     struct yk_backend_device *device = calloc(1, sizeof *device);
     YK_TRY_MEMORY(device);
-    device->number = options->number;
+    device->number = options->index;
     device->allowed_bytes = options->memory_bytes;
     device->side_streams = options->side_streams;
     device->graphs = options->graphs;
@@ -46,9 +46,9 @@ static yk_status open_device(const struct yk_backend_options *options,
         const cudaError_t error = cudaSetDevice(device->number);
         status = error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "taking it");
     }
-    YK_THEN(yk_cuda_device_read_properties(device, options->messages));
+    YK_THEN(yk_cuda_device_read_properties(device, options->comm_sm_count));
     YK_THEN(yk_cuda_event_clock_open(device));
-    YK_THEN(yk_cublas_create(device, options->products, &device->cublas));
+    YK_THEN(yk_cublas_create(device, options->matmul_cache_path, &device->cublas));
     YK_TRY_OR(status, close_device(device));
     *out = device;
     return YK_OK;

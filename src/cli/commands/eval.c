@@ -61,7 +61,7 @@ static const struct yk_option options[] = {
      YK_FLAG, TO(request.skip_faulty)},
     {YK_OPTION_ROW("data-part", "PART", YK_DATA_OPTION_GROUP,
                    "Use only this much of it, from its beginning"),
-     YK_PERCENT_OPTION(1, "100%"), TO(request.data_part)},
+     YK_PERCENT_OPTION(1, "100%"), TO(request.data_fraction)},
     {YK_OPTION_ROW("samples", "N", YK_DATA_OPTION_GROUP, "At most so many samples; 0: all"),
      YK_INTEGER_OPTION(0, INT64_MAX, "0"), TO(request.samples)},
     {YK_OPTION_ROW("batch", "N", YK_DATA_OPTION_GROUP, "Samples at a time"),

@@ -139,9 +139,9 @@ static void add_sentences(const struct yk_model_summary_result *result, struct y
     }
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
-        if (layer->shares != YK_LAYER_NONE) {
+        if (layer->shares_weights_of != YK_LAYER_NONE) {
             yk_text_addf(out, "; %s uses the weights of %s", layer->name,
-                         model->layers[layer->shares].name);
+                         model->layers[layer->shares_weights_of].name);
         }
     }
     yk_text_addf(out, ".\nA step takes %s",
@@ -177,8 +177,8 @@ static void write_layer(const struct yk_model_summary_result *result, int32_t nu
         yk_json_write_string(json, NULL, layer->modules[i]);
     }
     yk_json_write_end_array(json);
-    if (layer->shares != YK_LAYER_NONE) {
-        yk_json_write_string(json, "shares", result->model->layers[layer->shares].name);
+    if (layer->shares_weights_of != YK_LAYER_NONE) {
+        yk_json_write_string(json, "shares", result->model->layers[layer->shares_weights_of].name);
     }
     yk_json_write_integer(json, "parameters", layer->parameters);
     yk_json_write_integer(json, "trainable", layer->trainable);

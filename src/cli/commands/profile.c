@@ -216,10 +216,11 @@ static yk_status write_measured(const struct yk_profile_job_result *result, stru
                      "(--again)\n",
                      100 * result->noise);
     }
-    if (survey->known > 0) {
+    if (survey->skipped_count > 0) {
         yk_text_addf(out, "\n%lld %s known already and not measured again; --again does\n",
-                     (long long)survey->known,
-                     survey->known == 1 ? "number of samples was" : "numbers of samples were");
+                     (long long)survey->skipped_count,
+                     survey->skipped_count == 1 ? "number of samples was"
+                                                : "numbers of samples were");
     }
     yk_text_addf(out, "\nkept in %s%s\n", result->path,
                  survey->stopped ? "; stopped before all was measured" : "");
@@ -456,7 +457,7 @@ static const struct yk_option options[] = {
                    "How many ranks measure at the same time, and the links between them"),
      YK_INTEGER_OPTION(1, MAX_RANKS, NULL), TO(ranks)},
     {YK_OPTION_ROW("rank", "R", YK_INPUT_OPTION_GROUP, YK_RANK_OPTION_HELP),
-     YK_INTEGER_OPTION(0, MAX_RANKS - 1, NULL), .missing = -1, TO(hand.rank)},
+     YK_INTEGER_OPTION(0, MAX_RANKS - 1, NULL), .missing_value = -1, TO(hand.rank)},
     {YK_OPTION_ROW("world", "N", YK_INPUT_OPTION_GROUP, YK_RANK_WORLD_OPTION_HELP),
      YK_INTEGER_OPTION(1, MAX_RANKS, NULL), TO(hand.world)},
     {YK_OPTION_ROW("master", "HOST:PORT", YK_INPUT_OPTION_GROUP, YK_RANK_MASTER_OPTION_HELP),

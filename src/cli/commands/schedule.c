@@ -90,7 +90,7 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW(
          "latency", "TIME", YK_INPUT_OPTION_GROUP,
          "Latency between two devices, such as 10us, for files that give bytes but no links"),
-     .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_SECONDS, .zero = true, TO(latency_s)},
+     .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_SECONDS, .allows_zero = true, TO(latency_s)},
     YK_JSON_OPTION(struct arguments, json),
     {YK_OPTION_ROW("width", "COLUMNS", YK_OUTPUT_OPTION_GROUP,
                    "Width of the printed Gantt chart; else that of the terminal, or 80"),

@@ -358,7 +358,7 @@ static const struct yk_option options[] = {
      YK_TEXT_OPTION(NULL), TO(special)},
     {YK_OPTION_ROW("min-count", "N", LEARN_GROUP,
                    "Join only pairs that stand at least N times in the text; else 2"),
-     YK_INTEGER_OPTION(0, INT64_MAX, NULL), .missing = -1, TO(min_times)},
+     YK_INTEGER_OPTION(0, INT64_MAX, NULL), .missing_value = -1, TO(min_times)},
     YK_OUTPUT_OPTION(
         struct arguments, output, "FILE",
         "The tokenizer.json, or the shard of tokens (.bin); without it, tokens are printed"),

@@ -211,7 +211,7 @@ static void on_step(void *user, const struct yk_train_step_report *step)
                       step->skipped;
     /* Neither is ever less than 0; what is no number may have a sign nonetheless. */
     yk_text_addf(line, "step %" PRId64 "/%" PRId64 "  loss %.4f  norm %.3f  rate %.2e", step->step,
-                 step->steps, fabs(step->loss), fabs(step->norm), step->rate);
+                 step->steps, fabs(step->loss), fabs(step->norm), step->lr);
     yk_text_add(line, step->skipped ? "  skipped" : "");
     if (step->skipped && step->scaled) {
         yk_text_addf(line, ", loss scale %g", step->loss_scale);

@@ -79,10 +79,10 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW("length-penalty", "NUMBER", SEARCH_GROUP,
                    "How far long translations are favoured: what has ended is ranked by its "
                    "logarithmic probability over ((5 + length) / 6) to this power"),
-     YK_NUMBER_OPTION("0.6"), .zero = true, TO(request.length_penalty)},
+     YK_NUMBER_OPTION("0.6"), .allows_zero = true, TO(request.length_penalty)},
     {YK_OPTION_ROW("longest", "TOKENS", SEARCH_GROUP,
                    "The most tokens of a translation; else twice those of its sentence and 16"),
-     YK_INTEGER_OPTION(1, 1 << 20, NULL), TO(request.longest)},
+     YK_INTEGER_OPTION(1, 1 << 20, NULL), TO(request.max_tokens)},
     {YK_OPTION_ROW("batch", "N", SEARCH_GROUP, "Sentences at a time"),
      YK_INTEGER_OPTION(1, 4096, "32"), TO(request.batch)},
     YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),

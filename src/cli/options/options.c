@@ -49,8 +49,8 @@ void yk_options_write_name(const struct yk_option *option, struct yk_text *out)
 void yk_options_write_help(const struct yk_option *option, struct yk_text *out)
 {
     yk_text_add(out, option->help);
-    if (option->preset) {
-        yk_text_addf(out, " (default: %s)", option->preset);
+    if (option->default_value) {
+        yk_text_addf(out, " (default: %s)", option->default_value);
     }
 }
 

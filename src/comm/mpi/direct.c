@@ -35,7 +35,7 @@ static const void *numbers_of(const struct yk_comm_all_reduce *op, int32_t membe
 /* In the order of the members, so that all have the same bits. */
 static void sum_up(const struct yk_comm_all_reduce *op)
 {
-    const bool wide = op->wide && yk_comm_data_type_is_16_bit(op->type);
+    const bool wide = op->sum_in_fp32 && yk_comm_data_type_is_16_bit(op->type);
     void *sum = op->group->world->stages[1];
     for (int32_t i = 0; i < op->group->members; i++) {
         const void *numbers = numbers_of(op, i);
@@ -99,7 +99,7 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
 {
     const struct yk_comm_group *group = op->group;
     const int32_t members = group->members;
-    const int32_t place = (group->me - op->from + members) % members;
+    const int32_t place = (group->me - op->root + members) % members;
     const int32_t bit = lowest_bit(place, members);
     const size_t block = group->world->options.block_bytes;
     for (size_t at = 0; at < op->size; at += block) {
@@ -109,7 +109,7 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
             .tag = group->tag,
         };
         if (place > 0) {
-            segment.peer = group->ranks[(place - bit + op->from) % members];
+            segment.peer = group->ranks[(place - bit + op->root) % members];
             if (!yk_mpi_transfer_segments(group->world, &segment, 1)) {
                 return false;
             }
@@ -119,7 +119,7 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
         segment.is_sent = true;
         for (int32_t lower = bit / 2; lower > 0; lower /= 2) {
             if (place + lower < members) {
-                segment.peer = group->ranks[(place + lower + op->from) % members];
+                segment.peer = group->ranks[(place + lower + op->root) % members];
                 onward[count++] = segment;
             }
         }
@@ -139,7 +139,7 @@ bool yk_mpi_direct_message(const struct yk_comm_send_recv *op, bool is_sent)
     if (op->peer == world->rank || op->peer < 0 || op->peer >= world->size) {
         char sentence[128];
         (void)snprintf(sentence, sizeof sentence,
-                       "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
+                       "message %d between rank %d and rank %d of %d cannot be", (int)op->tag,
                        world->rank, (int)op->peer, world->size);
         yk_first_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
         return false;
@@ -149,7 +149,7 @@ bool yk_mpi_direct_message(const struct yk_comm_send_recv *op, bool is_sent)
             .bytes = (char *)op->bytes + at,
             .size = op->size - at < block ? op->size - at : block,
             .peer = op->peer,
-            .tag = YK_MPI_COLLECTIVE_TAG_COUNT + op->number % tags,
+            .tag = YK_MPI_COLLECTIVE_TAG_COUNT + op->tag % tags,
             .is_sent = is_sent,
         };
         if (!yk_mpi_transfer_segments(world, &segment, 1)) {

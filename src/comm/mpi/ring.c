@@ -55,21 +55,21 @@ static bool swap(const struct yk_comm_group *group, struct yk_mpi_transfer_segme
 bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_group *group = op->group;
-    const int64_t unit = (int64_t)op->size;
+    const int64_t unit = (int64_t)op->element_bytes;
     const int64_t block = (int64_t)group->world->options.block_bytes;
     char *whole = op->whole;
-    char *place = whole + op->firsts[group->me] * unit;
-    const int64_t own_size = (op->firsts[group->me + 1] - op->firsts[group->me]) * unit;
+    char *place = whole + op->offsets[group->me] * unit;
+    const int64_t own_size = (op->offsets[group->me + 1] - op->offsets[group->me]) * unit;
     if (place != op->own && own_size > 0) {
         memcpy(place, op->own, (size_t)own_size);
     }
-    const int64_t blocks = block_count(op->firsts, unit, group->members, block);
+    const int64_t blocks = block_count(op->offsets, unit, group->members, block);
     for (int64_t b = 0; b < blocks; b++) {
         for (int32_t step = 0; step < group->members - 1; step++) {
             const struct span out =
-                block_of(op->firsts, unit, member_before(group, step), b, block);
+                block_of(op->offsets, unit, member_before(group, step), b, block);
             const struct span in =
-                block_of(op->firsts, unit, member_before(group, step + 1), b, block);
+                block_of(op->offsets, unit, member_before(group, step + 1), b, block);
             if (!swap(group,
                       (struct yk_mpi_transfer_segment){.bytes = whole + out.first,
                                                        .size = (size_t)out.count},
@@ -85,7 +85,7 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
 /* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
 static enum yk_comm_data_type wire_type(const struct yk_comm_reduce_scatter *op)
 {
-    return op->wide && yk_comm_data_type_is_16_bit(op->type) ? YK_COMM_FP32 : op->type;
+    return op->sum_in_fp32 && yk_comm_data_type_is_16_bit(op->type) ? YK_COMM_FP32 : op->type;
 }
 
 /* The numbers of `whole` as they travel: in `room`, or where they are. */
@@ -114,8 +114,8 @@ static void add(const struct yk_comm_reduce_scatter *op, int64_t count, const vo
 static void store_sum(const struct yk_comm_reduce_scatter *op, struct span span, void *sum)
 {
     void *own =
-        yk_comm_elements_pointer_at(op->type, op->own, span.first - op->firsts[op->group->me]);
-    if (op->added && span.count > 0) {
+        yk_comm_elements_pointer_at(op->type, op->own, span.first - op->offsets[op->group->me]);
+    if (op->accumulate && span.count > 0) {
         add(op, span.count, own, sum);
     }
     if (wire_type(op) != op->type) {
@@ -149,11 +149,11 @@ static bool reduce_scatter_block(const struct yk_comm_reduce_scatter *op, int64_
     const struct yk_comm_group *group = op->group;
     void *const *stages = group->world->stages;
     const size_t width = yk_comm_data_type_bytes(wire_type(op));
-    struct span out = block_of(op->firsts, 1, member_before(group, 1), number, block);
+    struct span out = block_of(op->offsets, 1, member_before(group, 1), number, block);
     void *outgoing = load(op, out, stages[0]);
     for (int32_t step = 0; step < group->members - 1; step++) {
         const struct span in =
-            block_of(op->firsts, 1, member_before(group, step + 2), number, block);
+            block_of(op->offsets, 1, member_before(group, step + 2), number, block);
         void *incoming = stages[(step + 1) % 2];
         struct passing passing = {op, in.first, incoming};
         if (!swap(group,
@@ -177,7 +177,7 @@ bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
     const struct yk_comm_group *group = op->group;
     const int64_t block =
         (int64_t)(group->world->options.block_bytes / yk_comm_data_type_bytes(wire_type(op)));
-    const int64_t blocks = block_count(op->firsts, 1, group->members, block);
+    const int64_t blocks = block_count(op->offsets, 1, group->members, block);
     for (int64_t b = 0; b < blocks; b++) {
         if (!reduce_scatter_block(op, b, block)) {
             return false;
@@ -199,16 +199,16 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
         .group = group,
         .whole = op->numbers,
         .own = own,
-        .firsts = group->firsts,
+        .offsets = group->firsts,
         .type = op->type,
-        .wide = op->wide,
+        .sum_in_fp32 = op->sum_in_fp32,
     };
     const struct yk_comm_all_gather all_gather = {
         .group = group,
         .own = own,
         .whole = op->numbers,
-        .firsts = group->firsts,
-        .size = width,
+        .offsets = group->firsts,
+        .element_bytes = width,
     };
     return yk_mpi_ring_reduce_scatter(&reduce_scatter) && yk_mpi_ring_all_gather(&all_gather);
 }

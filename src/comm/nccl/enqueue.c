@@ -50,7 +50,7 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_world *world = op->group->world;
-    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->wide);
+    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->sum_in_fp32);
     if (op->count == 0 || !yk_nccl_enqueue_lock(world)) {
         return;
     }
@@ -94,7 +94,7 @@ void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op)
     if (op->size == 0 || !yk_nccl_enqueue_lock(world)) {
         return;
     }
-    transfer_in_blocks(world, group, op->from, op->bytes, op->size, group->me == op->from);
+    transfer_in_blocks(world, group, op->root, op->bytes, op->size, group->me == op->root);
     yk_nccl_enqueue_unlock(world);
 }
 
@@ -106,7 +106,7 @@ static bool is_valid(const struct yk_comm_send_recv *op)
     }
     char sentence[128];
     (void)snprintf(sentence, sizeof sentence,
-                   "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
+                   "message %d between rank %d and rank %d of %d cannot be", (int)op->tag,
                    (int)world->rank, (int)op->peer, (int)world->size);
     yk_first_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
     return false;
@@ -165,24 +165,25 @@ static int64_t packed(const struct yk_comm_group *group, int32_t member)
 
 static char *element(const struct yk_comm_all_gather *op, int64_t at)
 {
-    return (char *)op->whole + at * (int64_t)op->size;
+    return (char *)op->whole + at * (int64_t)op->element_bytes;
 }
 
 static void all_gather_in_blocks(const struct yk_comm_all_gather *op, int64_t block)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
-    const int64_t size = (int64_t)op->size;
-    const int64_t blocks = block_count(group, op->firsts, block);
+    const int64_t size = (int64_t)op->element_bytes;
+    const int64_t blocks = block_count(group, op->offsets, block);
     bool goes = true;
     for (int64_t b = 0; goes && b < blocks; b++) {
-        pack_blocks(group, op->firsts, block, b);
+        pack_blocks(group, op->offsets, block, b);
         char *own = world->stage + group->firsts[group->me] * size;
         yk_nccl_staging_copy(world, own, (const char *)op->own + b * block * size,
                              (size_t)(packed(group, group->me) * size));
-        goes = yk_nccl_device_all_gather(group, own, world->stage, group->firsts, op->size);
+        goes =
+            yk_nccl_device_all_gather(group, own, world->stage, group->firsts, op->element_bytes);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_copy(world, element(op, op->firsts[i] + b * block),
+            yk_nccl_staging_copy(world, element(op, op->offsets[i] + b * block),
                                  world->stage + group->firsts[i] * size,
                                  (size_t)(packed(group, i) * size));
         }
@@ -195,11 +196,11 @@ static void all_gather_bytes(const struct yk_comm_all_gather *op)
     const struct yk_comm_group *group = op->group;
     struct yk_comm_all_gather bytes = *op;
     assert(group->members > 0);
-    bytes.size = 1;
+    bytes.element_bytes = 1;
     for (int32_t i = 0; i <= group->members; i++) {
-        group->byte_firsts[i] = op->firsts[i] * (int64_t)op->size;
+        group->byte_firsts[i] = op->offsets[i] * (int64_t)op->element_bytes;
     }
-    bytes.firsts = group->byte_firsts;
+    bytes.offsets = group->byte_firsts;
     all_gather_in_blocks(&bytes, YK_NCCL_DEVICE_STAGE_BYTES / group->members);
 }
 
@@ -207,21 +208,21 @@ void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
-    const int64_t count = op->firsts[group->me + 1] - op->firsts[group->me];
-    if ((op->firsts[group->members] - op->firsts[0]) * (int64_t)op->size == 0 ||
+    const int64_t count = op->offsets[group->me + 1] - op->offsets[group->me];
+    if ((op->offsets[group->members] - op->offsets[0]) * (int64_t)op->element_bytes == 0 ||
         !yk_nccl_enqueue_lock(world)) {
         return;
     }
     if (!yk_nccl_staging_is_on_device(op->whole)) {
         all_gather_bytes(op);
     } else {
-        char *place = element(op, op->firsts[group->me]);
+        char *place = element(op, op->offsets[group->me]);
         const bool is_near = count == 0 || yk_nccl_staging_is_on_device(op->own);
         if (!is_near) {
-            yk_nccl_staging_copy(world, place, op->own, (size_t)count * op->size);
+            yk_nccl_staging_copy(world, place, op->own, (size_t)count * op->element_bytes);
         }
         (void)yk_nccl_device_all_gather(group, is_near && count > 0 ? op->own : place, op->whole,
-                                        op->firsts, op->size);
+                                        op->offsets, op->element_bytes);
     }
     yk_nccl_enqueue_unlock(world);
 }
@@ -234,7 +235,7 @@ static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void 
 {
     struct yk_comm_world *world = op->group->world;
     void *own = yk_comm_elements_pointer_at(op->type, op->own, at);
-    if (op->added && count > 0) {
+    if (op->accumulate && count > 0) {
         yk_nccl_staging_load(world, spare, wire_type, own, op->type, count);
         yk_nccl_staging_add(world, sum, spare, count, wire_type);
     }
@@ -248,15 +249,15 @@ static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
     struct yk_comm_world *world = group->world;
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / (group->members + 1) /
                           (int64_t)yk_comm_data_type_bytes(wire_type);
-    const int64_t blocks = block_count(group, op->firsts, block);
+    const int64_t blocks = block_count(group, op->offsets, block);
     bool goes = true;
     for (int64_t b = 0; goes && b < blocks; b++) {
-        pack_blocks(group, op->firsts, block, b);
+        pack_blocks(group, op->offsets, block, b);
         for (int32_t i = 0; i < group->members; i++) {
             yk_nccl_staging_load(
                 world, yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[i]),
                 wire_type,
-                yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[i] + b * block),
+                yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[i] + b * block),
                 op->type, packed(group, i));
         }
         void *sum = yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[group->me]);
@@ -271,14 +272,14 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
-    const int64_t count = op->firsts[group->me + 1] - op->firsts[group->me];
-    char *place = yk_comm_elements_pointer_at(op->type, op->whole, op->firsts[group->me]);
+    const int64_t count = op->offsets[group->me + 1] - op->offsets[group->me];
+    char *place = yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[group->me]);
     const bool is_near = count > 0 && yk_nccl_staging_is_on_device(op->own);
-    void *out = is_near && !op->added ? op->own : place;
-    if (!yk_nccl_device_reduce_scatter(group, op->whole, out, op->firsts, op->type)) {
+    void *out = is_near && !op->accumulate ? op->own : place;
+    if (!yk_nccl_device_reduce_scatter(group, op->whole, out, op->offsets, op->type)) {
         return;
     }
-    if (is_near && op->added) {
+    if (is_near && op->accumulate) {
         yk_nccl_staging_add(world, op->own, place, count, op->type);
         return;
     }
@@ -293,8 +294,8 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
 void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
-    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->wide);
-    if (op->firsts[group->members] == op->firsts[0] || !yk_nccl_enqueue_lock(group->world)) {
+    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->sum_in_fp32);
+    if (op->offsets[group->members] == op->offsets[0] || !yk_nccl_enqueue_lock(group->world)) {
         return;
     }
     if (wire_type == op->type && yk_nccl_staging_is_on_device(op->whole)) {

@@ -205,8 +205,8 @@ yk_status yk_network_address_choose_listening(const struct yk_rendezvous_options
         return YK_OK;
     }
     YK_TRY(yk_network_address_resolve_host(rendezvous->address, port, &list));
-    if (rendezvous->hint) {
-        YK_TRY(find_interfaces(NULL, rendezvous->hint, port, &hinted));
+    if (rendezvous->nccl_interfaces) {
+        YK_TRY(find_interfaces(NULL, rendezvous->nccl_interfaces, port, &hinted));
         follow_hint(&hinted, &list);
     }
     *out = list;

@@ -54,9 +54,9 @@ yk_status yk_rendezvous_read_environment(const struct yk_launcher *launcher,
         .port = launcher->port,
         .token = find_token(launcher),
         .interface = read_variable("YOKE_INTERFACE"),
-        .hint = read_variable("NCCL_SOCKET_IFNAME"),
+        .nccl_interfaces = read_variable("NCCL_SOCKET_IFNAME"),
     };
-    YK_TRY(read_limit(&found.limit_s));
+    YK_TRY(read_limit(&found.timeout_s));
     if (!found.token) {
         return yk_fail(YK_ERROR_INPUT,
                        "ranks that meet without MPI know each other by a secret of the job; set "
@@ -103,7 +103,7 @@ static yk_status connect_until_accepted(const struct yk_rendezvous_options *rend
                    "rank %" PRId32 " did not find rank 0 at %s, port %" PRId32
                    ", within %.3g s (%s); start rank 0 there, or name its machine in MASTER_ADDR "
                    "or --master",
-                   rendezvous->rank, rendezvous->address, rendezvous->port, rendezvous->limit_s,
+                   rendezvous->rank, rendezvous->address, rendezvous->port, rendezvous->timeout_s,
                    client->failure);
 }
 
@@ -130,7 +130,7 @@ static yk_status receive_bytes(const struct yk_rendezvous_options *rendezvous,
 {
     const struct yk_connection_record have = {.kind = YK_CONNECTION_RECEIVED};
     /* Rank 0 ends the waiting, and says for whom. */
-    const double end_s = yk_clock_now_s() + rendezvous->limit_s + grace_s;
+    const double end_s = yk_clock_now_s() + rendezvous->timeout_s + grace_s;
     struct yk_connection_record received;
     YK_TRY(await(rendezvous, connection, YK_CONNECTION_BYTES, &received, end_s));
     if (received.length != size ||
@@ -152,7 +152,7 @@ static yk_status join(const struct yk_rendezvous_options *rendezvous, void *byte
         .rank = rendezvous->rank,
         .size = rendezvous->size,
         .length = (uint32_t)size,
-        .end_s = yk_clock_now_s() + rendezvous->limit_s,
+        .end_s = yk_clock_now_s() + rendezvous->timeout_s,
         .failure = "nobody answers",
     };
     void *received = malloc(size > 0 ? size : 1);
@@ -214,7 +214,7 @@ static yk_status fail_missing(struct server *server)
     yk_text_addf(
         &text, " of %" PRId32 " did not come to rank 0 at %s, port %" PRId32 ", within %.3g s",
         rendezvous->size, rendezvous->interface ? rendezvous->interface : rendezvous->address,
-        rendezvous->port, rendezvous->limit_s);
+        rendezvous->port, rendezvous->timeout_s);
     if (server->listener.rejected > 0) {
         yk_text_addf(&text,
                      "; %" PRId32 " called with another token: YOKE_TOKEN must be the same "
@@ -256,7 +256,7 @@ static yk_status send_to_all(struct server *server, const void *bytes)
                                                 .length = server->listener.length};
     const struct yk_connection_record done = {.kind = YK_CONNECTION_DONE};
     const int32_t size = server->rendezvous->size;
-    const double end_s = yk_clock_now_s() + server->rendezvous->limit_s;
+    const double end_s = yk_clock_now_s() + server->rendezvous->timeout_s;
     for (int32_t i = 1; i < size; i++) {
         if (!yk_connection_send_record(&server->listener.clients[i], &record, bytes, end_s)) {
             return fail_lost(server, i);
@@ -279,8 +279,8 @@ static yk_status run_server(struct server *server, const void *bytes)
 {
     YK_TRY(yk_rendezvous_listener_open(&server->listener));
     YK_TRY(listen_at_addresses(server));
-    YK_TRY(yk_rendezvous_listener_accept_all_ranks(&server->listener,
-                                                   yk_clock_now_s() + server->rendezvous->limit_s));
+    YK_TRY(yk_rendezvous_listener_accept_all_ranks(
+        &server->listener, yk_clock_now_s() + server->rendezvous->timeout_s));
     if (server->listener.missing > 0) {
         return fail_missing(server);
     }

@@ -26,8 +26,9 @@ struct yk_rendezvous_options {
     int32_t port;
     const char *token;     /* secret of the job */
     const char *interface; /* network interface on which rank 0 listens; NULL: that of `address` */
-    const char *hint; /* NCCL_SOCKET_IFNAME, used if `address` has several addresses, or NULL */
-    double limit_s;   /* timeout in seconds until all ranks have connected */
+    const char
+        *nccl_interfaces; /* NCCL_SOCKET_IFNAME, used if `address` has several addresses, or NULL */
+    double timeout_s;     /* timeout in seconds until all ranks have connected */
 };
 
 /* Reads the options from the launcher and the environment: YOKE_TOKEN (under torchrun, its run id

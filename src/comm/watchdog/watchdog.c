@@ -83,9 +83,9 @@ static void *run_inspector(void *argument)
     struct pollfd poller = {.fd = inspector->wake, .events = POLLIN};
     while (!atomic_load(&inspector->closing)) {
         atomic_store(&inspector->since_s, yk_clock_now_s());
-        inspector->options->inspect(inspector->options->user, inspector->watch);
+        inspector->options->poll_current_ops(inspector->options->user, inspector->watch);
         atomic_store(&inspector->since_s, 0);
-        (void)poll(&poller, 1, (int)(inspector->options->beat_s * 1e3) + 1);
+        (void)poll(&poller, 1, (int)(inspector->options->heartbeat_period_s * 1e3) + 1);
     }
     return NULL;
 }
@@ -95,7 +95,7 @@ static bool inspector_start(struct inspector *inspector, const struct yk_watchdo
                             struct yk_watchdog *watch)
 {
     *inspector = (struct inspector){.options = options, .watch = watch, .wake = -1};
-    if (!options->inspect) {
+    if (!options->poll_current_ops) {
         return true;
     }
     inspector->wake = eventfd(0, EFD_CLOEXEC);
@@ -124,7 +124,7 @@ static void inspector_stop(struct inspector *inspector)
 static bool inspector_is_stuck(const struct inspector *inspector, double now_s)
 {
     const double since_s = atomic_load(&inspector->since_s);
-    return since_s > 0 && now_s - since_s > stuck_beats * inspector->options->beat_s;
+    return since_s > 0 && now_s - since_s > stuck_beats * inspector->options->heartbeat_period_s;
 }
 
 /* ---- the watch ---- */
@@ -306,7 +306,8 @@ static bool find_silent(const struct yk_watchdog *watch, double now_s,
 {
     for (int32_t i = 0; i < watch->size; i++) {
         const double since_s = now_s - watch->members[i].received_s;
-        if (watch->links[i] >= 0 && !watch->left[i] && since_s > watch->options.silence_s) {
+        if (watch->links[i] >= 0 && !watch->left[i] &&
+            since_s > watch->options.heartbeat_timeout_s) {
             *out = verdict_about(watch, i, YK_WATCHDOG_RANK_UNRESPONSIVE, since_s);
             return true;
         }
@@ -324,7 +325,7 @@ static bool beat(struct yk_watchdog *watch, double now_s, struct yk_watchdog_fai
     send_to_all(watch, &record);
     return find_silent(watch, now_s, out) ||
            (watch->rank == 0 && yk_watchdog_find_hung_rank(watch->states, watch->left, watch->size,
-                                                           watch->options.op_s, out));
+                                                           watch->options.op_timeout_s, out));
 }
 
 /* Rank 0 stays until the others are off. */
@@ -355,12 +356,13 @@ static void *run_watch(void *argument)
     while (!may_leave(watch)) {
         bool lost = receive_from_all(watch, next_s, &verdict);
         const double now_s = yk_clock_now_s();
-        if (now_s - last_s > watch->options.beat_s + watch->options.silence_s / 2) {
+        if (now_s - last_s >
+            watch->options.heartbeat_period_s + watch->options.heartbeat_timeout_s / 2) {
             forgive_silence(watch, now_s);
         }
         last_s = now_s;
         if (!lost && now_s >= next_s) {
-            next_s = now_s + watch->options.beat_s;
+            next_s = now_s + watch->options.heartbeat_period_s;
             lost = beat(watch, now_s, &verdict);
         }
         if (lost) {
@@ -402,9 +404,11 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog
     watch->rank = rank;
     watch->size = size;
     watch->options = *options;
-    watch->options.beat_s = options->beat_s > 0 ? options->beat_s : usual_beat_s;
-    watch->options.silence_s = options->silence_s > 0 ? options->silence_s : usual_limit_s;
-    watch->options.op_s = options->op_s > 0 ? options->op_s : usual_limit_s;
+    watch->options.heartbeat_period_s =
+        options->heartbeat_period_s > 0 ? options->heartbeat_period_s : usual_beat_s;
+    watch->options.heartbeat_timeout_s =
+        options->heartbeat_timeout_s > 0 ? options->heartbeat_timeout_s : usual_limit_s;
+    watch->options.op_timeout_s = options->op_timeout_s > 0 ? options->op_timeout_s : usual_limit_s;
     watch->states = calloc(count, sizeof *watch->states);
     watch->left = calloc(count, sizeof *watch->left);
     watch->links = calloc(count, sizeof *watch->links);

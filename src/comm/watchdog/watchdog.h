@@ -30,14 +30,14 @@ struct yk_watchdog;
 
 /* A time of 0 means: the default. */
 struct yk_watchdog_options {
-    double beat_s;    /* period of heartbeats; default 0.5 */
-    double silence_s; /* timeout for heartbeats; default 30 */
-    double op_s;      /* timeout for one op; default 30 */
+    double heartbeat_period_s;  /* period of heartbeats; default 0.5 */
+    double heartbeat_timeout_s; /* timeout for heartbeats; default 30 */
+    double op_timeout_s;        /* timeout for one op; default 30 */
     void (*on_failure)(void *user, const struct yk_watchdog_failure *verdict);
     /* For lanes that cannot call yk_watchdog_set_current_op() themselves: called once per heartbeat
      * period to call it for them. It runs on a separate thread, so that it cannot delay heartbeats.
      * May be NULL. */
-    void (*inspect)(void *user, struct yk_watchdog *watch);
+    void (*poll_current_ops)(void *user, struct yk_watchdog *watch);
     void *user;
     const char *address; /* address of rank 0, if the launcher states it; otherwise NULL */
 };

@@ -47,7 +47,8 @@ static void add_sheet(struct yk_table *table, const struct yk_datasheet *sheet)
     add_rate(table, sheet->matrix_flops[YK_PRECISION_TF32]);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_FP16]);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_BF16]);
-    yk_table_add(table, "%s", sheet->peer ? sheet->peer : sheet->bus);
+    yk_table_add(table, "%s",
+                 sheet->peer_interconnect ? sheet->peer_interconnect : sheet->host_interconnect);
 }
 
 static yk_status add_devices(struct yk_text *out)
@@ -115,8 +116,8 @@ static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *
     yk_json_write_number(json, "memory_bytes_per_s", sheet->memory_bytes_per_s);
     yk_json_write_number(json, "vector_flops", sheet->vector_flops);
     write_rates(json, sheet);
-    yk_json_write_string(json, "bus", sheet->bus);
-    yk_json_write_string(json, "peer", sheet->peer);
+    yk_json_write_string(json, "bus", sheet->host_interconnect);
+    yk_json_write_string(json, "peer", sheet->peer_interconnect);
     yk_json_write_string(json, "source", sheet->source);
     yk_json_write_end_object(json);
 }

@@ -151,7 +151,7 @@ static yk_status open_data(struct evaluation *evaluation)
         .kind = kind,
         .path = request->data,
         .target_path = request->target,
-        .part = request->data_part,
+        .part = request->data_fraction,
         .longest = kind == YK_DATASET_SENTENCE_PAIRS ? known.config->positions
                                                      : loaded->model->workload.sequence,
         .skip_faulty = request->skip_faulty,

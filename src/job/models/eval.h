@@ -16,12 +16,12 @@
 
 struct yk_eval_request {
     struct yk_loaded_model_request model;
-    const char *data;    /* path; see job/model_data.h */
-    const char *target;  /* path of the translations, for sentence pairs; else NULL */
-    double data_part;    /* fraction of the data to use, from its beginning: above 0, at most 1 */
-    bool skip_faulty;    /* skip pairs and instructions that are empty or too long */
-    int64_t samples;     /* maximum number of samples; 0: all */
-    const char *outputs; /* safetensors file for the logits of the first samples; NULL: none */
+    const char *data;     /* path; see job/model_data.h */
+    const char *target;   /* path of the translations, for sentence pairs; else NULL */
+    double data_fraction; /* fraction of the data to use, from its beginning: above 0, at most 1 */
+    bool skip_faulty;     /* skip pairs and instructions that are empty or too long */
+    int64_t samples;      /* maximum number of samples; 0: all */
+    const char *outputs;  /* safetensors file for the logits of the first samples; NULL: none */
     int64_t output_samples; /* number of samples in that file */
     bool counters;          /* record the device's hardware counters */
 };

@@ -137,14 +137,14 @@ static bool is_preset(const struct yk_option *option, const char *word)
 {
     double value = 0;
     double preset = 0;
-    if (!option->preset) {
+    if (!option->default_value) {
         return false;
     }
     if (yk_number_parse(word, strlen(word), &value) &&
-        yk_number_parse(option->preset, strlen(option->preset), &preset)) {
+        yk_number_parse(option->default_value, strlen(option->default_value), &preset)) {
         return value == preset;
     }
-    return strcmp(word, option->preset) == 0;
+    return strcmp(word, option->default_value) == 0;
 }
 
 /* Appends the options that differ from their defaults, as on the command line. */

@@ -63,7 +63,7 @@ static void count(const struct yk_gettext_pairs *pairs, struct yk_pair_extractio
     for (int i = YK_PAIR_ACCEPTED + 1; i < YK_PAIR_REJECT_REASON_COUNT; i++) {
         out->left_out[out->left_out_count++] = (struct yk_pair_extraction_rejections){
             .reason = yk_pair_cleaning_reason_name((enum yk_pair_reject_reason)i),
-            .count = pairs->left_out[i],
+            .count = pairs->rejected[i],
         };
     }
 }

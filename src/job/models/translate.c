@@ -72,8 +72,8 @@ static int by_length(const void *a, const void *b)
 static int64_t longest_output(const struct translator *translator, int64_t source)
 {
     const int64_t positions = translator->loaded.model->config->positions;
-    const int64_t wanted =
-        translator->request->longest > 0 ? translator->request->longest : 2 * source + MORE_TOKENS;
+    const int64_t wanted = translator->request->max_tokens > 0 ? translator->request->max_tokens
+                                                               : 2 * source + MORE_TOKENS;
     return wanted < positions ? wanted : positions;
 }
 

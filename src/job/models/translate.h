@@ -19,7 +19,7 @@ struct yk_translate_request {
     int64_t beams;
     double length_penalty;
     int64_t batch;         /* sentences per batch */
-    int64_t longest;       /* maximum tokens of a translation; 0: 2 × input tokens + 16 */
+    int64_t max_tokens;    /* maximum tokens of a translation; 0: 2 × input tokens + 16 */
     const char *reference; /* human translations for a BLEU score; NULL: no score */
 
     /* Receives the translations in input order, one line without newline per input line, after all

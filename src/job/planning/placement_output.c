@@ -26,7 +26,7 @@ const char *yk_placement_output_describe_violation(const struct yk_placement_out
     } else if (!placement->fit.fits) {
         char memory[YK_UNITS_BUFFER_SIZE];
         const struct yk_device *device =
-            &output->request->book->cluster->devices[placement->fit.device];
+            &output->request->cost_sources->cluster->devices[placement->fit.device];
         yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
         yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name,
                      YK_UNITS_TEXT((double)placement->fit.missing_bytes, YK_UNIT_BYTES), memory);
@@ -59,7 +59,7 @@ static void format_memory(const struct yk_placement_output *output,
         snprintf(words, size, "-");
         return;
     }
-    const double limit = output->request->book->cluster->devices[device].memory_bytes;
+    const double limit = output->request->cost_sources->cluster->devices[device].memory_bytes;
     snprintf(words, size, "%s (%.0f %%)",
              YK_UNITS_TEXT((double)placement->peak_bytes[device], YK_UNIT_BYTES),
              100 * (double)placement->peak_bytes[device] / limit);
@@ -69,7 +69,7 @@ static void format_memory(const struct yk_placement_output *output,
 static int32_t fullest(const struct yk_placement_output *output,
                        const struct yk_placement *placement)
 {
-    const struct yk_cluster *cluster = output->request->book->cluster;
+    const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     int32_t device = 0;
     for (int32_t p = 1; placement->schedule && p < cluster->device_count; p++) {
         if ((double)placement->peak_bytes[p] / cluster->devices[p].memory_bytes >
@@ -83,7 +83,7 @@ static int32_t fullest(const struct yk_placement_output *output,
 static void add_row(struct yk_table *table, const struct yk_placement_output *output,
                     const struct yk_placement *placement)
 {
-    const int32_t P = output->request->book->cluster->device_count;
+    const int32_t P = output->request->cost_sources->cluster->device_count;
     char words[64];
     yk_table_add(table, "%s", placement->name);
     yk_table_add(table, "%d", placement->step->micro_batch_count);
@@ -104,7 +104,7 @@ static void add_row(struct yk_table *table, const struct yk_placement_output *ou
 
 static yk_status add_table(const struct yk_placement_output *output, struct yk_text *out)
 {
-    const struct yk_cluster *cluster = output->request->book->cluster;
+    const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     const int32_t P = cluster->device_count;
     struct yk_table_column columns[5 + MAX_MEMORY_COLUMNS] = {
         {"placement", YK_TABLE_LEFT},  {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
@@ -140,7 +140,7 @@ static bool same_devices(const struct yk_placement *placement, int32_t a, int32_
 static void add_devices(const struct yk_placement_output *output,
                         const struct yk_placement *placement, int32_t layer, struct yk_text *out)
 {
-    const struct yk_device *devices = output->request->book->cluster->devices;
+    const struct yk_device *devices = output->request->cost_sources->cluster->devices;
     const int32_t L = placement->step->layer_count;
     const int32_t M = placement->step->micro_batch_count;
     const int32_t *places = &placement->devices[layer];
@@ -201,7 +201,7 @@ static void add_runs(const struct yk_placement_output *output, const struct yk_p
 static void add_shares(const struct yk_placement_output *output,
                        const struct yk_placement *placement, struct yk_text *out)
 {
-    const struct yk_cluster *cluster = output->request->book->cluster;
+    const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     const int32_t L = placement->step->layer_count;
     const int32_t M = placement->step->micro_batch_count;
     for (int32_t p = 0; p < cluster->device_count; p++) {
@@ -249,7 +249,7 @@ static void add_undivided(const struct yk_placement_output *output, struct yk_te
 
 static void add_source(const struct yk_placement_output *output, struct yk_text *out)
 {
-    const struct yk_cluster *cluster = output->request->book->cluster;
+    const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     yk_text_add(out, "times: ");
     yk_error_band_describe(&output->placements->steps[0]->band, out);
     yk_text_add(out, "\n");
@@ -268,7 +268,7 @@ yk_status yk_placement_output_write_text(const struct yk_placement_output *outpu
 {
     const struct yk_placements *all = output->placements;
     struct yk_text words = {0};
-    yk_workload_write_title(output->request->config, output->request->book->cluster,
+    yk_workload_write_title(output->request->config, output->request->cost_sources->cluster,
                             &output->request->workload, out);
     yk_text_add(out, "\n");
     add_source(output, out);
@@ -315,7 +315,7 @@ yk_status yk_placement_output_write_text(const struct yk_placement_output *outpu
 static void write_peaks(const struct yk_placement_output *output,
                         const struct yk_placement *placement, struct yk_json_writer *json)
 {
-    const struct yk_cluster *cluster = output->request->book->cluster;
+    const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     yk_json_write_begin_array(json, "peak_bytes");
     for (int32_t p = 0; p < cluster->device_count; p++) {
         yk_json_write_number(json, NULL,
@@ -397,7 +397,7 @@ yk_status yk_placement_output_write_json(const struct yk_placement_output *outpu
                                          struct yk_text *out)
 {
     const struct yk_placements *all = output->placements;
-    const struct yk_cluster *cluster = output->request->book->cluster;
+    const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     struct yk_json_writer json = {.text = out};
     struct yk_text source = {0};
     yk_error_band_describe(&all->steps[0]->band, &source);
@@ -446,7 +446,7 @@ static yk_status keep_fullest(const struct page *page, const struct yk_placement
                               const char **out)
 {
     const int32_t number = fullest(page->output, placement);
-    const struct yk_device *device = &page->output->request->book->cluster->devices[number];
+    const struct yk_device *device = &page->output->request->cost_sources->cluster->devices[number];
     struct yk_text words = {0};
     if (placement->schedule) {
         yk_text_addf(&words, "%s, %.0f %%", device->name,
@@ -494,7 +494,8 @@ static yk_status write_page(const struct page *page, struct yk_text *out)
     for (int32_t i = 0; i < all->count; i++) {
         YK_TRY(fill_row(page, &all->placements[i], &rows[i]));
     }
-    yk_workload_write_title(page->output->request->config, page->output->request->book->cluster,
+    yk_workload_write_title(page->output->request->config,
+                            page->output->request->cost_sources->cluster,
                             &page->output->request->workload, &title);
     yk_text_add(&lead,
                 "Where the layers go, decided in several ways, and one training step of each: a "
@@ -503,7 +504,7 @@ static yk_status write_page(const struct page *page, struct yk_text *out)
                 "scale. Times: ");
     yk_error_band_describe(&all->steps[0]->band, &lead);
     yk_text_add(&lead, ".");
-    const char *notes[] = {all->note, page->output->request->book->cluster->assumption};
+    const char *notes[] = {all->note, page->output->request->cost_sources->cluster->assumption};
     const char *given[2];
     int32_t note_count = 0;
     for (int i = 0; i < 2; i++) {

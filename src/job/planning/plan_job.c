@@ -160,8 +160,8 @@ static yk_status prepare(const struct yk_plan_job_request *request,
         planned->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
     if (request->devices) {
-        YK_TRY(
-            read_devices(request->devices, planning->cluster, planning->arena, &planned->left_out));
+        YK_TRY(read_devices(request->devices, planning->cluster, planning->arena,
+                            &planned->excluded_devices));
     }
     planned->micro_batches = (int32_t)request->micro_batches;
     planned->clip = request->clip;
@@ -184,7 +184,7 @@ static yk_status plan_placement(const struct yk_plan_job_request *request,
     }
     YK_TRY(yk_placement_plan_search(&planning->request, way, map, planning->arena, &placed));
     YK_TRY(yk_planner_evaluate(&planning->request, placed.plan, false, out));
-    (*out)->trials = placed.trials;
+    (*out)->evaluation_count = placed.trials;
     (*out)->cut_short = placed.cut_short;
     return YK_OK;
 }
@@ -223,8 +223,8 @@ static yk_status export_plan(const struct yk_plan_job_request *request,
     struct yk_text notes = {0};
     struct yk_text *text = request->export_output ? yk_output_files_add(outputs, path)
                                                   : yk_output_files_add_nofollow(outputs, path);
-    const yk_status status = exporter->write(planned->plan, planned->study->model,
-                                             planned->study->cluster, text, &notes);
+    const yk_status status = exporter->write(planned->plan, planned->context->model,
+                                             planned->context->cluster, text, &notes);
     if (status == YK_OK) {
         log_notes(path, &notes);
     }

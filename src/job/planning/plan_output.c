@@ -32,28 +32,28 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
     const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
     yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
-                 YK_UNITS_TEXT(planned->trial.step_s, YK_UNIT_SECONDS),
-                 100 * yk_error_band_relative_error(&planned->trial.band), planned->tokens_per_s,
-                 100 * mfu.formula, 100 * mfu.exact);
+                 YK_UNITS_TEXT(planned->evaluation.step_s, YK_UNIT_SECONDS),
+                 100 * yk_error_band_relative_error(&planned->evaluation.band),
+                 planned->tokens_per_s, 100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n",
                  YK_UNITS_TEXT(planned->bound_s, YK_UNIT_SECONDS),
-                 100 * (planned->trial.step_s / planned->bound_s - 1));
+                 100 * (planned->evaluation.step_s / planned->bound_s - 1));
     yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);
     yk_text_addf(out, "  times       %s; %.3g times as long beside communication", planned->source,
-                 planned->trial.sim->slowdown);
-    add_rest(planned->trial.sim, out);
+                 planned->evaluation.sim->slowdown);
+    add_rest(planned->evaluation.sim, out);
     yk_text_add(out, "\n  context     ");
-    yk_explain_context_memory(planned->study, planned->plan, out);
+    yk_explain_context_memory(planned->context, planned->plan, out);
     yk_text_add(out, "\n");
 }
 
 /* Adds the number of trials and whether the search was complete; nothing without a search. */
 static void add_search(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    const bool searched = planned->trials > 0 || planned->cut_short;
+    const bool searched = planned->evaluation_count > 0 || planned->cut_short;
     if (searched) {
-        yk_text_addf(out, "  search      %lld trial%s, %s\n", (long long)planned->trials,
-                     yk_text_plural_suffix(planned->trials),
+        yk_text_addf(out, "  search      %lld trial%s, %s\n", (long long)planned->evaluation_count,
+                     yk_text_plural_suffix(planned->evaluation_count),
                      !planned->cut_short                 ? "complete"
                      : planned->request.search.moves > 0 ? "cut short by the limit of trials"
                                                          : "cut short by the budget");
@@ -66,12 +66,13 @@ static void add_search(const struct yk_planner_outcome *planned, struct yk_text 
 /* Whether two ranks share one row: they do the same work with the same times and memory. */
 static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int32_t b)
 {
-    const struct yk_sim_rank *one = &planned->trial.sim->ranks[a];
-    const struct yk_sim_rank *other = &planned->trial.sim->ranks[b];
+    const struct yk_sim_rank *one = &planned->evaluation.sim->ranks[a];
+    const struct yk_sim_rank *other = &planned->evaluation.sim->ranks[b];
     const struct yk_plan_group_member *left = yk_planner_find_member(planned->plan, a);
     const struct yk_plan_group_member *right = yk_planner_find_member(planned->plan, b);
-    return left && right && left->share == right->share && left->part == right->part &&
-           planned->trial.peaks[a].bytes == planned->trial.peaks[b].bytes &&
+    return left && right && left->share == right->share &&
+           left->shard_fraction == right->shard_fraction &&
+           planned->evaluation.peaks[a].bytes == planned->evaluation.peaks[b].bytes &&
            planned->plan->ranks[a].limit_bytes == planned->plan->ranks[b].limit_bytes &&
            one->compute_s == other->compute_s && one->exposed_s == other->exposed_s;
 }
@@ -79,7 +80,7 @@ static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int
 static void name_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                      char *out)
 {
-    const struct yk_device *devices = planned->study->cluster->devices;
+    const struct yk_device *devices = planned->context->cluster->devices;
     const struct yk_device *one = &devices[planned->plan->ranks[first].device];
     const struct yk_device *other = &devices[planned->plan->ranks[last].device];
     if (first == last) {
@@ -92,22 +93,22 @@ static void name_row(const struct yk_planner_outcome *planned, int32_t first, in
 static void add_device_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                            struct yk_table *table)
 {
-    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[first];
+    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[first];
     const struct yk_plan_group_member *member = yk_planner_find_member(planned->plan, first);
     const struct yk_device *device =
-        &planned->study->cluster->devices[planned->plan->ranks[first].device];
-    const double step_s = planned->trial.step_s;
+        &planned->context->cluster->devices[planned->plan->ranks[first].device];
+    const double step_s = planned->evaluation.step_s;
     char words[WORDS_SIZE];
     name_row(planned, first, last, words);
     yk_table_add(table, "%s", words);
-    if (device->type && device->part < 1) { /* as a cluster's line has it */
-        yk_table_add(table, "%s:%.3g%%", device->type, 100 * device->part);
+    if (device->type && device->fraction < 1) { /* as a cluster's line has it */
+        yk_table_add(table, "%s:%.3g%%", device->type, 100 * device->fraction);
     } else {
         yk_table_add(table, "%s", device->type ? device->type : "");
     }
     yk_table_add(table, "%lld", (long long)(member ? member->share : 0));
-    yk_table_add(table, "%.3f", member ? member->part : 0);
-    yk_table_add(table, "%s", YK_UNITS_TEXT(planned->trial.peaks[first].bytes, YK_UNIT_BYTES));
+    yk_table_add(table, "%.3f", member ? member->shard_fraction : 0);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(planned->evaluation.peaks[first].bytes, YK_UNIT_BYTES));
     yk_table_add(table, "%s",
                  YK_UNITS_TEXT(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES));
     yk_table_add(table, "%.1f %%", 100 * simulated->compute_s / step_s);
@@ -122,10 +123,11 @@ static void add_memory_row(const struct yk_planner_outcome *planned, int32_t fir
     name_row(planned, first, last, words);
     yk_table_add(table, "%s", words);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        yk_table_add(table, "%s",
-                     planned->trial.peaks[first].by_kind[kind] > 0
-                         ? YK_UNITS_TEXT(planned->trial.peaks[first].by_kind[kind], YK_UNIT_BYTES)
-                         : "-");
+        yk_table_add(
+            table, "%s",
+            planned->evaluation.peaks[first].by_kind[kind] > 0
+                ? YK_UNITS_TEXT(planned->evaluation.peaks[first].by_kind[kind], YK_UNIT_BYTES)
+                : "-");
     }
 }
 
@@ -178,7 +180,7 @@ static bool is_same(const struct yk_plan *plan, int32_t a, int32_t b)
 static void name_group(const struct yk_planner_outcome *planned, int32_t group, char *out)
 {
     const struct yk_plan_group *members = &planned->plan->groups[group];
-    const struct yk_device *devices = planned->study->cluster->devices;
+    const struct yk_device *devices = planned->context->cluster->devices;
     const struct yk_plan_rank *ranks = planned->plan->ranks;
     const char *first = devices[ranks[members->members[0].rank].device].name;
     const char *last = devices[ranks[members->members[members->member_count - 1].rank].device].name;
@@ -207,7 +209,7 @@ static yk_status add_layers(const struct yk_planner_outcome *planned, struct yk_
         while (last + 1 < plan->layer_count && is_same(plan, first, last + 1)) {
             last++;
         }
-        yk_explain_layer_range(planned->study->model, first, last, &words);
+        yk_explain_layer_range(planned->context->model, first, last, &words);
         name_group(planned, plan->layers[first].group, group);
         yk_table_add(table, "%s", yk_text_chars(&words));
         yk_table_add(table, "%s", yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)));
@@ -238,7 +240,8 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
             yk_units_format(row->step_s, YK_UNIT_SECONDS, step);
         }
         if (row->fits) {
-            snprintf(more, sizeof more, "%.1f %%", 100 * (row->step_s / planned->trial.step_s - 1));
+            snprintf(more, sizeof more, "%.1f %%",
+                     100 * (row->step_s / planned->evaluation.step_s - 1));
         }
         yk_table_add(table, "%s", row->name);
         yk_table_add(table, "%s", step);
@@ -252,7 +255,7 @@ static void add_leave_one_out(const struct yk_planner_outcome *planned, struct y
 {
     for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
-        const char *name = planned->study->cluster->devices[row->device].name;
+        const char *name = planned->context->cluster->devices[row->device].name;
         char step[YK_UNITS_BUFFER_SIZE];
         yk_units_format(row->step_s, YK_UNIT_SECONDS, step);
         yk_text_add(out, i == 0 ? "\n" : "");
@@ -260,18 +263,18 @@ static void add_leave_one_out(const struct yk_planner_outcome *planned, struct y
             yk_text_addf(out, "  without %s nothing fits\n", name);
         } else {
             yk_text_addf(out, "  without %s a step takes %s, %.1f %% longer\n", name, step,
-                         100 * (row->step_s / planned->trial.step_s - 1));
+                         100 * (row->step_s / planned->evaluation.step_s - 1));
         }
     }
 }
 
 yk_status yk_plan_output_write_text(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    yk_workload_write_title(planned->request.config, planned->study->cluster,
+    yk_workload_write_title(planned->request.config, planned->context->cluster,
                             &planned->request.workload, out);
     yk_text_add(out, "\n");
-    if (planned->study->cluster->assumption) {
-        yk_text_addf(out, "%s\n", planned->study->cluster->assumption);
+    if (planned->context->cluster->assumption) {
+        yk_text_addf(out, "%s\n", planned->context->cluster->assumption);
     }
     yk_text_add(out, "\n");
     if (planned->plan) {
@@ -300,14 +303,14 @@ static const char *layer_of(const struct yk_planner_outcome *planned,
 {
     return is_message(class) || class->layer == YK_LAYER_NONE
                ? NULL
-               : planned->study->model->layers[class->layer].name;
+               : planned->context->model->layers[class->layer].name;
 }
 
 static const char *device_of(const struct yk_planner_outcome *planned,
                              const struct yk_sim_op_class *class)
 {
     const int32_t device = planned->plan->ranks[class->rank].device;
-    return is_message(class) ? NULL : planned->study->cluster->devices[device].name;
+    return is_message(class) ? NULL : planned->context->cluster->devices[device].name;
 }
 
 static yk_status add_times(const struct yk_planner_outcome *planned,
@@ -372,8 +375,8 @@ static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
 {
     struct yk_sim_op_class *classes = NULL;
     int32_t count = 0;
-    YK_TRY(yk_sim_count_op_classes(planned->trial.sim, planned->study->costs, arena, &classes,
-                                   &count));
+    YK_TRY(yk_sim_count_op_classes(planned->evaluation.sim, planned->context->costs, arena,
+                                   &classes, &count));
     if (!json) {
         return add_times(planned, classes, count, out);
     }
@@ -392,15 +395,15 @@ static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
                          struct yk_json_writer *json)
 {
     const struct yk_plan *plan = planned->plan;
-    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
-    const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
+    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[rank];
+    const struct yk_memory_peak *peak = &planned->evaluation.peaks[rank];
     const struct yk_plan_group_member *member = yk_planner_find_member(plan, rank);
     yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name",
-                         planned->study->cluster->devices[plan->ranks[rank].device].name);
+                         planned->context->cluster->devices[plan->ranks[rank].device].name);
     yk_json_write_integer(json, "rank", rank);
     yk_json_write_integer(json, "share", member ? member->share : 0);
-    yk_json_write_number(json, "part", member ? member->part : 0);
+    yk_json_write_number(json, "part", member ? member->shard_fraction : 0);
     yk_json_write_number(json, "peak_bytes", peak->bytes);
     yk_json_write_number(json, "limit_bytes", plan->ranks[rank].limit_bytes);
     yk_json_write_number(json, "compute_s", simulated->compute_s);
@@ -424,14 +427,14 @@ static void write_layer(const struct yk_planner_outcome *planned, int32_t layer,
     const struct yk_plan *plan = planned->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     yk_json_write_begin_row(json, 0);
-    yk_json_write_string(json, "name", planned->study->model->layers[layer].name);
+    yk_json_write_string(json, "name", planned->context->model->layers[layer].name);
     yk_json_write_string(json, "strategy",
                          yk_plan_strategy_name(yk_plan_effective_strategy(plan, layer)));
     yk_json_write_bool(json, "recompute", plan->layers[layer].recompute);
     yk_json_write_begin_array(json, "devices");
     for (int32_t i = 0; i < group->member_count; i++) {
         const int32_t device = plan->ranks[group->members[i].rank].device;
-        yk_json_write_string(json, NULL, planned->study->cluster->devices[device].name);
+        yk_json_write_string(json, NULL, planned->context->cluster->devices[device].name);
     }
     yk_json_write_end_array(json);
     yk_json_write_end_object(json);
@@ -488,7 +491,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
     for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
         yk_json_write_begin_object(json, NULL);
-        yk_json_write_string(json, "name", planned->study->cluster->devices[row->device].name);
+        yk_json_write_string(json, "name", planned->context->cluster->devices[row->device].name);
         yk_json_write_number(json, "step_s", row->step_s);
         yk_json_write_end_object(json);
     }
@@ -498,7 +501,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
 static void write_context(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     struct yk_text words = {0};
-    yk_explain_context_memory(planned->study, planned->plan, &words);
+    yk_explain_context_memory(planned->context, planned->plan, &words);
     yk_json_write_string(json, "context_source", yk_text_chars(&words));
     yk_text_free(&words);
 }
@@ -507,21 +510,21 @@ static void write_headlines(const struct yk_planner_outcome *planned, struct yk_
 {
     const struct yk_plan *plan = planned->plan;
     yk_json_write_string(json, "model", planned->request.config->name);
-    yk_json_write_string(json, "cluster", planned->study->cluster->source);
-    yk_json_write_number(json, "step_s", plan ? planned->trial.step_s : NAN);
+    yk_json_write_string(json, "cluster", planned->context->cluster->source);
+    yk_json_write_number(json, "step_s", plan ? planned->evaluation.step_s : NAN);
     if (plan) {
-        yk_error_band_write_json(&planned->trial.band, json->text);
+        yk_error_band_write_json(&planned->evaluation.band, json->text);
     }
     yk_json_write_number(json, "bound_s", plan ? planned->bound_s : NAN);
     yk_json_write_string(json, "bottleneck", planned->bottleneck);
     yk_json_write_string(json, "source", planned->source);
-    yk_json_write_string(json, "assumption", planned->study->cluster->assumption);
+    yk_json_write_string(json, "assumption", planned->context->cluster->assumption);
     yk_json_write_number(json, "slowdown",
-                         plan                            ? planned->trial.sim->slowdown
+                         plan                            ? planned->evaluation.sim->slowdown
                          : planned->request.slowdown > 0 ? planned->request.slowdown
                                                          : YK_SIM_DEFAULT_SLOWDOWN);
     yk_json_write_number(json, "search_s", planned->search_s);
-    yk_json_write_integer(json, "trials", planned->trials);
+    yk_json_write_integer(json, "trials", planned->evaluation_count);
     yk_json_write_bool(json, "cut_short", planned->cut_short);
 }
 

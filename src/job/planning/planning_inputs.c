@@ -14,9 +14,9 @@ static yk_status open_named(const char *model, const char *cluster, const char *
     struct yk_device_measurements *facts = NULL;
     YK_TRY(yk_device_measurements_read(out->profile, out->request.config->name, out->cluster,
                                        out->arena, &facts));
-    out->book =
-        (struct yk_cost_sources){.cluster = out->cluster, .profile = out->profile, .facts = facts};
-    out->request.book = &out->book;
+    out->book = (struct yk_cost_sources){
+        .cluster = out->cluster, .profile = out->profile, .measurements = facts};
+    out->request.cost_sources = &out->book;
     out->request.model_source = model;
     out->request.cluster_source = cluster;
     out->request.profile_source = profile;

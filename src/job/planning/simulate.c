@@ -38,7 +38,7 @@ yk_status yk_simulate_write_text(const struct yk_simulate_request *request,
                                  const struct yk_simulate_result *result, struct yk_text *out)
 {
     if (request->program) {
-        return yk_program_text_write(result->planned->trial.program, out);
+        return yk_program_text_write(result->planned->evaluation.program, out);
     }
     YK_TRY(yk_plan_output_write_text(result->planned, out));
     return request->times ? yk_plan_output_write_op_times_text(result->planned, out) : YK_OK;
@@ -53,7 +53,7 @@ yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
     if (!request->trace) {
         return YK_OK;
     }
-    YK_TRY(yk_sim_make_trace(result->planned->trial.sim, &trace));
+    YK_TRY(yk_sim_make_trace(result->planned->evaluation.sim, &trace));
     yk_output_files_record(
         &outputs, yk_chrome_trace_write(trace, yk_output_files_add(&outputs, request->trace)));
     yk_trace_destroy(trace);

@@ -84,7 +84,7 @@ static yk_status write_plans(const struct yk_planning_inputs *planning,
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
         char percent[PERCENT_SIZE];
         char name[sizeof "split-" + PERCENT_SIZE];
-        format_percent(tradeoff, tradeoff->part[i], 3, percent);
+        format_percent(tradeoff, tradeoff->scheduling_fraction[i], 3, percent);
         snprintf(name, sizeof name, "split-%s", percent);
         if (tradeoff->split[i]) {
             YK_TRY(write_plan(planning, tradeoff->split[i], folder, name));
@@ -179,7 +179,7 @@ static void add_split_point(const struct yk_memory_tradeoff *tradeoff, int32_t p
                             struct yk_table *table)
 {
     char percent[PERCENT_SIZE];
-    format_percent(tradeoff, tradeoff->part[point], 1, percent);
+    format_percent(tradeoff, tradeoff->scheduling_fraction[point], 1, percent);
     yk_table_add(table, "%s %%", percent);
     yk_table_add(table, "%d", tradeoff->kept[point]);
     yk_table_add(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
@@ -275,7 +275,7 @@ static void add_split_json(const struct yk_memory_tradeoff *tradeoff, struct yk_
     add_list(json, "free_bytes", &tradeoff->free_bytes, 1);
     yk_json_write_integer(json, "points", tradeoff->points);
     yk_json_write_bool(json, "cut_short", yk_memory_tradeoff_is_cut_short(tradeoff));
-    add_list(json, "part", tradeoff->part, tradeoff->split_points);
+    add_list(json, "part", tradeoff->scheduling_fraction, tradeoff->split_points);
     add_list(json, "split_s", tradeoff->split_s, tradeoff->split_points);
     yk_json_write_begin_array(json, "kept");
     for (int32_t i = 0; i < tradeoff->split_points; i++) {

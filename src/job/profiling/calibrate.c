@@ -242,7 +242,7 @@ static yk_status predict_step(struct finished_run *run, struct yk_profile *profi
     const yk_status status = examine(run, &planned);
     run->planning.book.profile = own;
     if (status == YK_OK) {
-        *out_s = planned->trial.step_s;
+        *out_s = planned->evaluation.step_s;
     }
     yk_planner_outcome_destroy(planned);
     return status;
@@ -304,7 +304,7 @@ static yk_status save_profile(const struct finished_run *run,
 
 static void note_other_profile(const struct finished_run *run)
 {
-    const double now_s = run->planned->trial.step_s;
+    const double now_s = run->planned->evaluation.step_s;
     if (fabs(now_s - run->predicted_step_s) > same_part * now_s) {
         yk_log(YK_LOG_NOTE,
                "the run was planned with other times, which predicted %s a step; what is shown as "
@@ -339,7 +339,7 @@ static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_aren
         .alone_s = sort->alone_s,
         .spread = sort->spread,
     };
-    YK_TRY(yk_arena_strdup(arena, sort->on, &out->device_or_link));
+    YK_TRY(yk_arena_strdup(arena, sort->profile_key, &out->device_or_link));
     YK_TRY(yk_arena_strdup(arena, sort->layer, &out->layer));
     return yk_arena_strdup(arena, sort->shape, &out->shape);
 }
@@ -352,14 +352,14 @@ static yk_status fill_result(const struct finished_run *run,
     out->steps = run->op_times.steps;
     out->ranks = run->op_times.rank_count;
     out->measured_step_s = run->measured_step_s;
-    out->predicted_step_s = run->planned->trial.step_s;
+    out->predicted_step_s = run->planned->evaluation.step_s;
     out->compute_slowdown = calibration->compute_slowdown;
     out->message_slowdown = calibration->message_slowdown;
     out->estimated_compute = calibration->estimated_compute;
     out->estimated_message = calibration->estimated_message;
     out->layer_count = calibration->rows.layer_count;
     out->link_count = calibration->rows.link_count;
-    out->skipped_messages = calibration->left;
+    out->skipped_messages = calibration->skipped_message_classes;
     YK_TRY(yk_arena_strdup(out->arena, run->folder, &out->run));
     YK_TRY(yk_arena_strdup(out->arena, run->profile, &out->profile));
     YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->class_count + 1);
@@ -374,10 +374,10 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
 {
     YK_TRY(open_run(request->run, request->profile, !request->dry_run, run));
     const struct yk_calibration_request wanted = {
-        .program = run->planned->trial.program,
-        .sim = run->planned->trial.sim,
+        .program = run->planned->evaluation.program,
+        .sim = run->planned->evaluation.sim,
         .book = &run->planning.book,
-        .spent = &run->op_times,
+        .measured = &run->op_times,
     };
     const yk_status status = yk_calibration_compute(&wanted, run->arena, calibration);
     if (status != YK_OK) {

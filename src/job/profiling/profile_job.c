@@ -40,7 +40,7 @@ static yk_status describe(struct yk_profiling_state *profiling)
     const struct yk_device_context *engine = &profiling->engine;
     struct yk_text versions = {0};
     engine->backend->versions(engine->device, &versions);
-    if (profiling->all.ranks->size > 1) {
+    if (profiling->all.host_communicator->size > 1) {
         const struct yk_communicator *work = yk_measure_team_device_communicator(&profiling->all);
         yk_text_add(&versions, ", ");
         work->comm->describe(work->world, &versions);
@@ -57,8 +57,8 @@ static yk_status open_engine(struct yk_profiling_state *profiling)
         .threads = profiling->cluster->devices[yk_train_team_rank(team)].cores,
         .cores = pinned ? team->cores.compute : NULL,
         .core_count = pinned ? team->cores.compute_count : 0,
-        .comm_core = team->cores.message,
-        .messages = yk_train_team_comm_multiprocessors(team, profiling->request->wire),
+        .comm_core = team->cores.comm_core,
+        .comm_sm_count = yk_train_team_comm_multiprocessors(team, profiling->request->wire),
     };
     return yk_device_open_engine(&profiling->targets[profiling->target].choice, &options,
                                  &profiling->engine);
@@ -69,18 +69,18 @@ static yk_status open_ranks(struct yk_profiling_state *profiling)
 {
     const struct yk_device_context *engine = &profiling->engine;
     struct yk_train_team *team = &profiling->team;
-    profiling->all = (struct yk_measure_team){.ranks = &team->ranks, .engine = *engine};
+    profiling->all = (struct yk_measure_team){.host_communicator = &team->ranks, .engine = *engine};
     if (!yk_train_team_is_single_rank(team)) {
         const struct yk_profile_job_target *target = &profiling->targets[profiling->target];
         YK_TRY(yk_train_team_connect_gpus(team, &target->choice, profiling->request->wire));
-        profiling->all.work = yk_train_team_device_communicator(team);
+        profiling->all.device_communicator = yk_train_team_device_communicator(team);
         return YK_OK;
     }
     YK_TRY(engine->backend->lane_create(engine->device, "comm", &profiling->lane));
     const struct yk_comm_options options = {
         .backend = engine->backend, .device = engine->device, .lane = profiling->lane};
     YK_TRY(yk_communicator_open(&yk_comm_self, &options, &profiling->alone));
-    profiling->all.ranks = &profiling->alone;
+    profiling->all.host_communicator = &profiling->alone;
     return YK_OK;
 }
 
@@ -105,7 +105,7 @@ static yk_status compare_cpus(const struct yk_profiling_state *profiling)
     }
     yk_system_cpu_name(name);
     YK_TRY(yk_measure_team_texts_differ(all, name, &differ));
-    if (differ && all->ranks->rank == 0) {
+    if (differ && all->host_communicator->rank == 0) {
         yk_log(YK_LOG_WARNING,
                "ranks compute on different CPUs: all times are kept as those of rank 0's, %s; "
                "CPUs with as many cores are not told apart, and plans made on another machine do "
@@ -158,7 +158,7 @@ static bool is_stopped(void *user)
 static double overall_progress(const struct yk_profiling_state *profiling, const char *what,
                                double done)
 {
-    const double layers = profiling->all.ranks->size > 1                  ? 0.7
+    const double layers = profiling->all.host_communicator->size > 1      ? 0.7
                           : profiling->engine.backend->used_bytes != NULL ? 0.95
                                                                           : 1;
     return strcmp(what, "layers") == 0 ? layers * done : layers + (1 - layers) * done;
@@ -241,10 +241,10 @@ static yk_status survey(struct yk_profiling_state *profiling)
         .config = profiling->config,
         .workload = profiling->workload,
         .cluster = profiling->cluster,
-        .slowness = profiling->slowness[profiling->all.ranks->rank],
+        .slowdown_factor = profiling->slowness[profiling->all.host_communicator->rank],
         .seconds = profiling->request->seconds,
-        .held_bytes = resets_peak_memory(profiling) ? held_bytes : NULL,
-        .again = profiling->request->again,
+        .used_bytes = resets_peak_memory(profiling) ? held_bytes : NULL,
+        .remeasure = profiling->request->again,
         .versions = profiling->result->versions,
         .callbacks = {.user = profiling,
                       .progress = show_progress,
@@ -255,7 +255,7 @@ static yk_status survey(struct yk_profiling_state *profiling)
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
         YK_TRY(yk_profiler_measure_copies(&profiling->result->survey, &profiling->all, &request));
     }
-    if (profiling->all.ranks->size > 1 && !profiling->result->survey.stopped) {
+    if (profiling->all.host_communicator->size > 1 && !profiling->result->survey.stopped) {
         int64_t most = 0;
         YK_TRY(most_bytes(profiling, &most));
         YK_TRY(

@@ -159,11 +159,11 @@ static yk_status check_slowness(const struct yk_profiling_state *profiling)
     for (int32_t i = 0; i < profiling->cluster->device_count; i++) {
         const double part = 1 / profiling->slowness[i];
         if (profiling->cluster->devices[i].is_cpu &&
-            fabs(profiling->cluster->devices[i].part - part) > 0.005 * part) {
+            fabs(profiling->cluster->devices[i].fraction - part) > 0.005 * part) {
             return yk_fail(YK_ERROR_USAGE,
                            "rank %d computes at %.4g%% of its speed, but --cluster has %.4g%% of a "
                            "device there; write cpu:%d:%.4g%%, and --slow %d:%.4g",
-                           (int)i, 100 * part, 100 * profiling->cluster->devices[i].part,
+                           (int)i, 100 * part, 100 * profiling->cluster->devices[i].fraction,
                            (int)profiling->cluster->devices[i].cores, 100 * part, (int)i,
                            profiling->slowness[i]);
         }
@@ -211,11 +211,11 @@ static yk_status check_gpu(struct yk_profiling_state *profiling, int32_t number)
     YK_TRY(yk_cluster_parse(line, &here));
     const struct yk_device *found = &here->devices[0];
     const bool same = named->type && strcmp(named->type, found->type) == 0 &&
-                      fabs(named->part - found->part) <= nearly_the_part;
+                      fabs(named->fraction - found->fraction) <= nearly_the_part;
     yk_cluster_destroy(here);
     return same ? YK_OK
                 : yk_fail(YK_ERROR_INPUT, "--cluster has %.3g%% of %s, but the GPU here is %s",
-                          100 * named->part, named->type ? named->type : named->name, line);
+                          100 * named->fraction, named->type ? named->type : named->name, line);
 }
 
 /* Builds or checks the cluster without asking the other ranks. */

@@ -72,7 +72,7 @@ static yk_status examine(struct reporting *reporting)
     yk_job_report_end(request->job);
     YK_TRY(status);
     YK_TRY(yk_planner_fail_plan_does_not_fit(reporting->planned));
-    YK_TRY(yk_sim_make_trace(reporting->planned->trial.sim, &reporting->trace));
+    YK_TRY(yk_sim_make_trace(reporting->planned->evaluation.sim, &reporting->trace));
     YK_TRY(yk_planner_outcome_result(reporting->planned, reporting->trace, planning->arena,
                                      &reporting->report));
     reporting->report.tradeoffs = reporting->charts;

@@ -18,9 +18,9 @@ void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t num
                            struct yk_run_rank *out)
 {
     const struct yk_plan *plan = planned->plan;
-    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[number];
+    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[number];
     if (!out->device) {
-        out->device = planned->study->cluster->devices[plan->ranks[number].device].name;
+        out->device = planned->context->cluster->devices[plan->ranks[number].device].name;
     }
     if (!isfinite(out->share)) {
         out->share = yk_run_plan_rank_samples(plan, number);
@@ -30,7 +30,7 @@ void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t num
                                                      simulated->idle_s};
     }
     if (!isfinite(out->predicted_bytes)) {
-        out->predicted_bytes = planned->trial.peaks[number].bytes;
+        out->predicted_bytes = planned->evaluation.peaks[number].bytes;
     }
     if (!isfinite(out->limit_bytes)) {
         out->limit_bytes = plan->ranks[number].limit_bytes;

@@ -202,9 +202,9 @@ static yk_status examine_plan(struct reading *reading, const char *path)
 /* The most memory of a rank by the plans that the run has gone by. */
 static const struct yk_memory_peak *peak_of(const struct reading *reading, int32_t rank)
 {
-    const struct yk_memory_peak *most = &reading->planned->trial.peaks[rank];
+    const struct yk_memory_peak *most = &reading->planned->evaluation.peaks[rank];
     for (int32_t i = 0; i < reading->before_count; i++) {
-        const struct yk_memory_peak *peak = &reading->before[i]->trial.peaks[rank];
+        const struct yk_memory_peak *peak = &reading->before[i]->evaluation.peaks[rank];
         most = peak->bytes > most->bytes ? peak : most;
     }
     return most;
@@ -287,7 +287,7 @@ static yk_status open_plan(struct reading *reading)
         return YK_OK;
     }
     if (!reading->predicted) {
-        YK_TRY(yk_sim_make_trace(reading->planned->trial.sim, &reading->predicted));
+        YK_TRY(yk_sim_make_trace(reading->planned->evaluation.sim, &reading->predicted));
     }
     return YK_OK;
 }
@@ -340,7 +340,7 @@ static yk_status describe(struct reading *reading)
     report->title = option_value(reading, "model");
     report->title = base_name(report->title ? report->title : reading->folder);
     if (reading->planned) {
-        const struct yk_model *model = reading->planned->study->model;
+        const struct yk_model *model = reading->planned->context->model;
         char parameters[YK_NUMBER_BUFFER_SIZE];
         yk_label_count(model->parameters, parameters);
         yk_text_addf(&text, "%s parameters, ", parameters);
@@ -372,7 +372,7 @@ static void fill_steps(struct reading *reading)
     report->measured_high_s = reading->metrics.high_step_s;
     report->predicted_step_s = isfinite(reading->summary.predicted_step_s)
                                    ? reading->summary.predicted_step_s
-                               : reading->planned   ? reading->planned->trial.step_s
+                               : reading->planned   ? reading->planned->evaluation.step_s
                                : reading->predicted ? yk_trace_breakdown_step_s(reading->predicted)
                                                     : NAN;
     if (reading->planned) {

@@ -101,7 +101,9 @@ static int64_t longest_pair(const struct yk_train_request *request,
         request->batch_tokens > 0 ? request->batch_tokens / sequence : request->batch;
     const int64_t rows = samples / micro_batches * sequence;
     const int64_t most = rows > 1 && rows < config->positions ? rows : config->positions;
-    return request->longest > 0 && request->longest < most ? request->longest : most;
+    return request->max_sentence_tokens > 0 && request->max_sentence_tokens < most
+               ? request->max_sentence_tokens
+               : most;
 }
 
 static yk_status request_data(const struct yk_train_request *request, const char *path,
@@ -115,8 +117,8 @@ static yk_status request_data(const struct yk_train_request *request, const char
         .kind = kind,
         .path = path,
         .target_path = request->target,
-        .part = request->data_part,
-        .held_out = request->eval_data ? 0 : request->eval_part,
+        .part = request->data_fraction,
+        .held_out = request->eval_data ? 0 : request->eval_fraction,
         .longest =
             kind == YK_DATASET_SENTENCE_PAIRS ? longest_pair(request, config, sequence) : sequence,
         .skip_faulty = strcmp(request->faulty, "skip") == 0,
@@ -148,7 +150,7 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
                           struct yk_train_inputs *out)
 {
     YK_TRY(open_config(request, arena, &out->config));
-    if (request->longest > 0 && out->config->encoder_layers == 0) {
+    if (request->max_sentence_tokens > 0 && out->config->encoder_layers == 0) {
         return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
     }
     YK_TRY(open_tokenizer(request, arena, out));
@@ -227,7 +229,7 @@ yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *source,
     YK_TRY(yk_dataset_create_sampler(source->dataset, &cut, &source->samples));
     YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->evaluation_dataset != NULL,
                                                 &source->evaluation));
-    if (!source->evaluation && request->eval_part > 0) {
+    if (!source->evaluation && request->eval_fraction > 0) {
         yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
     }
     return YK_OK;

@@ -24,7 +24,7 @@ static yk_status pack_counters(const struct yk_training *training, struct yk_tex
     }
     YK_TRY(yk_counter_recorder_report(training->counter_recorder, traced_s, training->arena,
                                       &counters));
-    counters.device = planned->trial.program->cluster->devices[device].name;
+    counters.device = planned->evaluation.program->cluster->devices[device].name;
     return yk_counters_file_write(&(struct yk_counter_run_data){&counters, 1}, out);
 }
 

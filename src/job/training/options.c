@@ -88,8 +88,9 @@ static bool faulty_choices(size_t number, struct yk_option_choice *out)
 
 #define TO(member_) YK_OPTION_FIELD(struct yk_train_request, member_)
 /* From 0 on; from 0 to below 1. */
-#define NUMBER_OR_ZERO(preset_) YK_NUMBER_OPTION(preset_), .zero = true
-#define FRACTION(preset_) YK_NUMBER_OPTION(preset_), .zero = true, .below = true, .ceiling = 1
+#define NUMBER_OR_ZERO(preset_) YK_NUMBER_OPTION(preset_), .allows_zero = true
+#define FRACTION(preset_)                                                                          \
+    YK_NUMBER_OPTION(preset_), .allows_zero = true, .max_is_exclusive = true, .max_value = 1
 
 static const struct yk_option options[] = {
     {YK_OPTION_ROW(
@@ -121,9 +122,9 @@ static const struct yk_option options[] = {
      YK_INPUT_FILE_OPTION, TO(tokenizer)},
     {YK_OPTION_ROW("data-part", "PART", SOURCE_GROUP,
                    "Use only this much of the data, from its beginning"),
-     YK_PERCENT_OPTION(1, "100%"), TO(data_part)},
+     YK_PERCENT_OPTION(1, "100%"), TO(data_fraction)},
     {YK_OPTION_ROW("eval-part", "PART", SOURCE_GROUP, "Keep the last part of that for evaluation"),
-     YK_PERCENT_OPTION(1, "10%"), .zero = true, .below = true, TO(eval_part)},
+     YK_PERCENT_OPTION(1, "10%"), .allows_zero = true, .max_is_exclusive = true, TO(eval_fraction)},
     {YK_OPTION_ROW("eval-data", "PATH", SOURCE_GROUP, "Evaluate on this instead"),
      YK_INPUT_FILE_OPTION, TO(eval_data)},
     {YK_OPTION_ROW("eval-target", "PATH", SOURCE_GROUP, "With --target: the translations of that"),
@@ -136,10 +137,10 @@ static const struct yk_option options[] = {
      YK_FLAG, TO(packed)},
 
     {YK_OPTION_ROW("steps", "N", YK_WORKLOAD_OPTION_GROUP, "Train for this many steps; else 1000"),
-     YK_INTEGER_OPTION(1, MAX_STEPS, NULL), .rival = "epochs", TO(steps)},
+     YK_INTEGER_OPTION(1, MAX_STEPS, NULL), .excludes = "epochs", TO(steps)},
     {YK_OPTION_ROW("epochs", "N", YK_WORKLOAD_OPTION_GROUP,
                    "Train until the data has been seen this many times"),
-     YK_NUMBER_OPTION(NULL), .rival = "steps", TO(epochs)},
+     YK_NUMBER_OPTION(NULL), .excludes = "steps", TO(epochs)},
     {YK_OPTION_ROW("batch", "N", YK_WORKLOAD_OPTION_GROUP, "Samples in a step"),
      YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "16"), TO(batch)},
     {YK_OPTION_ROW(
@@ -156,7 +157,7 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW(
          "longest", "TOKENS", YK_WORKLOAD_OPTION_GROUP,
          "The most tokens of a sentence of pairs; else what the model and a micro-batch can take"),
-     YK_INTEGER_OPTION(2, YK_WORKLOAD_MAX_TOKENS, NULL), TO(longest)},
+     YK_INTEGER_OPTION(2, YK_WORKLOAD_MAX_TOKENS, NULL), TO(max_sentence_tokens)},
     {YK_OPTION_ROW("micro-batches", "N", YK_WORKLOAD_OPTION_GROUP,
                    "Split the batch into this many parts; else as many as memory asks for"),
      YK_INTEGER_OPTION(1, MAX_MICRO_BATCHES, NULL), TO(micro_batches)},
@@ -185,15 +186,15 @@ static const struct yk_option options[] = {
      YK_CHOICE_OPTION(optimizer_choices, "adamw"), TO(optimizer)},
     {YK_OPTION_ROW("rate", "NUMBER", OPTIMIZER_GROUP,
                    "The highest learning rate; else 0.001, with adapters 0.0002, with SGD 0.1"),
-     YK_NUMBER_OPTION(NULL), TO(rate)},
+     YK_NUMBER_OPTION(NULL), TO(lr)},
     {YK_OPTION_ROW("rate-rule", "NAME", OPTIMIZER_GROUP, "What the rate does after the warm-up"),
-     YK_CHOICE_OPTION(rate_choices, "cosine"), TO(rate_rule)},
+     YK_CHOICE_OPTION(rate_choices, "cosine"), TO(lr_schedule)},
     {YK_OPTION_ROW("warmup", "STEPS", OPTIMIZER_GROUP,
                    "Steps in which the rate rises; else a tenth of all, at most 100"),
-     YK_INTEGER_OPTION(0, MAX_STEPS, NULL), .missing = -1, TO(warmup)},
+     YK_INTEGER_OPTION(0, MAX_STEPS, NULL), .missing_value = -1, TO(warmup)},
     {YK_OPTION_ROW("least-rate", "NUMBER", OPTIMIZER_GROUP,
                    "The rate at the end; else a tenth of --rate"),
-     NUMBER_OR_ZERO(NULL), TO(min_rate)},
+     NUMBER_OR_ZERO(NULL), TO(min_lr)},
     {YK_OPTION_ROW("beta1", "NUMBER", OPTIMIZER_GROUP,
                    "Of AdamW: how slowly the mean gradient changes"),
      FRACTION("0.9"), TO(beta1)},
@@ -205,7 +206,7 @@ static const struct yk_option options[] = {
      YK_NUMBER_OPTION("1e-8"), TO(epsilon)},
     {YK_OPTION_ROW("decay", "NUMBER", OPTIMIZER_GROUP,
                    "Weight decay of parameters with two dimensions"),
-     NUMBER_OR_ZERO("0.1"), TO(decay)},
+     NUMBER_OR_ZERO("0.1"), TO(weight_decay)},
     {YK_OPTION_ROW("momentum", "NUMBER", OPTIMIZER_GROUP, "Of SGD"), FRACTION("0.9"), TO(momentum)},
     {YK_OPTION_ROW("clip", "NORM", OPTIMIZER_GROUP,
                    "Gradients of a larger norm are scaled down to it; 0: none are"),
@@ -214,10 +215,10 @@ static const struct yk_option options[] = {
      YK_INTEGER_OPTION(0, INT64_MAX, "1"), TO(seed)},
 
     {YK_OPTION_ROW("out", "FOLDER", RUN_GROUP, "Where the run is kept; else runs/MODEL"),
-     YK_OUTPUT_FILE_OPTION, .momentary = true, TO(out)},
+     YK_OUTPUT_FILE_OPTION, .not_saved = true, TO(out)},
     {YK_OPTION_ROW("resume", NULL, RUN_GROUP,
                    "Go on from the newest checkpoint in that folder, with its settings"),
-     YK_FLAG, .momentary = true, TO(resume)},
+     YK_FLAG, .not_saved = true, TO(resume)},
     {YK_OPTION_ROW("eval-every", "STEPS", RUN_GROUP,
                    "Evaluate so often; 0: only after the last step"),
      YK_INTEGER_OPTION(0, MAX_STEPS, "250"), TO(eval_every)},
@@ -251,14 +252,14 @@ static const struct yk_option options[] = {
          "ranks", "N", PLAN_GROUP,
          "Start so many processes on this machine with mpirun; else those that a launcher has "
          "started, or one"),
-     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), .momentary = true, TO(ranks)},
+     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), .not_saved = true, TO(ranks)},
     {YK_OPTION_ROW("rank", "R", PLAN_GROUP, YK_RANK_OPTION_HELP),
-     YK_INTEGER_OPTION(0, MAX_RANKS - 1, NULL), .missing = -1, .momentary = true,
+     YK_INTEGER_OPTION(0, MAX_RANKS - 1, NULL), .missing_value = -1, .not_saved = true,
      TO(rank_options.rank)},
     {YK_OPTION_ROW("world", "N", PLAN_GROUP, YK_RANK_WORLD_OPTION_HELP),
-     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), .momentary = true, TO(rank_options.world)},
+     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), .not_saved = true, TO(rank_options.world)},
     {YK_OPTION_ROW("master", "HOST:PORT", PLAN_GROUP, YK_RANK_MASTER_OPTION_HELP),
-     YK_TEXT_OPTION(NULL), .momentary = true, TO(rank_options.master)},
+     YK_TEXT_OPTION(NULL), .not_saved = true, TO(rank_options.master)},
     {YK_OPTION_ROW("wire", "NAME", PLAN_GROUP, YK_TRAIN_TRANSPORT_OPTION_HELP),
      YK_CHOICE_OPTION(yk_train_transport_option_choices, "auto"), TO(wire)},
     {YK_OPTION_ROW(
@@ -285,22 +286,22 @@ static const struct yk_option options[] = {
      YK_INTEGER_OPTION(1, INT32_MAX, NULL), TO(shuffle)},
     {YK_OPTION_ROW("dry-run", NULL, PLAN_GROUP,
                    "Print the plan, its memory and how long it will take, and train nothing"),
-     YK_FLAG, .momentary = true, TO(dry_run)},
+     YK_FLAG, .not_saved = true, TO(dry_run)},
 
     {YK_OPTION_ROW(
          "config",
          "FILE", OUTPUT_GROUP,
          "Take options from this JSON object, named like them; the command line goes first"),
-     YK_INPUT_FILE_OPTION, .momentary = true, TO(config)},
+     YK_INPUT_FILE_OPTION, .not_saved = true, TO(config)},
     {YK_OPTION_ROW("log-every", "STEPS", OUTPUT_GROUP,
                    "After the first ten steps, keep a line of every so many"),
      YK_INTEGER_OPTION(1, MAX_STEPS, "10"), TO(log_every)},
     {YK_OPTION_ROW("counters", NULL, OUTPUT_GROUP, YK_DEVICE_COUNTERS_OPTION_HELP), YK_FLAG,
-     .momentary = true, TO(counters)},
+     .not_saved = true, TO(counters)},
     {YK_OPTION_ROW("json", NULL, OUTPUT_GROUP, "Print the summary as JSON"), YK_FLAG,
-     .momentary = true, TO(json)},
+     .not_saved = true, TO(json)},
     {YK_OPTION_ROW("quiet", NULL, OUTPUT_GROUP, "No notes and no lines of steps on standard error"),
-     YK_FLAG, .momentary = true, TO(quiet)},
+     YK_FLAG, .not_saved = true, TO(quiet)},
 };
 
 const struct yk_option_table yk_train_option_table = {options, sizeof options / sizeof options[0]};

@@ -205,8 +205,8 @@ static void fill_request(const struct yk_train_request *request,
     const struct yk_job_search_request search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
     out->book = (struct yk_cost_sources){
-        .cluster = out->cluster, .profile = out->profile, .facts = out->facts};
-    asked->book = &out->book;
+        .cluster = out->cluster, .profile = out->profile, .measurements = out->facts};
+    asked->cost_sources = &out->book;
     asked->config = config;
     asked->workload = *workload;
     asked->model_source = model_source;

@@ -44,7 +44,7 @@ struct yk_train_step_report {
     int64_t steps; /* of the whole run */
     double loss;
     double norm; /* gradient norm */
-    double rate; /* learning rate */
+    double lr;   /* learning rate */
     double loss_scale;
     bool scaled;  /* fp16: the loss is scaled */
     bool skipped; /* the update was skipped because the gradient was not finite */

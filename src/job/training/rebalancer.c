@@ -26,7 +26,7 @@ enum {
 
 yk_status yk_train_rebalancer_open(struct yk_train_rebalancer *balance)
 {
-    const struct yk_sim *sim = balance->planned->trial.sim;
+    const struct yk_sim *sim = balance->planned->evaluation.sim;
     const int32_t ranks = balance->planned->plan->rank_count;
     YK_TRY_NEW(balance->arena, balance->planned_s, ranks);
     YK_TRY_NEW(balance->arena, balance->slow, ranks);
@@ -58,9 +58,9 @@ yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *balance)
 
 double yk_train_rebalancer_peak_bytes(const struct yk_train_rebalancer *balance, int32_t rank)
 {
-    double most = balance->planned->trial.peaks[rank].bytes;
+    double most = balance->planned->evaluation.peaks[rank].bytes;
     for (int32_t i = 0; i < balance->changed_count; i++) {
-        most = fmax(most, balance->found[i]->trial.peaks[rank].bytes);
+        most = fmax(most, balance->found[i]->evaluation.peaks[rank].bytes);
     }
     return most;
 }
@@ -111,7 +111,7 @@ yk_status yk_train_rebalancer_list_changes(const struct yk_train_rebalancer *bal
     for (int32_t i = 0; i < balance->changed_count; i++) {
         struct yk_train_share_change *change = &(*out)[i];
         change->step = balance->changed[i];
-        change->predicted_step_s = balance->found[i]->trial.step_s;
+        change->predicted_step_s = balance->found[i]->evaluation.step_s;
         YK_TRY(list_shares(plan_before(balance, i), arena, &change->shares_before));
         YK_TRY(list_shares(balance->found[i]->plan, arena, &change->shares));
     }
@@ -188,7 +188,7 @@ static const struct yk_program *find_new_plan(struct yk_train_rebalancer *balanc
         return NULL;
     }
     balance->found[balance->found_count++] = found;
-    return found->trial.program;
+    return found->evaluation.program;
 }
 
 /* Measured time / planned time of a rank, relative to the rank with the smallest ratio. */

@@ -25,8 +25,8 @@ struct yk_train_request {
     const char *data;
     const char *target; /* translations, for sentence pairs */
     const char *tokenizer;
-    double data_part;
-    double eval_part;
+    double data_fraction;
+    double eval_fraction;
     const char *eval_data;
     const char *eval_target;
     const char *faulty;
@@ -37,7 +37,7 @@ struct yk_train_request {
     int64_t batch;
     int64_t batch_tokens; /* tokens per step, instead of `batch` */
     int64_t sequence;
-    int64_t longest; /* maximum tokens of a sentence, for sentence pairs */
+    int64_t max_sentence_tokens; /* maximum tokens of a sentence, for sentence pairs */
     int64_t micro_batches;
     const char *precision;
     int64_t lora_rank;
@@ -50,14 +50,14 @@ struct yk_train_request {
 
     /* The optimizer. */
     const char *optimizer;
-    double rate;
-    const char *rate_rule;
+    double lr;
+    const char *lr_schedule;
     int64_t warmup; /* -1: not given */
-    double min_rate;
+    double min_lr;
     double beta1;
     double beta2;
     double epsilon;
-    double decay;
+    double weight_decay;
     double momentum;
     double clip; /* maximum gradient norm; 0: no clipping */
     int64_t seed;

@@ -13,14 +13,14 @@
 double yk_train_summary_remaining_s(const struct yk_training *training)
 {
     const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
-    return (double)(training->steps - done) * training->plan.planned->trial.step_s;
+    return (double)(training->steps - done) * training->plan.planned->evaluation.step_s;
 }
 
 yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
                                             struct yk_train_result *out)
 {
     const struct yk_planner_outcome *planned = yk_training_current_plan(training);
-    const struct yk_model *model = planned->study->model;
+    const struct yk_model *model = planned->context->model;
     YK_TRY(yk_arena_strdup(training->arena, model->config->name, &out->model));
     YK_TRY(yk_arena_strdup(training->arena, training->folder, &out->folder));
     out->parameters = model->parameters;
@@ -30,8 +30,8 @@ yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
     out->sequence = model->workload.sequence;
     out->precision = yk_precision_name(model->workload.precision);
     out->micro_batches = planned->plan->micro_batches;
-    out->predicted_step_s = planned->trial.step_s;
-    out->predicted_error = yk_error_band_relative_error(&planned->trial.band);
+    out->predicted_step_s = planned->evaluation.step_s;
+    out->predicted_error = yk_error_band_relative_error(&planned->evaluation.band);
     out->predicted_s = yk_train_summary_remaining_s(training);
     out->planned_bytes = yk_training_planned_peak_bytes(training, 0);
     out->limit_bytes = planned->plan->ranks[0].limit_bytes;
@@ -112,7 +112,7 @@ static yk_status add_files(const struct yk_training *training, const struct yk_t
                                       yk_output_files_add_nofollow(outputs, path)));
     }
     YK_TRY(yk_folder_join_path(training->folder, "trace-predicted.json", training->arena, &path));
-    YK_TRY(yk_sim_make_trace(yk_training_current_plan(training)->trial.sim, &predicted));
+    YK_TRY(yk_sim_make_trace(yk_training_current_plan(training)->evaluation.sim, &predicted));
     const yk_status status =
         yk_chrome_trace_write(predicted, yk_output_files_add_nofollow(outputs, path));
     yk_trace_destroy(predicted);

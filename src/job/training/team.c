@@ -24,7 +24,7 @@ static yk_status open_lane(struct yk_train_team *team)
         .threads = 1,
         .cores = pinned ? team->cores.compute : NULL,
         .core_count = pinned ? team->cores.compute_count : 0,
-        .comm_core = team->cores.message,
+        .comm_core = team->cores.comm_core,
     };
     YK_TRY(yk_backend_cpu.open(&options, &team->device));
     return yk_backend_cpu.lane_create(team->device, "comm", &team->lane);
@@ -114,7 +114,7 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     }
     (void)pthread_mutex_init(&out->lock, NULL);
     YK_TRY(choose_cores(out, request->threads, arena));
-    return launcher->meets ? join_by_nccl(out, request->device) : join_by_mpi(out);
+    return launcher->uses_rendezvous ? join_by_nccl(out, request->device) : join_by_mpi(out);
 }
 
 /* MPI communicates through host memory and occupies no multiprocessors. */
@@ -133,7 +133,7 @@ static yk_status check_wire(const struct yk_train_team *team, const struct yk_de
                        "--wire nccl: NCCL connects GPUs, and these ranks compute on "
                        "CPUs, which exchange by MPI; leave --wire out");
     }
-    if (team->launcher.meets && strcmp(word, "mpi") == 0) {
+    if (team->launcher.uses_rendezvous && strcmp(word, "mpi") == 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "--wire mpi: these ranks were started without MPI and exchange by NCCL; "
                        "start them with mpirun or srun --mpi=pmix, or leave --wire out");

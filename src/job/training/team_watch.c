@@ -61,14 +61,14 @@ static void add_op(const struct yk_train_team *team, const struct yk_watchdog_fa
 
 static bool can_exit(const struct yk_train_team *team)
 {
-    return team->job && team->job->leave;
+    return team->job && team->job->exit_process;
 }
 
 static void *exit_later(void *user)
 {
     const struct yk_train_team *team = user;
     (void)usleep(EXIT_DELAY_US);
-    team->job->leave(team->job->user, team->exit_status);
+    team->job->exit_process(team->job->user, team->exit_status);
     return NULL;
 }
 
@@ -123,7 +123,7 @@ static void on_rank_failure(void *user, const struct yk_watchdog_failure *verdic
         release_device_comm(team);
     }
     if (can_exit(team)) {
-        team->job->leave(team->job->user, YK_ERROR_LOST);
+        team->job->exit_process(team->job->user, YK_ERROR_LOST);
     }
     team->ranks.comm->abort(team->ranks.world, YK_ERROR_LOST);
     yk_text_free(&text);
@@ -157,9 +157,9 @@ void yk_train_team_watch_abort_all(struct yk_train_team *team, yk_status status)
     }
     team->ranks.comm->abort(team->ranks.world, (int)status);
     /* Without a launcher the other ranks notice this rank's exit, so it exits at once. */
-    if (team->launcher.meets && can_exit(team)) {
+    if (team->launcher.uses_rendezvous && can_exit(team)) {
         (void)usleep(SHORT_PAUSE_US);
-        team->job->leave(team->job->user, status);
+        team->job->exit_process(team->job->user, status);
     }
 }
 
@@ -186,12 +186,12 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
     YK_TRY(yk_train_team_combine_status(team, read_hang_timeout(&patience_s)));
     team->program = program;
     const struct yk_watchdog_options options = {
-        .silence_s = patience_s,
-        .op_s = patience_s > 0 ? patience_s : op_s,
+        .heartbeat_timeout_s = patience_s,
+        .op_timeout_s = patience_s > 0 ? patience_s : op_s,
         .on_failure = on_rank_failure,
-        .inspect = team->gpu_transport.ranks.size > 0 ? poll_lanes : NULL,
+        .poll_current_ops = team->gpu_transport.ranks.size > 0 ? poll_lanes : NULL,
         .user = team,
-        .address = team->launcher.meets ? team->launcher.address : NULL,
+        .address = team->launcher.uses_rendezvous ? team->launcher.address : NULL,
     };
     return yk_watchdog_open(&team->ranks, &options, &team->watch);
 }

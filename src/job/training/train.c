@@ -77,7 +77,7 @@ static void on_step(void *user, const struct yk_step_metrics *step)
         .steps = step->steps,
         .loss = step->loss,
         .norm = step->norm,
-        .rate = step->lr,
+        .lr = step->lr,
         .loss_scale = step->loss_scale,
         .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
         .skipped = step->skipped,
@@ -85,8 +85,8 @@ static void on_step(void *user, const struct yk_step_metrics *step)
         .tokens_per_s = step->tokens_per_s,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,
-        .memory_bytes = yk_system_process_memory().now_bytes,
-        .predicted_s = planned->trial.step_s,
+        .memory_bytes = yk_system_process_memory().resident_bytes,
+        .predicted_s = planned->evaluation.step_s,
         .remaining_s = (double)(step->steps - step->step) * steps->usual_step_s,
     };
     find_slowest(step, &report);
@@ -217,7 +217,7 @@ static yk_status report_start(const struct yk_training *training)
 {
     const struct yk_train_progress_callbacks *progress = training->request.progress;
     const struct yk_planner_outcome *planned = training->plan.planned;
-    const struct yk_model *model = planned->study->model;
+    const struct yk_model *model = planned->context->model;
     struct yk_text data = {0};
     if (!progress || !progress->start || yk_train_team_rank(&training->team) > 0) {
         return YK_OK;
@@ -230,13 +230,13 @@ static yk_status report_start(const struct yk_training *training)
         .vocabulary = yk_model_config_target_vocabulary(model->config),
         .data = yk_text_chars(&data),
         .epoch_units = training->source.samples->epoch_units,
-        .batch_rows = training->source.samples->slice_rows,
+        .batch_rows = training->source.samples->max_slice_tokens,
         .sequence = model->workload.sequence,
         .batch = planned->plan->workload.batch,
         .precision = yk_precision_name(planned->plan->workload.precision),
         .plan = planned->summary,
-        .predicted_step_s = planned->trial.step_s,
-        .predicted_error = yk_error_band_relative_error(&planned->trial.band),
+        .predicted_step_s = planned->evaluation.step_s,
+        .predicted_error = yk_error_band_relative_error(&planned->evaluation.band),
         .predicted_s = yk_train_summary_remaining_s(training),
         .planned_bytes = yk_training_planned_peak_bytes(training, 0),
         .limit_bytes = planned->plan->ranks[0].limit_bytes,
@@ -268,8 +268,8 @@ static yk_status prepare_first_step(struct yk_training *training)
             yk_device_counters_open_recorder(&training->plan.device, &training->counter_recorder)));
     }
     YK_TRY(yk_training_prepare(training));
-    return yk_train_team_watch_start(team, planned->trial.program,
-                                     fmax(MIN_HANG_S, HANG_FACTOR * planned->trial.step_s));
+    return yk_train_team_watch_start(team, planned->evaluation.program,
+                                     fmax(MIN_HANG_S, HANG_FACTOR * planned->evaluation.step_s));
 }
 
 static yk_status run_steps(struct yk_training *training, struct steps *steps,
@@ -313,7 +313,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
         .planned = planned,
     };
     const yk_status status = run_steps(training, &steps, out);
-    training->run.program = planned->trial.program;
+    training->run.program = planned->evaluation.program;
     training->balance = NULL;
     yk_train_rebalancer_close(&balance);
     yk_text_free(&steps.checkpoint);

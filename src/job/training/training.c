@@ -26,7 +26,7 @@ static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
         .beta1 = request->beta1,
         .beta2 = request->beta2,
         .epsilon = request->epsilon,
-        .decay = request->decay,
+        .decay = request->weight_decay,
         .momentum = request->momentum,
     };
     /* The option table accepts only names of optimizers. */
@@ -41,14 +41,14 @@ struct yk_lr_schedule yk_training_lr_schedule(const struct yk_train_request *req
                          : request->lora_rank > 0               ? 2e-4
                                                                 : 1e-3;
     struct yk_lr_schedule schedule = {
-        .max_lr = isnan(request->rate) ? usual : request->rate,
+        .max_lr = isnan(request->lr) ? usual : request->lr,
         .warmup = request->warmup >= 0 ? request->warmup
                   : tenth < MAX_WARMUP ? tenth
                                        : MAX_WARMUP,
         .steps = steps,
     };
-    schedule.min_lr = isnan(request->min_rate) ? schedule.max_lr / 10 : request->min_rate;
-    (void)yk_lr_schedule_find(request->rate_rule, &schedule.kind);
+    schedule.min_lr = isnan(request->min_lr) ? schedule.max_lr / 10 : request->min_lr;
+    (void)yk_lr_schedule_find(request->lr_schedule, &schedule.kind);
     return schedule;
 }
 
@@ -104,7 +104,7 @@ static yk_status count_steps(struct yk_training *training)
         const struct yk_sampler *sampler = training->source.samples;
         const struct yk_plan *plan = training->plan.planned->plan;
         const int64_t slices = plan ? plan->micro_batches : 1;
-        const int64_t units = sampler->slice_rows > 0 ? slices : request->batch;
+        const int64_t units = sampler->max_slice_tokens > 0 ? slices : request->batch;
         const double all = request->epochs * (double)sampler->epoch_units;
         const double steps = fmax(1, ceil(all / (double)units));
         if (steps > 1e9) {
@@ -137,7 +137,7 @@ static yk_status open_net(struct yk_training *training)
                        "adapters are trained beside weights that stay as they are; name those by "
                        "--weights, or try it out with --weights random");
     }
-    return yk_net_create(training->plan.planned->study->model, &options, &training->net);
+    return yk_net_create(training->plan.planned->context->model, &options, &training->net);
 }
 
 /* Sets the sequence length, and converts --batch-tokens into samples of that length. */
@@ -246,18 +246,19 @@ static yk_status open_engine(struct yk_training *training)
                                                        yk_train_team_rank(&training->team)),
         .cores = pinned ? cores->compute : NULL,
         .core_count = pinned ? cores->compute_count : 0,
-        .comm_core = cores->message,
+        .comm_core = cores->comm_core,
         .attention = training->request.attention,
         .side_streams = training->request.qkv && strcmp(training->request.qkv, "streams") == 0,
         .graphs = training->request.graphs && strcmp(training->request.graphs, "on") == 0,
-        .messages = yk_train_team_comm_multiprocessors(&training->team, training->request.wire),
+        .comm_sm_count =
+            yk_train_team_comm_multiprocessors(&training->team, training->request.wire),
     };
     return yk_device_open_engine(&training->plan.device, &options, &training->engine);
 }
 
 static yk_status open_store(struct yk_training *training)
 {
-    const struct yk_program *program = training->plan.planned->trial.program;
+    const struct yk_program *program = training->plan.planned->evaluation.program;
     struct yk_partition *partitions = NULL;
     int32_t *order = NULL;
     YK_TRY(open_engine(training));
@@ -298,7 +299,7 @@ static int64_t spare_samples(const struct yk_training *training)
     const struct yk_workload *workload = &training->net->workload;
     const int64_t longest =
         sampler->sequence > sampler->target_sequence ? sampler->sequence : sampler->target_sequence;
-    return sampler->slice_rows > 0 && !yk_train_team_is_single_rank(&training->team)
+    return sampler->max_slice_tokens > 0 && !yk_train_team_is_single_rank(&training->team)
                ? (longest + workload->sequence - 1) / workload->sequence
                : 0;
 }
@@ -323,7 +324,7 @@ static void fill_run(struct yk_training *training, const char *base)
     const struct yk_train_request *request = &training->request;
     const struct yk_train_inputs *source = &training->source;
     training->run = (struct yk_training_run){
-        .program = training->plan.planned->trial.program,
+        .program = training->plan.planned->evaluation.program,
         .store = training->store,
         .executor = executor_options(training),
         .samples = source->samples,
@@ -394,7 +395,7 @@ const struct yk_planner_outcome *yk_training_current_plan(const struct yk_traini
 double yk_training_planned_peak_bytes(const struct yk_training *training, int32_t rank)
 {
     return training->balance ? yk_train_rebalancer_peak_bytes(training->balance, rank)
-                             : training->plan.planned->trial.peaks[rank].bytes;
+                             : training->plan.planned->evaluation.peaks[rank].bytes;
 }
 
 void yk_training_close(struct yk_training *training)

@@ -156,7 +156,7 @@ yk_status yk_train_transport_open_over_mpi(const struct yk_communicator *met,
         .device = out->engine.device,
         .lane = out->engine.lane,
         .bootstrap = &bootstrap,
-        .through = met,
+        .host_communicator = met,
     };
     return yk_host_collective_agree_on_status(met,
                                               yk_communicator_open(comm, &options, &out->ranks));

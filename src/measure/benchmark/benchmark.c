@@ -69,7 +69,7 @@ static yk_status make_plan(const struct yk_benchmark_plan *made,
     plan->ranks[0].limit_bytes = cluster->devices[0].memory_bytes;
     plan->groups[0].member_count = 1;
     plan->groups[0].members[0] =
-        (struct yk_plan_group_member){.share = made->workload.batch, .part = 1};
+        (struct yk_plan_group_member){.share = made->workload.batch, .shard_fraction = 1};
     plan->micro_batches = YK_BENCHMARK_MICRO_BATCHES;
     plan->pipeline = YK_PIPELINE_1F1B;
     plan->no_sync = true;
@@ -159,9 +159,9 @@ static yk_status make_slice(struct yk_benchmark *benchmark, const struct yk_work
     for (int64_t i = 0; i < samples; i++) {
         slice.lengths[i] = (int32_t)T;
     }
-    slice.counted = samples * (decodes ? S : T);
-    slice.present = slice.counted;
-    fill(random, slice.counted, yk_model_config_target_vocabulary(config), slice.targets);
+    slice.loss_targets = samples * (decodes ? S : T);
+    slice.token_count = slice.loss_targets;
+    fill(random, slice.loss_targets, yk_model_config_target_vocabulary(config), slice.targets);
     if (decodes) {
         slice.target_sequence = S;
         YK_TRY_NEW(benchmark->arena, slice.target_tokens, samples * S);
@@ -185,8 +185,8 @@ static yk_status make_batch(struct yk_benchmark *benchmark)
         slice->all = samples;
         slice->own.first_sample = batch->units;
         batch->units += samples;
-        batch->counted += slice->own.counted;
-        batch->present += slice->own.present;
+        batch->loss_targets += slice->own.loss_targets;
+        batch->unpadded_tokens += slice->own.token_count;
     }
     return YK_OK;
 }

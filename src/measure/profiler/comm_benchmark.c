@@ -104,7 +104,7 @@ static yk_status set_up(struct yk_comm_benchmark *times,
     for (int32_t i = 0; i <= YK_COMM_BENCHMARK_MAX_SERIES; i++) {
         YK_TRY(engine->backend->event_create(engine->device, &times->events[i]));
     }
-    times->start = (struct yk_comm_all_reduce){.group = times->work->all,
+    times->start = (struct yk_comm_all_reduce){.group = times->work->world_group,
                                                .numbers = times->start_number,
                                                .count = 1,
                                                .type = YK_COMM_FP64};
@@ -185,12 +185,12 @@ static void prepare(struct yk_comm_benchmark *times, int64_t bytes, struct excha
         .all_gather = {.group = times->group,
                        .own = own,
                        .whole = whole,
-                       .firsts = times->firsts,
-                       .size = times->width},
+                       .offsets = times->firsts,
+                       .element_bytes = times->width},
         .reduce_scatter = {.group = times->group,
                            .whole = whole,
                            .own = own,
-                           .firsts = times->firsts,
+                           .offsets = times->firsts,
                            .type = times->type},
         .message = {.world = times->work->world,
                     .bytes = whole,
@@ -292,7 +292,7 @@ yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
 {
     struct yk_comm_benchmark *times = NULL;
     int32_t *ranks = NULL;
-    const int32_t count = team->ranks->size;
+    const int32_t count = team->host_communicator->size;
     *out = NULL;
     if (count == 1 || yk_measure_team_uses_host_cores(team)) {
         return YK_OK;

@@ -95,7 +95,7 @@ static yk_status time_copy(struct run *run, int direction, int32_t size, double 
 /* Every size and both ways in turn, each round begun by all ranks together. */
 static yk_status run_round(struct run *run, bool counts)
 {
-    YK_TRY(yk_host_collective_barrier(run->team->ranks));
+    YK_TRY(yk_host_collective_barrier(run->team->host_communicator));
     for (int32_t i = 0; i < run->size_count; i++) {
         for (int direction = 0; direction < DIRECTIONS; direction++) {
             double seconds = 0;
@@ -133,7 +133,7 @@ static struct yk_profile_measurement slowest_of(const struct run *run, const cha
                                                 int32_t row)
 {
     struct yk_profile_measurement slowest = {.versions = run->request->versions};
-    for (int32_t rank = 0; rank < run->team->ranks->size; rank++) {
+    for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         const double *made = &run->all[((int64_t)rank * ROWS + row) * NUMBERS];
         char other[YK_PROFILE_KEY_SIZE];
         if (yk_profile_key_host(&run->request->cluster->devices[rank], NULL, other) &&
@@ -174,7 +174,7 @@ static yk_status add_rows(struct run *run)
         own[2] = (double)made.samples;
     }
     YK_TRY(yk_measure_team_all_gather(run->team, run->own, ROWS * NUMBERS, run->all));
-    for (int32_t rank = 0; rank < run->team->ranks->size; rank++) {
+    for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         char name[YK_PROFILE_KEY_SIZE];
         if (yk_profile_key_host(&run->request->cluster->devices[rank], NULL, name)) {
             YK_TRY(add_device(run, name));
@@ -189,14 +189,14 @@ static yk_status add_rows(struct run *run)
 static yk_status is_known(const struct run *run, bool *out)
 {
     double known = 1;
-    for (int32_t rank = 0; rank < run->team->ranks->size; rank++) {
+    for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         char name[YK_PROFILE_KEY_SIZE];
         const bool named = yk_profile_key_host(&run->request->cluster->devices[rank], NULL, name);
         for (int32_t row = 0; named && row < DIRECTIONS * run->size_count; row++) {
             const struct yk_profile_link_key link = {
                 .link = name, .collective = directions[row / run->size_count], .ranks = 1};
             bool found = yk_profiler_has_link_row(run->survey, &link, run->request->versions);
-            if (!found && !run->request->again) {
+            if (!found && !run->request->remeasure) {
                 YK_TRY(yk_profiler_profile_has_link(run->survey, &link,
                                                     run->sizes[row % run->size_count],
                                                     run->request->versions, &found));
@@ -216,7 +216,7 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     if (known) {
         return YK_OK;
     }
-    YK_TRY_NEW(arena, run->all, (int64_t)run->team->ranks->size * ROWS * NUMBERS);
+    YK_TRY_NEW(arena, run->all, (int64_t)run->team->host_communicator->size * ROWS * NUMBERS);
     yk_status status = open_copies(run);
     YK_THEN(run_rounds(run));
     if (status == YK_OK && !run->survey->stopped) {

@@ -40,7 +40,7 @@ struct run {
 
 static const struct yk_device *own_device(const struct run *run)
 {
-    return &run->request->cluster->devices[run->team->ranks->rank];
+    return &run->request->cluster->devices[run->team->host_communicator->rank];
 }
 
 static yk_status fail_no_type(const struct yk_device *device)
@@ -124,14 +124,14 @@ static yk_status is_known(const struct run *run, const struct yk_model *model, i
 {
     static const char *const passes[] = {"forward", "backward", "update"};
     const struct yk_profiler_request *request = run->request;
-    bool known = !request->again;
+    bool known = !request->remeasure;
     for (int32_t d = 0; d < request->cluster->device_count && known; d++) {
         char device[YK_PROFILE_KEY_SIZE] = "";
         known = yk_profile_key_device_type(&request->cluster->devices[d], device);
         for (int32_t i = 0; i < model->layer_count * 3 && known; i++) {
             const struct yk_profile_layer_key wanted = {
                 .device = device,
-                .part = request->cluster->devices[d].part,
+                .part = request->cluster->devices[d].fraction,
                 .shape = model->layers[i / 3].shape,
                 .sequence = request->workload.sequence,
                 .pass = passes[i % 3],
@@ -159,10 +159,10 @@ static yk_status choose_batches(struct run *run, int64_t max)
         YK_TRY(is_known(run, model, batches[i], &found));
         known[i] = found ? 1 : 0;
     }
-    YK_TRY(yk_host_collective_all_reduce_max(run->team->ranks, known, count));
+    YK_TRY(yk_host_collective_all_reduce_max(run->team->host_communicator, known, count));
     for (int32_t i = 0; i < count; i++) {
         if (known[i] > 0) {
-            run->survey->known += 1;
+            run->survey->skipped_count += 1;
         } else {
             run->batches[run->batch_count++] = batches[i];
         }
@@ -174,7 +174,7 @@ static yk_status choose_batches(struct run *run, int64_t max)
 
 static bool same_device(const struct yk_device *a, const struct yk_device *b)
 {
-    return a->part == b->part && a->cores == b->cores && a->type && b->type &&
+    return a->fraction == b->fraction && a->cores == b->cores && a->type && b->type &&
            strcmp(a->type, b->type) == 0;
 }
 
@@ -185,7 +185,7 @@ static struct yk_profile_measurement mean_of(const struct run *run, int32_t rank
     const struct yk_device *devices = run->request->cluster->devices;
     struct yk_profile_measurement mean = {.versions = run->request->versions};
     int32_t ranks = 0;
-    for (int32_t r = 0; r < run->team->ranks->size; r++) {
+    for (int32_t r = 0; r < run->team->host_communicator->size; r++) {
         const double *made = &all[((int64_t)r * count + number) * NUMBERS];
         if (same_device(&devices[rank], &devices[r])) {
             mean.value += made[0];
@@ -232,7 +232,7 @@ static yk_status add_device(const struct run *run, int32_t rank, const double *a
         const struct yk_layer_times_entry *time = &times->times[i];
         const struct yk_profiler_layer_row row = {
             .layer = {.device = name,
-                      .part = device->part,
+                      .part = device->fraction,
                       .shape = time->shape,
                       .sequence = run->request->workload.sequence,
                       .pass = time->pass},
@@ -265,7 +265,7 @@ static yk_status add_all(const struct run *run, double *own, double *all)
     context[3] = run->context_bytes;
     context[4] = run->context_bytes;
     YK_TRY(yk_measure_team_all_gather(run->team, own, (times->count + 1) * NUMBERS, all));
-    for (int32_t rank = 0; rank < run->team->ranks->size; rank++) {
+    for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         int32_t first = 0;
         while (!same_device(&devices[first], &devices[rank]) && first < rank) {
             first++;
@@ -281,7 +281,7 @@ static yk_status gather_all(const struct run *run)
 {
     const size_t count = ((size_t)run->times->count + 1) * NUMBERS;
     double *own = calloc(count, sizeof *own);
-    double *all = calloc(count * (size_t)run->team->ranks->size, sizeof *all);
+    double *all = calloc(count * (size_t)run->team->host_communicator->size, sizeof *all);
     const yk_status status = own && all ? add_all(run, own, all) : yk_fail_out_of_memory();
     free(own);
     free(all);
@@ -323,7 +323,7 @@ static yk_status run_batch(struct run *run, int32_t repeat)
     struct yk_batch_sweep_run made = {
         .batch = count - 1 - repeat % count,
         .seconds = request->seconds / REPEATS / count,
-        .held_bytes = request->held_bytes,
+        .held_bytes = request->used_bytes,
     };
     YK_TRY(repeat == 0 ? run_with_warm_group(run, &made)
                        : yk_batch_sweep_measure_batch(run->rounds, &made));
@@ -380,7 +380,7 @@ static yk_status choose_step(struct run *run, int64_t max)
 static yk_status measure(struct run *run)
 {
     const struct yk_profiler_request *request = run->request;
-    const bool alone = run->team->ranks->size == 1;
+    const bool alone = run->team->host_communicator->size == 1;
     int64_t max = 0;
     YK_TRY(yk_arena_create(&run->arena));
     YK_TRY(open_device(run));
@@ -394,7 +394,7 @@ static yk_status measure(struct run *run)
         return YK_OK;
     }
     const struct yk_benchmark_model_request model = {run->config, request->workload,
-                                                     request->slowness};
+                                                     request->slowdown_factor};
     YK_TRY(yk_benchmark_model_create(&model, run->alone, &run->team->engine, &run->model));
     YK_TRY(yk_batch_sweep_create(run->team, run->model, run->batches, run->batch_count,
                                  &request->callbacks, &run->rounds));

@@ -52,7 +52,7 @@ static bool is_known(const struct list *list, const struct yk_link_group *group)
 
 static bool is_uneven(const struct yk_device *a, const struct yk_device *b)
 {
-    return a->part != b->part || a->cores != b->cores || !a->type || !b->type ||
+    return a->fraction != b->fraction || a->cores != b->cores || !a->type || !b->type ||
            strcmp(a->type, b->type) != 0;
 }
 

@@ -62,7 +62,7 @@ static yk_status is_known(const struct run *run, const struct yk_profile_link_ke
     struct yk_profile *profile = run->survey->profile;
     struct yk_profile_curve curve = {0};
     int32_t found = 0;
-    bool known = profile && !run->request->again;
+    bool known = profile && !run->request->remeasure;
     while (known && found < run->size_count) {
         YK_TRY(yk_profiler_profile_has_link(run->survey, link, run->sizes[found],
                                             run->request->versions, &known));
@@ -101,7 +101,7 @@ static yk_status look_up(struct run *run)
         }
         run->known[i] = known ? 1 : 0;
     }
-    return yk_host_collective_all_reduce_max(run->team->ranks, run->known, count);
+    return yk_host_collective_all_reduce_max(run->team->host_communicator, run->known, count);
 }
 
 /* Which curves of the group are wanted; whether any is. */
@@ -289,7 +289,7 @@ static yk_status run_repeat(struct run *run, const struct repeat *repeat)
  * (Messages from one rank to another go through the world's own.) */
 static yk_status measure_group(struct run *run, double seconds)
 {
-    const int32_t repeats = run->group->count == run->team->ranks->size ? REPEATS : 1;
+    const int32_t repeats = run->group->count == run->team->host_communicator->size ? REPEATS : 1;
     yk_status status = YK_OK;
     for (int32_t i = 0; i < repeats && status == YK_OK && !run->survey->stopped; i++) {
         const struct repeat repeat = {

@@ -41,11 +41,11 @@ struct yk_profiler_request {
     const struct yk_model_config *config;
     struct yk_workload workload;      /* its batch is the largest micro-batch of a rank */
     const struct yk_cluster *cluster; /* device i belongs to rank i */
-    double slowness;                  /* artificial slowdown factor of this rank's ops */
+    double slowdown_factor;           /* artificial slowdown factor of this rank's ops */
     double seconds;                   /* approximate time for measuring layers */
-    bool again;                       /* measure also what the profile already has */
+    bool remeasure;                   /* measure also what the profile already has */
     /* Returns the peak device memory of this process, or else the used memory of the device. */
-    double (*held_bytes)(const struct yk_device_context *engine);
+    double (*used_bytes)(const struct yk_device_context *engine);
     const char *versions; /* software versions, saved with each measurement */
     struct yk_profiler_callbacks callbacks;
 };
@@ -83,10 +83,10 @@ struct yk_profiler {
     int32_t layer_capacity;
     int32_t link_capacity;
     int32_t fact_capacity;
-    int64_t known;  /* number of values skipped because the profile has them */
-    int64_t blocks; /* blocks of each kind in the reduced model; 0: the whole model */
-    int64_t batch;  /* largest batch size that fit; 0: the requested one */
-    bool stopped;   /* the stop callback ended it early */
+    int64_t skipped_count; /* number of values skipped because the profile has them */
+    int64_t blocks;        /* blocks of each kind in the reduced model; 0: the whole model */
+    int64_t batch;         /* largest batch size that fit; 0: the requested one */
+    bool stopped;          /* the stop callback ended it early */
 };
 
 yk_status yk_profiler_init(struct yk_profiler *survey) YK_MUST_USE;

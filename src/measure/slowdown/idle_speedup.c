@@ -58,11 +58,11 @@ yk_status yk_idle_speedup_is_known(const struct yk_profiler *survey,
 {
     struct kinds kinds;
     double known = 0;
-    *out = yk_measure_team_uses_host_cores(team) || team->ranks->size < 2;
+    *out = yk_measure_team_uses_host_cores(team) || team->host_communicator->size < 2;
     if (*out) {
         return YK_OK;
     }
-    find_kinds(request->cluster, team->ranks->size, &kinds);
+    find_kinds(request->cluster, team->host_communicator->size, &kinds);
     for (int32_t i = 0; i < kinds.count; i++) {
         const struct yk_profile_fact_key fact = {kinds.subjects[i], YK_PROFILE_IDLE_SPEEDUP};
         bool knows = false;
@@ -70,7 +70,7 @@ yk_status yk_idle_speedup_is_known(const struct yk_profiler *survey,
         known += knows ? 1 : 0;
     }
     YK_TRY(yk_measure_team_max(team, known, &known));
-    *out = !request->again && (int32_t)known == kinds.count;
+    *out = !request->remeasure && (int32_t)known == kinds.count;
     return YK_OK;
 }
 
@@ -115,8 +115,8 @@ static yk_status run_repeat(const struct yk_measure_team *team, const struct kin
                             int32_t kind, struct yk_benchmark *benchmark, double seconds,
                             struct yk_timings *out)
 {
-    YK_TRY(yk_host_collective_barrier(team->ranks));
-    if (kind < 0 || kinds->ranks[kind] == team->ranks->rank) {
+    YK_TRY(yk_host_collective_barrier(team->host_communicator));
+    if (kind < 0 || kinds->ranks[kind] == team->host_communicator->rank) {
         YK_TRY(run_steps(benchmark, seconds, out));
     }
     return YK_OK;
@@ -132,13 +132,13 @@ static yk_status add_facts(struct yk_profiler *survey, const struct yk_measure_t
     double numbers[MAX_KINDS][NUMBERS] = {{0}};
     for (int32_t i = 0; i < kinds->count; i++) {
         const double times = yk_idle_speedup_time_ratio(by_itself.value, together.value);
-        if (kinds->ranks[i] == team->ranks->rank && !isnan(times)) {
+        if (kinds->ranks[i] == team->host_communicator->rank && !isnan(times)) {
             numbers[i][0] = times;
             numbers[i][1] = fmax(by_itself.spread, together.spread);
             numbers[i][2] = (double)by_itself.samples;
         }
     }
-    YK_TRY(yk_host_collective_all_reduce_sum(team->ranks, &numbers[0][0],
+    YK_TRY(yk_host_collective_all_reduce_sum(team->host_communicator, &numbers[0][0],
                                              (int64_t)MAX_KINDS * NUMBERS));
     for (int32_t i = 0; i < kinds->count; i++) {
         const struct yk_profiler_fact_row row = {
@@ -184,7 +184,7 @@ yk_status yk_idle_speedup_measure(struct yk_profiler *survey, const struct yk_me
     if (known) {
         return YK_OK;
     }
-    find_kinds(request->cluster, team->ranks->size, &kinds);
+    find_kinds(request->cluster, team->host_communicator->size, &kinds);
     const yk_status status = measure(survey, team, request, &kinds, benchmark, timings);
     yk_timings_free(&timings[0]);
     yk_timings_free(&timings[1]);

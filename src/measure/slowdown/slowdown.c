@@ -93,7 +93,7 @@ static yk_status is_known(const struct yk_profiler *survey,
         const struct yk_profiler_fact_row *row = yk_profiler_find_fact_row(survey, &facts[f]);
         /* With these versions, for an earlier precision or model. */
         found = row && strcmp(row->measurement.versions, request->versions) == 0;
-        if (!found && !request->again) {
+        if (!found && !request->remeasure) {
             YK_TRY(yk_profiler_profile_has_fact(survey, &facts[f], request->versions, &found));
         }
     }
@@ -115,7 +115,7 @@ yk_status yk_slowdown_pairs_find(const struct yk_profiler *survey,
         YK_TRY(is_known(survey, request, out->groups[out->count].link, &known));
         out->known[out->count++] = known ? 1 : 0;
     }
-    YK_TRY(yk_host_collective_all_reduce_max(team->ranks, out->known, out->count));
+    YK_TRY(yk_host_collective_all_reduce_max(team->host_communicator, out->known, out->count));
     for (int32_t i = 0; i < out->count; i++) {
         out->all_known = out->all_known && out->known[i] > 0;
     }
@@ -153,13 +153,14 @@ yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *survey,
 {
     double numbers[PAIR][NUMBERS] = {{0}};
     for (int end = 0; end < PAIR && own->samples > 0; end++) {
-        if (team->ranks->rank == pair->ranks[end]) {
+        if (team->host_communicator->rank == pair->ranks[end]) {
             numbers[end][0] = own->value;
             numbers[end][1] = own->spread;
             numbers[end][2] = (double)own->samples;
         }
     }
-    YK_TRY(yk_host_collective_all_reduce_sum(team->ranks, &numbers[0][0], (int64_t)PAIR * NUMBERS));
+    YK_TRY(yk_host_collective_all_reduce_sum(team->host_communicator, &numbers[0][0],
+                                             (int64_t)PAIR * NUMBERS));
     for (int end = 0; end < PAIR; end++) {
         YK_TRY(add(survey, request, &request->cluster->devices[pair->ranks[end]], numbers[end]));
     }
@@ -246,7 +247,7 @@ static yk_status step(struct run *run, bool with_messages,
                       const struct yk_benchmark_step_times **out,
                       struct yk_timings_cpu_usage *out_round)
 {
-    YK_TRY(yk_host_collective_barrier(run->team->ranks));
+    YK_TRY(yk_host_collective_barrier(run->team->host_communicator));
     const struct yk_timings_cpu_usage since = {yk_clock_now_s(), yk_timings_process_cpu_s()};
     YK_TRY(yk_benchmark_begin_step(run->benchmark));
     if (with_messages) {
@@ -276,7 +277,7 @@ static yk_status run_round(struct run *run)
     YK_TRY(step(run, false, &step_made, &run->alone[number]));
     memcpy(round->alone_begin_s, step_made->begin_s, bytes);
     memcpy(round->alone_end_s, step_made->end_s, bytes);
-    YK_TRY(yk_host_collective_barrier(run->team->ranks));
+    YK_TRY(yk_host_collective_barrier(run->team->host_communicator));
     YK_TRY(enqueue_row(run));
     YK_TRY(read_row(run, &alone));
     round->message_alone_s = (alone.end_s - alone.begin_s) / run->row;
@@ -389,7 +390,7 @@ static yk_status add_fact(const struct run *run, struct yk_timings *timings, con
 {
     const struct yk_profile_measurement own = yk_timings_summarize(timings, run->request->versions);
     double numbers[] = {own.samples > 0 ? own.value : 0, own.spread, (double)own.samples};
-    YK_TRY(yk_host_collective_all_reduce_max(run->team->ranks, numbers, 3));
+    YK_TRY(yk_host_collective_all_reduce_max(run->team->host_communicator, numbers, 3));
     const struct yk_profile_measurement step_made = {.value = numbers[0],
                                                      .spread = numbers[1],
                                                      .samples = (int64_t)numbers[2],
@@ -406,7 +407,7 @@ static yk_status measure_group(struct run *run, double seconds)
     const struct yk_comm_benchmark_group group = {
         run->group->ranks, run->group->count,
         yk_comm_data_type_from_precision(run->request->workload.precision)};
-    const int32_t me = run->team->ranks->rank;
+    const int32_t me = run->team->host_communicator->rank;
     run->round_count = 0;
     run->is_member = me == group.ranks[0] || me == group.ranks[1];
     yk_status status =
@@ -488,7 +489,7 @@ static yk_status time_step(const struct yk_measure_team *team, struct yk_benchma
     double own_s = 0;
     for (int i = 0; i < STEPS; i++) {
         const struct yk_benchmark_step_times *round = NULL;
-        YK_TRY(yk_host_collective_barrier(team->ranks));
+        YK_TRY(yk_host_collective_barrier(team->host_communicator));
         const double began_s = yk_clock_now_s();
         YK_TRY(yk_benchmark_begin_step(benchmark));
         YK_TRY(yk_benchmark_end_step(benchmark, &round));

@@ -224,7 +224,7 @@ static void bert_list(struct yk_parameter_list *parameters)
     yk_parameter_list_add_projections(
         parameters,
         &(struct yk_projection_spec){
-            {"predictions.transform.dense"}, {C}, C, true, false, config->spread},
+            {"predictions.transform.dense"}, {C}, C, true, false, config->init_std},
         1);
     if (!parameters->follows) {
         yk_parameter_list_add_buffer(parameters, "cls.predictions.bias", 0, V);
@@ -234,7 +234,7 @@ static void bert_list(struct yk_parameter_list *parameters)
 /* The bias follows the table if the layer owns the table. */
 static int32_t bias_of(const struct yk_net *net, int32_t layer)
 {
-    return net->layers[layer].leader == layer ? 1 : 0;
+    return net->layers[layer].weights_owner == layer ? 1 : 0;
 }
 
 /* Activations that forward saves for backward; (rows, C) each except the logits. */

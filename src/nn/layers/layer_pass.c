@@ -12,7 +12,7 @@ static const struct yk_net_layer *layer_of(const struct yk_layer_pass *pass)
 struct yk_layer_pass yk_layer_pass_weights_owner(const struct yk_layer_pass *pass)
 {
     struct yk_layer_pass other = *pass;
-    other.layer = layer_of(pass)->leader;
+    other.layer = layer_of(pass)->weights_owner;
     return other;
 }
 

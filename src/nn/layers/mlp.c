@@ -48,13 +48,14 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
             .weights = weights,
         });
     if (gated) {
-        pass->store->engine.backend->swiglu(pass->lane, &(struct yk_swiglu_op){
-                                                            .rows = yk_layer_pass_rows(pass),
-                                                            .width = pass->net->config->inner,
-                                                            .gate_up = saved->up,
-                                                            .out = saved->active,
-                                                            .type = pass->net->workload.precision,
-                                                        });
+        pass->store->engine.backend->swiglu(pass->lane,
+                                            &(struct yk_swiglu_op){
+                                                .rows = yk_layer_pass_rows(pass),
+                                                .width = pass->net->config->feed_forward_width,
+                                                .gate_up = saved->up,
+                                                .out = saved->active,
+                                                .type = pass->net->workload.precision,
+                                            });
     }
     if (to) {
         yk_residual_add_projection(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN, saved->active,
@@ -88,15 +89,15 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
             .dx_sums = up_bias,
         });
     if (gated) {
-        pass->store->engine.backend->swiglu_backward(pass->lane,
-                                                     &(struct yk_swiglu_backward_op){
-                                                         .rows = yk_layer_pass_rows(pass),
-                                                         .width = pass->net->config->inner,
-                                                         .gate_up = saved->up,
-                                                         .d_out = workspace->wide,
-                                                         .d_gate_up = saved->up,
-                                                         .type = pass->net->workload.precision,
-                                                     });
+        pass->store->engine.backend->swiglu_backward(
+            pass->lane, &(struct yk_swiglu_backward_op){
+                            .rows = yk_layer_pass_rows(pass),
+                            .width = pass->net->config->feed_forward_width,
+                            .gate_up = saved->up,
+                            .d_out = workspace->wide,
+                            .d_gate_up = saved->up,
+                            .type = pass->net->workload.precision,
+                        });
     }
     yk_projection_backward(pass, YK_MLP_PROJECTION_UP,
                            &(struct yk_projection_backward){

@@ -57,7 +57,7 @@ static void list_block(struct yk_parameter_list *parameters, const struct names 
                        int64_t inner)
 {
     const int64_t C = parameters->config->width;
-    const double spread = parameters->config->spread;
+    const double spread = parameters->config->init_std;
     const struct yk_projection_spec projections[] = {
         [YK_ATTENTION_PROJECTION_QKV] =
             {{names->queries, names->keys, names->values}, {C, C, C}, C, true, false, spread},
@@ -77,7 +77,7 @@ static void list_norms(struct yk_parameter_list *parameters, const struct names 
 static void list_bert(struct yk_parameter_list *parameters)
 {
     list_norms(parameters, &bert_names);
-    list_block(parameters, &bert_names, parameters->config->inner);
+    list_block(parameters, &bert_names, parameters->config->feed_forward_width);
 }
 
 static void list_encoder(struct yk_parameter_list *parameters)
@@ -89,7 +89,7 @@ static void list_encoder(struct yk_parameter_list *parameters)
 static void list_decoder(struct yk_parameter_list *parameters)
 {
     const int64_t C = parameters->config->width;
-    const double spread = parameters->config->spread;
+    const double spread = parameters->config->init_std;
     const struct yk_projection_spec cross[] = {
         {{"encoder_attn.q_proj"}, {C}, C, true, false, spread},
         {{"encoder_attn.k_proj", "encoder_attn.v_proj"}, {C, C}, C, true, false, spread},
@@ -97,7 +97,7 @@ static void list_decoder(struct yk_parameter_list *parameters)
     };
     list_norms(parameters, &marian_names);
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "encoder_attn_layer_norm");
-    list_block(parameters, &marian_names, parameters->config->inner);
+    list_block(parameters, &marian_names, parameters->config->feed_forward_width);
     yk_parameter_list_add_projections(parameters, cross, sizeof cross / sizeof cross[0]);
 }
 

@@ -13,15 +13,15 @@ static void list_gpt(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
     const int64_t C = config->width;
-    const int64_t F = config->inner;
+    const int64_t F = config->feed_forward_width;
     /* Projections into the residual stream start smaller, by the root of their number. */
-    const double residual = config->spread / sqrt(2 * (double)config->layers);
+    const double residual = config->init_std / sqrt(2 * (double)config->layers);
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_1");
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_2");
     const struct yk_projection_spec specs[YK_MLP_PROJECTION_END] = {
-        [YK_ATTENTION_PROJECTION_QKV] = {{"attn.c_attn"}, {3 * C}, C, true, true, config->spread},
+        [YK_ATTENTION_PROJECTION_QKV] = {{"attn.c_attn"}, {3 * C}, C, true, true, config->init_std},
         [YK_ATTENTION_PROJECTION_OUT] = {{"attn.c_proj"}, {C}, C, true, true, residual},
-        [YK_MLP_PROJECTION_UP] = {{"mlp.c_fc"}, {F}, C, true, true, config->spread},
+        [YK_MLP_PROJECTION_UP] = {{"mlp.c_fc"}, {F}, C, true, true, config->init_std},
         [YK_MLP_PROJECTION_DOWN] = {{"mlp.c_proj"}, {C}, F, true, true, residual},
     };
     yk_parameter_list_add_projections(parameters, specs, YK_MLP_PROJECTION_END);
@@ -31,12 +31,12 @@ static void list_llama(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
     const int64_t C = config->width;
-    const int64_t F = config->inner;
+    const int64_t F = config->feed_forward_width;
     const int64_t Q = config->heads * config->head_size;
     const int64_t K = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
     const bool inner_bias = config->inner_bias;
-    const double spread = config->spread;
+    const double spread = config->init_std;
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "input_layernorm");
     yk_parameter_list_add_norm(parameters, parameters->modules[0], "post_attention_layernorm");
     const struct yk_projection_spec specs[YK_MLP_PROJECTION_END] = {
@@ -95,7 +95,7 @@ static void carve_workspace(const struct yk_net *net, int32_t layer,
     const struct yk_model_config *config = net->config;
     const struct yk_attention_shape shape = yk_attention_causal_shape(config);
     const struct yk_residual_workspace_widths widths = {
-        .wide = larger(config->inner, yk_attention_row_width(&shape)),
+        .wide = larger(config->feed_forward_width, yk_attention_row_width(&shape)),
         .narrow = larger(config->width, config->heads * config->head_size),
     };
     yk_residual_allocate_workspace(net, layer, batch, &widths, carver, out);

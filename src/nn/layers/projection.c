@@ -185,7 +185,7 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
         .scale = 1,
         .a_type = type,
         .c_type = pass->net->layers[pass->layer].precision,
-        .cuts = {io->cuts[0], io->cuts[1]},
+        .split_columns = {io->cuts[0], io->cuts[1]},
     };
     op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
     if (projection->bias >= 0) {
@@ -307,7 +307,7 @@ static void train_weights(const struct yk_layer_pass *pass, const struct yk_proj
     };
     if (projection->bias >= 0 && !io->bias_summed) {
         op.sums_of = projection->transposed ? YK_MATMUL_ROW_SUM_B : YK_MATMUL_ROW_SUM_A;
-        op.sums = yk_layer_pass_gradients(pass, projection->bias);
+        op.row_sums = yk_layer_pass_gradients(pass, projection->bias);
         op.sums_type = type;
     }
     backend->matmul(pass->lane, &op);
@@ -352,7 +352,7 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
     }
     if (io->dx_sums) {
         op.sums_of = YK_MATMUL_ROW_SUM_C;
-        op.sums = io->dx_sums;
+        op.row_sums = io->dx_sums;
         op.sums_type = pass->net->workload.precision;
     }
     if (io->dx) {

@@ -3,7 +3,7 @@
 /* Some architectures apply dropout only to attention. */
 static bool may_drop(const struct yk_net *net)
 {
-    return net->config->drops_stream && net->options.dropout > 0;
+    return net->config->residual_dropout && net->options.dropout > 0;
 }
 
 static bool drops(const struct yk_layer_pass *pass)

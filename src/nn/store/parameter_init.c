@@ -45,7 +45,7 @@ static double scale_of(const struct yk_parameter *parameter)
 {
     return parameter->init == YK_PARAMETER_INIT_NORMAL ||
                    parameter->init == YK_PARAMETER_INIT_UNIFORM
-               ? parameter->spread
+               ? parameter->init_std
                : 1;
 }
 
@@ -93,7 +93,7 @@ static yk_status init_from_pool(const struct yk_parameter_store *store, int32_t 
         return yk_fail_out_of_memory();
     }
     for (int64_t i = 0; i < given; i++) {
-        pools->scaled[i] = (float)parameter->spread * (*pool)[(from + i) % POOL];
+        pools->scaled[i] = (float)parameter->init_std * (*pool)[(from + i) % POOL];
     }
     return yk_parameter_store_write_repeated_values(store, layer, parameter, pools->scaled, given);
 }

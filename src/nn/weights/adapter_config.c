@@ -197,7 +197,7 @@ yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, st
     struct yk_json_writer json = {.text = out, .spaced = true};
     list_targets(net, &targets);
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_raw(&json, "alpha_pattern", "{}");
     yk_json_write_string(&json, "base_model_name_or_path", base);
     yk_json_write_string(&json, "bias", "none");
@@ -214,14 +214,14 @@ yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, st
     yk_json_write_raw(&json, "rank_pattern", "{}");
     yk_json_write_null(&json, "revision");
     yk_json_write_begin_array(&json, "target_modules");
-    json.lines = 4;
+    json.line_indent = 4;
     for (int32_t i = 0; i < targets.count; i++) {
         yk_json_write_string(&json, NULL, yk_text_chars(&targets.names[i]));
         yk_text_free(&targets.names[i]);
     }
     yk_json_write_newline(&json, 2);
     yk_json_write_end_array(&json);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_string(&json, "task_type", task_of(net->config));
     yk_json_write_bool(&json, "use_dora", false);
     yk_json_write_bool(&json, "use_rslora", false);

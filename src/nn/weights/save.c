@@ -210,15 +210,15 @@ static void list_index(const struct save *save, struct yk_text *out)
     const struct yk_parameter *parameter = NULL;
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_begin_object(&json, "metadata");
-    json.lines = 4;
+    json.line_indent = 4;
     yk_json_write_integer(&json, "total_size", (int64_t)save->total);
     yk_json_write_newline(&json, 2);
     yk_json_write_end_object(&json);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_begin_object(&json, "weight_map");
-    json.lines = 4;
+    json.line_indent = 4;
     for (struct walk walk = start_walk(save); (parameter = next(&walk));) {
         char name[NAME_SIZE];
         name_file(save, walk.file, name);

@@ -31,7 +31,7 @@ static yk_status collective_s(const struct context *context, enum yk_collective 
     struct yk_cost_time time;
     const double largest =
         collective == YK_COLLECTIVE_ALL_REDUCE ? 0 : context->largest_part * bytes;
-    YK_TRY(yk_communication_collective_time(context->study->request->book, collective,
+    YK_TRY(yk_communication_collective_time(context->study->request->cost_sources, collective,
                                             &context->ring, bytes, largest, &time));
     *out_s = time.seconds;
     return YK_OK;
@@ -62,7 +62,7 @@ static yk_status set_times(const struct context *context)
             backward_s += plan->layers[l].recompute ? forward_s : 0;
             updates_s += update_s * (yk_plan_effective_strategy(plan, l) == YK_SHARDING_REPLICATED
                                          ? 1
-                                         : group->members[i].part);
+                                         : group->members[i].shard_fraction);
             compute_s[l] = fmax(compute_s[l], forward_s);
             compute_s[2 * L - l] = fmax(compute_s[2 * L - l], backward_s);
         }
@@ -97,7 +97,7 @@ static yk_status set_room(const struct context *context, int32_t rank)
     YK_TRY(yk_program_memory_count(context->program, rank, context->arena, &memory));
     YK_TRY_NEW(context->arena, deltas, list->op_count + 1);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        left -= memory->always_bytes[kind];
+        left -= memory->permanent_bytes[kind];
     }
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         const struct yk_buffer_lifetime *lifetime = &memory->lifetimes[i];
@@ -127,7 +127,7 @@ static yk_status set_room(const struct context *context, int32_t rank)
 /* Whether the layer shares no weights, so that it may have its own strategy. */
 static bool is_apart(const struct yk_program_layer *message, int32_t layer)
 {
-    return message->leader == layer && message->last_user == layer;
+    return message->weights_owner == layer && message->last_user == layer;
 }
 
 static enum yk_transfer_order_strategy choice_of(const struct context *context, int32_t layer,
@@ -215,7 +215,7 @@ static yk_status build_problem(struct context *context, bool open)
     YK_TRY_NEW(context->arena, devices, group->member_count);
     for (int32_t i = 0; i < group->member_count; i++) {
         devices[i] = plan->ranks[group->members[i].rank].device;
-        context->largest_part = fmax(context->largest_part, group->members[i].part);
+        context->largest_part = fmax(context->largest_part, group->members[i].shard_fraction);
     }
     context->ring = (struct yk_ring_devices){.devices = devices, .count = group->member_count};
     context->problem->layer_count = plan->layer_count;
@@ -245,8 +245,8 @@ yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *study,
     struct yk_program *program = NULL;
     plain.transfer_count = 0;
     plain.prefetch = 1;
-    YK_TRY(yk_program_compile_with_deadline(&plain, study->cluster, study->facts, study->sizes,
-                                            NULL, &program));
+    YK_TRY(yk_program_compile_with_deadline(&plain, study->cluster, study->measurements,
+                                            study->sizes, NULL, &program));
     context.program = program;
     const yk_status status = build_problem(&context, open);
     yk_program_destroy(program);

@@ -109,7 +109,7 @@ static bool holds_all_weights(const struct yk_step_graph *step, int32_t device)
 {
     int64_t bytes = 0;
     for (int32_t s = 0; s < step->graph->store_count; s++) {
-        bytes += step->graph->stores[s].bytes;
+        bytes += step->graph->shared_stores[s].bytes;
     }
     return bytes <= step->graph->devices[device].memory_bytes;
 }
@@ -322,7 +322,7 @@ yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
     YK_TRY_NEW(arena, out->links, (int64_t)count * count);
     for (int32_t p = 0; p < count; p++) {
         out->devices[p] = whole->cluster->devices[numbers[p]];
-        facts[p] = yk_device_measurements_of_device(whole->facts, numbers[p]);
+        facts[p] = yk_device_measurements_of_device(whole->measurements, numbers[p]);
         for (int32_t q = 0; q < count; q++) {
             out->links[(int64_t)p * count + q] =
                 *yk_cluster_link(whole->cluster, numbers[p], numbers[q]);
@@ -334,7 +334,7 @@ yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
     out->cluster.device_count = count;
     out->book = *whole;
     out->book.cluster = &out->cluster;
-    out->book.facts = facts;
+    out->book.measurements = facts;
     return YK_OK;
 }
 
@@ -371,9 +371,9 @@ static yk_status consider_subset(const struct subset *subset,
     struct yk_step_graph_spec spec = candidates->step->spec;
     struct yk_step_graph *step = NULL;
     struct yk_placement_candidates own = {0};
-    YK_TRY(yk_placement_candidates_select(spec.book, subset->numbers, subset->count, subset->arena,
-                                          &selected));
-    spec.book = &selected.book;
+    YK_TRY(yk_placement_candidates_select(spec.cost_sources, subset->numbers, subset->count,
+                                          subset->arena, &selected));
+    spec.cost_sources = &selected.book;
     YK_TRY(yk_step_graph_create(&spec, &step));
     yk_status status = yk_placement_candidates_create(step, candidates->deadline, &own);
     YK_THEN(yk_placement_candidates_add_undivided(&own));
@@ -403,7 +403,7 @@ static int32_t list_node(const struct yk_cluster *cluster, int32_t node, int32_t
 static bool is_repeated(const struct yk_step_graph *step, const struct subset *subset, int32_t node,
                         int32_t *room)
 {
-    const struct yk_cluster *cluster = step->spec.book->cluster;
+    const struct yk_cluster *cluster = step->spec.cost_sources->cluster;
     for (int32_t other = 0; other < node; other++) {
         bool alike = list_node(cluster, other, room) == subset->count;
         for (int32_t p = 0; alike && p < subset->count; p++) {
@@ -419,7 +419,7 @@ static bool is_repeated(const struct yk_step_graph *step, const struct subset *s
 static yk_status consider_node(struct yk_placement_candidates *candidates, int32_t node,
                                struct yk_arena *arena)
 {
-    const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
+    const struct yk_cluster *cluster = candidates->step->spec.cost_sources->cluster;
     struct subset subset = {.arena = arena};
     int32_t *room = NULL;
     YK_TRY_NEW(arena, subset.numbers, cluster->device_count);
@@ -432,7 +432,7 @@ static yk_status consider_node(struct yk_placement_candidates *candidates, int32
 
 yk_status yk_placement_candidates_add_nodes(struct yk_placement_candidates *candidates)
 {
-    const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
+    const struct yk_cluster *cluster = candidates->step->spec.cost_sources->cluster;
     for (int32_t node = 0; cluster->node_count > 1 && node < cluster->node_count &&
                            !yk_deadline_has_passed(candidates->deadline);
          node++) {

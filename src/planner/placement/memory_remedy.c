@@ -174,11 +174,11 @@ static yk_status try_another_device(const struct yk_placement_request *request,
     struct yk_placement_candidates_subset larger;
     struct yk_placement_request changed = *request;
     *out = INFINITY;
-    if (request->book->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
+    if (request->cost_sources->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
         return YK_OK;
     }
-    YK_TRY(add_device(request->book, arena, &larger));
-    changed.book = &larger.book;
+    YK_TRY(add_device(request->cost_sources, arena, &larger));
+    changed.cost_sources = &larger.book;
     return step_with(&changed, deadline, out);
 }
 

@@ -56,7 +56,7 @@ static yk_status get_step_graph(struct context *context, int32_t micro_batches,
         }
     }
     const struct yk_step_graph_spec spec = {
-        .book = context->request->book,
+        .cost_sources = context->request->cost_sources,
         .config = context->request->config,
         .workload = context->request->workload,
         .micro_batches = micro_batches,
@@ -95,8 +95,8 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
                         struct yk_placement *placement)
 {
     const struct yk_graph *graph = placement->step->graph;
-    const struct yk_device_measurements *facts = context->request->book->facts;
-    const struct yk_cluster *cluster = context->request->book->cluster;
+    const struct yk_device_measurements *facts = context->request->cost_sources->measurements;
+    const struct yk_cluster *cluster = context->request->cost_sources->cluster;
     placement->schedule = schedule;
     YK_TRY(yk_placement_evaluate_step_s(placement->step, schedule, &placement->step_s));
     YK_TRY(yk_placement_evaluate_memory(schedule, &placement->fit));
@@ -449,7 +449,7 @@ static yk_status renumber(const struct yk_device_map *map, const int32_t *number
 
 static yk_status place_auto(struct context *context, struct yk_placement *placement)
 {
-    const struct yk_cluster *cluster = context->request->book->cluster;
+    const struct yk_cluster *cluster = context->request->cost_sources->cluster;
     struct yk_arena *arena = context->out->arena;
     const struct yk_device_map *map = NULL;
     int32_t *numbers = NULL;

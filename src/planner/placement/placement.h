@@ -28,7 +28,7 @@
 #include "sched/scheduler.h"
 
 struct yk_placement_request {
-    const struct yk_cost_sources *book;
+    const struct yk_cost_sources *cost_sources;
     const struct yk_model_config *config;
     struct yk_workload workload;
     int32_t micro_batches;              /* 0 means: chosen by pipeline and best, 1 for the others */

@@ -27,8 +27,8 @@ yk_status yk_placement_plan_create(const struct yk_search_context *study,
     for (int32_t g = 0; g < count; g++) {
         plan->groups[g].member_count = 1;
         YK_TRY_NEW(arena, plan->groups[g].members, 1);
-        plan->groups[g].members[0] =
-            (struct yk_plan_group_member){.rank = g, .share = plan->workload.batch, .part = 1};
+        plan->groups[g].members[0] = (struct yk_plan_group_member){
+            .rank = g, .share = plan->workload.batch, .shard_fraction = 1};
     }
     for (int32_t l = 0; l < study->model->layer_count; l++) {
         plan->layers[l].group = rank_of[layer_devices[l]];
@@ -66,7 +66,7 @@ yk_status yk_placement_plan_search(const struct yk_plan_request *request, const 
                                    struct yk_placement_plan *out)
 {
     const struct yk_placement_request placement_request = {
-        .book = request->book,
+        .cost_sources = request->cost_sources,
         .config = request->config,
         .workload = request->workload,
         .micro_batches = request->micro_batches,

@@ -50,7 +50,7 @@ static yk_status allocate_arrays(struct making *making)
     YK_TRY_NEW(step->arena, step->update, step->layer_count);
     YK_TRY_NEW(step->arena, step->tasks, 2 * cells + step->layer_count);
     YK_TRY_NEW(step->arena, step->kinds, 2 * cells + step->layer_count);
-    const int64_t P = step->spec.book->cluster->device_count;
+    const int64_t P = step->spec.cost_sources->cluster->device_count;
     YK_TRY_NEW(step->arena, making->costs, P);
     YK_TRY_NEW(step->arena, step->links, P * P);
     return YK_OK;
@@ -59,8 +59,8 @@ static yk_status allocate_arrays(struct making *making)
 /* The memory of a device in the graph does not include the driver's context. */
 static yk_status add_devices(const struct making *making)
 {
-    const struct yk_device_measurements *facts = making->step->spec.book->facts;
-    const struct yk_cluster *cluster = making->step->spec.book->cluster;
+    const struct yk_device_measurements *facts = making->step->spec.cost_sources->measurements;
+    const struct yk_cluster *cluster = making->step->spec.cost_sources->cluster;
     const struct yk_model *model = making->step->model;
     const double typical = model->edge_count > 0 ? (double)model->edges[0].bytes : 1;
     for (int32_t p = 0; p < cluster->device_count; p++) {
@@ -72,7 +72,8 @@ static yk_status add_devices(const struct making *making)
     for (int32_t p = 0; p < cluster->device_count; p++) {
         for (int32_t q = 0; q < p; q++) {
             struct yk_link *link = &making->step->links[(int64_t)p * cluster->device_count + q];
-            YK_TRY(yk_communication_effective_link(making->step->spec.book, p, q, typical, link));
+            YK_TRY(yk_communication_effective_link(making->step->spec.cost_sources, p, q, typical,
+                                                   link));
             making->step->links[(int64_t)q * cluster->device_count + p] = *link;
             YK_TRY(yk_graph_builder_set_link(making->builder, cluster->devices[p].name,
                                              cluster->devices[q].name, link->latency_s,
@@ -84,8 +85,8 @@ static yk_status add_devices(const struct making *making)
 
 int32_t yk_step_graph_weight_owner(const struct yk_step_graph *step, int32_t layer)
 {
-    while (step->model->layers[layer].shares != YK_LAYER_NONE) {
-        layer = step->model->layers[layer].shares;
+    while (step->model->layers[layer].shares_weights_of != YK_LAYER_NONE) {
+        layer = step->model->layers[layer].shares_weights_of;
     }
     return layer;
 }
@@ -123,7 +124,7 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     struct yk_step_graph *step = making->step;
     const struct yk_model *model = making->models[task.micro_batch];
     const struct yk_layer *layer = &model->layers[task.layer];
-    const struct yk_cost_sources *book = step->spec.book;
+    const struct yk_cost_sources *book = step->spec.cost_sources;
     for (int32_t p = 0; p < book->cluster->device_count; p++) {
         struct yk_cost_time time;
         YK_TRY(yk_cost_layer_time(book, p, model, layer, task.pass, &time));

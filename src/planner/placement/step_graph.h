@@ -21,7 +21,7 @@
 #include "model/model.h"
 
 struct yk_step_graph_spec {
-    const struct yk_cost_sources *book;
+    const struct yk_cost_sources *cost_sources;
     const struct yk_model_config *config;
     struct yk_workload workload; /* of the whole batch */
     int32_t micro_batches;       /* M, at most the samples of the batch */

@@ -83,7 +83,7 @@ static yk_status line_up(struct context *context, const struct yk_device_set *al
 /* The layer that owns the weights of `layer`. */
 static int32_t owner_of(const struct yk_model *model, int32_t layer)
 {
-    const int32_t shared = model->layers[layer].shares;
+    const int32_t shared = model->layers[layer].shares_weights_of;
     return shared == YK_LAYER_NONE ? layer : shared;
 }
 
@@ -177,7 +177,7 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
         /* With YK_PIPELINE_NESTED, the last micro-batch runs forward first and backward last. */
         *member = (struct yk_plan_group_member){.rank = r,
                                                 .share = own,
-                                                .part = 1.0 / count,
+                                                .shard_fraction = 1.0 / count,
                                                 .micro_batch_number = context->front ? 2 : 1};
         for (int32_t i = 0; i < context->helper_count; i++) {
             if (context->helpers[i] == devices[r]) {
@@ -186,8 +186,8 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
             }
         }
         if (devices[r] == context->main) {
-            plan->groups[1].members[0] =
-                (struct yk_plan_group_member){.rank = r, .share = plan->workload.batch, .part = 1};
+            plan->groups[1].members[0] = (struct yk_plan_group_member){
+                .rank = r, .share = plan->workload.batch, .shard_fraction = 1};
         }
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
@@ -310,7 +310,7 @@ static yk_status allocate(struct context *context, struct yk_arena *arena)
     YK_TRY_NEW(arena, context->rest_s, model->layer_count);
     YK_TRY_NEW(arena, context->helper_s, (int64_t)MAX_HELPERS * model->layer_count);
     for (int32_t l = 0; l < model->layer_count; l++) {
-        context->shared = context->shared || model->layers[l].shares != YK_LAYER_NONE;
+        context->shared = context->shared || model->layers[l].shares_weights_of != YK_LAYER_NONE;
     }
     return YK_OK;
 }

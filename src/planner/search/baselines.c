@@ -243,7 +243,7 @@ static yk_status add_placement(struct context *context, const char *name, const 
 {
     const struct yk_search_context *study = context->search->study;
     const struct yk_placement_request request = {
-        .book = study->request->book,
+        .cost_sources = study->request->cost_sources,
         .config = study->request->config,
         .workload = study->request->workload,
         .micro_batches = 1,

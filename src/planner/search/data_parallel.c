@@ -96,9 +96,10 @@ static yk_status max_samples(const struct splitting *splitting, int32_t rank, in
     const struct yk_data_parallel_spec *split = splitting->split;
     const struct yk_search_context *study = splitting->study;
     const int32_t device = split->devices[rank];
-    const double room = study->limit_bytes[device] -
-                        yk_device_measurements_context_bytes(study->facts, study->cluster, device) -
-                        splitting->whole_bytes - splitting->largest_bytes - splitting->summed_bytes;
+    const double room =
+        study->limit_bytes[device] -
+        yk_device_measurements_context_bytes(study->measurements, study->cluster, device) -
+        splitting->whole_bytes - splitting->largest_bytes - splitting->summed_bytes;
     const int64_t M = split->micro_batches;
     int64_t low = 0;
     int64_t high = (study->request->workload.batch + M - 1) / M;
@@ -187,7 +188,7 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     for (int32_t i = 0, member = 0; i < split->count; i++) {
         if (shares[i] > 0 || split->keeps_idle) {
             plan->groups[0].members[member] = (struct yk_plan_group_member){
-                .rank = member, .share = shares[i], .part = 1.0 / count};
+                .rank = member, .share = shares[i], .shard_fraction = 1.0 / count};
             member++;
         }
     }
@@ -276,8 +277,8 @@ yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *st
     double block = YK_DATA_PARALLEL_MIN_BLOCK_BYTES;
     for (int32_t i = 0; i < count && count > 1; i++) {
         double bytes = 0;
-        YK_TRY(saturating_bytes(study->request->book, devices[i], devices[(i + 1) % count], count,
-                                &bytes));
+        YK_TRY(saturating_bytes(study->request->cost_sources, devices[i], devices[(i + 1) % count],
+                                count, &bytes));
         block = fmax(block, bytes);
     }
     *out = yk_search_context_decides(study, YK_DECIDE_BLOCK_SIZE)
@@ -290,7 +291,7 @@ void yk_data_parallel_tie_strategies(const struct yk_model *model,
                                      enum yk_sharding_strategy *strategies)
 {
     for (int32_t l = 0; l < model->layer_count; l++) {
-        const int32_t owner = model->layers[l].shares;
+        const int32_t owner = model->layers[l].shares_weights_of;
         strategies[l] = owner == YK_LAYER_NONE ? strategies[l] : strategies[owner];
     }
 }

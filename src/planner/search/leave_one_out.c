@@ -8,7 +8,7 @@ static yk_status search_others(struct yk_search_context *study, const bool *left
                                bool for_stages, int32_t rows, bool *out_known, double *out_s)
 {
     struct yk_plan_request request = *study->request;
-    request.left_out = left_out;
+    request.excluded_devices = left_out;
     request.all_devices = true;
     const double part = (1 - yk_search_context_spent_fraction(study)) / rows;
     request.search.budget_s *= part;

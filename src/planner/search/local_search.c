@@ -155,7 +155,7 @@ static yk_status evaluate_unordered(struct context *context, struct evaluated *e
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
         for (int32_t i = 0; i < group->member_count; i++) {
-            group->members[i].part = 1.0 / group->member_count;
+            group->members[i].shard_fraction = 1.0 / group->member_count;
         }
     }
     YK_TRY(yk_shard_fractions_fit_plan(context->study, plan, 0, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,

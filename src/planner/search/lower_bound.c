@@ -167,9 +167,9 @@ static int64_t count_choices(const struct bounding *bounding)
     bool crowded = false;
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         count *= count <= MAX_CHOICES ? bounding->kind_sizes[k] + 1 : 1;
-        crowded =
-            crowded || yk_sim_idle_speedup_factor(bounding->study->cluster, bounding->study->facts,
-                                                  bounding->kinds[k], 0) < 1;
+        crowded = crowded || yk_sim_idle_speedup_factor(bounding->study->cluster,
+                                                        bounding->study->measurements,
+                                                        bounding->kinds[k], 0) < 1;
     }
     return crowded ? count - 1 : 1;
 }
@@ -189,13 +189,13 @@ static void find_scales(struct bounding *bounding, bool others_idle)
     const struct yk_cluster *cluster = bounding->study->cluster;
     double busy = 0;
     for (int32_t k = 0; k < bounding->kind_count; k++) {
-        busy += bounding->at_work[k] * cluster->devices[bounding->kinds[k]].part;
+        busy += bounding->at_work[k] * cluster->devices[bounding->kinds[k]].fraction;
     }
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         const int32_t own = bounding->kinds[k];
         bounding->scales[k] =
-            yk_sim_idle_speedup_factor(cluster, bounding->study->facts, own,
-                                       others_idle ? 0 : busy - cluster->devices[own].part);
+            yk_sim_idle_speedup_factor(cluster, bounding->study->measurements, own,
+                                       others_idle ? 0 : busy - cluster->devices[own].fraction);
     }
 }
 

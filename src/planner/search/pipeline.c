@@ -161,7 +161,7 @@ static double limit_of(const struct cutting *cutting, int32_t k)
         const int32_t device = cutting->spec->devices[i];
         limit = fmin(limit, cutting->study->limit_bytes[device] -
                                 yk_device_measurements_context_bytes(
-                                    cutting->study->facts, cutting->study->cluster, device));
+                                    cutting->study->measurements, cutting->study->cluster, device));
     }
     return limit;
 }
@@ -238,7 +238,7 @@ static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan
                 .share = group->member_count == 1
                              ? plan->workload.batch
                              : cutting->samples[first + i] * spec->micro_batches,
-                .part = 1.0 / group->member_count,
+                .shard_fraction = 1.0 / group->member_count,
             };
         }
     }
@@ -291,7 +291,7 @@ static yk_status allocate_tables(struct cutting *cutting)
 static int32_t chain_length(const struct yk_model *model)
 {
     int32_t length = model->layer_count;
-    while (length > 1 && model->layers[length - 1].shares != YK_LAYER_NONE) {
+    while (length > 1 && model->layers[length - 1].shares_weights_of != YK_LAYER_NONE) {
         length--;
     }
     return length;

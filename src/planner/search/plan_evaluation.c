@@ -52,8 +52,8 @@ static yk_status run(struct yk_search_context *study, enum yk_plan_evaluation_le
     const struct yk_deadline *deadline =
         effort == YK_PLAN_EVALUATION_KEEP_SIMULATION ? NULL : &study->deadline;
     YK_TRY(yk_deadline_check(deadline));
-    YK_TRY(yk_program_compile_with_deadline(trial->plan, study->cluster, study->facts, study->sizes,
-                                            deadline, &trial->program));
+    YK_TRY(yk_program_compile_with_deadline(trial->plan, study->cluster, study->measurements,
+                                            study->sizes, deadline, &trial->program));
     YK_TRY(count_memory(trial->program, arena, trial));
     if (effort == YK_PLAN_EVALUATION_KEEP_SIMULATION && trial->fits) {
         YK_TRY(yk_program_check(trial->program));

@@ -83,7 +83,7 @@ static enum yk_plan_move_result change_layers(const struct yk_search_context *st
     if ((!same && (alone || !yk_search_context_chooses_strategies(study))) || (same && !toggle) ||
         (toggle && !(study->recomputes[first] &&
                      yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION))) ||
-        study->model->layers[first].shares != YK_LAYER_NONE ||
+        study->model->layers[first].shares_weights_of != YK_LAYER_NONE ||
         !find_range(study, plan, range, &first, &end)) {
         return YK_PLAN_MOVE_INVALID;
     }
@@ -170,7 +170,7 @@ static enum yk_plan_move_result change_cuts(const struct yk_search_context *stud
     const int32_t here = plan->layers[moving].group;
     const int32_t there = plan->layers[forward ? last + 1 : last].group;
     const bool kept_alike = strategy == plan->layers[moving].strategy;
-    if (here == there || study->model->layers[moving].shares != YK_LAYER_NONE ||
+    if (here == there || study->model->layers[moving].shares_weights_of != YK_LAYER_NONE ||
         (!kept_alike &&
          (plan->groups[there].member_count == 1 || !yk_search_context_chooses_strategies(study)))) {
         return YK_PLAN_MOVE_INVALID;

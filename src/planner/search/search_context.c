@@ -23,7 +23,7 @@ static yk_status start(struct yk_search_context *study)
 {
     const struct yk_plan_request *request = study->request;
     YK_TRY(yk_model_cache_create(request->config, &request->workload, &study->sizes));
-    YK_TRY(yk_layer_costs_create(request->book, study->sizes, &study->costs));
+    YK_TRY(yk_layer_costs_create(request->cost_sources, study->sizes, &study->costs));
     study->model = yk_model_cache_whole_batch(study->sizes);
     YK_TRY_NEW(study->arena, study->limit_bytes, study->cluster->device_count);
     YK_TRY(find_recomputed(study));
@@ -41,8 +41,8 @@ yk_status yk_search_context_create(const struct yk_plan_request *request,
     struct yk_search_context *study = NULL;
     YK_TRY_NEW_WITH_ARENA(study);
     study->request = request;
-    study->cluster = request->book->cluster;
-    study->facts = request->book->facts;
+    study->cluster = request->cost_sources->cluster;
+    study->measurements = request->cost_sources->measurements;
     study->deadline.clock = request->search.clock;
     study->started_s = yk_deadline_now_s(&study->deadline.clock);
     yk_search_context_begin_phase(study, 1, 1);
@@ -116,8 +116,8 @@ static struct yk_plan_options options_of(const struct yk_search_context *study)
         .strategy = request->strategy < YK_SHARDING_STRATEGY_COUNT ? request->strategy
                                                                    : YK_SHARDING_REPLICATED,
         .slowdown = request->slowdown,
-        .left_out = request->left_out,
-        .device_count = request->left_out ? study->cluster->device_count : 0,
+        .excluded_devices = request->excluded_devices,
+        .device_count = request->excluded_devices ? study->cluster->device_count : 0,
     };
 }
 
@@ -133,7 +133,7 @@ void yk_search_context_restore_request(const struct yk_plan *plan, struct yk_pla
     request->strategy = options->one_strategy ? options->strategy : YK_SHARDING_STRATEGY_COUNT;
     request->random_strategies = options->random_strategies;
     request->slowdown = options->slowdown;
-    request->left_out = options->left_out;
+    request->excluded_devices = options->excluded_devices;
 }
 
 yk_status yk_search_context_create_plan(const struct yk_search_context *study,

@@ -14,7 +14,7 @@
 #include "sched/scheduler.h"
 
 struct yk_plan_request {
-    const struct yk_cost_sources *book;
+    const struct yk_cost_sources *cost_sources;
     const struct yk_model_config *config;
     struct yk_workload workload; /* of the whole batch */
     const char *model_source;    /* copied to the plan, as are the next two */
@@ -28,8 +28,8 @@ struct yk_plan_request {
         strategy; /* of every layer; YK_SHARDING_STRATEGY_COUNT means: decided by the search */
     bool random_strategies; /* every layer has a random strategy, from the search's seed */
     double slowdown; /* of computation during communication; 0 means: YK_SIM_DEFAULT_SLOWDOWN */
-    const bool *left_out; /* (devices) devices that must not be used; may be NULL */
-    bool all_devices;     /* only plans that use all other devices */
+    const bool *excluded_devices; /* (devices) devices that must not be used; may be NULL */
+    bool all_devices;             /* only plans that use all other devices */
     struct yk_scheduler_options search;
 };
 
@@ -41,8 +41,8 @@ struct yk_search_context {
     struct yk_arena *arena; /* owns the arrays */
     const struct yk_plan_request *request;
     const struct yk_cluster *cluster;
-    const struct yk_device_measurements *facts; /* (devices) may be NULL */
-    const struct yk_model *model;               /* for the whole batch */
+    const struct yk_device_measurements *measurements; /* (devices) may be NULL */
+    const struct yk_model *model;                      /* for the whole batch */
     struct yk_model_cache *sizes;
     struct yk_layer_costs *costs;
     double *limit_bytes;         /* (devices) memory limit */
@@ -62,7 +62,7 @@ void yk_search_context_destroy(struct yk_search_context *study);
 static inline bool yk_search_context_excludes_device(const struct yk_search_context *study,
                                                      int32_t device)
 {
-    return study->request->left_out && study->request->left_out[device];
+    return study->request->excluded_devices && study->request->excluded_devices[device];
 }
 
 static inline bool yk_search_context_decides(const struct yk_search_context *study,

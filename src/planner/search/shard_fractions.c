@@ -145,7 +145,7 @@ static yk_status set_parts(const struct yk_plan_evaluation *trial, double state_
     for (int32_t i = 0; i < n; i++) {
         const int32_t rank = group->members[i].rank;
         room[i] = plan->ranks[rank].limit_bytes -
-                  (trial->peaks[rank].bytes - state_bytes * group->members[i].part);
+                  (trial->peaks[rank].bytes - state_bytes * group->members[i].shard_fraction);
     }
     const yk_status status = yk_shard_fractions_find(n, state_bytes, room, parts);
     if (status != YK_OK && status != YK_ERROR_NO_FIT) {
@@ -154,7 +154,7 @@ static yk_status set_parts(const struct yk_plan_evaluation *trial, double state_
     *out_room = *out_room && status == YK_OK;
     level_parts(n, state_bytes, room, level);
     for (int32_t i = 0; i < n; i++) {
-        group->members[i].part = (1 - room_balance) * parts[i] + room_balance * level[i];
+        group->members[i].shard_fraction = (1 - room_balance) * parts[i] + room_balance * level[i];
     }
     return YK_OK;
 }

@@ -79,7 +79,8 @@ static bool is_counted(const struct yk_program *program, int32_t rank)
         for (int32_t g = 0; same && g < plan->group_count; g++) {
             const int32_t a = yk_program_facts_member_index(plan, g, rank);
             const int32_t b = yk_program_facts_member_index(plan, g, other);
-            same = a < 0 || plan->groups[g].members[a].part == plan->groups[g].members[b].part;
+            same = a < 0 || plan->groups[g].members[a].shard_fraction ==
+                                plan->groups[g].members[b].shard_fraction;
         }
         if (same) {
             return true;

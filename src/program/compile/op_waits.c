@@ -66,7 +66,7 @@ static void need_inputs(struct tracking *tracking, const struct yk_op *op)
 static void need_weights(struct tracking *tracking, const struct yk_op *op)
 {
     need(tracking, tracking->gathered[op->layer]);
-    need(tracking, tracking->gathered[tracking->program->layers[op->layer].leader]);
+    need(tracking, tracking->gathered[tracking->program->layers[op->layer].weights_owner]);
 }
 
 /* If a replicated gradient is reduced in every micro-batch, it is computed in the buffer of the
@@ -74,7 +74,7 @@ static void need_weights(struct tracking *tracking, const struct yk_op *op)
 static void need_sums(struct tracking *tracking, const struct yk_op *op)
 {
     const struct yk_program *program = tracking->program;
-    const int32_t layers[] = {op->layer, program->layers[op->layer].leader};
+    const int32_t layers[] = {op->layer, program->layers[op->layer].weights_owner};
     const bool each = !program->plan->no_sync && program->plan->micro_batches > 1;
     for (int32_t i = 0; i < 2 && each; i++) {
         const struct moment reduced = tracking->reduced[layers[i]];

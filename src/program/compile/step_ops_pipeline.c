@@ -75,7 +75,7 @@ static void count_uses(struct writing *writing)
 {
     const struct yk_program *program = writing->program;
     for (int32_t l = 0; l < program->plan->layer_count; l++) {
-        const int32_t leader = program->layers[l].leader;
+        const int32_t leader = program->layers[l].weights_owner;
         const int32_t passes = writing->facts->goes_backward[l] ? 2 : 1;
         writing->uses_of_batch[l] += passes;
         if (leader != l) {
@@ -136,7 +136,7 @@ static yk_status add_gathers(struct writing *writing)
 {
     for (int32_t i = 0; i < writing->use_count; i++) {
         const struct use *use = &writing->uses[i];
-        const int32_t leader = writing->program->layers[use->layer].leader;
+        const int32_t leader = writing->program->layers[use->layer].weights_owner;
         YK_TRY(use_weights(writing, use->layer, use));
         if (leader != use->layer) {
             YK_TRY(use_weights(writing, leader, use));

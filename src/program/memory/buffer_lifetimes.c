@@ -370,7 +370,7 @@ static void add_weights(struct finding *finding, int32_t layer)
         const bool wraps = release == YK_OP_NONE;
         weights.micro_batch = 0;
         weights.buffer = wraps ? first_buffer : buffer;
-        weights.lag = wraps ? 1 : 0;
+        weights.lag_iterations = wraps ? 1 : 0;
         begin(finding, &weights, i);
         end(finding, &weights, wraps ? first : release);
         add_part(finding, &weights);
@@ -413,7 +413,7 @@ static void add_gradients(struct finding *finding, int32_t layer)
         const int32_t m = gradient.micro_batch;
         gradient.micro_batch = summed ? M - 1 : m;
         gradient.buffer = finding->out->buffer_count + (summed ? 0 : m);
-        gradient.lag = finding->list->ops[i].step < 0 ? 1 : 0;
+        gradient.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
         begin(finding, &gradient, summed ? first_of_all : first_backward(finding, layer, m, m));
         end(finding, &gradient, i);
         add_part(finding, &gradient);
@@ -435,7 +435,7 @@ static void add_buckets(struct finding *finding)
         for (int32_t i = view->first[YK_OP_ALL_REDUCE][b]; i != YK_OP_NONE; i = view->next[i]) {
             struct yk_buffer_lifetime sums =
                 new_message(finding, YK_BUFFER_GRADIENT_BUCKET, YK_MEMORY_GRADIENTS, i);
-            sums.lag = finding->list->ops[i].step < 0 ? 1 : 0;
+            sums.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
             for (int32_t j = 0; j < bucket->layer_count; j++) {
                 begin(
                     finding, &sums,

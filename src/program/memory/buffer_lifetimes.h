@@ -59,7 +59,7 @@ struct yk_buffer_lifetime {
     double bytes;        /* set by yk_program_memory_count(); may be 0 */
     int32_t begin[YK_BUFFER_LIFETIME_LANES]; /* ops; YK_OP_NONE: none on this lane */
     int32_t end[YK_BUFFER_LIFETIME_LANES];
-    int32_t lag; /* iterations from begin to end: 0 or 1 */
+    int32_t lag_iterations; /* iterations from begin to end: 0 or 1 */
 };
 
 struct yk_buffer_lifetimes {

@@ -22,7 +22,7 @@ static void count_state(struct counting *counting, int32_t layer, double part)
     const struct yk_program_layer *message = &counting->program->layers[layer];
     const enum yk_sharding_strategy strategy =
         yk_plan_effective_strategy(counting->program->plan, layer);
-    double *always = counting->memory->always_bytes;
+    double *always = counting->memory->permanent_bytes;
     const double weights =
         strategy == YK_SHARDING_REPLICATED || strategy == YK_SHARDING_SHARDED_STATE ? 1 : part;
     const double state = strategy == YK_SHARDING_REPLICATED ? 1 : part;
@@ -48,7 +48,7 @@ static void count_buffer_space(struct counting *counting, int32_t device, double
         yk_device_measurements_of_device(counting->program->facts, device).context_bytes > 0;
     const double space =
         measured ? fmin(SAVING_BYTES, largest_layer) : 2 * fmin(plan->block_bytes, largest_message);
-    counting->memory->always_bytes[YK_MEMORY_BUFFERS] += space + 2 * TOKEN_BYTES * tokens;
+    counting->memory->permanent_bytes[YK_MEMORY_BUFFERS] += space + 2 * TOKEN_BYTES * tokens;
 }
 
 static void count_always(struct counting *counting, int32_t rank)
@@ -71,7 +71,7 @@ static void count_always(struct counting *counting, int32_t rank)
             }
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 if (plan->layers[l].group == g) {
-                    count_state(counting, l, group->members[i].part);
+                    count_state(counting, l, group->members[i].shard_fraction);
                     largest_layer = fmax(largest_layer, program->layers[l].weight_bytes);
                     largest_message = group->member_count > 1
                                           ? fmax(largest_message, program->layers[l].weight_bytes)
@@ -82,7 +82,7 @@ static void count_always(struct counting *counting, int32_t rank)
     }
     const int32_t device = plan->ranks[rank].device;
     count_buffer_space(counting, device, largest_message, largest_layer, max_samples);
-    counting->memory->always_bytes[YK_MEMORY_CONTEXT] =
+    counting->memory->permanent_bytes[YK_MEMORY_CONTEXT] =
         yk_device_measurements_context_bytes(program->facts, program->cluster, device);
 }
 

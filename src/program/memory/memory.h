@@ -12,7 +12,7 @@
 #include "program/memory/buffer_lifetimes.h"
 
 struct yk_program_memory {
-    double always_bytes[YK_MEMORY_KIND_COUNT]; /* held permanently */
+    double permanent_bytes[YK_MEMORY_KIND_COUNT]; /* held permanently */
     struct yk_buffer_lifetime *lifetimes;
     int32_t lifetime_count;
 };

@@ -125,7 +125,7 @@ static void add_lifetime(struct yk_memory_sweep *sweep, const struct yk_buffer_l
                          int32_t round)
 {
     const int32_t all = points_of(sweep, YK_LANE_COMM) - 1;
-    const int32_t until = round + lifetime->lag;
+    const int32_t until = round + lifetime->lag_iterations;
     int32_t begin[YK_BUFFER_LIFETIME_LANES];
     int32_t end[YK_BUFFER_LIFETIME_LANES];
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
@@ -164,13 +164,13 @@ static yk_status find_deltas(struct yk_memory_sweep *sweep)
     }
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         /* A buffer that ends in the first iteration may have begun in the one before. */
-        for (int32_t round = -memory->lifetimes[i].lag;
+        for (int32_t round = -memory->lifetimes[i].lag_iterations;
              round < ROUNDS && memory->lifetimes[i].bytes > 0; round++) {
             add_lifetime(sweep, &memory->lifetimes[i], round);
         }
     }
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        sweep->always_bytes += memory->always_bytes[kind];
+        sweep->always_bytes += memory->permanent_bytes[kind];
     }
     return YK_OK;
 }
@@ -401,7 +401,7 @@ static bool is_past(const struct yk_memory_sweep *sweep, int32_t op, int32_t rou
 static bool is_alive(const struct yk_memory_sweep *sweep, const struct yk_buffer_lifetime *lifetime,
                      int32_t round, const int32_t *points)
 {
-    const int32_t until = round + lifetime->lag;
+    const int32_t until = round + lifetime->lag_iterations;
     bool begun = false;
     bool over = until < ROUNDS;
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
@@ -420,10 +420,11 @@ double yk_memory_sweep_bytes_of_kind(const struct yk_memory_sweep *sweep, enum y
         [YK_LANE_COMPUTE] = compute_point,
         [YK_LANE_COMM] = comm_point,
     };
-    double bytes = sweep->memory->always_bytes[kind];
+    double bytes = sweep->memory->permanent_bytes[kind];
     for (int32_t i = 0; i < sweep->memory->lifetime_count; i++) {
         const struct yk_buffer_lifetime *lifetime = &sweep->memory->lifetimes[i];
-        for (int32_t round = -lifetime->lag; lifetime->memory == kind && round < ROUNDS; round++) {
+        for (int32_t round = -lifetime->lag_iterations; lifetime->memory == kind && round < ROUNDS;
+             round++) {
             bytes += is_alive(sweep, lifetime, round, points) ? lifetime->bytes : 0;
         }
     }

@@ -38,7 +38,7 @@ static bool alike(const struct yk_cluster *cluster, const bool *used, int32_t a,
     const struct yk_device *other = &cluster->devices[b];
     if (used[a] != used[b] || one->node != other->node ||
         strcmp(one->type ? one->type : "", other->type ? other->type : "") != 0 ||
-        one->memory_bytes != other->memory_bytes || one->part != other->part) {
+        one->memory_bytes != other->memory_bytes || one->fraction != other->fraction) {
         return false;
     }
     for (int32_t k = 0; k < cluster->device_count; k++) {
@@ -221,7 +221,7 @@ static bool same_group(const struct groups *groups, int32_t a, int32_t b)
     const struct yk_link *right_link = link_of(groups, b, b);
     return one->count == other->count && one->used == other->used && left->type && right->type &&
            strcmp(left->type, right->type) == 0 && left->memory_bytes == right->memory_bytes &&
-           left->part == right->part &&
+           left->fraction == right->fraction &&
            (!left_link || left_link->bytes_per_s == right_link->bytes_per_s);
 }
 
@@ -286,9 +286,9 @@ static void draw_chip(const struct picture *picture, int32_t number, double x, d
     char part[YK_NUMBER_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + YK_NUMBER_BUFFER_SIZE + 48];
     yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
-    yk_label_percent(device->part, 1, part);
+    yk_label_percent(device->fraction, 1, part);
     snprintf(text, sizeof text, "%s%s%s%s%s", memory, group->count > 1 ? " each" : "",
-             device->part < 1 ? ", " : "", device->part < 1 ? part : "",
+             device->fraction < 1 ? ", " : "", device->fraction < 1 ? part : "",
              group->used ? "" : ", not used");
     yk_figure_line(&picture->figure, "wire", x - 12, y + CHIP_HEIGHT / 2.0, x,
                    y + CHIP_HEIGHT / 2.0);

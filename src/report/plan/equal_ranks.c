@@ -70,8 +70,8 @@ static bool same_figures(const struct search *search, int32_t a, int32_t b)
         return false;
     }
     for (int32_t i = 0; i < one->moment_count; i++) {
-        if (!same_number(one->moments[i].at_s, other->moments[i].at_s, span_s) ||
-            !same_bytes(one->moments[i].bytes, other->moments[i].bytes)) {
+        if (!same_number(one->memory_timeline[i].at_s, other->memory_timeline[i].at_s, span_s) ||
+            !same_bytes(one->memory_timeline[i].bytes, other->memory_timeline[i].bytes)) {
             return false;
         }
     }
@@ -95,7 +95,8 @@ static bool same_membership(const struct yk_plan *plan, int32_t a, int32_t b)
         const struct yk_plan_group_member *one = yk_equal_ranks_find_member(plan, g, a);
         const struct yk_plan_group_member *other = yk_equal_ranks_find_member(plan, g, b);
         if (!one != !other ||
-            (one && (one->share != other->share || !same_number(one->part, other->part, 1)))) {
+            (one && (one->share != other->share ||
+                     !same_number(one->shard_fraction, other->shard_fraction, 1)))) {
             return false;
         }
     }
@@ -107,7 +108,7 @@ static bool same_device(const struct yk_plan_result *result, int32_t a, int32_t 
     const struct yk_device *one = yk_equal_ranks_device(result, a);
     const struct yk_device *other = yk_equal_ranks_device(result, b);
     return strcmp(one->type ? one->type : "", other->type ? other->type : "") == 0 &&
-           one->memory_bytes == other->memory_bytes && one->part == other->part &&
+           one->memory_bytes == other->memory_bytes && one->fraction == other->fraction &&
            result->plan->ranks[a].limit_bytes == result->plan->ranks[b].limit_bytes;
 }
 

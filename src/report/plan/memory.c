@@ -63,21 +63,23 @@ static void sample_columns(struct picture *picture)
     const struct yk_plan_result_rank *rank = picture->rank;
     const double pixels_per_s = (picture->right - LEFT) / picture->span_s;
     for (int32_t i = 0; i < rank->moment_count;) {
-        const double pixel = floor(rank->moments[i].at_s * pixels_per_s);
+        const double pixel = floor(rank->memory_timeline[i].at_s * pixels_per_s);
         int32_t fullest = i;
         int32_t next = i;
-        for (; next < rank->moment_count && floor(rank->moments[next].at_s * pixels_per_s) == pixel;
+        for (; next < rank->moment_count &&
+               floor(rank->memory_timeline[next].at_s * pixels_per_s) == pixel;
              next++) {
-            if (total_of(rank->moments[next].bytes) > total_of(rank->moments[fullest].bytes)) {
+            if (total_of(rank->memory_timeline[next].bytes) >
+                total_of(rank->memory_timeline[fullest].bytes)) {
                 fullest = next;
             }
         }
-        const double x = LEFT + rank->moments[i].at_s * pixels_per_s;
+        const double x = LEFT + rank->memory_timeline[i].at_s * pixels_per_s;
         picture->columns[picture->column_count++] =
-            (struct column){x, rank->moments[fullest].bytes};
+            (struct column){x, rank->memory_timeline[fullest].bytes};
         if (fullest != next - 1) {
             picture->columns[picture->column_count++] =
-                (struct column){fmin(x + 1, picture->right), rank->moments[next - 1].bytes};
+                (struct column){fmin(x + 1, picture->right), rank->memory_timeline[next - 1].bytes};
         }
         i = next;
     }
@@ -86,7 +88,7 @@ static void sample_columns(struct picture *picture)
 static bool holds(const struct yk_plan_result_rank *rank, int kind)
 {
     for (int32_t i = 0; i < rank->moment_count; i++) {
-        if (rank->moments[i].bytes[kind] > 0) {
+        if (rank->memory_timeline[i].bytes[kind] > 0) {
             return true;
         }
     }
@@ -168,7 +170,7 @@ static double fullest_of(const struct yk_plan_result_rank *rank)
 {
     double max = isfinite(rank->peak_bytes) ? rank->peak_bytes : 0;
     for (int32_t i = 0; i < rank->moment_count; i++) {
-        max = fmax(max, total_of(rank->moments[i].bytes));
+        max = fmax(max, total_of(rank->memory_timeline[i].bytes));
     }
     return max;
 }
@@ -313,9 +315,9 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
             yk_csv_add_text(out, set->numbers);
             yk_csv_add_text(out, set->name);
             yk_csv_add_bytes(out, sets->result->plan->ranks[set->rank].limit_bytes);
-            yk_csv_add_seconds(out, rank->moments[i].at_s);
+            yk_csv_add_seconds(out, rank->memory_timeline[i].at_s);
             for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
-                yk_csv_add_bytes(out, rank->moments[i].bytes[k]);
+                yk_csv_add_bytes(out, rank->memory_timeline[i].bytes[k]);
             }
             yk_csv_end_row(out);
         }

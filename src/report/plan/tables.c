@@ -27,7 +27,7 @@ static void add_membership(const struct yk_plan *plan, int32_t rank, bool shares
         if (shares) {
             yk_label_count(member->share, number);
         } else {
-            yk_label_percent(member->part, 1, number);
+            yk_label_percent(member->shard_fraction, 1, number);
         }
         if (strcmp(last, number) != 0) {
             yk_text_addf(&text, "%s%s", text.length > 0 ? " / " : "", number);

@@ -68,7 +68,7 @@ void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, s
     add_amount(knee->latency_s, YK_UNIT_SECONDS, out);
     if (!knee->reached) {
         yk_text_add(out, "; not reached by what was measured");
-    } else if (knee->beyond) {
+    } else if (knee->exceeds_measured_sizes) {
         yk_text_add(out, "; four times as much was not measured");
     }
     if (!isfinite(knee->uncertainty)) {

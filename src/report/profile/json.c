@@ -86,7 +86,7 @@ static void add_knees(const struct yk_profile_report *report, struct yk_json_wri
         yk_json_write_number(json, "plateau_bytes_per_s", knee->plateau_bytes_per_s);
         yk_json_write_number(json, "latency_s", knee->latency_s);
         yk_json_write_bool(json, "reached", knee->reached);
-        yk_json_write_bool(json, "beyond", knee->beyond);
+        yk_json_write_bool(json, "beyond", knee->exceeds_measured_sizes);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);

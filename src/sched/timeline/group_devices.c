@@ -27,7 +27,7 @@ void yk_group_devices_clear(struct yk_group_devices *groups)
 /* The count of the users of the group's store on `device`, or NULL when it has no store. */
 static int32_t *users_of(const struct yk_group_devices *groups, int32_t group, int32_t device)
 {
-    const int32_t store = groups->graph->groups[group].store;
+    const int32_t store = groups->graph->groups[group].shared_store;
     return store == YK_GRAPH_NO_SHARED_STORE
                ? NULL
                : &groups->users[(int64_t)store * groups->graph->device_count + device];
@@ -69,5 +69,6 @@ int64_t yk_group_devices_added_bytes(const struct yk_group_devices *groups, int3
     const struct yk_graph_group *record = &groups->graph->groups[group];
     const int32_t *users = users_of(groups, group, device);
     const bool brings_store = users && *users == 0;
-    return record->resident_bytes + (brings_store ? groups->graph->stores[record->store].bytes : 0);
+    return record->resident_bytes +
+           (brings_store ? groups->graph->shared_stores[record->shared_store].bytes : 0);
 }

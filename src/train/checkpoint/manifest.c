@@ -38,7 +38,7 @@ void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_integer(&json, "yoke", 1);
     yk_json_write_string(&json, "kind", "checkpoint");
     yk_json_write_integer(&json, "step", manifest->step);
@@ -46,7 +46,7 @@ void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
         yk_json_write_integer(&json, "ranks", manifest->ranks);
     }
     yk_json_write_begin_array(&json, "files");
-    json.lines = 0;
+    json.line_indent = 0;
     for (int32_t i = 0; i < manifest->count; i++) {
         const struct yk_manifest_file *file = &manifest->files[i];
         char hash[HASH_DIGITS + 1];

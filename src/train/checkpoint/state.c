@@ -32,7 +32,7 @@ static void write_workload(const struct yk_net *net, struct yk_json_writer *json
 {
     const struct yk_workload *workload = &net->workload;
     yk_json_write_begin_object(json, "workload");
-    json->lines = 0;
+    json->line_indent = 0;
     yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
     yk_json_write_integer(json, "batch", workload->batch);
     yk_json_write_integer(json, "sequence", workload->sequence);
@@ -40,7 +40,7 @@ static void write_workload(const struct yk_net *net, struct yk_json_writer *json
     yk_json_write_number(json, "lora_alpha", net->options.lora_alpha);
     yk_json_write_bool(json, "nf4", workload->nf4);
     yk_json_write_end_object(json);
-    json->lines = 2;
+    json->line_indent = 2;
 }
 
 static void write_progress(const struct yk_checkpoint_state *state, struct yk_json_writer *json)
@@ -54,11 +54,11 @@ static void write_progress(const struct yk_checkpoint_state *state, struct yk_js
     yk_json_write_integer(json, "bad", state->bad);
     yk_json_write_string(json, "seed", seed);
     yk_json_write_begin_object(json, "scaler");
-    json->lines = 0;
+    json->line_indent = 0;
     yk_json_write_number(json, "scale", state->scaler.scale);
     yk_json_write_integer(json, "clean", state->scaler.clean);
     yk_json_write_end_object(json);
-    json->lines = 2;
+    json->line_indent = 2;
 }
 
 yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
@@ -68,7 +68,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     struct yk_json_writer json = {.text = out, .spaced = true};
     YK_TRY(check_object(options, strlen(options), "options of a run"));
     yk_json_write_begin_object(&json, NULL);
-    json.lines = 2;
+    json.line_indent = 2;
     yk_json_write_integer(&json, "yoke", 1);
     yk_json_write_string(&json, "kind", "state");
     yk_json_write_string(&json, "model", content->store->net->config->name);

@@ -72,9 +72,10 @@ static struct life find_life(const struct yk_op_index *view,
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t until = lifetime->end[lane];
         life.after[lane] = INT64_MAX;
-        life.until[lane] = until == YK_OP_NONE ? NOTHING
-                                               : view->position[until] + (int64_t)lifetime->lag *
-                                                                             view->lane_count[lane];
+        life.until[lane] = until == YK_OP_NONE
+                               ? NOTHING
+                               : view->position[until] +
+                                     (int64_t)lifetime->lag_iterations * view->lane_count[lane];
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             const int32_t op = lifetime->begin[from];
             if (op != YK_OP_NONE) {
@@ -321,7 +322,8 @@ static int32_t join_parts(struct yk_buffer_offsets *offsets, int32_t ops, struct
         struct buffer *buffer = &buffers[count - 1];
         buffer->count++;
         buffer->begin = begin < buffer->begin ? begin : buffer->begin;
-        const int64_t span = last_op(&part->lifetime) + (int64_t)part->lifetime.lag * ops - begin;
+        const int64_t span =
+            last_op(&part->lifetime) + (int64_t)part->lifetime.lag_iterations * ops - begin;
         buffer->span = span > buffer->span ? span : buffer->span;
         buffer->bytes = align(part->at + part->bytes); /* the last part's is the buffer's */
     }
@@ -579,7 +581,7 @@ yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
 static void add_waits(const struct yk_buffer_lifetime *lifetime, const struct yk_op_index *view,
                       struct yk_buffer_reuse_wait *out, int32_t *count)
 {
-    const int32_t lag = 1 - lifetime->lag;
+    const int32_t lag = 1 - lifetime->lag_iterations;
     for (int until = 0; until < YK_BUFFER_LIFETIME_LANES; until++) {
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             if (lifetime->end[until] != YK_OP_NONE && lifetime->begin[from] != YK_OP_NONE &&

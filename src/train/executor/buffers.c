@@ -241,7 +241,7 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
             if (op->kind == YK_OP_RELEASE) {
                 next[op->layer] = released[i];
             } else if (is_pass(op)) {
-                const int32_t leader = assignment->program->layers[op->layer].leader;
+                const int32_t leader = assignment->program->layers[op->layer].weights_owner;
                 ops[i].weights = next[op->layer];
                 ops[i].leader_weights = leader != op->layer ? next[leader] : YK_BUFFER_NONE;
             }

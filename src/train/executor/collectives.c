@@ -51,8 +51,8 @@ static yk_status gather_block(struct creation *creation, int32_t layer, int32_t 
         .group = creation->out->groups[group],
         .own = part ? (char *)part + span->at * size : (char *)whole + span->first * size,
         .whole = (char *)whole + yk_partition_block_first(count, blocks, block) * size,
-        .firsts = firsts,
-        .size = (size_t)size,
+        .offsets = firsts,
+        .element_bytes = (size_t)size,
     };
     return YK_OK;
 }
@@ -114,10 +114,10 @@ static yk_status add_scatter(struct creation *creation, const struct yk_op_list 
             .group = creation->out->groups[group],
             .whole = whole + yk_partition_block_first(count, blocks, b) * creation->width,
             .own = kept->gradient_part + kept->spans[b].at * creation->width,
-            .added = is_added(list, number, b),
-            .firsts = firsts,
+            .accumulate = is_added(list, number, b),
+            .offsets = firsts,
             .type = yk_comm_data_type_from_precision(creation->store->net->workload.precision),
-            .wide = creation->request->reduce_in_fp32,
+            .sum_in_fp32 = creation->request->reduce_in_fp32,
         };
     }
     return YK_OK;
@@ -131,7 +131,7 @@ static struct yk_comm_all_reduce reduce_of(const struct creation *creation, int3
         .numbers = numbers,
         .count = count,
         .type = yk_comm_data_type_from_precision(creation->store->net->workload.precision),
-        .wide = creation->request->reduce_in_fp32,
+        .sum_in_fp32 = creation->request->reduce_in_fp32,
     };
 }
 

@@ -19,7 +19,7 @@ static struct replaced point_store(const struct yk_executor *executor, int32_t n
     const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
     struct yk_parameter_store_layer *own = &executor->store->layers[op->layer];
     struct yk_parameter_store_layer *leader =
-        &executor->store->layers[executor->program->layers[op->layer].leader];
+        &executor->store->layers[executor->program->layers[op->layer].weights_owner];
     const size_t *offsets = executor->buffers.offsets;
     const struct replaced replaced = {own->gradients, leader->gradients};
     if (buffers->weights != YK_BUFFER_NONE) {
@@ -43,7 +43,7 @@ static void restore_gradients(const struct yk_executor *executor, int32_t number
                               struct replaced replaced)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const int32_t leader = executor->program->layers[op->layer].leader;
+    const int32_t leader = executor->program->layers[op->layer].weights_owner;
     executor->store->layers[leader].gradients = replaced.leader;
     executor->store->layers[op->layer].gradients = replaced.own;
 }
@@ -79,7 +79,7 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
         .layer = op->layer,
         .training = !slot->evaluating,
         .loss_factor =
-            slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->counted),
+            slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->loss_targets),
         .loss = forward ? &slot->report[YK_STEP_REPORT_LOSS] : executor->discarded_loss,
         .output = forward ? base + offsets->output : NULL,
         .saved = base + (forward ? offsets->forward_saved : offsets->saved),
@@ -113,7 +113,7 @@ static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t s
         clear_gradient(executor, op->layer);
     }
     if (buffers->clears_leader) {
-        clear_gradient(executor, executor->program->layers[op->layer].leader);
+        clear_gradient(executor, executor->program->layers[op->layer].weights_owner);
     }
     /* Only blocks are recomputed; other layers keep what they saved. */
     const bool recompute = op->kind == YK_OP_RECOMPUTE;

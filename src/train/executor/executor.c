@@ -97,7 +97,7 @@ static yk_status create_events(struct yk_executor *executor)
         YK_TRY(engine->backend->event_create(engine->device, &slot->reported));
         YK_TRY(engine->backend->event_create(engine->device, &slot->done));
         slot->exchange = (struct yk_comm_all_reduce){
-            .group = executor->options.ranks ? executor->options.ranks->all : NULL,
+            .group = executor->options.ranks ? executor->options.ranks->world_group : NULL,
             .numbers = slot->report,
             .count = executor->report_count,
             .type = YK_COMM_FP64,

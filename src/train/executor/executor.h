@@ -55,9 +55,9 @@ static inline int64_t yk_batch_slice_sample_at(const struct yk_batch_slice *slic
 struct yk_batch {
     int32_t slice_count; /* one slice for each micro-batch */
     struct yk_batch_slice *slices;
-    int64_t counted; /* targets with a loss, of all slices and ranks */
-    int64_t present; /* tokens without padding, of all slices and ranks */
-    int64_t units;   /* units of the sampler */
+    int64_t loss_targets;    /* targets with a loss, of all slices and ranks */
+    int64_t unpadded_tokens; /* tokens without padding, of all slices and ranks */
+    int64_t units;           /* units of the sampler */
 };
 
 struct yk_step_options {

@@ -475,7 +475,7 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
         .bytes = executor->buffer_memory + at + strip.at,
         .size = strip.bytes,
         .peer = op->peer,
-        .number = op->match,
+        .tag = op->match,
     };
     if (sends) {
         executor->options.ranks->comm->send(transfer);

@@ -83,7 +83,7 @@ yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_resu
     const double done_s = executor->backend->event_time_s(slot->done);
     const double began_s = isnan(slot->began_s) ? executor->last_done_s : slot->began_s;
     *out = (struct yk_step_result){
-        .loss = slot->read[YK_STEP_REPORT_LOSS] / (double)slot->step.batch->counted,
+        .loss = slot->read[YK_STEP_REPORT_LOSS] / (double)slot->step.batch->loss_targets,
         .norm = slot->gradient_norm_read->norm,
         .skipped = executor->barrier && slot->gradient_norm_read->skip != 0,
         .stopped = executor->ranks > 1 ? slot->read[YK_STEP_REPORT_STOP] > 0

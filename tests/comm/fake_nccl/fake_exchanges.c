@@ -132,7 +132,7 @@ ncclResult_t ncclReduce(const void *send, void *recv, size_t count, ncclDataType
     record->op.reduce_scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
                                                                 .whole = (void *)(uintptr_t)send,
                                                                 .own = recv,
-                                                                .firsts = record->firsts,
+                                                                .offsets = record->firsts,
                                                                 .type = type_of(type)};
     yk_comm_threads.reduce_scatter(&record->op.reduce_scatter);
     store_result(comm, record);
@@ -154,7 +154,7 @@ ncclResult_t ncclReduceScatter(const void *send, void *recv, size_t count, ncclD
     record->op.reduce_scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
                                                                 .whole = (void *)(uintptr_t)send,
                                                                 .own = recv,
-                                                                .firsts = record->firsts,
+                                                                .offsets = record->firsts,
                                                                 .type = type_of(type)};
     yk_comm_threads.reduce_scatter(&record->op.reduce_scatter);
     store_result(comm, record);

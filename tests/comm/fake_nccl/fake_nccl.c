@@ -184,7 +184,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int size, ncclUniqueId id, 
     if (status != YK_OK) {
         return ncclSystemError;
     }
-    *out = make_comm(seat, seat->all, size, rank, true);
+    *out = make_comm(seat, seat->world_group, size, rank, true);
     return ncclSuccess;
 }
 
@@ -217,7 +217,7 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out,
     int32_t members[FAKE_RANKS] = {0};
     struct yk_comm_group *group = NULL;
     (void)config;
-    const struct yk_comm_all_gather op = {ranks->all, &own, requests, firsts, sizeof own};
+    const struct yk_comm_all_gather op = {ranks->world_group, &own, requests, firsts, sizeof own};
     yk_comm_threads.all_gather(&op);
     if (!fake_is_alive(comm) || yk_communicator_synchronize(ranks) != YK_OK) {
         return ncclRemoteError;

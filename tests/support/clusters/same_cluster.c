@@ -28,11 +28,11 @@ static bool same_rates(const struct yk_device *a, const struct yk_device *b)
 
 static const char *device_difference(const struct yk_device *a, const struct yk_device *b)
 {
-    if (!same_text(a->name, b->name) || !same_text(a->type, b->type) || a->sheet != b->sheet ||
-        a->generation != b->generation) {
+    if (!same_text(a->name, b->name) || !same_text(a->type, b->type) ||
+        a->datasheet != b->datasheet || a->generation != b->generation) {
         return "the name or type of a device";
     }
-    if (a->part != b->part || a->cores != b->cores || a->is_cpu != b->is_cpu ||
+    if (a->fraction != b->fraction || a->cores != b->cores || a->is_cpu != b->is_cpu ||
         a->node != b->node) {
         return "the part, cores or node of a device";
     }
@@ -93,7 +93,7 @@ static const char *device_broken_promise(const struct yk_cluster *cluster,
         !is_amount(device->memory_bytes_per_s)) {
         return "rates, memory and its bandwidth are positive";
     }
-    if (!(device->part > 0) || device->part > 1) {
+    if (!(device->fraction > 0) || device->fraction > 1) {
         return "a part is above 0 and at most 1";
     }
     return device->node >= 0 && device->node < cluster->node_count ? NULL

@@ -100,7 +100,8 @@ static void run_all_reduce(void *user)
 {
     const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_group *group = op->group;
-    const struct shown mine = {"all_reduce", op, op->count, (int64_t)op->type * 2 + op->wide};
+    const struct shown mine = {"all_reduce", op, op->count,
+                               (int64_t)op->type * 2 + op->sum_in_fp32};
     if (!begin(group, &mine)) {
         return;
     }
@@ -111,7 +112,7 @@ static void run_all_reduce(void *user)
         union sum sum;
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_all_reduce *other = op_of(group, i);
-            add_to_sum(&sum, i == 0, op->type, op->wide, now,
+            add_to_sum(&sum, i == 0, op->type, op->sum_in_fp32, now,
                        yk_comm_elements_pointer_at(op->type, other->numbers, at));
         }
         for (int32_t i = 0; i < members; i++) {
@@ -127,15 +128,15 @@ static void run_all_gather(void *user)
     const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
     const int32_t members = group->circle->barrier.members;
-    const struct shown mine = {"all_gather", op, op->firsts[members] * (int64_t)op->size,
-                               op->firsts[0]};
+    const struct shown mine = {"all_gather", op, op->offsets[members] * (int64_t)op->element_bytes,
+                               op->offsets[0]};
     if (!begin(group, &mine)) {
         return;
     }
     for (int32_t i = 0; i < members; i++) {
         const struct yk_comm_all_gather *other = op_of(group, i);
-        char *place = (char *)op->whole + op->firsts[i] * (int64_t)op->size;
-        const size_t bytes = (size_t)(op->firsts[i + 1] - op->firsts[i]) * op->size;
+        char *place = (char *)op->whole + op->offsets[i] * (int64_t)op->element_bytes;
+        const size_t bytes = (size_t)(op->offsets[i + 1] - op->offsets[i]) * op->element_bytes;
         if (bytes > 0 && place != other->own) {
             memcpy(place, other->own, bytes);
         }
@@ -148,23 +149,23 @@ static void run_reduce_scatter(void *user)
     const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
     const int32_t members = group->circle->barrier.members;
-    const struct shown mine = {"reduce_scatter", op, op->firsts[members],
-                               (int64_t)op->type * 2 + op->wide};
+    const struct shown mine = {"reduce_scatter", op, op->offsets[members],
+                               (int64_t)op->type * 2 + op->sum_in_fp32};
     if (!begin(group, &mine)) {
         return;
     }
-    const int64_t to = op->firsts[group->me + 1];
-    for (int64_t at = op->firsts[group->me]; at < to; at += CHUNK) {
+    const int64_t to = op->offsets[group->me + 1];
+    for (int64_t at = op->offsets[group->me]; at < to; at += CHUNK) {
         const int64_t now = to - at < CHUNK ? to - at : CHUNK;
-        void *own = yk_comm_elements_pointer_at(op->type, op->own, at - op->firsts[group->me]);
+        void *own = yk_comm_elements_pointer_at(op->type, op->own, at - op->offsets[group->me]);
         union sum sum;
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_reduce_scatter *other = op_of(group, i);
-            add_to_sum(&sum, i == 0, op->type, op->wide, now,
+            add_to_sum(&sum, i == 0, op->type, op->sum_in_fp32, now,
                        yk_comm_elements_pointer_at(op->type, other->whole, at));
         }
-        if (op->added) {
-            add_to_sum(&sum, false, op->type, op->wide, now, own);
+        if (op->accumulate) {
+            add_to_sum(&sum, false, op->type, op->sum_in_fp32, now, own);
         }
         give(&sum, op->type, now, own);
     }
@@ -175,11 +176,11 @@ static void run_broadcast(void *user)
 {
     const struct yk_comm_broadcast *op = user;
     const struct yk_comm_group *group = op->group;
-    const struct shown mine = {"broadcast", op, (int64_t)op->size, op->from};
+    const struct shown mine = {"broadcast", op, (int64_t)op->size, op->root};
     if (!begin(group, &mine)) {
         return;
     }
-    const struct yk_comm_broadcast *source = op_of(group, op->from);
+    const struct yk_comm_broadcast *source = op_of(group, op->root);
     if (op->size > 0 && source->bytes != op->bytes) {
         memcpy(op->bytes, source->bytes, op->size);
     }
@@ -224,11 +225,11 @@ static void run_recv(void *user)
     }
     const struct yk_comm_send_recv *sent = box->offered;
     if (sent && !yk_first_failure_is_set(&floor->failure)) {
-        if (sent->number != op->number || sent->size != op->size) {
+        if (sent->tag != op->tag || sent->size != op->size) {
             (void)snprintf(sentence, sizeof sentence,
                            "waits for message %d of %zu bytes, but rank %d sends message %d of "
                            "%zu bytes",
-                           (int)op->number, op->size, (int)op->peer, (int)sent->number, sent->size);
+                           (int)op->tag, op->size, (int)op->peer, (int)sent->tag, sent->size);
         } else if (op->size > 0) {
             memcpy(op->bytes, sent->bytes, op->size);
         }

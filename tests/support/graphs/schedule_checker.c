@@ -98,9 +98,9 @@ int64_t checker_bytes_at(const struct yk_schedule *schedule, int32_t device, int
     for (int32_t s = 0; s < graph->store_count; s++) {
         for (int32_t i = 0; i < graph->task_count; i++) {
             const int32_t group = graph->tasks[i].group;
-            if (group != YK_GRAPH_NO_GROUP && graph->groups[group].store == s &&
+            if (group != YK_GRAPH_NO_GROUP && graph->groups[group].shared_store == s &&
                 schedule->devices[i] == device) {
-                bytes += graph->stores[s].bytes;
+                bytes += graph->shared_stores[s].bytes;
                 break;
             }
         }

@@ -153,9 +153,9 @@ static struct yk_matmul_op op_of(const struct matmul_case *one, const struct arr
         .epilogue = one->epilogue,
         .aux = device_of(arrays->aux),
         .aux_stride = stride_of(arrays->aux),
-        .cuts = {one->cuts[0], one->cuts[1]},
+        .split_columns = {one->cuts[0], one->cuts[1]},
         .sums_of = one->sums_of,
-        .sums = device_of(arrays->sums),
+        .row_sums = device_of(arrays->sums),
         .sums_type = one->sums_type,
     };
 }

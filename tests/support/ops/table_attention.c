@@ -153,7 +153,7 @@ static void try_attention(struct op_bench *bench, const struct attend_case *one,
     struct op_array *sums =
         op_poisoned(bench, FP32, one->batch * one->heads, one->queries, one->queries);
     setting.op.out = out->device;
-    setting.op.sums = with_sums ? sums->device : NULL;
+    setting.op.log_sum_exp = with_sums ? sums->device : NULL;
     op_bench_upload(bench);
     bench->backend->attention(bench->lane, &setting.op);
     op_bench_run(bench);
@@ -270,7 +270,7 @@ static void try_attention_backward(struct op_bench *bench, const struct attend_c
     struct op_array *d_out =
         op_drawn(bench, type, setting.q_rows, setting.q_width, setting.op.out_stride, 1);
     setting.op.out = out->device;
-    setting.op.sums = sums->device;
+    setting.op.log_sum_exp = sums->device;
     struct yk_attention_backward_op op = {.forward = setting.op, .d_out = d_out->device};
     struct gradients gradients = {0};
     place_gradients(bench, one, &setting, &op, &gradients);

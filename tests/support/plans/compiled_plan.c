@@ -23,13 +23,15 @@ static void fill_group(struct yk_random *random, struct yk_plan_group *group, in
     group->member_count = count;
     for (int32_t i = 0; i < count; i++) {
         const int64_t share = i == count - 1 ? left : below(random, left + 1);
-        group->members[i] = (struct yk_plan_group_member){
-            .rank = first + i, .share = share * unit, .part = (double)(1 + below(random, 8)) / 16};
+        group->members[i] =
+            (struct yk_plan_group_member){.rank = first + i,
+                                          .share = share * unit,
+                                          .shard_fraction = (double)(1 + below(random, 8)) / 16};
         left -= share;
-        parts += group->members[i].part;
+        parts += group->members[i].shard_fraction;
     }
     for (int32_t i = 0; i < count; i++) {
-        group->members[i].part /= parts;
+        group->members[i].shard_fraction /= parts;
     }
 }
 
@@ -38,7 +40,7 @@ static void even_out(struct yk_plan_group *group)
 {
     for (int32_t i = 0; i < group->member_count; i++) {
         group->members[i].share = BATCH / group->member_count;
-        group->members[i].part = 1.0 / group->member_count;
+        group->members[i].shard_fraction = 1.0 / group->member_count;
     }
 }
 

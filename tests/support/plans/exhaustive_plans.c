@@ -76,8 +76,9 @@ static void find_rooms(const struct looking *looking, double *rooms)
                 const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
                 max = samples > max ? samples : max;
             }
-            rooms[rank] = plan->ranks[rank].limit_bytes - yk_device_measurements_context_bytes(
-                                                              study->facts, study->cluster, device);
+            rooms[rank] =
+                plan->ranks[rank].limit_bytes -
+                yk_device_measurements_context_bytes(study->measurements, study->cluster, device);
             for (int32_t l = 0; l < plan->layer_count && max > 0; l++) {
                 const struct yk_model *model = NULL;
                 if (plan->layers[l].group == g) {
@@ -137,11 +138,11 @@ static bool change_parts(const struct looking *looking, const struct yk_plan_eva
     for (int32_t i = 0; i < group->member_count; i++) {
         const int32_t rank = group->members[i].rank;
         room[i] = plan->ranks[rank].limit_bytes - trial->peaks[rank].bytes +
-                  state * group->members[i].part;
+                  state * group->members[i].shard_fraction;
     }
     const yk_status status = yk_shard_fractions_find(group->member_count, state, room, parts);
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].part = parts[i];
+        group->members[i].shard_fraction = parts[i];
     }
     return status == YK_OK;
 }
@@ -149,7 +150,7 @@ static bool change_parts(const struct looking *looking, const struct yk_plan_eva
 static void equal_parts(const struct yk_plan_group *group)
 {
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].part = 1.0 / group->member_count;
+        group->members[i].shard_fraction = 1.0 / group->member_count;
     }
 }
 
@@ -239,7 +240,7 @@ static void try_strategies(const struct looking *looking)
                 (enum yk_sharding_strategy)(code >> (2 * i) & 3);
         }
         for (int32_t l = 0; l < model->layer_count; l++) {
-            const int32_t shared = model->layers[l].shares;
+            const int32_t shared = model->layers[l].shares_weights_of;
             if (shared != YK_LAYER_NONE) {
                 looking->plan->layers[l].strategy = looking->plan->layers[shared].strategy;
             }
@@ -388,7 +389,7 @@ static void place_layers(struct looking *looking, int32_t chain, uint32_t cuts)
     int32_t group = 0;
     looking->own_count = 0;
     for (int32_t l = 0; l < model->layer_count; l++) {
-        const int32_t shared = model->layers[l].shares;
+        const int32_t shared = model->layers[l].shares_weights_of;
         looking->plan->layers[l].group =
             shared == YK_LAYER_NONE ? group : looking->plan->layers[shared].group;
         if (shared == YK_LAYER_NONE && group == looking->several) {
@@ -424,8 +425,10 @@ static void begin_plan(struct looking *looking, const int32_t *places, int32_t g
             yk_arena_allocate(looking->arena, (size_t)sizes[g], sizeof *group->members);
         assert_non_null(group->members);
         for (int32_t i = 0; i < sizes[g]; i++) {
-            group->members[i] = (struct yk_plan_group_member){
-                .rank = rank++, .share = study->request->workload.batch, .part = 1.0 / sizes[g]};
+            group->members[i] =
+                (struct yk_plan_group_member){.rank = rank++,
+                                              .share = study->request->workload.batch,
+                                              .shard_fraction = 1.0 / sizes[g]};
         }
     }
 }
@@ -443,7 +446,7 @@ static void try_places(struct looking *looking, const int32_t *places, int32_t g
 {
     const struct yk_model *model = looking->every->study->model;
     int32_t chain = model->layer_count;
-    while (model->layers[chain - 1].shares != YK_LAYER_NONE) {
+    while (model->layers[chain - 1].shares_weights_of != YK_LAYER_NONE) {
         chain--;
     }
     assert_ok(yk_arena_create(&looking->arena));

@@ -24,8 +24,8 @@ static void fill_plan(struct made_plan *made, const int64_t *shares,
     for (int32_t i = 0; i < count; i++) {
         plan->ranks[i] = (struct yk_plan_rank){
             .device = i, .limit_bytes = made->cluster->devices[i].memory_bytes};
-        plan->groups[0].members[i] =
-            (struct yk_plan_group_member){.rank = i, .share = shares[i], .part = 1.0 / count};
+        plan->groups[0].members[i] = (struct yk_plan_group_member){
+            .rank = i, .share = shares[i], .shard_fraction = 1.0 / count};
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
         plan->layers[i].strategy = strategy;

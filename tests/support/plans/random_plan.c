@@ -73,11 +73,11 @@ static void pick_parts(struct yk_random *random, struct yk_plan_group *group)
     const bool equal = chance(random, 2);
     double sum = 0;
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].part = equal ? 1 : yk_random_uniform(random) + 1e-3;
-        sum += group->members[i].part;
+        group->members[i].shard_fraction = equal ? 1 : yk_random_uniform(random) + 1e-3;
+        sum += group->members[i].shard_fraction;
     }
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].part /= sum;
+        group->members[i].shard_fraction /= sum;
     }
 }
 
@@ -132,8 +132,8 @@ static void pick_layers(struct yk_random *random, const struct yk_model *model,
             layer.recompute = chance(random, 3);
         }
         plan->layers[i] = layer;
-        if (model->layers[i].shares != YK_LAYER_NONE) {
-            plan->layers[i] = plan->layers[model->layers[i].shares];
+        if (model->layers[i].shares_weights_of != YK_LAYER_NONE) {
+            plan->layers[i] = plan->layers[model->layers[i].shares_weights_of];
             plan->layers[i].recompute = layer.recompute;
         }
     }
@@ -144,7 +144,7 @@ static void pick_transfer(struct yk_random *random, const struct yk_model *model
 {
     do {
         out->layer = pick(random, 0, plan->layer_count - 1);
-    } while (model->layers[out->layer].shares != YK_LAYER_NONE ||
+    } while (model->layers[out->layer].shares_weights_of != YK_LAYER_NONE ||
              yk_plan_layer_block_count(plan, model, out->layer) == 0);
     const int32_t blocks = yk_plan_layer_block_count(plan, model, out->layer);
     out->kind = yk_plan_effective_strategy(plan, out->layer) == YK_SHARDING_REPLICATED
@@ -203,7 +203,7 @@ static void pick_options(struct yk_random random, const struct yk_cluster *clust
         for (int32_t i = 0; i < cluster->device_count; i++) {
             left_out[i] = i > 0 && chance(&random, 2);
         }
-        options->left_out = left_out;
+        options->excluded_devices = left_out;
         options->device_count = cluster->device_count;
     }
 }
@@ -248,13 +248,13 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_options(const struct yk_plan_options *a, const struct yk_plan_options *b)
 {
-    const size_t size = (size_t)a->device_count * sizeof *a->left_out;
+    const size_t size = (size_t)a->device_count * sizeof *a->excluded_devices;
     return a->memory_bytes == b->memory_bytes && a->micro_batches == b->micro_batches &&
            a->recompute == b->recompute && a->undecided == b->undecided &&
            a->one_strategy == b->one_strategy && a->random_strategies == b->random_strategies &&
            a->strategy == b->strategy && a->slowdown == b->slowdown &&
-           a->device_count == b->device_count && !a->left_out == !b->left_out &&
-           (!a->left_out || memcmp(a->left_out, b->left_out, size) == 0);
+           a->device_count == b->device_count && !a->excluded_devices == !b->excluded_devices &&
+           (!a->excluded_devices || memcmp(a->excluded_devices, b->excluded_devices, size) == 0);
 }
 
 static const char *scalar_difference(const struct yk_plan *a, const struct yk_plan *b)
@@ -288,7 +288,7 @@ static const char *group_difference(const struct yk_plan_group *a, const struct 
     for (int32_t i = 0; same && i < a->member_count; i++) {
         same = a->members[i].rank == b->members[i].rank &&
                a->members[i].share == b->members[i].share &&
-               a->members[i].part == b->members[i].part &&
+               a->members[i].shard_fraction == b->members[i].shard_fraction &&
                a->members[i].micro_batch_number == b->members[i].micro_batch_number;
     }
     return same ? NULL : "groups";

@@ -75,11 +75,11 @@ static void pick_parts(struct yk_random *random, struct yk_plan_group *group)
     const bool equal = chance(random, 2);
     double sum = 0;
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].part = equal || i == 0 ? 1 : (double)pick(random, 0, 3);
-        sum += group->members[i].part;
+        group->members[i].shard_fraction = equal || i == 0 ? 1 : (double)pick(random, 0, 3);
+        sum += group->members[i].shard_fraction;
     }
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].part /= sum;
+        group->members[i].shard_fraction /= sum;
     }
 }
 
@@ -139,7 +139,7 @@ static void share_alternating(struct yk_random *random, struct yk_plan *plan,
     if (group->member_count < M) {
         group->member_count = 1;
         group->members[0].share = plan->workload.batch;
-        group->members[0].part = 1;
+        group->members[0].shard_fraction = 1;
         return;
     }
     for (int32_t i = 0; i < group->member_count; i++) {
@@ -180,7 +180,7 @@ static void pick_layers(struct yk_random *random, const struct yk_model *model,
     const enum yk_sharding_strategy all =
         (enum yk_sharding_strategy)pick(random, 0, YK_SHARDING_STRATEGY_COUNT - 1);
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t shares = model->layers[l].shares;
+        const int32_t shares = model->layers[l].shares_weights_of;
         struct yk_plan_layer *layer = &plan->layers[l];
         layer->recompute = chance(random, 3);
         if (shares != YK_LAYER_NONE) {
@@ -247,7 +247,7 @@ static struct window pick_window(const struct ordering *ordering, int32_t layer)
 static bool is_shared(const struct ordering *ordering, int32_t layer)
 {
     for (int32_t l = 0; l < ordering->L; l++) {
-        if (ordering->model->layers[l].shares == layer) {
+        if (ordering->model->layers[l].shares_weights_of == layer) {
             return true;
         }
     }
@@ -296,8 +296,8 @@ static void order_layer(const struct ordering *ordering, int32_t layer)
 static bool can_order(const struct yk_model *model, const struct yk_plan *plan)
 {
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        if (model->layers[l].shares != YK_LAYER_NONE && model->layers[l].parameters > 0 &&
-            plan->layers[l].strategy != YK_SHARDING_REPLICATED) {
+        if (model->layers[l].shares_weights_of != YK_LAYER_NONE &&
+            model->layers[l].parameters > 0 && plan->layers[l].strategy != YK_SHARDING_REPLICATED) {
             return false;
         }
     }
@@ -327,7 +327,7 @@ static void pick_transfers(struct yk_random *random, const struct yk_model *mode
         yk_arena_allocate(arena, (size_t)ordering.L * 3 * MOST_BLOCKS, sizeof *plan->transfers);
     assert_non_null(plan->transfers);
     for (int32_t l = 0; l < ordering.L; l++) {
-        if (model->layers[l].shares == YK_LAYER_NONE &&
+        if (model->layers[l].shares_weights_of == YK_LAYER_NONE &&
             yk_model_layer_state_bytes(model, &model->layers[l]).weight_bytes > 0) {
             order_layer(&ordering, l);
         }

@@ -134,7 +134,7 @@ static void start_backward(struct pretend *pretend, int32_t rank, int32_t step,
 
 static void start_pass(struct pretend *pretend, int32_t rank, int32_t step, const struct yk_op *op)
 {
-    const int32_t leader = pretend->program->layers[op->layer].leader;
+    const int32_t leader = pretend->program->layers[op->layer].weights_owner;
     if (!has_weights(pretend, rank, op->layer, step) || !has_weights(pretend, rank, leader, step)) {
         pretend_complain(pretend, rank, op, "lacks weights, or has old ones");
     }
@@ -152,7 +152,7 @@ static bool is_complete(const struct pretend *pretend, int32_t rank, int32_t ste
                         int32_t micro_batch)
 {
     for (int32_t l = 0; l < pretend->L; l++) {
-        if ((l == layer || pretend->program->layers[l].leader == layer) &&
+        if ((l == layer || pretend->program->layers[l].weights_owner == layer) &&
             goes_backward(pretend, l) &&
             !pretend_progress_of(pretend, rank, step, l, micro_batch)->backward) {
             return false;
@@ -194,7 +194,7 @@ static bool uses(const struct pretend *pretend, const struct yk_op *op, int32_t 
 {
     return (op->kind == YK_OP_FORWARD || op->kind == YK_OP_RECOMPUTE ||
             op->kind == YK_OP_BACKWARD) &&
-           (op->layer == layer || pretend->program->layers[op->layer].leader == layer);
+           (op->layer == layer || pretend->program->layers[op->layer].weights_owner == layer);
 }
 
 static void start_gather(struct pretend *pretend, int32_t rank, int32_t step,

@@ -109,7 +109,7 @@ static bool is_over(const struct lanes *lanes, const struct yk_buffer_lifetime *
     bool over = true;
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t op = lifetime->end[lane];
-        over = over && (op == YK_OP_NONE || has_ended(lanes, op, round + lifetime->lag));
+        over = over && (op == YK_OP_NONE || has_ended(lanes, op, round + lifetime->lag_iterations));
     }
     return over;
 }
@@ -118,7 +118,7 @@ static double bytes_at(const struct lanes *lanes, const struct yk_program_memory
 {
     double bytes = 0;
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        bytes += memory->always_bytes[kind];
+        bytes += memory->permanent_bytes[kind];
     }
     const int64_t first = first_round(lanes);
     for (int32_t i = 0; i < memory->lifetime_count; i++) {

@@ -44,7 +44,7 @@ static void make_cluster(struct hand_program *hand, const struct hand_spec *spec
         const int32_t node = spec->devices[i].node;
         devices[i] = (struct yk_device){
             .name = "device",
-            .part = 1,
+            .fraction = 1,
             .memory_bytes = 1e12,
             .memory_bytes_per_s = 1e12,
             .vector_flops = 1e12,
@@ -76,7 +76,7 @@ static void make_group(const struct hand_spec *spec, int32_t number, struct yk_p
         group->members[i] = (struct yk_plan_group_member){
             .rank = all ? i : given->ranks[i],
             .share = 1,
-            .part = sum > 0 ? given->parts[i] : 1.0 / group->member_count,
+            .shard_fraction = sum > 0 ? given->parts[i] : 1.0 / group->member_count,
         };
     }
 }
@@ -171,7 +171,7 @@ static void make_program(struct hand_program *hand, const struct hand_spec *spec
     };
     for (int32_t i = 0; i < HAND_LAYERS; i++) {
         program->layers[i] =
-            (struct yk_program_layer){.leader = i, .last_user = i, .block_count = 1};
+            (struct yk_program_layer){.weights_owner = i, .last_user = i, .block_count = 1};
     }
     for (int32_t i = 0; i < spec->rank_count; i++) {
         int32_t same = 0;

@@ -34,7 +34,7 @@ static void deal_out(const struct small_spec *spec, struct yk_plan *plan)
         plan->ranks[r] = (struct yk_plan_rank){.device = r, .limit_bytes = 1e9};
         struct yk_plan_group *group = &plan->groups[r / members];
         group->members[group->member_count++] = (struct yk_plan_group_member){
-            .rank = r, .share = plan->workload.batch / members, .part = 1.0 / members};
+            .rank = r, .share = plan->workload.batch / members, .shard_fraction = 1.0 / members};
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l] = (struct yk_plan_layer){

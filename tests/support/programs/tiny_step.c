@@ -89,7 +89,7 @@ void tiny_step_add_member(struct tiny_step *tiny, int32_t group, int32_t rank, i
 {
     struct yk_plan_group *planned = &tiny->plan->groups[group];
     planned->members[planned->member_count++] =
-        (struct yk_plan_group_member){.rank = rank, .share = share, .part = part};
+        (struct yk_plan_group_member){.rank = rank, .share = share, .shard_fraction = part};
 }
 
 void tiny_step_set_stages(struct tiny_step *tiny, const int32_t *groups)
@@ -119,7 +119,7 @@ struct yk_program_memory *tiny_step_memory(const struct tiny_step *tiny, int32_t
 
 double tiny_step_always(const struct tiny_step *tiny, int32_t rank, enum yk_memory_kind kind)
 {
-    return tiny_step_memory(tiny, rank)->always_bytes[kind];
+    return tiny_step_memory(tiny, rank)->permanent_bytes[kind];
 }
 
 static bool is_message(const struct yk_buffer_lifetime *lifetime)

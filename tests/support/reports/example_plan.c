@@ -51,7 +51,7 @@ static const struct yk_cluster *make_cluster(const struct fixture_plan_options *
         devices[d] = (struct yk_device){
             .name = named(arena, options->name, "gpu", d),
             .type = large ? "rtx6000ada" : "rtx3090",
-            .part = 1,
+            .fraction = 1,
             .memory_bytes = (large ? 48 : 24) * GIB,
             .node = d / DEVICES_PER_NODE,
         };
@@ -95,7 +95,7 @@ static struct yk_plan *make_plan(const struct fixture_plan_options *options, str
         members[r] = (struct yk_plan_group_member){
             .rank = r,
             .share = large ? 4 : 2,
-            .part = 1.0 / options->ranks,
+            .shard_fraction = 1.0 / options->ranks,
         };
     }
     plan->groups[0] = (struct yk_plan_group){.members = members, .member_count = options->ranks};
@@ -183,7 +183,7 @@ static void add_memory(const struct fixture_plan_options *options, struct yk_are
     }
     memcpy(rank->peak_by_kind, moments[layers].bytes, sizeof rank->peak_by_kind);
     rank->peak_bytes = 0.9 * limit_bytes;
-    rank->moments = moments;
+    rank->memory_timeline = moments;
     rank->moment_count = 2 * layers + 1;
 }
 

@@ -25,11 +25,11 @@ static void draw_group(struct yk_random *random, int32_t first, int32_t count,
     out->member_count = count;
     for (int32_t m = 0; m < count; m++) {
         out->members[m].rank = first + (m + 1) % count; /* not in the order of the ranks */
-        out->members[m].part = m == 0 ? 1 : (double)yk_random_below(random, MAX_PART + 1);
-        sum += out->members[m].part;
+        out->members[m].shard_fraction = m == 0 ? 1 : (double)yk_random_below(random, MAX_PART + 1);
+        sum += out->members[m].shard_fraction;
     }
     for (int32_t m = 0; m < count; m++) {
-        out->members[m].part /= sum;
+        out->members[m].shard_fraction /= sum;
     }
 }
 
@@ -52,11 +52,11 @@ struct yk_program *sharded_program(const struct yk_net *net, int32_t ranks, uint
     for (int32_t l = 0; l < L; l++) {
         const struct yk_net_layer *layer = &net->layers[l];
         plan->layers[l].group =
-            layer->leader == l ? l * groups / L : plan->layers[layer->leader].group;
+            layer->weights_owner == l ? l * groups / L : plan->layers[layer->weights_owner].group;
         plan->layers[l].strategy =
             (enum yk_sharding_strategy)yk_random_below(&random, YK_SHARDING_STRATEGY_COUNT);
         program->layers[l] = (struct yk_program_layer){
-            .leader = layer->leader,
+            .weights_owner = layer->weights_owner,
             .block_count = 1 + (int32_t)yk_random_below(&random, MAX_BLOCKS),
             .weight_bytes = (double)layer->weight_bytes,
         };

@@ -11,9 +11,9 @@
 #define SMALL_GPT(name_, tied_)                                                                    \
     {                                                                                              \
         .name = (name_), .architecture = &yk_architecture_gpt2, .vocabulary = 11, .width = 8,      \
-        .positions = 6, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4, .inner = 32,       \
-        .tied = (tied_), .linear_bias = true, .inner_bias = true, .drops_stream = true,            \
-        .norm_epsilon = 1e-5, .spread = 0.02                                                       \
+        .positions = 6, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4,                    \
+        .feed_forward_width = 32, .tied = (tied_), .linear_bias = true, .inner_bias = true,        \
+        .residual_dropout = true, .norm_epsilon = 1e-5, .init_std = 0.02                           \
     }
 
 const struct yk_model_config small_gpt = SMALL_GPT("small-gpt", true);
@@ -28,10 +28,10 @@ const struct yk_model_config small_llama = {
     .heads = 2,
     .kv_heads = 1,
     .head_size = 4,
-    .inner = 24,
+    .feed_forward_width = 24,
     .rms_norm = true,
     .norm_epsilon = 1e-6,
-    .spread = 0.02,
+    .init_std = 0.02,
     .rope_theta = 10000,
 };
 
@@ -39,9 +39,9 @@ const struct yk_model_config small_llama = {
     {                                                                                              \
         .name = (name_), .architecture = &yk_architecture_bert, .vocabulary = 11, .width = 8,      \
         .positions = 6, .token_types = 2, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4,  \
-        .inner = 24, .tied = (tied_), .linear_bias = true, .inner_bias = true,                     \
-        .masked_head = true, .gelu_erf = true, .post_norm = true, .drops_stream = true,            \
-        .ids = YK_SPECIAL_TOKEN_IDS_NONE, .norm_epsilon = 1e-12, .spread = 0.02                    \
+        .feed_forward_width = 24, .tied = (tied_), .linear_bias = true, .inner_bias = true,        \
+        .masked_head = true, .gelu_erf = true, .post_norm = true, .residual_dropout = true,        \
+        .ids = YK_SPECIAL_TOKEN_IDS_NONE, .norm_epsilon = 1e-12, .init_std = 0.02                  \
     }
 
 const struct yk_model_config small_bert = SMALL_BERT("small-bert", true);
@@ -51,11 +51,11 @@ const struct yk_model_config small_bert_free = SMALL_BERT("small-bert-free", fal
     {                                                                                              \
         .name = (name_), .architecture = &yk_architecture_transformer, .vocabulary = 11,           \
         .width = 8, .positions = 16, .layers = 1, .encoder_layers = 2, .heads = 2, .kv_heads = 2,  \
-        .head_size = 4, .encoder_heads = 4, .inner = 24, .encoder_inner = 16, .tied = (tied_),     \
-        .shared = (shared_), .relu = true, .linear_bias = true, .inner_bias = true,                \
-        .scaled_embedding = true, .post_norm = true, .drops_stream = true,                         \
+        .head_size = 4, .encoder_heads = 4, .feed_forward_width = 24, .encoder_inner = 16,         \
+        .tied = (tied_), .shared = (shared_), .relu = true, .linear_bias = true,                   \
+        .inner_bias = true, .scaled_embedding = true, .post_norm = true, .residual_dropout = true, \
         .ids = {.pad = 0, .begin = -1, .end = 1, .decoder_start = 0}, .norm_epsilon = 1e-5,        \
-        .spread = 0.02                                                                             \
+        .init_std = 0.02                                                                           \
     }
 
 const struct yk_model_config small_marian = SMALL_MARIAN("small-marian", true, true);

@@ -64,17 +64,17 @@ static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number,
     const int64_t other =
         FEWEST_TOKENS + (int64_t)(mix(8, (uint64_t)number) % (uint64_t)(longest - 1));
     const int64_t widest = length > other ? length : other;
-    out->samples = sampler->slice_rows / widest;
+    out->samples = sampler->max_slice_tokens / widest;
     out->sequence = length;
     out->target_sequence = other;
-    out->first_sample = number * sampler->slice_rows;
+    out->first_sample = number * sampler->max_slice_tokens;
     make_up((uint64_t)number * 3 + 1, out->samples * length, out->tokens, NULL);
     make_up((uint64_t)number * 3 + 2, out->samples * other, out->target_tokens, out->targets);
     out->targets[0] = 1;
     for (int64_t i = 0; i < out->samples; i++) {
         out->lengths[i] = (int32_t)(1 + mix((uint64_t)number, (uint64_t)i) % (uint64_t)length);
     }
-    out->present = out->samples * length;
+    out->token_count = out->samples * length;
     return YK_OK;
 }
 
@@ -112,7 +112,7 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
         .epoch_units = 1000,
         .sequence = plan->workload.sequence,
         .target_sequence = slices ? plan->workload.sequence : 0,
-        .slice_rows = slices ? request->slice_rows : 0,
+        .max_slice_tokens = slices ? request->slice_rows : 0,
     };
     *out = sampler;
     return YK_OK;
@@ -159,7 +159,7 @@ static yk_status open_store(struct rank *rank)
 /* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
 static int64_t spare_samples(const struct crew *crew)
 {
-    return crew->sampler->slice_rows > 0 ? 1 : 0;
+    return crew->sampler->max_slice_tokens > 0 ? 1 : 0;
 }
 
 static size_t use_none(struct yk_backend_device *device)
@@ -186,7 +186,7 @@ static yk_status open_work(struct rank *rank, const struct yk_communicator **out
                                 &(struct yk_comm_options){.backend = &rank->backend,
                                                           .device = rank->engine.device,
                                                           .lane = rank->staged_lane,
-                                                          .through = &rank->ranks},
+                                                          .host_communicator = &rank->ranks},
                                 &rank->staged));
     *out = &rank->staged;
     return YK_OK;
@@ -414,7 +414,7 @@ static yk_status count_memory(struct crew *crew)
             status = yk_program_memory_peak(program, r, memory, &peak);
         }
         if (status == YK_OK) {
-            crew->memory[r].counted = peak.bytes - memory->always_bytes[YK_MEMORY_CONTEXT];
+            crew->memory[r].counted = peak.bytes - memory->permanent_bytes[YK_MEMORY_CONTEXT];
         }
     }
     yk_arena_destroy(arena);
@@ -479,7 +479,7 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
     plan->ranks[0].limit_bytes = 1e15;
     plan->groups[0].member_count = 1;
     plan->groups[0].members[0] =
-        (struct yk_plan_group_member){.share = of->workload.batch, .part = 1};
+        (struct yk_plan_group_member){.share = of->workload.batch, .shard_fraction = 1};
     plan->micro_batches = slices ? of->micro_batches : 1;
     plan->clip = of->clip;
     plan->prefetch = 1;

@@ -15,7 +15,8 @@ static void make_plan(struct trainer *trainer, const struct trainer_request *req
     plan->workload = *workload;
     plan->ranks[0].limit_bytes = trainer->cluster->devices[0].memory_bytes;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_group_member){.share = request->batch, .part = 1};
+    plan->groups[0].members[0] =
+        (struct yk_plan_group_member){.share = request->batch, .shard_fraction = 1};
     for (int32_t l = 0; l < model->layer_count; l++) {
         const char *kind = model->layers[l].kind;
         plan->layers[l].recompute = request->recompute && strstr(kind, "-block") != NULL;
@@ -139,7 +140,7 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_s
         done += samples;
     }
     for (int64_t i = 0; i < whole->samples * width; i++) {
-        batch.counted += whole->targets[i] >= 0;
+        batch.loss_targets += whole->targets[i] >= 0;
     }
     step.batch = &batch;
     step.loss_scale = step.loss_scale > 0 ? step.loss_scale : 1;

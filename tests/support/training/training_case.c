@@ -275,7 +275,7 @@ struct yk_sample_slice training_case_slice(const struct training_case *c, int64_
         slice.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
     }
     for (int64_t i = 0; slice.targets && i < training_case_rows(c); i++) {
-        slice.counted += slice.targets[i] >= 0;
+        slice.loss_targets += slice.targets[i] >= 0;
     }
     return slice;
 }

@@ -179,8 +179,8 @@ static void store_out(const struct yk_cpu_attention_head *head, int64_t t,
         yk_cpu_convert_from_fp32(op->type, row, op->head_size, op->out,
                                  (head->sample * op->queries + t + r) * op->out_stride +
                                      head->head * op->head_size);
-        if (op->sums) {
-            op->sums[(head->sample * op->heads + head->head) * op->queries + t + r] =
+        if (op->log_sum_exp) {
+            op->log_sum_exp[(head->sample * op->heads + head->head) * op->queries + t + r] =
                 (softmax->highest[r] + log2f(sum)) / YK_CPU_LOG2_E;
         }
     }

@@ -106,7 +106,7 @@ static void load_queries(const struct yk_cpu_attention_head *head, const void *d
                                                  1.0F};
     const struct yk_cpu_attention_head_rows o = {op->out, op->out_stride, op->queries, head->head,
                                                  1.0F};
-    const float *sums = op->sums + (head->sample * op->heads + head->head) * op->queries;
+    const float *sums = op->log_sum_exp + (head->sample * op->heads + head->head) * op->queries;
     yk_cpu_attention_head_load_rows(head, &q, group->first, group->queries, scratch->query_rows);
     yk_cpu_attention_head_transpose_rows(scratch->query_rows, group->queries, size,
                                          scratch->queries);

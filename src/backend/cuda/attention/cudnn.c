@@ -302,7 +302,7 @@ static bool is_served(const struct yk_attention_op *op)
 
 static bool is_backward_served(const struct yk_attention_backward_op *op)
 {
-    return is_served(&op->forward) && op->forward.sums &&
+    return is_served(&op->forward) && op->forward.log_sum_exp &&
            is_aligned(op->d_out, op->forward.out_stride) && is_aligned(op->dq, op->dq_stride) &&
            is_aligned(op->dk, op->dk_stride) && is_aligned(op->dv, op->dv_stride);
 }
@@ -323,7 +323,7 @@ static struct yk_cudnn_attention_shape shape_of(const struct yk_attention_op *op
         .type = (int32_t)op->type,
         .causal = op->causal,
         .lengths = op->lengths != NULL,
-        .sums = op->sums != NULL,
+        .sums = op->log_sum_exp != NULL,
         .repeatable = 1,
     };
 }
@@ -407,7 +407,8 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
     pointers[YK_CUDNN_K] = sample(op->k, first, op->keys, op->k_stride);
     pointers[YK_CUDNN_V] = sample(op->v, first, op->keys, op->v_stride);
     pointers[YK_CUDNN_OUT] = sample(op->out, first, op->queries, op->out_stride);
-    pointers[YK_CUDNN_SUMS] = op->sums ? op->sums + first * op->heads * op->queries : NULL;
+    pointers[YK_CUDNN_SUMS] =
+        op->log_sum_exp ? op->log_sum_exp + first * op->heads * op->queries : NULL;
     pointers[YK_CUDNN_KEY_COUNTS] = op->lengths ? unconst(op->lengths + first) : NULL;
     pointers[YK_CUDNN_SCALE] = unconst(scale);
     pointers[YK_CUDNN_ONE] = unconst(&one);

@@ -263,8 +263,8 @@ static __device__ void end_softmax(const struct yk_attention_op &op, int64_t hea
     for (int i = 0; i < 4; i++) {
         const int t = first + 4 * y + i;
         shares[i] = sums[i] == 0 ? 0.0F : 1.0F / sums[i];
-        if (op.sums && blockIdx.y == 0 && x == 0 && t < op.queries) {
-            op.sums[head * op.queries + t] = (highest[i] + log2f(sums[i])) * YK_LN_2;
+        if (op.log_sum_exp && blockIdx.y == 0 && x == 0 && t < op.queries) {
+            op.log_sum_exp[head * op.queries + t] = (highest[i] + log2f(sums[i])) * YK_LN_2;
         }
     }
 }
@@ -355,7 +355,7 @@ static __device__ void differentiate(const struct yk_attention_backward_kernel_a
         const int t = first + 4 * y + i;
         const bool there = t < queries;
         const int visible = there ? yk_attention_visible_keys(head, t) - s - 4 * x : 0;
-        const float base = there ? op.sums[row + t] * YK_LOG2_E : 0.0F;
+        const float base = there ? op.log_sum_exp[row + t] * YK_LOG2_E : 0.0F;
         const float product = there && products ? products[row + t] : 0.0F;
         float keep[4] = {1.0F, 1.0F, 1.0F, 1.0F};
         if (op.dropout.rate > 0) {

@@ -134,9 +134,9 @@ YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attentio
             sum += __shfl_xor_sync(0xffffffffU, sum, 1);
             sum += __shfl_xor_sync(0xffffffffU, sum, 2);
             shares[m][r] = sum == 0 ? 0.0F : 1.0F / sum;
-            if (op.sums && lane % 4 == 0 && row < queries) {
+            if (op.log_sum_exp && lane % 4 == 0 && row < queries) {
                 const float highest = softmax.highest[m][r] * op.scale;
-                op.sums[(head.sample * op.heads + head.head) * op.queries + row] =
+                op.log_sum_exp[(head.sample * op.heads + head.head) * op.queries + row] =
                     highest + log2f(sum) * YK_LN_2;
             }
         }

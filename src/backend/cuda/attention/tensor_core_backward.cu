@@ -99,7 +99,7 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_kernel_arguments 
                                                                 head.head, D),
                                       op.out_stride, left);
     const int at = threadIdx.x % passing;
-    const float *from = threadIdx.x < passing ? op.sums : task.products;
+    const float *from = threadIdx.x < passing ? op.log_sum_exp : task.products;
     if (threadIdx.x < 2 * passing) {
         from += (head.sample * op.heads + head.head) * op.queries + t;
         yk_tile_copy_word(to + 2 * tile_bytes + threadIdx.x * 4, from + (at < left ? at : 0),
@@ -340,7 +340,7 @@ YK_DEVICE void load_own(const struct yk_attention_backward_kernel_arguments &tas
     for (int i = 0; i < L::m * 2; i++) {
         const int row = t + i * 8 + threadIdx.x % 32 / 4;
         const int64_t at = (head.sample * op.heads + head.head) * op.queries + row;
-        out.bases[i / 2][i % 2] = row < op.queries ? op.sums[at] * YK_LOG2_E : 0.0F;
+        out.bases[i / 2][i % 2] = row < op.queries ? op.log_sum_exp[at] * YK_LOG2_E : 0.0F;
         out.products[i / 2][i % 2] = row < op.queries ? task.products[at] : 0.0F;
     }
     yk_tile_to_registers(yk_tile_in_shared<D, L::m>{rows, lane}, out.q);

@@ -148,7 +148,7 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
     const struct yk_cublas_matmul_arguments call =
         yk_gemm_cublas_arguments(gemm, gemm->lane->scratch, sums);
     float best = YK_CUBLAS_NO_ALGORITHM_RUNS;
-    gemm->op.sums = sums + YK_GEMM_ROW_SUM_BYTES / 2;
+    gemm->op.row_sums = sums + YK_GEMM_ROW_SUM_BYTES / 2;
     for (int i = YK_MATMUL_FUSION_ALL; i <= YK_MATMUL_FUSION_NONE; i++) {
         struct yk_matmul_shape reduced = gemm->shape;
         struct yk_matmul_algorithm_choice other = {0};

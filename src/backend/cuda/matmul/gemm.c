@@ -189,7 +189,7 @@ void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm)
         yk_cuda_elementwise_add(gemm->lane, &(struct yk_add_op){
                                                 .count = sums_count(&left),
                                                 .from = gemm->made_sums,
-                                                .to = left.sums,
+                                                .to = left.row_sums,
                                                 .type = left.c_type,
                                             });
     } else {

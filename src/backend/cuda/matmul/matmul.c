@@ -160,7 +160,7 @@ void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
         yk_gemm_enqueue_row_sum(lane, op);
         return;
     }
-    if (op->cuts[0] > 0 && lane->device->side_streams && op->k > 0) {
+    if (op->split_columns[0] > 0 && lane->device->side_streams && op->k > 0) {
         yk_matmul_split_over_streams(lane, op, multiply_one);
     } else {
         multiply_one(lane, op);

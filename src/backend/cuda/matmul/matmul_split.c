@@ -23,7 +23,7 @@ static void *shift_out(void *from, int64_t numbers, enum yk_precision type)
 static void leave_sums(struct yk_matmul_op *part)
 {
     part->sums_of = YK_MATMUL_ROW_SUM_NONE;
-    part->sums = NULL;
+    part->row_sums = NULL;
 }
 
 static struct yk_matmul_op columns_of(const struct yk_matmul_op *op, int64_t first, int64_t end)
@@ -35,12 +35,12 @@ static struct yk_matmul_op columns_of(const struct yk_matmul_op *op, int64_t fir
     part.bias = shift(op->bias, first, op->bias_type);
     part.add = shift(op->add, first, op->c_type);
     part.aux = shift_out(op->aux, first, op->c_type);
-    part.cuts[0] = 0;
-    part.cuts[1] = 0;
+    part.split_columns[0] = 0;
+    part.split_columns[1] = 0;
     if (op->sums_of == YK_MATMUL_ROW_SUM_A && first > 0) {
         leave_sums(&part);
     } else if (op->sums_of == YK_MATMUL_ROW_SUM_B || op->sums_of == YK_MATMUL_ROW_SUM_C) {
-        part.sums = shift_out(op->sums, first, op->sums_type);
+        part.row_sums = shift_out(op->row_sums, first, op->sums_type);
     }
     return part;
 }
@@ -56,7 +56,7 @@ static struct yk_matmul_op rows_of(const struct yk_matmul_op *op, int64_t first,
     if (op->sums_of == YK_MATMUL_ROW_SUM_B && first > 0) {
         leave_sums(&part);
     } else if (op->sums_of == YK_MATMUL_ROW_SUM_A) {
-        part.sums = shift_out(op->sums, first, op->sums_type);
+        part.row_sums = shift_out(op->row_sums, first, op->sums_type);
     }
     return part;
 }
@@ -193,7 +193,7 @@ void yk_matmul_split_over_streams(struct yk_backend_lane *lane, const struct yk_
                                   yk_matmul_split_callback *multiply)
 {
     const int64_t cuts[YK_CUDA_SIDE_STREAM_COUNT + 2] = {
-        0, op->cuts[0], op->cuts[1] > 0 ? op->cuts[1] : op->n, op->n};
+        0, op->split_columns[0], op->split_columns[1] > 0 ? op->split_columns[1] : op->n, op->n};
     if (!make_sides(lane) ||
         !yk_cuda_lane_check(lane, cudaEventRecord(lane->fork, lane->stream), "starting streams")) {
         return;
