@@ -111,3 +111,12 @@ void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, c
         }
     }
 }
+
+int32_t yk_op_list_first_equal_rank(const struct yk_program *program, int32_t rank)
+{
+    int32_t first = 0;
+    while (program->ranks[first].ops != program->ranks[rank].ops) {
+        first++;
+    }
+    return first;
+}

@@ -163,12 +163,3 @@ void yk_program_destroy(struct yk_program *program)
         yk_arena_destroy(program->arena);
     }
 }
-
-int32_t yk_program_first_equal_rank(const struct yk_program *program, int32_t rank)
-{
-    int32_t first = 0;
-    while (program->ranks[first].ops != program->ranks[rank].ops) {
-        first++;
-    }
-    return first;
-}

@@ -152,7 +152,7 @@ yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
 void yk_program_destroy(struct yk_program *program);
 
 /* The first rank that shares the op list of `rank`; often `rank` itself. */
-int32_t yk_program_first_equal_rank(const struct yk_program *program, int32_t rank);
+int32_t yk_op_list_first_equal_rank(const struct yk_program *program, int32_t rank);
 
 /* Verifies that a program can run and trains correctly; check/rule.h lists the rules. Fails with
  * YK_ERROR_INPUT if a rule is violated: the message names rule, op and device. Fails with

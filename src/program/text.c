@@ -95,7 +95,7 @@ yk_status yk_program_text_write(const struct yk_program *program, struct yk_text
     yk_text_add(out, "Each op follows the one above it in its column, and those under \"after\": "
                      "a number with ' is\nthat of the round before.\n");
     for (int32_t r = 0; r < program->rank_count; r++) {
-        if (yk_program_first_equal_rank(program, r) == r) {
+        if (yk_op_list_first_equal_rank(program, r) == r) {
             yk_text_add(out, "\n");
             write_heading(program, r, out);
             YK_TRY(write_list(program, &program->ranks[r], out));

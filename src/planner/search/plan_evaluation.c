@@ -11,7 +11,7 @@ static yk_status count_memory(const struct yk_program *program, struct yk_arena 
 {
     trial->fits = true;
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const int32_t same = yk_program_first_equal_rank(program, r);
+        const int32_t same = yk_op_list_first_equal_rank(program, r);
         YK_TRY(yk_deadline_check(program->deadline));
         if (same < r) {
             trial->peaks[r] = trial->peaks[same];

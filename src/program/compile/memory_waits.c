@@ -97,7 +97,7 @@ struct limiting {
 
 static bool is_distinct(const struct yk_program *program, int32_t rank)
 {
-    return program->ranks[rank].op_count > 0 && yk_program_first_equal_rank(program, rank) == rank;
+    return program->ranks[rank].op_count > 0 && yk_op_list_first_equal_rank(program, rank) == rank;
 }
 
 /* Adds the wait to every distinct op list. Iterations are numbered as in the sweep. */
