@@ -234,12 +234,10 @@ static const struct yk_option options[] = {
 static const struct yk_command_example examples[] = {
     {"yoke calibrate runs/book", "Hold a run against its prediction and correct the profile"},
     {"yoke calibrate runs/book --dry-run --rows 30", "Look first"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the run has not ended, kept no times, or is of another model or cluster"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_calibrate = {

@@ -237,12 +237,10 @@ static const struct yk_option options[] = {
 static const struct yk_command_example examples[] = {
     {"yoke inspect model.safetensors", "The tensors of a file, with their types and shapes"},
     {"yoke inspect runs/gpt-mini", "The newest checkpoint of a run: how far it is, and of what"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "there is no such file or folder, or it is torn or makes no sense"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_inspect = {

@@ -119,12 +119,10 @@ static const struct yk_option options[] = {
 static const struct yk_command_example examples[] = {
     {"yoke pairs de -o ui --held-out 1000", "English and German from this machine's programs"},
     {"yoke pairs ko -o ui --from /opt/app/share/locale", "Korean from those of one program"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "there are no catalogues of the language, or none to keep a pair of"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_pairs = {

@@ -521,14 +521,12 @@ static const struct yk_command_example examples[] = {
     {"yoke profile --model gpt-mini --ranks 2 --slow 1:2.5 --cluster-out two.json",
      "Two unequal ranks, and the cluster file to plan for them"},
     {"yoke profile --show", "What is known by now"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "a device cannot hold even two of the model's blocks"},
     {YK_ERROR_INPUT, "the model or the cluster makes no sense, or a file is no profile"},
     {YK_ERROR_LOST, "a rank was lost"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_profile = {
@@ -542,10 +540,6 @@ const struct yk_command yk_command_profile = {
         "a GPU take, and how much computation and messages hold each other up. Commands that plan "
         "take times from there (--profile) before datasheets. What is known and not stale is not "
         "measured again. Ctrl-C ends it with what was measured by then.",
-    .examples = examples,
-    YK_OPTION_ROWS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
+    YK_COMMAND_MEMBERS_WITHOUT_OPERANDS(struct arguments),
     .by_ranks = true,
-    .run = run,
 };

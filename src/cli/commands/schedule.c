@@ -115,13 +115,11 @@ static const struct yk_command_example examples[] = {
     {"yoke schedule graph.json --algorithm all", "Compare the algorithms on your graph"},
     {"yoke schedule rand0000.stg --speeds 1,2,4 --algorithm best --svg gantt.svg",
      "Search for a short schedule on three unequal devices, and draw it"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the algorithm finds no schedule that the devices can run and hold"},
     {YK_ERROR_INPUT, "the file cannot be read or is no graph"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_schedule = {

@@ -307,7 +307,6 @@ static const struct yk_command_example examples[] = {
      "Train a Transformer that translates"},
     {"yoke train --weights ./gpt2 --data tokens.bin --lora 8 --rate 2e-4 --dry-run",
      "See what fine-tuning GPT-2 with adapters would take"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
@@ -316,7 +315,6 @@ static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NUMBERS, "numbers went bad and stayed so"},
     {YK_ERROR_LOST, "a rank was lost"},
     {YK_ERROR_STOPPED, "stopped by Ctrl-C or TERM, and saved"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_train = {
@@ -335,11 +333,9 @@ const struct yk_command yk_command_train = {
         "trace-predicted.json (the last step as it was and as it was predicted), and report.html, "
         "a page of it all. Ctrl-C or TERM saves a checkpoint and ends the run, a second one ends "
         "it at once; --resume goes on as if it had never stopped.",
-    .examples = examples,
+    YK_COMMAND_BASIC_MEMBERS(struct yk_train_request),
+    YK_COMMAND_EXIT_CODES(exits),
     .table = &yk_train_option_table,
-    .exits = exits,
-    .arguments_size = sizeof(struct yk_train_request),
     .by_ranks = true,
     .sources = find_sources,
-    .run = run,
 };
