@@ -230,13 +230,13 @@ static yk_status write_measured(const struct yk_profile_job_result *result, stru
 static yk_status write_imported(const struct yk_profile_import_result *result, struct yk_text *out)
 {
     for (int32_t i = 0; i < result->file_count; i++) {
-        const struct yk_profile_import_file *file = &result->files[i];
-        const int64_t numbers = file->added + file->replaced + file->skipped;
+        const struct yk_profile_import_counts *counts = &result->files[i].counts;
+        const int64_t numbers = counts->added + counts->replaced + counts->left;
         yk_text_addf(out,
                      "%s: %" PRId64 " number%s, %" PRId64 " new, %" PRId64 " newer, %" PRId64
                      " no newer than what is known\n",
-                     file->path, numbers, yk_text_plural_suffix(numbers), file->added,
-                     file->replaced, file->skipped);
+                     result->files[i].path, numbers, yk_text_plural_suffix(numbers), counts->added,
+                     counts->replaced, counts->left);
     }
     yk_text_addf(out, "\nkept in %s\n", result->path);
     return yk_text_status(out);
@@ -251,12 +251,12 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
     yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "imported");
     for (int32_t i = 0; i < result->file_count; i++) {
-        const struct yk_profile_import_file *file = &result->files[i];
+        const struct yk_profile_import_counts *counts = &result->files[i].counts;
         yk_json_write_begin_row(&json, 2);
-        yk_json_write_string(&json, "file", file->path);
-        yk_json_write_integer(&json, "new", file->added);
-        yk_json_write_integer(&json, "newer", file->replaced);
-        yk_json_write_integer(&json, "left", file->skipped);
+        yk_json_write_string(&json, "file", result->files[i].path);
+        yk_json_write_integer(&json, "new", counts->added);
+        yk_json_write_integer(&json, "newer", counts->replaced);
+        yk_json_write_integer(&json, "left", counts->left);
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);
