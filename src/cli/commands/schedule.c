@@ -35,10 +35,9 @@ static yk_status show(const struct arguments *arguments, const struct yk_schedul
                       struct yk_text *out)
 {
     const struct yk_schedule_report *report = &result->report;
-    if (result->comparison.count > 0) {
-        return arguments->json
-                   ? yk_schedule_comparison_write_json(&result->comparison, out)
-                   : yk_schedule_comparison_write_text(&result->comparison, report->source, out);
+    if (result->row_count > 0) {
+        return arguments->json ? yk_schedule_write_comparison_json(result, out)
+                               : yk_schedule_write_comparison_text(result, out);
     }
     return arguments->json ? yk_schedule_report_write_json(report, out)
                            : write_text(arguments, report, out);
