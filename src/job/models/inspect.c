@@ -40,20 +40,12 @@ static yk_status open_shards(struct yk_inspect_result *out)
 {
     const struct yk_checkpoint *checkpoint = out->checkpoint;
     const char **names = NULL;
-    struct yk_text name = {0};
-    yk_status status = YK_OK;
     YK_TRY_NEW(out->arena, names, checkpoint->shards);
-    for (int32_t rank = 0; status == YK_OK && rank < checkpoint->shards; rank++) {
-        name.length = 0;
+    for (int32_t rank = 0; rank < checkpoint->shards; rank++) {
+        struct yk_text name = {0};
         yk_shard_add_file_name(&name, rank, checkpoint->shards);
-        status = yk_text_status(&name);
-        names[rank] = yk_arena_copy_text(out->arena, yk_text_chars(&name), name.length);
-        if (status == YK_OK && !names[rank]) {
-            status = yk_fail_out_of_memory();
-        }
+        YK_TRY(yk_text_move_to_arena(&name, out->arena, &names[rank]));
     }
-    yk_text_free(&name);
-    YK_TRY(status);
     return yk_tensor_set_open_files(checkpoint->path, names, checkpoint->shards, &out->set);
 }
 

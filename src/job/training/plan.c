@@ -269,11 +269,10 @@ static yk_status check_plan(const struct yk_train_request *request,
 static yk_status read_sources(const char *path, struct yk_arena *arena,
                               struct yk_plan_source_paths *out)
 {
-    struct yk_text text = {0};
-    yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(yk_plan_file_read_source_paths(yk_text_chars(&text), text.length, path, arena, out));
-    yk_text_free(&text);
-    return status;
+    const char *text = NULL;
+    size_t length = 0;
+    YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
+    return yk_plan_file_read_source_paths(text, length, path, arena, out);
 }
 
 /* Fails if the plan is for the same model with a different vocabulary than that of this text. */
@@ -312,12 +311,11 @@ static yk_status read_plan(const struct yk_train_request *request, const char *t
 static yk_status read_file(const struct yk_train_request *request, int32_t ranks,
                            struct yk_arena *arena, struct yk_train_plan *out)
 {
-    struct yk_text text = {0};
-    yk_status status = yk_file_read_document(request->plan, &text);
-    YK_THEN(read_plan(request, yk_text_chars(&text), text.length, request->plan, arena, out));
-    YK_THEN(check_ranks(request->plan, out->planned->plan, ranks));
-    yk_text_free(&text);
-    return status;
+    const char *text = NULL;
+    size_t length = 0;
+    YK_TRY(yk_file_read_document_to_arena(request->plan, arena, &text, &length));
+    YK_TRY(read_plan(request, text, length, request->plan, arena, out));
+    return check_ranks(request->plan, out->planned->plan, ranks);
 }
 
 /* A plan may leave devices out. If their ranks have been started, searches again for a plan that
