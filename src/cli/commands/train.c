@@ -124,9 +124,10 @@ static void show(struct lines *lines, bool keep)
 
 static void add_model(const struct yk_train_start_report *start, struct yk_text *out)
 {
-    yk_text_addf(out, "%s: %" PRId64 " parameters", start->model, start->parameters);
-    if (start->trainable < start->parameters) {
-        yk_text_addf(out, ", %" PRId64 " of them trained", start->trainable);
+    const struct yk_train_result *predicted = start->predicted;
+    yk_text_addf(out, "%s: %" PRId64 " parameters", predicted->model, predicted->parameters);
+    if (predicted->trainable < predicted->parameters) {
+        yk_text_addf(out, ", %" PRId64 " of them trained", predicted->trainable);
     }
     yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", start->vocabulary,
                  yk_text_plural_suffix(start->vocabulary));
@@ -141,22 +142,23 @@ static void add_data(const struct yk_train_start_report *start, struct yk_text *
                      units, units == 1 ? "" : "es", start->batch_rows);
         return;
     }
+    const int64_t sequence = start->predicted->sequence;
     yk_text_addf(out, "%" PRId64 " sample%s of %" PRId64 " token%s an epoch\n", units,
-                 yk_text_plural_suffix(units), start->sequence,
-                 yk_text_plural_suffix(start->sequence));
+                 yk_text_plural_suffix(units), sequence, yk_text_plural_suffix(sequence));
 }
 
 static void add_plan(const struct yk_train_start_report *start, struct yk_text *out)
 {
-    yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
-                 yk_text_plural_suffix(start->batch), start->precision, start->plan);
+    const struct yk_train_result *predicted = start->predicted;
+    yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", predicted->batch,
+                 yk_text_plural_suffix(predicted->batch), predicted->precision, start->plan);
     yk_text_addf(out, "predicted: %s a step ±%.0f %%, ",
-                 YK_UNITS_TEXT(start->predicted_step_s, YK_UNIT_SECONDS),
-                 100 * start->predicted_error);
-    yk_text_add_duration(start->predicted_s, out);
+                 YK_UNITS_TEXT(predicted->predicted_step_s, YK_UNIT_SECONDS),
+                 100 * predicted->predicted_error);
+    yk_text_add_duration(predicted->predicted_s, out);
     yk_text_addf(out, " in all, %s of %s memory",
-                 YK_UNITS_TEXT(start->planned_bytes, YK_UNIT_BYTES),
-                 YK_UNITS_TEXT(start->limit_bytes, YK_UNIT_BYTES));
+                 YK_UNITS_TEXT(predicted->planned_bytes, YK_UNIT_BYTES),
+                 YK_UNITS_TEXT(predicted->limit_bytes, YK_UNIT_BYTES));
     if (start->resumed) {
         yk_text_addf(out, "\nresumed: %s", start->resumed);
     }

@@ -328,11 +328,7 @@ static void write_tensor(const struct yk_tensor_entry *tensor, struct yk_json_wr
     yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", tensor->name);
     yk_json_write_string(json, "type", yk_tensor_dtype_name(tensor->type));
-    yk_json_write_begin_array(json, "shape");
-    for (int32_t i = 0; i < tensor->rank; i++) {
-        yk_json_write_integer(json, NULL, tensor->shape[i]);
-    }
-    yk_json_write_end_array(json);
+    yk_json_write_integers(json, "shape", tensor->shape, tensor->rank);
     yk_json_write_integer(json, "bytes", (int64_t)tensor->bytes);
     yk_json_write_end_object(json);
 }
