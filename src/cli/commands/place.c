@@ -102,5 +102,5 @@ const struct yk_command yk_command_place = {
         "on another where its weights fit in both. The bound is a time that no placement with as "
         "many "
         "micro-batches can beat.",
-    YK_COMMAND_MEMBERS_WITHOUT_OPERANDS(struct arguments),
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
 };

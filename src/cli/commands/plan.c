@@ -106,5 +106,5 @@ const struct yk_command yk_command_plan = {
         "what every device computes, waits for and holds, what binds, what the usual ways would "
         "take, and what leaving a device out would change. Ctrl-C ends the search with the best "
         "plan so far.",
-    YK_COMMAND_MEMBERS_WITHOUT_OPERANDS(struct arguments),
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
 };

@@ -540,6 +540,6 @@ const struct yk_command yk_command_profile = {
         "a GPU take, and how much computation and messages hold each other up. Commands that plan "
         "take times from there (--profile) before datasheets. What is known and not stale is not "
         "measured again. Ctrl-C ends it with what was measured by then.",
-    YK_COMMAND_MEMBERS_WITHOUT_OPERANDS(struct arguments),
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
     .by_ranks = true,
 };

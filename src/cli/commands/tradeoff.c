@@ -78,5 +78,5 @@ const struct yk_command yk_command_tradeoff = {
         "ends before "
         "that, all outputs hold the points that were computed, and a line says how many of how "
         "many they are.",
-    YK_COMMAND_MEMBERS_WITHOUT_OPERANDS(struct arguments),
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
 };

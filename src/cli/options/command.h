@@ -59,15 +59,15 @@ struct yk_command {
 #define YK_COMMAND_EXIT_CODES(rows_)                                                               \
     .exits = (rows_), .exit_count = sizeof(rows_) / sizeof((rows_)[0])
 
-/* Initialize the members of a command from file-scope names: `examples` and `run`; these, `options`
- * and `exits`; all these and `operands`. `type` is the type of its arguments. */
+/* Initialize the members of a command from names of its file. YK_COMMAND_BASIC_MEMBERS() uses
+ * `examples` and `run`, YK_COMMAND_MEMBERS_NO_OPERANDS() also `options` and `exits`, and
+ * YK_COMMAND_MEMBERS() also `operands`. `type` is the type of the command's arguments. */
 #define YK_COMMAND_BASIC_MEMBERS(type)                                                             \
     .examples = examples, .example_count = sizeof examples / sizeof examples[0],                   \
     .arguments_size = sizeof(type), .run = run
-#define YK_COMMAND_MEMBERS_WITHOUT_OPERANDS(type)                                                  \
+#define YK_COMMAND_MEMBERS_NO_OPERANDS(type)                                                       \
     YK_COMMAND_BASIC_MEMBERS(type), YK_OPTION_ROWS(options), YK_COMMAND_EXIT_CODES(exits)
-#define YK_COMMAND_MEMBERS(type)                                                                   \
-    YK_COMMAND_MEMBERS_WITHOUT_OPERANDS(type), YK_OPERAND_TABLE(operands)
+#define YK_COMMAND_MEMBERS(type) YK_COMMAND_MEMBERS_NO_OPERANDS(type), YK_OPERAND_TABLE(operands)
 
 /* All commands in the order of the help page. `root` is yoke without a verb. */
 struct yk_command_table {

@@ -128,7 +128,8 @@ static yk_status write_page(const struct yk_training *training)
 {
     const char *page = NULL;
     YK_TRY(yk_folder_join_path(training->folder, "report.html", training->arena, &page));
-    return yk_run_report_write_page(training->folder, page);
+    return yk_run_report_write(&(struct yk_run_report_paths){
+        .run_folder = training->folder, .page = page, .nofollow = true});
 }
 
 yk_status yk_train_summary_write_files(const struct yk_training *training,
