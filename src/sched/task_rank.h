@@ -8,6 +8,7 @@
 #ifndef YK_SCHED_TASK_RANK_H
 #define YK_SCHED_TASK_RANK_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "graph/graph.h"
 
