@@ -264,8 +264,6 @@ static bool is_state_sharded(const struct yk_plan *plan, int32_t layer)
 static void add_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
-    char block[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(plan->block_bytes, YK_UNIT_BYTES, block);
     yk_data_parallel_note_ranks(job);
     yk_data_parallel_note_parts(job, "FSDP");
     yk_export_text_add_layers_note(
@@ -282,7 +280,7 @@ static void add_notes(const struct yk_export_job *job)
         job,
         "FSDP gathers and scatters a layer as one message, and reduces each replicated "
         "layer by itself: blocks of %s and buckets are not cut or fused.",
-        block);
+        YK_UNITS_TEXT(plan->block_bytes, YK_UNIT_BYTES));
     yk_data_parallel_note_adapters(job);
     yk_python_add_step_notes(job);
 }

@@ -136,9 +136,8 @@ int32_t yk_figure_axis_last_tick(const struct yk_figure_axis *axis)
 void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
                                char out[YK_UNITS_BUFFER_SIZE])
 {
-    char number[YK_NUMBER_BUFFER_SIZE];
-    yk_label_number(tick * axis->step / axis->scale, number);
-    snprintf(out, YK_UNITS_BUFFER_SIZE, "%.20s%s", number, tick > 0 ? axis->unit : "");
+    snprintf(out, YK_UNITS_BUFFER_SIZE, "%.20s%s", YK_LABEL_NUMBER(tick * axis->step / axis->scale),
+             tick > 0 ? axis->unit : "");
 }
 
 void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,

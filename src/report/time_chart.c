@@ -278,10 +278,8 @@ static struct picture lay_out(const struct yk_time_chart *lanes, const struct yk
 static void format_length(const struct yk_time_chart *lanes, double length,
                           char out[YK_UNITS_BUFFER_SIZE])
 {
-    char number[YK_NUMBER_BUFFER_SIZE];
     if (lanes->tasks) {
-        yk_label_number(length, number);
-        snprintf(out, YK_UNITS_BUFFER_SIZE, "%.31s", number);
+        snprintf(out, YK_UNITS_BUFFER_SIZE, "%.31s", YK_LABEL_NUMBER(length));
     } else {
         yk_units_format(length, YK_UNIT_SECONDS, out);
     }
@@ -292,26 +290,23 @@ static void add_title(const struct picture *picture, const char *place,
 {
     struct yk_text *out = picture->figure.out;
     char text[YK_UNITS_BUFFER_SIZE];
-    char number[YK_NUMBER_BUFFER_SIZE];
     yk_text_add(out, "<title>");
     if (run->count > 1) {
-        yk_label_count(run->count, number);
-        yk_text_addf(out, "%s %s", number, picture->lanes->tasks ? "tasks" : "ops, mostly ");
+        yk_text_addf(out, "%s %s", YK_LABEL_COUNT(run->count),
+                     picture->lanes->tasks ? "tasks" : "ops, mostly ");
         yk_text_add(out, picture->lanes->tasks ? "" : yk_op_style_name(main_kind(run)));
     } else {
         yk_text_add_xml_escaped(out, run->first->label);
     }
     yk_text_add(out, " on ");
     yk_text_add_xml_escaped(out, place);
-    yk_label_number(run->start, number);
     format_length(picture->lanes, run->end - run->start, text);
-    yk_text_addf(out, ": at %s%s, takes %s", number, picture->lanes->tasks ? "" : "s", text);
+    yk_text_addf(out, ": at %s%s, takes %s", YK_LABEL_NUMBER(run->start),
+                 picture->lanes->tasks ? "" : "s", text);
     if (run->count > 1) {
-        yk_label_percent(run->busy, run->end - run->start, number);
-        yk_text_addf(out, ", busy %s of it", number);
+        yk_text_addf(out, ", busy %s of it", YK_LABEL_PERCENT(run->busy, run->end - run->start));
     } else if (run->first->bytes > 0) {
-        yk_units_format(run->first->bytes, YK_UNIT_BYTES, text);
-        yk_text_addf(out, ", %s", text);
+        yk_text_addf(out, ", %s", YK_UNITS_TEXT(run->first->bytes, YK_UNIT_BYTES));
     }
     yk_text_add(out, "</title>");
 }
@@ -320,12 +315,10 @@ static void add_label(const struct picture *picture, const struct yk_time_chart_
                       double x, double pixels, double y)
 {
     const bool ops = !picture->lanes->tasks;
-    char count[YK_NUMBER_BUFFER_SIZE];
     char merged[YK_NUMBER_BUFFER_SIZE + sizeof " tasks"];
     const char *label = run->first->label;
     if (run->count > 1) {
-        yk_label_count(run->count, count);
-        snprintf(merged, sizeof merged, "%s %s", count, ops ? "ops" : "tasks");
+        snprintf(merged, sizeof merged, "%s %s", YK_LABEL_COUNT(run->count), ops ? "ops" : "tasks");
         label = merged;
     }
     const bool room = yk_label_width_pixels(label) + 6 <= pixels;

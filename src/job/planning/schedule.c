@@ -101,17 +101,12 @@ static void add_row(const struct yk_schedule_comparison *comparison,
                     const struct yk_schedule_comparison_row *row, struct yk_table *table)
 {
     const bool found = row->failure.length == 0;
-    char words[YK_NUMBER_BUFFER_SIZE] = "-";
+    const double bound = (double)comparison->lower_bound;
     yk_table_add(table, "%s", row->scheduler->name);
-    if (found) {
-        yk_label_time(comparison->graph, row->makespan, words);
-    }
-    yk_table_add(table, "%s", words);
-    if (found) {
-        yk_label_percent((double)(row->makespan - comparison->lower_bound),
-                         (double)comparison->lower_bound, words);
-    }
-    yk_table_add(table, "%s", words);
+    yk_table_add(table, "%s", found ? YK_LABEL_TIME(comparison->graph, row->makespan) : "-");
+    yk_table_add(table, "%s",
+                 found ? YK_LABEL_PERCENT((double)(row->makespan - comparison->lower_bound), bound)
+                       : "-");
     yk_table_add(table, "%s", YK_UNITS_TEXT(row->seconds, YK_UNIT_SECONDS));
     yk_table_add(table, "%s", found ? verdict_of(comparison, row) : yk_text_chars(&row->failure));
 }
@@ -129,13 +124,10 @@ yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison 
     for (size_t i = 0; i < comparison->count; i++) {
         add_row(comparison, &comparison->rows[i], table);
     }
-    char tasks[YK_NUMBER_BUFFER_SIZE];
-    yk_label_count(graph->task_count, tasks);
-    yk_text_addf(out, "%s: %s %s on %d %s; no schedule is shorter than ", source, tasks,
-                 graph->task_count == 1 ? "task" : "tasks", graph->device_count,
-                 graph->device_count == 1 ? "device" : "devices");
-    yk_label_add_time(out, graph, comparison->lower_bound);
-    yk_text_add(out, "\n\n");
+    yk_text_addf(out, "%s: ", source);
+    yk_schedule_describe_size(graph, out);
+    yk_text_addf(out, "; no schedule is shorter than %s\n\n",
+                 YK_LABEL_TIME(graph, comparison->lower_bound));
     return yk_table_write_and_destroy(table, out);
 }
 

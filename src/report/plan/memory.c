@@ -129,13 +129,11 @@ static void draw_scale(const struct picture *picture)
 static void draw_limit(const struct picture *picture)
 {
     const double y = y_of(picture, picture->limit_bytes);
-    char bytes[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 8];
     if (!isfinite(picture->limit_bytes)) {
         return;
     }
-    yk_units_format(picture->limit_bytes, YK_UNIT_BYTES, bytes);
-    snprintf(text, sizeof text, "limit %s", bytes);
+    snprintf(text, sizeof text, "limit %s", YK_UNITS_TEXT(picture->limit_bytes, YK_UNIT_BYTES));
     yk_figure_line(&picture->figure, "limit", LEFT, y, picture->right, y);
     yk_figure_text(&picture->figure, "small warn end", picture->right, y - 4, text);
 }

@@ -392,10 +392,8 @@ static void add_table_rows(const struct yk_counter_rank_data *rank,
 {
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_average *row = &rows->all[i];
-        char text[YK_NUMBER_BUFFER_SIZE];
         yk_page_begin_row(row->name, out);
-        yk_label_percent(row->seconds, whole_s, text);
-        yk_page_add_cell(text, out);
+        yk_page_add_cell(YK_LABEL_PERCENT(row->seconds, whole_s), out);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
             if (has_column(rank, rows, (enum yk_counter)c)) {
                 char value[YK_COUNTER_TEXT_SIZE];

@@ -99,16 +99,15 @@ static void draw_evaluations(const struct yk_run_report *report, const struct yk
     struct yk_text *out = plot->figure.out;
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         const struct yk_run_report_evaluation *evaluation = &report->evaluations[i];
-        char number[YK_NUMBER_BUFFER_SIZE];
         if (!yk_plot_can_show(evaluation->loss)) {
             continue;
         }
-        yk_label_number(evaluation->loss, number);
         yk_text_addf(out,
                      "<circle class=\"dot s1\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"><title>evaluation "
                      "after step %lld: %s</title></circle>\n",
                      yk_plot_x_pixel(plot, (double)evaluation->step),
-                     yk_plot_y_pixel(plot, evaluation->loss), (long long)evaluation->step, number);
+                     yk_plot_y_pixel(plot, evaluation->loss), (long long)evaluation->step,
+                     YK_LABEL_NUMBER(evaluation->loss));
     }
 }
 

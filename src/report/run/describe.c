@@ -19,17 +19,10 @@ static void add_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_t
     }
 }
 
-static void add_time(double seconds, struct yk_text *out)
-{
-    char text[YK_UNITS_BUFFER_SIZE];
-    yk_label_with_unit(seconds, YK_UNIT_SECONDS, text);
-    yk_text_add(out, text);
-}
-
 static void add_part(double part_s, double step_s, struct yk_text *out)
 {
-    add_time(part_s, out);
-    yk_text_addf(out, ", %.0f %% of the step", 100 * part_s / step_s);
+    yk_text_addf(out, "%s, %.0f %% of the step", YK_LABEL_WITH_UNIT(part_s, YK_UNIT_SECONDS),
+                 100 * part_s / step_s);
 }
 
 /* Names the rank with the longest idle time, if that is more than a tenth of the step. */
@@ -96,11 +89,11 @@ static void add_cause(const struct yk_run_ranks *ranks, int32_t slowest, struct 
     if (!isfinite(differences[max])) {
         return;
     }
-    yk_text_addf(out, " On ");
+    yk_text_add(out, " On ");
     add_rank(ranks, slowest, out);
-    yk_text_addf(out, ", %s is furthest from it: ", names[max]);
-    add_time(fabs(differences[max]), out);
-    yk_text_addf(out, " %s than predicted.", differences[max] > 0 ? "longer" : "shorter");
+    yk_text_addf(out, ", %s is furthest from it: %s %s than predicted.", names[max],
+                 YK_LABEL_WITH_UNIT(fabs(differences[max]), YK_UNIT_SECONDS),
+                 differences[max] > 0 ? "longer" : "shorter");
 }
 
 static void add_comparison(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
@@ -110,17 +103,14 @@ static void add_comparison(const struct yk_run_report *report, const struct yk_r
     if (!(isfinite(ratio) && ratio > 0)) {
         return;
     }
-    yk_text_add(out, "The median step took ");
-    add_time(report->measured_step_s, out);
+    yk_text_addf(out, "The median step took %s",
+                 YK_LABEL_WITH_UNIT(report->measured_step_s, YK_UNIT_SECONDS));
     if (report->measured_low_s > 0 && report->measured_high_s > report->measured_low_s) {
-        yk_text_add(out, " (eight of ten took ");
-        add_time(report->measured_low_s, out);
-        yk_text_add(out, " to ");
-        add_time(report->measured_high_s, out);
-        yk_text_add(out, ")");
+        yk_text_addf(out, " (eight of ten took %s to %s)",
+                     YK_LABEL_WITH_UNIT(report->measured_low_s, YK_UNIT_SECONDS),
+                     YK_LABEL_WITH_UNIT(report->measured_high_s, YK_UNIT_SECONDS));
     }
-    yk_text_add(out, "; ");
-    add_time(report->predicted_step_s, out);
+    yk_text_addf(out, "; %s", YK_LABEL_WITH_UNIT(report->predicted_step_s, YK_UNIT_SECONDS));
     if (fabs(ratio - 1) <= ALIKE) {
         yk_text_addf(out, " was predicted, which is %.0f %% off.", 100 * fabs(ratio - 1));
     } else {
