@@ -50,18 +50,6 @@ static bool alike(const struct yk_cluster *cluster, const bool *used, int32_t a,
     return true;
 }
 
-static yk_status name_group(const struct yk_cluster *cluster, struct yk_arena *arena,
-                            struct group *group)
-{
-    const struct yk_device *device = &cluster->devices[group->device];
-    if (group->count == 1) {
-        return yk_equal_ranks_device_name(device, arena, &group->name);
-    }
-    struct yk_text text = {0};
-    yk_text_addf(&text, "%s \xc3\x97%d", device->type ? device->type : device->name, group->count);
-    return yk_text_move_to_arena(&text, arena, &group->name);
-}
-
 /* The devices in the order of their nodes. */
 static void order_devices(const struct yk_cluster *cluster, int32_t *out)
 {
@@ -104,7 +92,8 @@ static yk_status find_groups(const struct yk_plan_result *result, struct yk_aren
         groups[s].count++;
     }
     for (int32_t s = 0; s < count; s++) {
-        YK_TRY(name_group(cluster, arena, &groups[s]));
+        YK_TRY(yk_equal_ranks_device_name(&cluster->devices[groups[s].device], groups[s].count,
+                                          arena, &groups[s].name));
     }
     *out = (struct groups){.cluster = cluster, .all = groups, .count = count};
     return YK_OK;

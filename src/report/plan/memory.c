@@ -213,7 +213,8 @@ static yk_status draw_rank(struct yk_arena *arena, const struct yk_equal_ranks_s
                            int32_t rank, struct yk_figure frame)
 {
     struct yk_equal_ranks_set set = {.rank = rank};
-    YK_TRY(yk_equal_ranks_device_name(yk_equal_ranks_device(sets->result, rank), arena, &set.name));
+    YK_TRY(
+        yk_equal_ranks_device_name(yk_equal_ranks_device(sets->result, rank), 1, arena, &set.name));
     return draw_in(arena, sets, &set, frame);
 }
 

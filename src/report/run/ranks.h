@@ -19,6 +19,13 @@ struct yk_run_ranks {
 yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena *arena,
                             struct yk_run_ranks *out) YK_MUST_USE;
 
+/* The measured times of the rank, or the predicted ones. */
+static inline const struct yk_trace_breakdown *yk_run_ranks_times(const struct yk_run_ranks *ranks,
+                                                                  int32_t rank, bool measured)
+{
+    return measured ? &ranks->ranks[rank].measured : &ranks->ranks[rank].predicted;
+}
+
 /* The rank that computes longest, by measured times, or by predicted times if none were measured;
  * -1: unknown. */
 int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks);
