@@ -10,7 +10,8 @@
 enum {
     LINE_HEIGHT = 16,
     LEGEND_HEIGHT = 20,
-    SWATCH = 12,
+    SQUARE = 12,
+    LINE = 20,
 };
 
 void yk_figure_begin(const struct yk_figure *figure, const char *title)
@@ -159,15 +160,20 @@ double yk_figure_legend(const struct yk_figure *figure,
     double x = left;
     double y = top;
     for (int32_t i = 0; i < count; i++) {
-        const double width = SWATCH + 6 + yk_label_width_pixels(entries[i].name) + 14;
+        const double sample = entries[i].is_line ? LINE : SQUARE;
+        const double width = sample + 6 + yk_label_width_pixels(entries[i].name) + 14;
         if (x > left && x + width > right) {
             x = left;
             y += LEGEND_HEIGHT;
         }
-        if (figure) {
-            yk_figure_begin_rect(figure, entries[i].kind, x, y + 3, SWATCH, SWATCH);
+        if (figure && entries[i].is_line) {
+            yk_figure_line(figure, entries[i].kind, x, y + 9, x + LINE, y + 9);
+        } else if (figure) {
+            yk_figure_begin_rect(figure, entries[i].kind, x, y + 3, SQUARE, SQUARE);
             yk_text_add(figure->out, " rx=\"2\"/>");
-            yk_figure_text(figure, "soft", x + SWATCH + 6, y + 13, entries[i].name);
+        }
+        if (figure) {
+            yk_figure_text(figure, "soft", x + sample + 6, y + 13, entries[i].name);
         }
         x += width;
     }

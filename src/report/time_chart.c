@@ -483,17 +483,16 @@ static void draw_marks(const struct picture *picture)
     }
 }
 
-static int32_t list_legend(const struct picture *picture, char names[][32],
-                           struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT],
-                           char classes[][32])
+static int32_t list_legend(const struct picture *picture,
+                           struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT])
 {
     int32_t count = 0;
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
         if (picture->uses[k]) {
-            snprintf(names[count], 32, "%s %s", yk_op_style_symbol(k), yk_op_style_name(k));
-            snprintf(classes[count], 32, "op-%s", yk_op_style_name(k));
-            entries[count] = (struct yk_figure_legend_entry){classes[count], names[count]};
-            count++;
+            struct yk_figure_legend_entry *entry = &entries[count++];
+            snprintf(entry->name, sizeof entry->name, "%s %s", yk_op_style_symbol(k),
+                     yk_op_style_name(k));
+            snprintf(entry->kind, sizeof entry->kind, "op-%s", yk_op_style_name(k));
         }
     }
     return count;
@@ -517,10 +516,8 @@ static struct yk_figure_axis axis_of(const struct picture *picture)
 void yk_time_chart_draw(const struct yk_time_chart *lanes, struct yk_figure frame)
 {
     struct picture picture = lay_out(lanes, &frame);
-    struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT];
-    char names[YK_OP_STYLE_COUNT][32];
-    char classes[YK_OP_STYLE_COUNT][32];
-    const int32_t count = list_legend(&picture, names, entries, classes);
+    struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT] = {0};
+    const int32_t count = list_legend(&picture, entries);
     const double legend = picture.bottom + MARKS_HEIGHT;
     const struct yk_figure_axis axis = axis_of(&picture);
     picture.figure.height =

@@ -86,9 +86,9 @@ static yk_status draw(const void *subject, struct yk_figure frame)
 {
     const struct yk_equal_ranks_sets *sets = subject;
     static const struct yk_figure_legend_entry entries[TIMES] = {
-        {"time-compute", "compute"},
-        {"time-exposed", "exposed communication"},
-        {"time-idle", "idle"},
+        {"time-compute", "compute", false},
+        {"time-exposed", "exposed communication", false},
+        {"time-idle", "idle", false},
     };
     struct picture picture = lay_out(sets, &frame);
     double y = frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0;

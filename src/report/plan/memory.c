@@ -185,8 +185,7 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
         .right = frame.width - RIGHT_MARGIN,
         .top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
     };
-    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
-    char classes[YK_MEMORY_KIND_COUNT][32];
+    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT] = {0};
     int32_t count = 0;
     const double fullest = fullest_of(rank);
     picture.bottom = picture.top + PLOT_HEIGHT;
@@ -198,9 +197,8 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
     for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
         const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
         if (holds(rank, k)) {
-            snprintf(classes[count], sizeof classes[count], "memory-%s", name);
-            entries[count] = (struct yk_figure_legend_entry){classes[count], name};
-            count++;
+            snprintf(entries[count].kind, sizeof entries->kind, "memory-%s", name);
+            snprintf(entries[count++].name, sizeof entries->name, "%s", name);
         }
     }
     picture.figure.height =

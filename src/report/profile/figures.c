@@ -187,21 +187,10 @@ static void draw_update(const struct yk_plot *plot, const struct series *series)
     }
 }
 
-static void draw_legend(const struct yk_plot *plot)
-{
-    double x = plot->left;
-    const double y = plot->bottom + 50;
-    for (int p = 0; p < 2; p++) {
-        char kind[24];
-        snprintf(kind, sizeof kind, "curve s%d", p);
-        yk_figure_line(&plot->figure, kind, x, y - 4, x + 20, y - 4);
-        yk_figure_text(&plot->figure, "soft", x + 26, y, passes[p]);
-        x += 26 + yk_label_width_pixels(passes[p]) + 14;
-    }
-}
-
 static void draw_layer(const struct yk_plot *plot, const struct series series[PASSES])
 {
+    static const struct yk_figure_legend_entry legend[] = {{"curve s0", "forward", true},
+                                                           {"curve s1", "backward", true}};
     const bool longer = series[1].count > series[0].count;
     draw_axes(plot, &series[longer ? 1 : 0], YK_UNIT_SECONDS, false);
     yk_figure_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "samples");
@@ -209,7 +198,7 @@ static void draw_layer(const struct yk_plot *plot, const struct series series[PA
     for (int p = 0; p < 2; p++) {
         draw_series(plot, &series[p], p);
     }
-    draw_legend(plot);
+    yk_figure_legend(&plot->figure, legend, 2, plot->left, plot->bottom + 37, plot->right);
 }
 
 yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_group *layer,

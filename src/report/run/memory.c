@@ -118,7 +118,7 @@ static double max_of(const struct yk_run_report *report)
     return max > 0 ? max : 1;
 }
 
-static int32_t list_kinds(const struct yk_run_report *report, char classes[][32],
+static int32_t list_kinds(const struct yk_run_report *report,
                           struct yk_figure_legend_entry *entries)
 {
     int32_t count = 0;
@@ -129,9 +129,8 @@ static int32_t list_kinds(const struct yk_run_report *report, char classes[][32]
         }
         if (used) {
             const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
-            snprintf(classes[count], 32, "memory-%s", name);
-            entries[count] = (struct yk_figure_legend_entry){classes[count], name};
-            count++;
+            snprintf(entries[count].kind, sizeof entries->kind, "memory-%s", name);
+            snprintf(entries[count++].name, sizeof entries->name, "%s", name);
         }
     }
     return count;
@@ -146,9 +145,8 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         .right = frame.width - MARGIN,
         .max_bytes = max_of(report),
     };
-    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
-    char classes[YK_MEMORY_KIND_COUNT][32];
-    const int32_t kinds = list_kinds(report, classes, entries);
+    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT] = {0};
+    const int32_t kinds = list_kinds(report, entries);
     const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0);
     const double bottom = top + DEVICE_HEIGHT * report->memory_count;
     const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);
