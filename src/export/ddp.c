@@ -79,8 +79,7 @@ static yk_status write_ddp(const struct yk_export_job *job)
     yk_python_add_head(job, imports);
     add_bucket(out, job->plan);
     add_recomputed(out, job->plan, job->model);
-    yk_python_add_shared_functions(out);
-    yk_text_addf(out, "\n\n%s", yk_python_ddp_py);
+    yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_ddp_py);
     yk_python_add_step(out, kind, passes, clip);
     return YK_OK;
 }

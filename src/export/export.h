@@ -19,7 +19,7 @@
  *   export                              the table
  *   accelerate, fsdp, ddp, deepspeed    exporters of files that configure the ranks
  *   torchrun, slurm                     exporters of scripts that start the ranks
- *   data_parallel, python, python/, launch, text    parts that several exporters share
+ *   data_parallel, python, python/, process_map, text    parts that several exporters share
  *
  * All functions are thread-safe.
  */

@@ -300,8 +300,7 @@ static yk_status write_fsdp(const struct yk_export_job *job)
         add_layer(out, plan, job->model, &prefetch, i);
     }
     yk_text_add(out, "]\n");
-    yk_python_add_shared_functions(out);
-    yk_text_addf(out, "\n\n%s", yk_python_fsdp_py);
+    yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_fsdp_py);
     yk_python_add_step(out, "", passes, "        clip(model)\n");
     return YK_OK;
 }

@@ -88,11 +88,6 @@ static const char step_end[] = "    if scaler:\n"
                                "    optimizer.zero_grad()\n"
                                "    return loss_sum\n";
 
-void yk_python_add_shared_functions(struct yk_text *out)
-{
-    yk_text_addf(out, "\n\n%s", yk_python_shared_py);
-}
-
 void yk_python_add_step(struct yk_text *out, const char *first, const char *passes,
                         const char *clip)
 {

@@ -17,9 +17,6 @@ extern const char yk_python_fsdp_py[];
 /* Adds the beginning of the file: comments, imports, and the constants RANKS, BATCH, SHARES … */
 void yk_python_add_head(const struct yk_export_job *job, const char *imports);
 
-/* Adds the functions of shared.py. */
-void yk_python_add_shared_functions(struct yk_text *out);
-
 /* Adds the function step(). The arguments are lines of its body: `first` at the beginning, `passes`
  * for forward and backward of micro-batch `k` with its loss weight `weight`, and `clip` for
  * gradient clipping. */

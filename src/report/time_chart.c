@@ -275,21 +275,21 @@ static struct picture lay_out(const struct yk_time_chart *lanes, const struct yk
 
 /* ---- drawing ---- */
 
-static void format_length(const struct yk_time_chart *lanes, double length,
-                          char out[YK_UNITS_BUFFER_SIZE])
+_Static_assert((int)YK_NUMBER_BUFFER_SIZE >= (int)YK_UNITS_BUFFER_SIZE, "units have room");
+
+/* Returns `out`. */
+static const char *format_length(const struct yk_time_chart *lanes, double length,
+                                 char out[YK_NUMBER_BUFFER_SIZE])
 {
-    if (lanes->tasks) {
-        snprintf(out, YK_UNITS_BUFFER_SIZE, "%.31s", YK_LABEL_NUMBER(length));
-    } else {
-        yk_units_format(length, YK_UNIT_SECONDS, out);
-    }
+    return lanes->tasks ? yk_label_number(length, out)
+                        : yk_units_format(length, YK_UNIT_SECONDS, out);
 }
 
 static void add_title(const struct picture *picture, const char *place,
                       const struct yk_time_chart_merged_bar *run)
 {
     struct yk_text *out = picture->figure.out;
-    char text[YK_UNITS_BUFFER_SIZE];
+    char length[YK_NUMBER_BUFFER_SIZE];
     yk_text_add(out, "<title>");
     if (run->count > 1) {
         yk_text_addf(out, "%s %s", YK_LABEL_COUNT(run->count),
@@ -300,9 +300,9 @@ static void add_title(const struct picture *picture, const char *place,
     }
     yk_text_add(out, " on ");
     yk_text_add_xml_escaped(out, place);
-    format_length(picture->lanes, run->end - run->start, text);
     yk_text_addf(out, ": at %s%s, takes %s", YK_LABEL_NUMBER(run->start),
-                 picture->lanes->tasks ? "" : "s", text);
+                 picture->lanes->tasks ? "" : "s",
+                 format_length(picture->lanes, run->end - run->start, length));
     if (run->count > 1) {
         yk_text_addf(out, ", busy %s of it", YK_LABEL_PERCENT(run->busy, run->end - run->start));
     } else if (run->first->bytes > 0) {
@@ -468,17 +468,16 @@ static void draw_marks(const struct picture *picture)
     const struct yk_time_chart *lanes = picture->lanes;
     const bool reached = isfinite(lanes->bound) && lanes->bound == lanes->end && lanes->tasks;
     double room = picture->right;
-    char text[YK_UNITS_BUFFER_SIZE + 48];
-    char time[YK_UNITS_BUFFER_SIZE];
+    char text[YK_NUMBER_BUFFER_SIZE + 48];
+    char time[YK_NUMBER_BUFFER_SIZE];
     if (isfinite(lanes->end)) {
-        format_length(lanes, lanes->end, time);
-        snprintf(text, sizeof text, "%s %s%s", lanes->end_name, time,
+        snprintf(text, sizeof text, "%s %s%s", lanes->end_name,
+                 format_length(lanes, lanes->end, time),
                  reached && picture->figure.width >= WIDE ? ", which no schedule beats" : "");
         room = draw_mark(picture, "step", "small end", lanes->end, text, room);
     }
     if (isfinite(lanes->bound) && lanes->bound > 0 && lanes->bound <= lanes->span && !reached) {
-        format_length(lanes, lanes->bound, time);
-        snprintf(text, sizeof text, "lower bound %s", time);
+        snprintf(text, sizeof text, "lower bound %s", format_length(lanes, lanes->bound, time));
         (void)draw_mark(picture, "low", "small soft end", lanes->bound, text, room);
     }
 }
