@@ -77,6 +77,21 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
     return YK_OK;
 }
 
+struct yk_plot yk_run_curves_make_plot(const struct yk_run_curves *curves, struct yk_figure frame,
+                                       double top, double height)
+{
+    struct yk_plot plot = {
+        .figure = frame,
+        .left = LEFT,
+        .right = frame.width - RIGHT_MARGIN,
+        .top = top + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
+        .x = curves->steps,
+        .integer_x = true,
+    };
+    plot.bottom = plot.top + height;
+    return plot;
+}
+
 void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label)
 {
     struct yk_text *out = plot->figure.out;
@@ -134,16 +149,8 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
     const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     const struct yk_run_curves *curves = &page->curves;
-    struct yk_plot plot = {
-        .figure = frame,
-        .left = LEFT,
-        .right = frame.width - RIGHT_MARGIN,
-        .top = 10 + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
-        .x = curves->steps,
-        .integer_x = true,
-        .y = yk_plot_range_empty(),
-    };
-    plot.bottom = plot.top + LOSS_HEIGHT;
+    struct yk_plot plot = yk_run_curves_make_plot(curves, frame, 10, LOSS_HEIGHT);
+    plot.y = yk_plot_range_empty();
     plot.figure.height = plot.bottom + 40 + LEGEND_HEIGHT + 4;
     for (int32_t i = 0; i < curves->count; i++) {
         yk_plot_range_include(&plot.y, curves->loss[i]);
@@ -168,17 +175,8 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
 static void draw_small(const struct yk_run_curves *curves, const double *values, const char *title,
                        const char *text, struct yk_figure frame)
 {
-    struct yk_plot plot = {
-        .figure = frame,
-        .left = LEFT,
-        .right = frame.width - RIGHT_MARGIN,
-        .top = TITLE_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
-        .x = curves->steps,
-        .integer_x = true,
-        .y = {0, 0},
-    };
+    struct yk_plot plot = yk_run_curves_make_plot(curves, frame, TITLE_HEIGHT, SMALL_HEIGHT);
     char label[96];
-    plot.bottom = plot.top + SMALL_HEIGHT;
     plot.figure.height = plot.bottom + AXIS_HEIGHT;
     for (int32_t i = 0; i < curves->count; i++) {
         yk_plot_range_include(&plot.y, values[i]);

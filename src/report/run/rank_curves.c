@@ -8,8 +8,6 @@
 #include <stdlib.h>
 
 enum {
-    LEFT = 58,
-    RIGHT_MARGIN = 14,
     TOP = 26, /* texts of rebalancings go above */
     HEIGHT = 220,
     COLOURS = 5, /* those ranks have; a sixth is for all others */
@@ -252,16 +250,9 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         .report = page->report,
         .curves = curves,
         .ranks = &page->ranks,
-        .plot = {.figure = frame,
-                 .left = LEFT,
-                 .right = frame.width - RIGHT_MARGIN,
-                 .top = TOP + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
-                 .x = curves->steps,
-                 .integer_x = true,
-                 .y = {0, 0}},
+        .plot = yk_run_curves_make_plot(curves, frame, TOP, HEIGHT),
     };
     struct yk_plot *plot = &picture.plot;
-    plot->bottom = plot->top + HEIGHT;
     YK_TRY(choose(&picture, page->arena));
     find_range(&picture);
     plot->figure.height = plot->bottom + 38 + draw_legend(&picture, NULL, 0) + 4;
