@@ -6,7 +6,6 @@
 #include "graph/builder.h"
 #include "graph/builder_record.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* No schedule may be longer than this many ticks: sums of two still fit a double exactly, and a sum

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct yk_trace {
     struct yk_arena *names; /* owns the characters of every name below */

@@ -1,5 +1,4 @@
 #include "report/csv.h"
-#include "report/label.h"
 #include "report/page.h"
 #include "report/plan/charts.h"
 #include "report/plan/report.h"
