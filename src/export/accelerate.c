@@ -50,88 +50,72 @@ static bool is_held_by_several(const struct yk_plan *plan, int32_t layer)
     return plan->groups[plan->layers[layer].group].member_count > 1;
 }
 
-static void note_layers(const struct yk_plan *plan, const struct yk_model *model,
-                        const struct yk_cluster *cluster, struct yk_text *notes)
+static void note_layers(const struct yk_export_job *job)
 {
     yk_export_text_add_layers_note(
-        notes, plan, model, is_held_by_several,
+        job, is_held_by_several,
         "several ranks hold these and share the samples; a device_map has one device for each "
         "module, that of the rank which takes most samples. Export to fsdp or ddp instead.");
-    yk_export_text_add_layers_note(notes, plan, model, yk_data_parallel_is_recomputed,
+    yk_export_text_add_layers_note(job, yk_data_parallel_is_recomputed,
                                    "recomputed in the plan; a device_map cannot say so, "
                                    "gradient_checkpointing_enable() does for all blocks.");
-    for (int32_t i = 0; i < plan->layer_count; i++) {
-        if (cluster->devices[find_device(plan, i)].is_cpu) {
-            yk_export_text_add_note(
-                notes, "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
-                       "computes them on a GPU.");
-            return;
-        }
+    bool cpu = false;
+    for (int32_t i = 0; i < job->plan->layer_count; i++) {
+        cpu = cpu || job->cluster->devices[find_device(job->plan, i)].is_cpu;
     }
+    yk_export_text_add_note_if(job, cpu,
+                               "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
+                               "computes them on a GPU.");
 }
 
-static void note_others(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                        struct yk_text *notes)
+static void note_others(const struct yk_export_job *job)
 {
+    const struct yk_plan *plan = job->plan;
+    const struct yk_device *devices = job->cluster->devices;
     bool nodes = false;
     bool limits = false;
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        const struct yk_device *device = &cluster->devices[plan->ranks[i].device];
-        nodes = nodes || device->node != cluster->devices[plan->ranks[0].device].node;
+        const struct yk_device *device = &devices[plan->ranks[i].device];
+        nodes = nodes || device->node != devices[plan->ranks[0].device].node;
         limits = limits || plan->ranks[i].limit_bytes < device->memory_bytes;
     }
-    if (nodes) {
-        yk_export_text_add_note(notes,
-                                "The devices are in several nodes; a device_map is for the devices "
-                                "of one process.");
-    }
-    if (limits) {
-        yk_export_text_add_note(
-            notes, "Limits of memory are not said; a device_map that is given takes no "
-                   "max_memory.");
-    }
-    if (plan->micro_batches > 1) {
-        yk_export_text_add_note(notes,
-                                "The %" PRId32
-                                " micro-batches and their order (%s) are not said: devices "
-                                "compute one after the other.",
-                                plan->micro_batches, yk_plan_pipeline_name(plan->pipeline));
-    }
-    if (plan->transfer_count > 0) {
-        yk_export_text_add_note(notes, "The plan's order of transfers is not said.");
-    }
-    if (plan->clip) {
-        yk_export_text_add_note(notes, "Clipping is not said; it belongs to the training loop.");
-    }
-    yk_export_text_add_note(notes, "Load the model with dtype %s.",
+    yk_export_text_add_note_if(job, nodes,
+                               "The devices are in several nodes; a device_map is for the devices "
+                               "of one process.");
+    yk_export_text_add_note_if(job, limits,
+                               "Limits of memory are not said; a device_map that is given takes no "
+                               "max_memory.");
+    yk_export_text_add_note_if(job, plan->micro_batches > 1,
+                               "The %" PRId32
+                               " micro-batches and their order (%s) are not said: devices "
+                               "compute one after the other.",
+                               plan->micro_batches, yk_plan_pipeline_name(plan->pipeline));
+    yk_export_text_add_note_if(job, plan->transfer_count > 0,
+                               "The plan's order of transfers is not said.");
+    yk_export_text_add_note_if(job, plan->clip,
+                               "Clipping is not said; it belongs to the training loop.");
+    yk_export_text_add_note(job, "Load the model with dtype %s.",
                             yk_precision_name(plan->workload.precision));
-    yk_data_parallel_note_adapters(plan, notes);
+    yk_data_parallel_note_adapters(job);
 }
 
-static yk_status write_map(const struct yk_plan *plan, const struct yk_model *model,
-                           const struct yk_cluster *cluster, struct yk_arena *arena,
-                           struct yk_text *out)
+static yk_status write_accelerate(const struct yk_export_job *job)
 {
+    const struct yk_plan *plan = job->plan;
     const struct yk_module_tree *modules = NULL;
     const struct yk_device_map *map = NULL;
     int32_t *places = NULL;
-    YK_TRY_NEW(arena, places, plan->layer_count);
+    YK_TRY_NEW(job->arena, places, plan->layer_count);
     for (int32_t i = 0; i < plan->layer_count; i++) {
-        places[i] = place_of(cluster, find_device(plan, i));
+        places[i] = place_of(job->cluster, find_device(plan, i));
     }
-    YK_TRY(yk_module_tree_build(model->config, arena, &modules));
-    YK_TRY(yk_device_map_from_layers(model, places, modules, cluster->device_count, arena, &map));
-    return yk_export_accelerate_device_map(map, out);
-}
-
-static yk_status write_accelerate(const struct yk_plan *plan, const struct yk_model *model,
-                                  const struct yk_cluster *cluster, struct yk_text *out,
-                                  struct yk_text *notes)
-{
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_map(plan, model, cluster, arena, out));
-    note_layers(plan, model, cluster, notes);
-    note_others(plan, cluster, notes);
-    return yk_text_status(notes);
+    YK_TRY(yk_module_tree_build(job->model->config, job->arena, &modules));
+    YK_TRY(yk_device_map_from_layers(job->model, places, modules, job->cluster->device_count,
+                                     job->arena, &map));
+    YK_TRY(yk_export_accelerate_device_map(map, job->out));
+    note_layers(job);
+    note_others(job);
+    return YK_OK;
 }
 
 const struct yk_exporter yk_exporter_accelerate = {

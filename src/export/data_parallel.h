@@ -6,39 +6,23 @@
 #ifndef YK_EXPORT_DATA_PARALLEL_H
 #define YK_EXPORT_DATA_PARALLEL_H
 
-#include "base/status.h"
-#include "base/text.h"
-#include "cluster/cluster.h"
-#include "plan/plan.h"
-
-/* Whether all layers are in one group. */
-bool yk_data_parallel_has_one_group(const struct yk_plan *plan);
-
-/* The group of all layers. A plan with layers in several groups is an error, which names `tool`. */
-yk_status yk_data_parallel_find_group(const struct yk_plan *plan, const char *tool,
-                                      const struct yk_plan_group **out) YK_MUST_USE;
+#include "export/text.h"
 
 /* The name of a member's device: "gpu0". */
-const char *yk_data_parallel_device_name(const struct yk_plan *plan,
-                                         const struct yk_cluster *cluster,
+const char *yk_data_parallel_device_name(const struct yk_export_job *job,
                                          const struct yk_plan_group_member *member);
 
 /* Notes the devices that hold no layer, and the ranks that take no samples. */
-void yk_data_parallel_note_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                 const struct yk_plan_group *group, struct yk_text *notes);
+void yk_data_parallel_note_ranks(const struct yk_export_job *job);
 
 /* Notes that the parts of sharded layers are unequal in the plan, but equal in `tool`. */
-void yk_data_parallel_note_parts(const struct yk_plan *plan, const struct yk_plan_group *group,
-                                 const char *tool, struct yk_text *notes);
+void yk_data_parallel_note_parts(const struct yk_export_job *job, const char *tool);
 
 /* Notes that the plan has LoRA adapters, which the user must add to the model. */
-void yk_data_parallel_note_adapters(const struct yk_plan *plan, struct yk_text *notes);
-
-bool yk_data_parallel_has_unequal_shares(const struct yk_plan_group *group);
+void yk_data_parallel_note_adapters(const struct yk_export_job *job);
 
 /* Properties of a layer, for yk_export_text_add_layers_note(). */
 bool yk_data_parallel_is_sharded(const struct yk_plan *plan, int32_t layer);
-bool yk_data_parallel_is_replicated(const struct yk_plan *plan, int32_t layer);
 bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer);
 
 #endif

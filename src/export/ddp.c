@@ -49,53 +49,39 @@ static void add_bucket(struct yk_text *out, const struct yk_plan *plan)
     yk_text_add(out, "\n");
 }
 
-static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
-                      const struct yk_cluster *cluster, const struct yk_plan_group *group,
-                      struct yk_text *notes)
+static void add_notes(const struct yk_export_job *job)
 {
-    yk_data_parallel_note_ranks(plan, cluster, group, notes);
+    const struct yk_plan *plan = job->plan;
+    yk_data_parallel_note_ranks(job);
     yk_export_text_add_layers_note(
-        notes, plan, model, yk_data_parallel_is_sharded,
+        job, yk_data_parallel_is_sharded,
         "planned in parts, but DDP keeps every layer whole on every rank, "
         "16 bytes a parameter; the "
         "plan's memory does not hold. Export to fsdp instead.");
-    if (yk_python_torch_dtype(plan->workload.precision)) {
-        yk_export_text_add_note(notes,
-                                "Parameters and gradients stay fp32 under autocast, 4 bytes a "
-                                "parameter where 2 are planned; with NCCL gradients travel in 16 "
-                                "bit.");
-    }
+    yk_export_text_add_note_if(job, yk_python_torch_dtype(plan->workload.precision),
+                               "Parameters and gradients stay fp32 under autocast, 4 bytes a "
+                               "parameter where 2 are planned; with NCCL gradients travel in 16 "
+                               "bit.");
     yk_export_text_add_note(
-        notes, "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
-               "which gradients were ready in the first step.");
-    if (plan->transfer_count > 0) {
-        yk_export_text_add_note(
-            notes, "The plan's order of transfers is not said: DDP reduces a bucket as "
-                   "soon as it is full.");
-    }
-    yk_data_parallel_note_adapters(plan, notes);
-    yk_python_add_step_notes(plan, notes);
+        job, "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
+             "which gradients were ready in the first step.");
+    yk_export_text_add_note_if(job, plan->transfer_count > 0,
+                               "The plan's order of transfers is not said: DDP reduces a bucket as "
+                               "soon as it is full.");
+    yk_data_parallel_note_adapters(job);
+    yk_python_add_step_notes(job);
 }
 
-static yk_status write_ddp(const struct yk_plan *plan, const struct yk_model *model,
-                           const struct yk_cluster *cluster, struct yk_text *out,
-                           struct yk_text *notes)
+static yk_status write_ddp(const struct yk_export_job *job)
 {
-    const struct yk_plan_group *group = NULL;
-    YK_TRY(yk_data_parallel_find_group(plan, "ddp", &group));
-    add_notes(plan, model, cluster, group, notes);
-    yk_export_text_add_header(out, plan, notes);
-    yk_text_add(out, "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
-                     "step().\n");
-    yk_text_add(out, imports);
-    yk_python_add_constants(out, plan, cluster, group);
-    add_bucket(out, plan);
-    add_recomputed(out, plan, model);
-    yk_python_add_shared_functions(out);
-    yk_text_addf(out, "\n\n%s", yk_python_ddp_py);
+    struct yk_text *out = job->out;
+    add_notes(job);
+    yk_python_add_head(job, imports);
+    add_bucket(out, job->plan);
+    add_recomputed(out, job->plan, job->model);
+    yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_ddp_py);
     yk_python_add_step(out, kind, passes, clip);
-    YK_TRY(yk_text_status(notes));
-    return yk_text_status(out);
+    return YK_OK;
 }
 
 const struct yk_exporter yk_exporter_ddp = {

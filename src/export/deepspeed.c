@@ -103,35 +103,42 @@ static void add_precision(struct yk_json_writer *json, const struct yk_plan *pla
     }
 }
 
-static void note_batch(const struct yk_plan *plan, const struct yk_plan_group *group,
-                       struct yk_text *notes)
+static bool has_unequal_shares(const struct yk_plan_group *group)
 {
+    bool unequal = false;
+    for (int32_t i = 1; i < group->member_count; i++) {
+        unequal = unequal || group->members[i].share != group->members[0].share;
+    }
+    return unequal;
+}
+
+static void note_batch(const struct yk_export_job *job)
+{
+    const struct yk_plan *plan = job->plan;
+    const struct yk_plan_group *group = job->group;
     const int64_t micro_batch = find_micro_batch(plan, group);
     const int64_t batch = micro_batch * group->member_count * plan->micro_batches;
-    if (yk_data_parallel_has_unequal_shares(group)) {
+    if (has_unequal_shares(group)) {
         struct yk_text shares = {0};
         for (int32_t i = 0; i < group->member_count; i++) {
             yk_text_addf(&shares, "%s%" PRId64, i > 0 ? ", " : "", group->members[i].share);
         }
         yk_export_text_add_note(
-            notes,
+            job,
             "Shares are unequal in the plan (%s); DeepSpeed gives every rank as many "
             "samples, and the slowest rank decides.",
             yk_text_chars(&shares));
-        notes->failed |= shares.failed;
+        job->notes->failed |= shares.failed;
         yk_text_free(&shares);
     }
-    if (batch != plan->workload.batch) {
-        yk_export_text_add_note(
-            notes,
-            "The batch of %" PRId64 " does not divide by %" PRId32 " ranks and %" PRId32
-            " micro-batches; train_batch_size is %" PRId64 " instead.",
-            plan->workload.batch, group->member_count, plan->micro_batches, batch);
-    }
+    yk_export_text_add_note_if(
+        job, batch != plan->workload.batch,
+        "The batch of %" PRId64 " does not divide by %" PRId32 " ranks and %" PRId32
+        " micro-batches; train_batch_size is %" PRId64 " instead.",
+        plan->workload.batch, group->member_count, plan->micro_batches, batch);
 }
 
-static void note_strategies(const struct yk_plan *plan, const struct counts *counts,
-                            struct yk_text *notes)
+static void note_strategies(const struct yk_export_job *job, const struct counts *counts)
 {
     const int stage = find_stage(counts);
     struct yk_text planned = {0};
@@ -143,71 +150,54 @@ static void note_strategies(const struct yk_plan *plan, const struct counts *cou
             kinds++;
         }
     }
-    if (kinds > 1) {
-        yk_export_text_add_note(
-            notes, "Layers differ in the plan (%s); DeepSpeed has one stage for all, %d here.",
-            yk_text_chars(&planned), stage);
-    }
-    notes->failed |= planned.failed;
+    yk_export_text_add_note_if(
+        job, kinds > 1, "Layers differ in the plan (%s); DeepSpeed has one stage for all, %d here.",
+        yk_text_chars(&planned), stage);
+    job->notes->failed |= planned.failed;
     yk_text_free(&planned);
-    if (counts->of[YK_SHARDING_KEPT_AFTER_FORWARD] > 0) {
-        yk_export_text_add_note(notes,
-                                "Kept layers are asked for by stage3_max_reuse_distance, which "
-                                "reaches those at the end of the model that no fully-sharded layer "
-                                "follows; any others are gathered again.");
-    }
-    if (stage == 0) {
-        yk_export_text_add_note(notes,
-                                "Stage 0 takes its bucket from the engine, not from this file: the "
-                                "planned buckets are not said.");
-    }
-    if (plan->transfer_count > 0) {
-        yk_export_text_add_note(
-            notes, "The plan's order of transfers is not said: stage 3 gathers ahead by "
-                   "stage3_prefetch_bucket_size, in the order it has traced.");
-    }
+    yk_export_text_add_note_if(job, counts->of[YK_SHARDING_KEPT_AFTER_FORWARD] > 0,
+                               "Kept layers are asked for by stage3_max_reuse_distance, which "
+                               "reaches those at the end of the model that no fully-sharded layer "
+                               "follows; any others are gathered again.");
+    yk_export_text_add_note_if(job, stage == 0,
+                               "Stage 0 takes its bucket from the engine, not from this file: the "
+                               "planned buckets are not said.");
+    yk_export_text_add_note_if(
+        job, job->plan->transfer_count > 0,
+        "The plan's order of transfers is not said: stage 3 gathers ahead by "
+        "stage3_prefetch_bucket_size, in the order it has traced.");
 }
 
-static void note_others(const struct yk_plan *plan, const struct yk_model *model,
-                        struct yk_text *notes)
+static void note_others(const struct yk_export_job *job)
 {
+    const struct yk_plan *plan = job->plan;
     bool limits = false;
     yk_export_text_add_layers_note(
-        notes, plan, model, yk_data_parallel_is_recomputed,
+        job, yk_data_parallel_is_recomputed,
         "recomputed in the plan; that is said in the model "
         "(gradient_checkpointing_enable() does it for all blocks), not in "
         "this file.");
     for (int32_t i = 0; i < plan->rank_count; i++) {
         limits = limits || plan->ranks[i].limit_bytes > 0;
     }
-    if (limits) {
-        yk_export_text_add_note(notes, "Limits of memory are not said.");
-    }
-    if (plan->micro_batches > 1) {
-        yk_export_text_add_note(notes,
-                                "DeepSpeed decides by its stage when gradients are reduced; the "
-                                "plan's no_sync (%s) is not said.",
-                                plan->no_sync ? "true" : "false");
-    }
-    if (plan->clip) {
-        yk_export_text_add_note(notes,
-                                "The plan says that gradients are clipped, but not at which norm: "
-                                "gradient_clipping is 1.0 until you change it.");
-    }
-    if (plan->workload.precision == YK_PRECISION_TF32) {
-        yk_export_text_add_note(notes,
-                                "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
-    }
+    yk_export_text_add_note_if(job, limits, "Limits of memory are not said.");
+    yk_export_text_add_note_if(job, plan->micro_batches > 1,
+                               "DeepSpeed decides by its stage when gradients are reduced; the "
+                               "plan's no_sync (%s) is not said.",
+                               plan->no_sync ? "true" : "false");
+    yk_export_text_add_note_if(job, plan->clip,
+                               "The plan says that gradients are clipped, but not at which norm: "
+                               "gradient_clipping is 1.0 until you change it.");
+    yk_export_text_add_note_if(job, plan->workload.precision == YK_PRECISION_TF32,
+                               "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
 }
 
-static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_model *model,
-                                 const struct yk_cluster *cluster, struct yk_text *out,
-                                 struct yk_text *notes)
+static yk_status write_deepspeed(const struct yk_export_job *job)
 {
-    const struct yk_plan_group *group = NULL;
-    struct yk_json_writer json = {.text = out, .spaced = true};
-    YK_TRY(yk_data_parallel_find_group(plan, "deepspeed", &group));
-    const struct counts counts = count(plan, model);
+    const struct yk_plan *plan = job->plan;
+    const struct yk_plan_group *group = job->group;
+    struct yk_json_writer json = {.text = job->out, .spaced = true};
+    const struct counts counts = count(plan, job->model);
     const int64_t micro_batch = find_micro_batch(plan, group);
     yk_json_write_begin_object(&json, NULL);
     json.line_indent = 2;
@@ -222,23 +212,20 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
     add_stage(&json, plan, &counts);
     yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    note_batch(plan, group, notes);
-    note_strategies(plan, &counts, notes);
-    yk_data_parallel_note_parts(plan, group, "DeepSpeed", notes);
+    yk_text_add(job->out, "\n");
+    note_batch(job);
+    note_strategies(job, &counts);
+    yk_data_parallel_note_parts(job, "DeepSpeed");
     for (int32_t i = 0; i < group->member_count; i++) {
-        if (group->members[i].share == 0) {
-            yk_export_text_add_note(
-                notes,
-                "Rank %" PRId32 " (%s) takes no samples in the plan, but as many "
-                "as the others here.",
-                i, yk_data_parallel_device_name(plan, cluster, &group->members[i]));
-        }
+        yk_export_text_add_note_if(job, group->members[i].share == 0,
+                                   "Rank %" PRId32
+                                   " (%s) takes no samples in the plan, but as many "
+                                   "as the others here.",
+                                   i, yk_data_parallel_device_name(job, &group->members[i]));
     }
-    note_others(plan, model, notes);
-    yk_data_parallel_note_adapters(plan, notes);
-    YK_TRY(yk_text_status(notes));
-    return yk_text_status(out);
+    note_others(job);
+    yk_data_parallel_note_adapters(job);
+    return YK_OK;
 }
 
 const struct yk_exporter yk_exporter_deepspeed = {

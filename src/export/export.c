@@ -38,3 +38,40 @@ yk_status yk_export_find_exporter(const char *name, const struct yk_exporter **o
     yk_text_free(&all);
     return status;
 }
+
+/* The group of all layers; NULL if they are in several. */
+static const struct yk_plan_group *find_group(const struct yk_plan *plan)
+{
+    for (int32_t i = 1; i < plan->layer_count; i++) {
+        if (plan->layers[i].group != plan->layers[0].group) {
+            return NULL;
+        }
+    }
+    return &plan->groups[plan->layers[0].group];
+}
+
+yk_status yk_export_write(const struct yk_exporter *exporter, const struct yk_plan *plan,
+                          const struct yk_model *model, const struct yk_cluster *cluster,
+                          struct yk_text *out, struct yk_text *notes)
+{
+    struct yk_export_job job = {
+        .plan = plan,
+        .model = model,
+        .cluster = cluster,
+        .group = find_group(plan),
+        .out = out,
+        .notes = notes,
+    };
+    if (!job.group && !exporter->supports_groups) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s trains every layer on all ranks, but this plan has layers in several "
+                       "groups; a placement can be exported to accelerate",
+                       exporter->name);
+    }
+    YK_TRY(yk_arena_create(&job.arena));
+    yk_status status = exporter->write(&job);
+    yk_arena_destroy(job.arena);
+    YK_THEN(yk_text_status(notes));
+    YK_THEN(yk_text_status(out));
+    return status;
+}

@@ -19,7 +19,7 @@
  *   export                              the table
  *   accelerate, fsdp, ddp, deepspeed    exporters of files that configure the ranks
  *   torchrun, slurm                     exporters of scripts that start the ranks
- *   data_parallel, python, python/, launch, text    parts that several exporters share
+ *   data_parallel, python, python/, process_map, text    parts that several exporters share
  *
  * All functions are thread-safe.
  */
@@ -27,11 +27,8 @@
 #define YK_EXPORT_EXPORT_H
 
 #include "base/status.h"
-#include "base/text.h"
-#include "cluster/cluster.h"
-#include "model/model.h"
+#include "export/text.h"
 #include "plan/device_map.h"
-#include "plan/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,10 +38,7 @@ struct yk_exporter {
     const char *summary;  /* what it writes, for lists of exporters */
     const char *file;     /* default file name */
     bool supports_groups; /* accepts plans whose layers are on different groups of ranks */
-    /* `plan` has passed yk_plan_check(); `model` is made for the workload of the plan. */
-    yk_status (*write)(const struct yk_plan *plan, const struct yk_model *model,
-                       const struct yk_cluster *cluster, struct yk_text *out,
-                       struct yk_text *notes);
+    yk_status (*write)(const struct yk_export_job *job);
 };
 
 #define YK_EXPORTERS(ROW)                                                                          \
@@ -64,6 +58,12 @@ extern const size_t yk_exporter_count;
 
 /* Finds an exporter by its name. The error for an unknown name suggests the most similar one. */
 yk_status yk_export_find_exporter(const char *name, const struct yk_exporter **out) YK_MUST_USE;
+
+/* Writes the file to `out`. `plan` has passed yk_plan_check(); `model` is made for the workload of
+ * the plan. */
+yk_status yk_export_write(const struct yk_exporter *exporter, const struct yk_plan *plan,
+                          const struct yk_model *model, const struct yk_cluster *cluster,
+                          struct yk_text *out, struct yk_text *notes) YK_MUST_USE;
 
 /* Writes a module map as a device_map.json, one flat JSON object: module name → device number,
  * "cpu" or "disk". `from_pretrained(device_map=json.load(file))` accepts it. */

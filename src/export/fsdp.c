@@ -1,5 +1,6 @@
 /* FSDP: a Python file that shards a Hugging Face model with torch.distributed.fsdp.fully_shard, a
  * layer at a time, as planned. */
+#include "base/number.h"
 #include "base/units.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
@@ -159,50 +160,42 @@ static void follow_order(struct finding *finding)
     }
 }
 
-static void note_order(const struct finding *finding, struct yk_text *notes)
+static void note_order(const struct finding *finding, const struct yk_export_job *job)
 {
-    if (finding->early > 0) {
-        yk_export_text_add_note(notes,
-                                "%" PRId32
-                                " gathers are planned before the pass that they are for has "
-                                "begun; they start with its first layer.",
-                                finding->early);
-    }
-    if (finding->late > 0) {
-        yk_export_text_add_note(notes,
-                                "%" PRId32
-                                " scatters and reductions are put off in the plan; FSDP starts "
-                                "each as soon as its gradient is there.",
-                                finding->late);
-    }
-    if (finding->plan->transfer_count > 0) {
-        yk_export_text_add_note(notes,
-                                "The order of gathers is kept layer by layer: FSDP gathers a layer "
-                                "whole, with the first of its blocks that is planned.");
-    }
+    yk_export_text_add_note_if(job, finding->early > 0,
+                               "%" PRId32
+                               " gathers are planned before the pass that they are for has "
+                               "begun; they start with its first layer.",
+                               finding->early);
+    yk_export_text_add_note_if(job, finding->late > 0,
+                               "%" PRId32
+                               " scatters and reductions are put off in the plan; FSDP starts "
+                               "each as soon as its gradient is there.",
+                               finding->late);
+    yk_export_text_add_note_if(job, finding->plan->transfer_count > 0,
+                               "The order of gathers is kept layer by layer: FSDP gathers a layer "
+                               "whole, with the first of its blocks that is planned.");
 }
 
 /* What is planned and cannot be done goes to the notes. */
-static yk_status find_prefetch(const struct yk_plan *plan, const struct yk_model *model,
-                               struct yk_arena *arena, struct yk_text *notes, struct prefetch *out)
+static yk_status find_prefetch(const struct yk_export_job *job, struct prefetch *out)
 {
+    const struct yk_plan *plan = job->plan;
     struct finding finding = {.plan = plan, .out = out};
-    YK_TRY_NEW(arena, out->in_root, plan->layer_count);
-    YK_TRY_NEW(arena, out->forward, plan->layer_count);
-    YK_TRY_NEW(arena, out->backward, plan->layer_count);
-    YK_TRY_NEW(arena, finding.gathered, plan->layer_count);
-    for (int32_t i = 0; i < plan->layer_count; i++) {
-        out->forward[i] = NONE;
-        out->backward[i] = NONE;
-    }
-    find_root(plan, model, out);
+    YK_TRY_NEW(job->arena, out->in_root, plan->layer_count);
+    YK_TRY_NEW(job->arena, out->forward, plan->layer_count);
+    YK_TRY_NEW(job->arena, out->backward, plan->layer_count);
+    YK_TRY_NEW(job->arena, finding.gathered, plan->layer_count);
+    yk_number_fill(out->forward, plan->layer_count, NONE);
+    yk_number_fill(out->backward, plan->layer_count, NONE);
+    find_root(plan, job->model, out);
     if (plan->transfer_count > 0) {
         follow_order(&finding);
     } else {
         find_default(&finding, false);
         find_default(&finding, true);
     }
-    note_order(&finding, notes);
+    note_order(&finding, job);
     return YK_OK;
 }
 
@@ -258,76 +251,57 @@ static void add_layer(struct yk_text *out, const struct yk_plan *plan, const str
     yk_text_add(out, "},\n");
 }
 
+static bool is_replicated(const struct yk_plan *plan, int32_t layer)
+{
+    return yk_plan_effective_strategy(plan, layer) == YK_SHARDING_REPLICATED;
+}
+
 static bool is_state_sharded(const struct yk_plan *plan, int32_t layer)
 {
     return yk_plan_effective_strategy(plan, layer) == YK_SHARDING_SHARDED_STATE;
 }
 
-static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
-                      const struct yk_cluster *cluster, const struct yk_plan_group *group,
-                      struct yk_text *notes)
+static void add_notes(const struct yk_export_job *job)
 {
-    char block[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(plan->block_bytes, YK_UNIT_BYTES, block);
-    yk_data_parallel_note_ranks(plan, cluster, group, notes);
-    yk_data_parallel_note_parts(plan, group, "FSDP", notes);
+    const struct yk_plan *plan = job->plan;
+    yk_data_parallel_note_ranks(job);
+    yk_data_parallel_note_parts(job, "FSDP");
     yk_export_text_add_layers_note(
-        notes, plan, model, is_state_sharded,
+        job, is_state_sharded,
         "sharded-state keeps parameters whole all the time; FSDP drops them after the last "
         "backward and gathers them again for the next forward, which is as much traffic.");
     if (yk_python_torch_dtype(plan->workload.precision)) {
         yk_export_text_add_layers_note(
-            notes, plan, model, yk_data_parallel_is_replicated,
+            job, is_replicated,
             "replicated layers are kept in fp32 and cast when they are used, 2 bytes a "
             "parameter more than planned.");
     }
     yk_export_text_add_note(
-        notes,
+        job,
         "FSDP gathers and scatters a layer as one message, and reduces each replicated "
         "layer by itself: blocks of %s and buckets are not cut or fused.",
-        block);
-    yk_data_parallel_note_adapters(plan, notes);
-    yk_python_add_step_notes(plan, notes);
+        YK_UNITS_TEXT(plan->block_bytes, YK_UNIT_BYTES));
+    yk_data_parallel_note_adapters(job);
+    yk_python_add_step_notes(job);
 }
 
-static bool is_root_replicated(const struct yk_plan *plan, const struct prefetch *prefetch)
+static yk_status write_fsdp(const struct yk_export_job *job)
 {
-    return prefetch->root_first >= 0 &&
-           yk_plan_effective_strategy(plan, prefetch->root_first) == YK_SHARDING_REPLICATED;
-}
-
-static yk_status write_file(const struct yk_plan *plan, const struct yk_model *model,
-                            const struct yk_cluster *cluster, struct yk_arena *arena,
-                            struct yk_text *out, struct yk_text *notes)
-{
-    const struct yk_plan_group *group = NULL;
+    const struct yk_plan *plan = job->plan;
+    struct yk_text *out = job->out;
     struct prefetch prefetch = {0};
-    YK_TRY(yk_data_parallel_find_group(plan, "fsdp", &group));
-    add_notes(plan, model, cluster, group, notes);
-    YK_TRY(find_prefetch(plan, model, arena, notes, &prefetch));
-    yk_export_text_add_header(out, plan, notes);
-    yk_text_add(out, "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
-                     "step().\n");
-    yk_text_add(out, imports);
-    yk_python_add_constants(out, plan, cluster, group);
-    yk_text_addf(out, "ROOT_REPLICATED = %s\nLAYERS = [\n",
-                 yk_python_bool(is_root_replicated(plan, &prefetch)));
+    add_notes(job);
+    YK_TRY(find_prefetch(job, &prefetch));
+    yk_python_add_head(job, imports);
+    const bool root_replicated =
+        prefetch.root_first >= 0 && is_replicated(plan, prefetch.root_first);
+    yk_text_addf(out, "ROOT_REPLICATED = %s\nLAYERS = [\n", yk_python_bool(root_replicated));
     for (int32_t i = 0; i < plan->layer_count; i++) {
-        add_layer(out, plan, model, &prefetch, i);
+        add_layer(out, plan, job->model, &prefetch, i);
     }
     yk_text_add(out, "]\n");
-    yk_python_add_shared_functions(out);
-    yk_text_addf(out, "\n\n%s", yk_python_fsdp_py);
+    yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_fsdp_py);
     yk_python_add_step(out, "", passes, "        clip(model)\n");
-    YK_TRY(yk_text_status(notes));
-    return yk_text_status(out);
-}
-
-static yk_status write_fsdp(const struct yk_plan *plan, const struct yk_model *model,
-                            const struct yk_cluster *cluster, struct yk_text *out,
-                            struct yk_text *notes)
-{
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_file(plan, model, cluster, arena, out, notes));
     return YK_OK;
 }
 

@@ -1,8 +1,5 @@
 #include "export/process_map.h"
 
-#include "export/data_parallel.h"
-#include "export/text.h"
-
 static int32_t index_in_node(const struct yk_cluster *cluster, int32_t device)
 {
     const struct yk_device *of = &cluster->devices[device];
@@ -37,30 +34,25 @@ static void add_rank(struct yk_process_map *launch, const struct yk_cluster *clu
     launch->has_parts = launch->has_parts || (!of->is_cpu && of->fraction < 1);
 }
 
-yk_status yk_process_map_make(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                              struct yk_arena *arena, struct yk_process_map *out)
+yk_status yk_process_map_make(const struct yk_export_job *job, struct yk_process_map *out)
 {
-    const struct yk_plan_group *group =
-        yk_data_parallel_has_one_group(plan) ? &plan->groups[plan->layers[0].group] : NULL;
-    const int32_t count = group ? group->member_count : plan->rank_count;
+    const struct yk_plan_group *group = job->group;
+    const int32_t count = group ? group->member_count : job->plan->rank_count;
     *out = (struct yk_process_map){0};
-    YK_TRY_NEW(arena, out->ranks, count);
-    YK_TRY_NEW(arena, out->nodes, count);
+    YK_TRY_NEW(job->arena, out->ranks, count);
+    YK_TRY_NEW(job->arena, out->nodes, count);
     for (int32_t i = 0; i < count; i++) {
         const int32_t rank = group ? group->members[i].rank : i;
-        add_rank(out, cluster, plan->ranks[rank].device);
+        add_rank(out, job->cluster, job->plan->ranks[rank].device);
     }
     return YK_OK;
 }
 
-void yk_process_map_add_notes(const struct yk_process_map *launch, struct yk_text *notes)
+void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *launch)
 {
-    yk_export_text_add_note(notes,
-                            "This starts processes and says nothing of what they do: shares, "
-                            "strategies and limits are in the file for fsdp or ddp.");
-    if (launch->has_parts) {
-        yk_export_text_add_note(
-            notes, "Parts of devices need MPS, which must be started before; which GPU "
-                   "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
-    }
+    yk_export_text_add_note(job, "This starts processes and says nothing of what they do: shares, "
+                                 "strategies and limits are in the file for fsdp or ddp.");
+    yk_export_text_add_note_if(job, launch->has_parts,
+                               "Parts of devices need MPS, which must be started before; which GPU "
+                               "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
 }

@@ -7,11 +7,7 @@
 #ifndef YK_EXPORT_PROCESS_MAP_H
 #define YK_EXPORT_PROCESS_MAP_H
 
-#include "base/arena.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "cluster/cluster.h"
-#include "plan/plan.h"
+#include "export/text.h"
 
 struct yk_process_map_rank {
     const struct yk_device *device;
@@ -35,11 +31,11 @@ struct yk_process_map {
     bool has_parts; /* some ranks use a part of a GPU */
 };
 
-/* The result lives in the arena. */
-yk_status yk_process_map_make(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                              struct yk_arena *arena, struct yk_process_map *out) YK_MUST_USE;
+/* The result lives in the arena of the job. */
+yk_status yk_process_map_make(const struct yk_export_job *job,
+                              struct yk_process_map *out) YK_MUST_USE;
 
 /* Notes what start scripts do not express. */
-void yk_process_map_add_notes(const struct yk_process_map *launch, struct yk_text *notes);
+void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *launch);
 
 #endif

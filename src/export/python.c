@@ -1,7 +1,6 @@
 #include "export/python.h"
 
 #include "export/data_parallel.h"
-#include "export/text.h"
 
 #include <inttypes.h>
 
@@ -28,9 +27,11 @@ void yk_python_add_string_list(struct yk_text *out, const char *const *names, in
     yk_text_add(out, "]");
 }
 
-void yk_python_add_constants(struct yk_text *out, const struct yk_plan *plan,
-                             const struct yk_cluster *cluster, const struct yk_plan_group *group)
+static void add_constants(const struct yk_export_job *job)
 {
+    const struct yk_plan *plan = job->plan;
+    const struct yk_plan_group *group = job->group;
+    struct yk_text *out = job->out;
     const char *type = yk_python_torch_dtype(plan->workload.precision);
     yk_text_addf(out, "RANKS = %" PRId32 "\nBATCH = %" PRId64 "\nSHARES = [", group->member_count,
                  plan->workload.batch);
@@ -45,10 +46,20 @@ void yk_python_add_constants(struct yk_text *out, const struct yk_plan *plan,
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_group_member *member = &group->members[i];
         yk_text_addf(out, "    %.0f,  # ", plan->ranks[member->rank].limit_bytes);
-        yk_export_text_add_sanitized(out, yk_data_parallel_device_name(plan, cluster, member));
+        yk_export_text_add_sanitized(out, yk_data_parallel_device_name(job, member));
         yk_text_add(out, "\n");
     }
     yk_text_add(out, "]\n");
+}
+
+void yk_python_add_head(const struct yk_export_job *job, const char *imports)
+{
+    yk_export_text_add_header(job);
+    yk_text_add(job->out,
+                "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
+                "step().\n");
+    yk_text_add(job->out, imports);
+    add_constants(job);
 }
 
 static const char step_head[] =
@@ -77,11 +88,6 @@ static const char step_end[] = "    if scaler:\n"
                                "    optimizer.zero_grad()\n"
                                "    return loss_sum\n";
 
-void yk_python_add_shared_functions(struct yk_text *out)
-{
-    yk_text_addf(out, "\n\n%s", yk_python_shared_py);
-}
-
 void yk_python_add_step(struct yk_text *out, const char *first, const char *passes,
                         const char *clip)
 {
@@ -94,23 +100,19 @@ void yk_python_add_step(struct yk_text *out, const char *first, const char *pass
     yk_text_add(out, step_end);
 }
 
-void yk_python_add_step_notes(const struct yk_plan *plan, struct yk_text *notes)
+void yk_python_add_step_notes(const struct yk_export_job *job)
 {
-    if (plan->clip) {
-        yk_export_text_add_note(notes,
-                                "The plan says that gradients are clipped, but not at which norm: "
-                                "CLIP_NORM is 1.0 until you change it.");
-    }
-    if (plan->workload.precision == YK_PRECISION_FP16) {
-        yk_export_text_add_note(notes,
-                                "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
-    }
-    if (plan->workload.target_sequence > 0) {
-        yk_export_text_add_note(
-            notes, "Targets have %" PRId64 " tokens: cut them to that when they are loaded.",
-            plan->workload.target_sequence);
-    }
-    yk_export_text_add_note(notes,
+    const struct yk_plan *plan = job->plan;
+    yk_export_text_add_note_if(job, plan->clip,
+                               "The plan says that gradients are clipped, but not at which norm: "
+                               "CLIP_NORM is 1.0 until you change it.");
+    yk_export_text_add_note_if(job, plan->workload.precision == YK_PRECISION_FP16,
+                               "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
+    yk_export_text_add_note_if(job, plan->workload.target_sequence > 0,
+                               "Targets have %" PRId64
+                               " tokens: cut them to that when they are loaded.",
+                               plan->workload.target_sequence);
+    yk_export_text_add_note(job,
                             "Samples are taken to bear loss on equally many tokens; give step() a "
                             "count_tokens where they do not.");
 }

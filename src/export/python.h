@@ -6,9 +6,7 @@
 #ifndef YK_EXPORT_PYTHON_H
 #define YK_EXPORT_PYTHON_H
 
-#include "base/text.h"
-#include "cluster/cluster.h"
-#include "plan/plan.h"
+#include "export/text.h"
 
 /* The files of export/python/, embedded by the build (tools/embed.cmake). They use the constants
  * and imports that the exporters write before them. */
@@ -16,12 +14,8 @@ extern const char yk_python_shared_py[];
 extern const char yk_python_ddp_py[];
 extern const char yk_python_fsdp_py[];
 
-/* Adds the constants: RANKS, BATCH, SHARES … */
-void yk_python_add_constants(struct yk_text *out, const struct yk_plan *plan,
-                             const struct yk_cluster *cluster, const struct yk_plan_group *group);
-
-/* Adds the functions of shared.py. */
-void yk_python_add_shared_functions(struct yk_text *out);
+/* Adds the beginning of the file: comments, imports, and the constants RANKS, BATCH, SHARES … */
+void yk_python_add_head(const struct yk_export_job *job, const char *imports);
 
 /* Adds the function step(). The arguments are lines of its body: `first` at the beginning, `passes`
  * for forward and backward of micro-batch `k` with its loss weight `weight`, and `clip` for
@@ -39,6 +33,6 @@ const char *yk_python_bool(bool value);
 void yk_python_add_string_list(struct yk_text *out, const char *const *names, int32_t count);
 
 /* Notes what step() assumes, and what the user must pass to it. */
-void yk_python_add_step_notes(const struct yk_plan *plan, struct yk_text *notes);
+void yk_python_add_step_notes(const struct yk_export_job *job);
 
 #endif

@@ -127,12 +127,13 @@ static bool is_in_order(const struct components *components)
 
 /* Whether task i is the plan's rank i, as it is for yoke itself, which knows no groups' numbers. */
 static bool are_plan_ranks(const struct components *components, const struct yk_process_map *launch,
-                           const struct yk_plan *plan, const struct yk_cluster *cluster)
+                           const struct yk_export_job *job)
 {
+    const struct yk_plan *plan = job->plan;
     bool same = components->task_count == plan->rank_count;
     for (int32_t i = 0; same && i < components->task_count; i++) {
         const struct yk_device *device = launch->ranks[components->order[i]].device;
-        same = device == &cluster->devices[plan->ranks[i].device];
+        same = device == &job->cluster->devices[plan->ranks[i].device];
     }
     return same;
 }
@@ -221,27 +222,21 @@ static bool has_gpus(const struct yk_process_map *launch)
     return found;
 }
 
-static void add_notes(const struct yk_process_map *launch, struct yk_text *notes)
+static void add_notes(const struct yk_export_job *job, const struct yk_process_map *launch)
 {
     const bool gpus = has_gpus(launch);
-    if (gpus) {
-        yk_export_text_add_note(notes,
-                                "Types of GPUs after --gres are the plan's names; yours may differ "
-                                "(scontrol show node).");
-    }
-    yk_export_text_add_note(notes, "Time, account and partition are yours to add.");
-    if (has_mixed_node(launch)) {
-        yk_export_text_add_note(notes,
-                                "A node has devices of several types: Slurm does not promise that "
-                                "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
-                                "against the devices of the plan.");
-    }
-    if (launch->has_cpus && gpus) {
-        yk_export_text_add_note(notes,
-                                "CPUs are asked for as a component of their own, which may be "
-                                "another node than the plan's.");
-    }
-    yk_process_map_add_notes(launch, notes);
+    yk_export_text_add_note_if(job, gpus,
+                               "Types of GPUs after --gres are the plan's names; yours may differ "
+                               "(scontrol show node).");
+    yk_export_text_add_note(job, "Time, account and partition are yours to add.");
+    yk_export_text_add_note_if(job, has_mixed_node(launch),
+                               "A node has devices of several types: Slurm does not promise that "
+                               "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
+                               "against the devices of the plan.");
+    yk_export_text_add_note_if(job, launch->has_cpus && gpus,
+                               "CPUs are asked for as a component of their own, which may be "
+                               "another node than the plan's.");
+    yk_process_map_add_notes(job, launch);
 }
 
 static void add_components(struct yk_text *out, const struct components *components)
@@ -253,38 +248,29 @@ static void add_components(struct yk_text *out, const struct components *compone
 }
 
 /* Comments may come before the last #SBATCH line, commands may not. */
-static yk_status write_script(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                              struct yk_arena *arena, struct yk_text *out, struct yk_text *notes)
+static yk_status write_slurm(const struct yk_export_job *job)
 {
+    const char *source = job->plan->model_source;
+    struct yk_text *out = job->out;
     struct yk_process_map launch = {0};
     struct components components = {0};
-    YK_TRY(yk_process_map_make(plan, cluster, arena, &launch));
-    YK_TRY(list_components(&launch, arena, &components));
-    add_notes(&launch, notes);
+    YK_TRY(yk_process_map_make(job, &launch));
+    YK_TRY(list_components(&launch, job->arena, &components));
+    add_notes(job, &launch);
     yk_text_add(out, "#!/bin/bash\n");
-    add_job_name(out, plan->model_source ? plan->model_source : "");
+    add_job_name(out, source ? source : "");
     /* A minute before the time is up: enough to save. What is printed after a restart is added. */
     yk_text_add(out, "#SBATCH --requeue --open-mode=append --signal=TERM@60\n");
     add_components(out, &components);
-    yk_export_text_add_header(out, plan, notes);
+    yk_export_text_add_header(job);
     yk_text_add(out, "#\n# Use: sbatch job.sh --plan plan.json --data …   trains with yoke; RUN is "
                      "its folder\n"
                      "#      sbatch job.sh train.py …                  starts a PyTorch script\n"
                      "# TERM, also a minute before the time is up, makes ranks save and exit with "
                      "75: the job is queued again.\n"
                      "set -eu\n");
-    add_program(out, are_plan_ranks(&components, &launch, plan, cluster));
+    add_program(out, are_plan_ranks(&components, &launch, job));
     add_srun(out, &components, launch.has_cpus);
-    YK_TRY(yk_text_status(notes));
-    return yk_text_status(out);
-}
-
-static yk_status write_slurm(const struct yk_plan *plan, const struct yk_model *model,
-                             const struct yk_cluster *cluster, struct yk_text *out,
-                             struct yk_text *notes)
-{
-    (void)model;
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_script(plan, cluster, arena, out, notes));
     return YK_OK;
 }
 

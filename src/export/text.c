@@ -4,17 +4,33 @@
 #include <stdarg.h>
 #include <string.h>
 
-void yk_export_text_add_note(struct yk_text *notes, const char *format, ...)
+static void add_sentence(struct yk_text *notes, const char *format, va_list arguments)
 {
     struct yk_text sentence = {0};
-    va_list arguments;
-    va_start(arguments, format);
     yk_text_addv(&sentence, format, arguments);
-    va_end(arguments);
     notes->failed |= sentence.failed;
     yk_export_text_add_sanitized(notes, yk_text_chars(&sentence));
     yk_text_add(notes, "\n");
     yk_text_free(&sentence);
+}
+
+void yk_export_text_add_note(const struct yk_export_job *job, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_sentence(job->notes, format, arguments);
+    va_end(arguments);
+}
+
+void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
+                                ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (applies) {
+        add_sentence(job->notes, format, arguments);
+    }
+    va_end(arguments);
 }
 
 /* The bytes of the character that begins at `c`, or 0 when it is none. Overlong forms and
@@ -50,9 +66,10 @@ void yk_export_text_add_sanitized(struct yk_text *out, const char *text)
     }
 }
 
-void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
-                               const struct yk_text *notes)
+void yk_export_text_add_header(const struct yk_export_job *job)
 {
+    const struct yk_plan *plan = job->plan;
+    struct yk_text *out = job->out;
     yk_text_add(out, "# ");
     yk_export_text_add_sanitized(out, plan->model_source ? plan->model_source : "a model");
     yk_text_add(out, " on ");
@@ -60,11 +77,11 @@ void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
     yk_text_addf(out, ": %" PRId64 " samples of %" PRId64 " tokens a step in %s\n",
                  plan->workload.batch, plan->workload.sequence,
                  yk_precision_name(plan->workload.precision));
-    if (notes->length == 0) {
+    if (job->notes->length == 0) {
         return;
     }
     yk_text_add(out, "#\n# Not as planned, or not said here:\n");
-    for (const char *line = yk_text_chars(notes); *line;) {
+    for (const char *line = yk_text_chars(job->notes); *line;) {
         const size_t length = strcspn(line, "\n");
         yk_text_add(out, "# - ");
         yk_text_add_bytes(out, line, length);
@@ -74,10 +91,11 @@ void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
 }
 
 /* "layer 0 to layer 10, head". Returns how many layers there are. */
-static int32_t add_layers(struct yk_text *out, const struct yk_plan *plan,
-                          const struct yk_model *model,
+static int32_t add_layers(struct yk_text *out, const struct yk_export_job *job,
                           bool (*is_one)(const struct yk_plan *plan, int32_t layer))
 {
+    const struct yk_plan *plan = job->plan;
+    const struct yk_layer *layers = job->model->layers;
     int32_t count = 0;
     for (int32_t i = 0; i < plan->layer_count;) {
         int32_t last = i;
@@ -88,9 +106,9 @@ static int32_t add_layers(struct yk_text *out, const struct yk_plan *plan,
         while (last + 1 < plan->layer_count && is_one(plan, last + 1)) {
             last++;
         }
-        yk_text_addf(out, "%s%s", count > 0 ? ", " : "", model->layers[i].name);
+        yk_text_addf(out, "%s%s", count > 0 ? ", " : "", layers[i].name);
         if (last > i) {
-            yk_text_addf(out, " to %s", model->layers[last].name);
+            yk_text_addf(out, " to %s", layers[last].name);
         }
         count += last - i + 1;
         i = last + 1;
@@ -98,15 +116,14 @@ static int32_t add_layers(struct yk_text *out, const struct yk_plan *plan,
     return count;
 }
 
-void yk_export_text_add_layers_note(struct yk_text *notes, const struct yk_plan *plan,
-                                    const struct yk_model *model,
+void yk_export_text_add_layers_note(const struct yk_export_job *job,
                                     bool (*is_one)(const struct yk_plan *plan, int32_t layer),
                                     const char *sentence)
 {
     struct yk_text layers = {0};
-    if (add_layers(&layers, plan, model, is_one) > 0) {
-        yk_export_text_add_note(notes, "%s: %s", yk_text_chars(&layers), sentence);
+    if (add_layers(&layers, job, is_one) > 0) {
+        yk_export_text_add_note(job, "%s: %s", yk_text_chars(&layers), sentence);
     }
-    notes->failed |= layers.failed;
+    job->notes->failed |= layers.failed;
     yk_text_free(&layers);
 }

@@ -1,21 +1,38 @@
-/* Export text: notes, comments, and the header of generated files. */
+/* Export text: the job of an exporter, and its notes, comments, and the header of its file. */
 #ifndef YK_EXPORT_TEXT_H
 #define YK_EXPORT_TEXT_H
 
-#include "base/status.h"
+#include "base/arena.h"
 #include "base/text.h"
+#include "cluster/cluster.h"
+#include "model/model.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What an exporter gets. It owns nothing. */
+struct yk_export_job {
+    const struct yk_plan *plan;
+    const struct yk_model *model;
+    const struct yk_cluster *cluster;
+    const struct yk_plan_group *group; /* that of all layers; NULL: they are in several */
+    struct yk_arena *arena;            /* freed after the exporter has returned */
+    struct yk_text *out;               /* the file */
+    struct yk_text *notes;
+};
+
 /* Adds a sentence to the notes, as a line of its own. */
-void yk_export_text_add_note(struct yk_text *notes, const char *format, ...) YK_PRINTF(2, 3);
+void yk_export_text_add_note(const struct yk_export_job *job, const char *format, ...)
+    YK_PRINTF(2, 3);
+
+/* The same if `applies` is true. */
+void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
+                                ...) YK_PRINTF(3, 4);
 
 /* Adds the note "LAYERS: SENTENCE" about the layers for which `is_one` returns true, such as "layer
  * 0 to layer 10, head". Adds nothing if there is no such layer. */
-void yk_export_text_add_layers_note(struct yk_text *notes, const struct yk_plan *plan,
-                                    const struct yk_model *model,
+void yk_export_text_add_layers_note(const struct yk_export_job *job,
                                     bool (*is_one)(const struct yk_plan *plan, int32_t layer),
                                     const char *sentence);
 
@@ -24,7 +41,6 @@ void yk_export_text_add_sanitized(struct yk_text *out, const char *text);
 
 /* Adds comment lines: "# gpt2 on 3xa30 @ 10GB/s: 12 samples of 1024 tokens a step in bf16", and the
  * notes. */
-void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
-                               const struct yk_text *notes);
+void yk_export_text_add_header(const struct yk_export_job *job);
 
 #endif

@@ -124,32 +124,20 @@ static void add_nodes(struct yk_text *out, const struct yk_process_map *launch, 
     }
 }
 
-static yk_status write_script(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                              struct yk_arena *arena, struct yk_text *out, struct yk_text *notes)
+static yk_status write_torchrun(const struct yk_export_job *job)
 {
     struct yk_process_map launch = {0};
-    YK_TRY(yk_process_map_make(plan, cluster, arena, &launch));
+    YK_TRY(yk_process_map_make(job, &launch));
     const bool even = is_even(&launch);
-    if (!even) {
-        yk_export_text_add_note(
-            notes, "torchrun starts equally many GPUs on every node, in order, which is not "
-                   "this plan; each rank is started by itself, without torchrun's restarts.");
-    }
-    yk_process_map_add_notes(&launch, notes);
-    yk_text_add(out, "#!/bin/sh\n");
-    yk_export_text_add_header(out, plan, notes);
-    add_start(out, &launch);
-    add_nodes(out, &launch, even);
-    YK_TRY(yk_text_status(notes));
-    return yk_text_status(out);
-}
-
-static yk_status write_torchrun(const struct yk_plan *plan, const struct yk_model *model,
-                                const struct yk_cluster *cluster, struct yk_text *out,
-                                struct yk_text *notes)
-{
-    (void)model;
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_script(plan, cluster, arena, out, notes));
+    yk_export_text_add_note_if(
+        job, !even,
+        "torchrun starts equally many GPUs on every node, in order, which is not "
+        "this plan; each rank is started by itself, without torchrun's restarts.");
+    yk_process_map_add_notes(job, &launch);
+    yk_text_add(job->out, "#!/bin/sh\n");
+    yk_export_text_add_header(job);
+    add_start(job->out, &launch);
+    add_nodes(job->out, &launch, even);
     return YK_OK;
 }
 

@@ -6,7 +6,6 @@
 #include "graph/builder.h"
 #include "graph/builder_record.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* No schedule may be longer than this many ticks: sums of two still fit a double exactly, and a sum
@@ -153,9 +152,7 @@ static const double MAX_BYTES = 2305843009213693952.0; /* 2^61 */
 static yk_status copy_name(struct yk_graph *graph, const struct yk_name_index *names,
                            int32_t number, const char **out)
 {
-    const char *name = yk_name_index_at(names, number);
-    *out = yk_arena_copy_text(graph->arena, name, strlen(name));
-    return *out ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(graph->arena, yk_name_index_at(names, number), out);
 }
 
 static yk_status copy_devices(const struct yk_graph_builder *builder, struct yk_graph *graph)
@@ -198,8 +195,8 @@ static yk_status copy_tasks(const struct yk_graph_builder *builder, struct yk_gr
 static yk_status spread_group_limits(struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
     const int64_t P = graph->device_count;
-    bool *barred = calloc((size_t)graph->group_count * (size_t)P + 1, sizeof *barred);
-    YK_TRY_MEMORY(barred);
+    bool *barred = NULL;
+    YK_TRY_NEW(graph->arena, barred, graph->group_count * P + 1);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int64_t group = graph->tasks[i].group;
         for (int64_t p = 0; group != YK_GRAPH_NO_GROUP && p < P; p++) {
@@ -214,7 +211,6 @@ static yk_status spread_group_limits(struct yk_graph_builder *builder, const str
             }
         }
     }
-    free(barred);
     return YK_OK;
 }
 
@@ -327,14 +323,11 @@ static yk_status name_cycle(const struct yk_graph *graph, const int32_t *waits_f
     while (waits_for[task] == 0) {
         task++;
     }
-    int32_t *path = calloc((size_t)graph->task_count, sizeof *path);
-    int32_t *place = calloc((size_t)graph->task_count, sizeof *place);
-    if (!path || !place) {
-        free(path);
-        free(place);
-        return yk_fail_out_of_memory();
-    }
+    int32_t *path = NULL;
+    int32_t *place = NULL;
     int32_t length = 0;
+    YK_TRY_NEW(graph->arena, path, graph->task_count);
+    YK_TRY_NEW(graph->arena, place, graph->task_count);
     while (place[task] == 0) {
         path[length++] = task;
         place[task] = length;
@@ -361,8 +354,6 @@ static yk_status name_cycle(const struct yk_graph *graph, const int32_t *waits_f
     const yk_status status =
         yk_fail(YK_ERROR_INPUT, "tasks wait for each other in a cycle: %s", yk_text_chars(&names));
     yk_text_free(&names);
-    free(path);
-    free(place);
     return status;
 }
 

@@ -316,13 +316,11 @@ static yk_status set_links(const struct yk_graph_read_options *options,
 {
     double bandwidth = options->bandwidth_bytes_per_s;
     if (bandwidth == 0) {
-        char shown[YK_UNITS_BUFFER_SIZE];
         bandwidth = YK_GRAPH_READ_DEFAULT_BANDWIDTH_BYTES_PER_S;
-        yk_units_format(bandwidth, YK_UNIT_BYTES_PER_S, shown);
         yk_log(YK_LOG_NOTE,
                "the workflow names no links: %s between any two devices is assumed, as of "
                "ten-gigabit Ethernet; --bandwidth says otherwise",
-               shown);
+               YK_UNITS_TEXT(bandwidth, YK_UNIT_BYTES_PER_S));
     }
     return yk_graph_builder_set_default_link(builder, options->latency_s, bandwidth);
 }

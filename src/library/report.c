@@ -89,8 +89,8 @@ static yk_status export_plan(const yoke_plan *plan, const char *name, struct yk_
     const struct yk_exporter *exporter = NULL;
     const struct yk_planner_outcome *planned = plan->planned;
     YK_TRY(yk_export_find_exporter(name, &exporter));
-    return exporter->write(planned->plan, planned->context->model, planned->context->cluster, out,
-                           notes);
+    return yk_export_write(exporter, planned->plan, planned->context->model,
+                           planned->context->cluster, out, notes);
 }
 
 yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char **out, char **notes)

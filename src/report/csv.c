@@ -61,11 +61,7 @@ void yk_csv_add_number(struct yk_text *out, double value)
 
 void yk_csv_add_rounded(struct yk_text *out, double value)
 {
-    char number[YK_NUMBER_BUFFER_SIZE] = "";
-    if (isfinite(value)) {
-        yk_label_number(value, number);
-    }
-    yk_text_addf(out, "%s,", number);
+    yk_text_addf(out, "%s,", isfinite(value) ? YK_LABEL_NUMBER(value) : "");
 }
 
 void yk_csv_add_integer(struct yk_text *out, int64_t value)

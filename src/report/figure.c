@@ -10,7 +10,8 @@
 enum {
     LINE_HEIGHT = 16,
     LEGEND_HEIGHT = 20,
-    SWATCH = 12,
+    SQUARE = 12,
+    LINE = 20,
 };
 
 void yk_figure_begin(const struct yk_figure *figure, const char *title)
@@ -136,9 +137,8 @@ int32_t yk_figure_axis_last_tick(const struct yk_figure_axis *axis)
 void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
                                char out[YK_UNITS_BUFFER_SIZE])
 {
-    char number[YK_NUMBER_BUFFER_SIZE];
-    yk_label_number(tick * axis->step / axis->scale, number);
-    snprintf(out, YK_UNITS_BUFFER_SIZE, "%.20s%s", number, tick > 0 ? axis->unit : "");
+    snprintf(out, YK_UNITS_BUFFER_SIZE, "%.20s%s", YK_LABEL_NUMBER(tick * axis->step / axis->scale),
+             tick > 0 ? axis->unit : "");
 }
 
 void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,
@@ -160,15 +160,20 @@ double yk_figure_legend(const struct yk_figure *figure,
     double x = left;
     double y = top;
     for (int32_t i = 0; i < count; i++) {
-        const double width = SWATCH + 6 + yk_label_width_pixels(entries[i].name) + 14;
+        const double sample = entries[i].is_line ? LINE : SQUARE;
+        const double width = sample + 6 + yk_label_width_pixels(entries[i].name) + 14;
         if (x > left && x + width > right) {
             x = left;
             y += LEGEND_HEIGHT;
         }
-        if (figure) {
-            yk_figure_begin_rect(figure, entries[i].kind, x, y + 3, SWATCH, SWATCH);
+        if (figure && entries[i].is_line) {
+            yk_figure_line(figure, entries[i].kind, x, y + 9, x + LINE, y + 9);
+        } else if (figure) {
+            yk_figure_begin_rect(figure, entries[i].kind, x, y + 3, SQUARE, SQUARE);
             yk_text_add(figure->out, " rx=\"2\"/>");
-            yk_figure_text(figure, "soft", x + SWATCH + 6, y + 13, entries[i].name);
+        }
+        if (figure) {
+            yk_figure_text(figure, "soft", x + sample + 6, y + 13, entries[i].name);
         }
         x += width;
     }

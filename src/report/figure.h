@@ -78,8 +78,9 @@ void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_
                          double left, double right, double top, double bottom);
 
 struct yk_figure_legend_entry {
-    const char *kind; /* CSS class that colours the swatch */
-    const char *name;
+    char kind[32]; /* CSS classes that colour the sample */
+    char name[128];
+    bool is_line; /* the sample is a line, as for a curve; false: a square */
 };
 
 /* Draws a legend on as many lines as it needs. Returns its height. With figure NULL it only

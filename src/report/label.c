@@ -21,32 +21,27 @@ static void drop_trailing_zeros(char *digits)
     digits[length] = '\0';
 }
 
-void yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
 {
     const double magnitude = fabs(value);
     if (value == 0 || magnitude >= 1e15 || magnitude < 1e-4) {
         snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.6g", value == 0 ? 0 : value);
-        return;
+        return out;
     }
     const int before_point = (int)floor(log10(magnitude)) + 1;
     const int decimals = before_point < 6 ? 6 - before_point : 0;
     snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.*f", decimals, value);
     drop_trailing_zeros(out);
+    return out;
 }
 
-void yk_label_time(const struct yk_graph *graph, int64_t ticks, char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_time(const struct yk_graph *graph, int64_t ticks,
+                          char out[YK_NUMBER_BUFFER_SIZE])
 {
-    yk_label_number(yk_graph_ticks_to_time(graph, ticks), out);
+    return yk_label_number(yk_graph_ticks_to_time(graph, ticks), out);
 }
 
-void yk_label_add_time(struct yk_text *text, const struct yk_graph *graph, int64_t ticks)
-{
-    char digits[YK_NUMBER_BUFFER_SIZE];
-    yk_label_time(graph, ticks, digits);
-    yk_text_add(text, digits);
-}
-
-void yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE])
 {
     char digits[YK_NUMBER_BUFFER_SIZE];
     const int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
@@ -58,23 +53,25 @@ void yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE])
         out[written++] = digits[i];
     }
     out[written] = '\0';
+    return out;
 }
 
-void yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE])
 {
     /* printf alone would round 61.25 down and 53.75 up. */
     snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.1f%%", whole > 0 ? round(1000 * part / whole) / 10 : 0);
+    return out;
 }
 
-void yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
+const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
 {
     /* A difference of equal times may leave a rounding error. */
     const bool nothing = fabs(value) < (unit == YK_UNIT_SECONDS ? 1e-12 : 1e-300);
     if (isfinite(value) && !nothing) {
-        yk_units_format(value, unit, out);
-    } else {
-        snprintf(out, YK_UNITS_BUFFER_SIZE, "%s", nothing ? "0" : "none");
+        return yk_units_format(value, unit, out);
     }
+    snprintf(out, YK_UNITS_BUFFER_SIZE, "%s", nothing ? "0" : "none");
+    return out;
 }
 
 double yk_label_width_pixels(const char *text)

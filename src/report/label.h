@@ -10,22 +10,34 @@
 
 #include <stdint.h>
 
+/* Each of these functions returns `out`. */
+
 /* `value` with about six digits and no trailing zeros: "80", "27.3333", "1234568". */
-void yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* `ticks` in the time unit of the graph, with about six digits. */
-void yk_label_time(const struct yk_graph *graph, int64_t ticks, char out[YK_NUMBER_BUFFER_SIZE]);
-void yk_label_add_time(struct yk_text *text, const struct yk_graph *graph, int64_t ticks);
+const char *yk_label_time(const struct yk_graph *graph, int64_t ticks,
+                          char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* `count` with a comma between thousands: "12,345". */
-void yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* `part` of `whole` as a percentage with one decimal: "19.4%"; "0.0%" if the whole is not positive.
  */
-void yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* `value` with its unit: "3.2ms"; "0" if it is 0 up to rounding, "none" if it is not finite. */
-void yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE]);
+const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE]);
+
+/* The same in a temporary buffer, which is valid until the end of the enclosing block. */
+#define YK_LABEL_NUMBER(value) yk_label_number((value), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_TIME(graph, ticks)                                                                \
+    yk_label_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_COUNT(count) yk_label_count((count), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_PERCENT(part, whole)                                                              \
+    yk_label_percent((part), (whole), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_WITH_UNIT(value, unit)                                                            \
+    yk_label_with_unit((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
 
 /* An estimate of the width of `text` at 12 pixels font size. It is seldom too small. (C code has no
  * access to the fonts of the browser.) */

@@ -121,23 +121,18 @@ void yk_page_begin_row(const char *name, struct yk_text *out)
 
 void yk_page_add_unit_cell(double value, enum yk_unit unit, struct yk_text *out)
 {
-    char text[YK_UNITS_BUFFER_SIZE];
-    yk_label_with_unit(value, unit, text);
-    yk_page_add_cell(text, out);
+    yk_page_add_cell(YK_LABEL_WITH_UNIT(value, unit), out);
 }
 
 void yk_page_add_percent_cell(double part, double whole, struct yk_text *out)
 {
     const bool known = isfinite(part) && whole > 0;
-    char text[YK_NUMBER_BUFFER_SIZE] = "\xe2\x80\x93";
-    if (known) {
-        yk_label_percent(part, whole, text);
-    }
     yk_text_addf(out,
                  "<td><span class=\"meter%s\" style=\"--part:%.1f%%\"></span>"
                  "<span class=\"percent\">%s</span></td>",
                  known && part > whole ? " over" : "",
-                 known ? 100 * fmin(fmax(part / whole, 0), 1) : 0, text);
+                 known ? 100 * fmin(fmax(part / whole, 0), 1) : 0,
+                 known ? YK_LABEL_PERCENT(part, whole) : "\xe2\x80\x93");
 }
 
 void yk_page_end_table(struct yk_text *out)

@@ -65,11 +65,10 @@ void yk_plot_tick_label(double value, char out[YK_NUMBER_BUFFER_SIZE])
         double size;
         const char *suffix;
     } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
-    char number[YK_NUMBER_BUFFER_SIZE];
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         if (fabs(value) >= scales[i].size) {
-            yk_label_number(value / scales[i].size, number);
-            snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.30s%s", number, scales[i].suffix);
+            snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.30s%s", YK_LABEL_NUMBER(value / scales[i].size),
+                     scales[i].suffix);
             return;
         }
     }

@@ -275,43 +275,38 @@ static struct picture lay_out(const struct yk_time_chart *lanes, const struct yk
 
 /* ---- drawing ---- */
 
-static void format_length(const struct yk_time_chart *lanes, double length,
-                          char out[YK_UNITS_BUFFER_SIZE])
+_Static_assert((int)YK_NUMBER_BUFFER_SIZE >= (int)YK_UNITS_BUFFER_SIZE, "units have room");
+
+/* Returns `out`. */
+static const char *format_length(const struct yk_time_chart *lanes, double length,
+                                 char out[YK_NUMBER_BUFFER_SIZE])
 {
-    char number[YK_NUMBER_BUFFER_SIZE];
-    if (lanes->tasks) {
-        yk_label_number(length, number);
-        snprintf(out, YK_UNITS_BUFFER_SIZE, "%.31s", number);
-    } else {
-        yk_units_format(length, YK_UNIT_SECONDS, out);
-    }
+    return lanes->tasks ? yk_label_number(length, out)
+                        : yk_units_format(length, YK_UNIT_SECONDS, out);
 }
 
 static void add_title(const struct picture *picture, const char *place,
                       const struct yk_time_chart_merged_bar *run)
 {
     struct yk_text *out = picture->figure.out;
-    char text[YK_UNITS_BUFFER_SIZE];
-    char number[YK_NUMBER_BUFFER_SIZE];
+    char length[YK_NUMBER_BUFFER_SIZE];
     yk_text_add(out, "<title>");
     if (run->count > 1) {
-        yk_label_count(run->count, number);
-        yk_text_addf(out, "%s %s", number, picture->lanes->tasks ? "tasks" : "ops, mostly ");
+        yk_text_addf(out, "%s %s", YK_LABEL_COUNT(run->count),
+                     picture->lanes->tasks ? "tasks" : "ops, mostly ");
         yk_text_add(out, picture->lanes->tasks ? "" : yk_op_style_name(main_kind(run)));
     } else {
         yk_text_add_xml_escaped(out, run->first->label);
     }
     yk_text_add(out, " on ");
     yk_text_add_xml_escaped(out, place);
-    yk_label_number(run->start, number);
-    format_length(picture->lanes, run->end - run->start, text);
-    yk_text_addf(out, ": at %s%s, takes %s", number, picture->lanes->tasks ? "" : "s", text);
+    yk_text_addf(out, ": at %s%s, takes %s", YK_LABEL_NUMBER(run->start),
+                 picture->lanes->tasks ? "" : "s",
+                 format_length(picture->lanes, run->end - run->start, length));
     if (run->count > 1) {
-        yk_label_percent(run->busy, run->end - run->start, number);
-        yk_text_addf(out, ", busy %s of it", number);
+        yk_text_addf(out, ", busy %s of it", YK_LABEL_PERCENT(run->busy, run->end - run->start));
     } else if (run->first->bytes > 0) {
-        yk_units_format(run->first->bytes, YK_UNIT_BYTES, text);
-        yk_text_addf(out, ", %s", text);
+        yk_text_addf(out, ", %s", YK_UNITS_TEXT(run->first->bytes, YK_UNIT_BYTES));
     }
     yk_text_add(out, "</title>");
 }
@@ -320,12 +315,10 @@ static void add_label(const struct picture *picture, const struct yk_time_chart_
                       double x, double pixels, double y)
 {
     const bool ops = !picture->lanes->tasks;
-    char count[YK_NUMBER_BUFFER_SIZE];
     char merged[YK_NUMBER_BUFFER_SIZE + sizeof " tasks"];
     const char *label = run->first->label;
     if (run->count > 1) {
-        yk_label_count(run->count, count);
-        snprintf(merged, sizeof merged, "%s %s", count, ops ? "ops" : "tasks");
+        snprintf(merged, sizeof merged, "%s %s", YK_LABEL_COUNT(run->count), ops ? "ops" : "tasks");
         label = merged;
     }
     const bool room = yk_label_width_pixels(label) + 6 <= pixels;
@@ -475,32 +468,30 @@ static void draw_marks(const struct picture *picture)
     const struct yk_time_chart *lanes = picture->lanes;
     const bool reached = isfinite(lanes->bound) && lanes->bound == lanes->end && lanes->tasks;
     double room = picture->right;
-    char text[YK_UNITS_BUFFER_SIZE + 48];
-    char time[YK_UNITS_BUFFER_SIZE];
+    char text[YK_NUMBER_BUFFER_SIZE + 48];
+    char time[YK_NUMBER_BUFFER_SIZE];
     if (isfinite(lanes->end)) {
-        format_length(lanes, lanes->end, time);
-        snprintf(text, sizeof text, "%s %s%s", lanes->end_name, time,
+        snprintf(text, sizeof text, "%s %s%s", lanes->end_name,
+                 format_length(lanes, lanes->end, time),
                  reached && picture->figure.width >= WIDE ? ", which no schedule beats" : "");
         room = draw_mark(picture, "step", "small end", lanes->end, text, room);
     }
     if (isfinite(lanes->bound) && lanes->bound > 0 && lanes->bound <= lanes->span && !reached) {
-        format_length(lanes, lanes->bound, time);
-        snprintf(text, sizeof text, "lower bound %s", time);
+        snprintf(text, sizeof text, "lower bound %s", format_length(lanes, lanes->bound, time));
         (void)draw_mark(picture, "low", "small soft end", lanes->bound, text, room);
     }
 }
 
-static int32_t list_legend(const struct picture *picture, char names[][32],
-                           struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT],
-                           char classes[][32])
+static int32_t list_legend(const struct picture *picture,
+                           struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT])
 {
     int32_t count = 0;
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
         if (picture->uses[k]) {
-            snprintf(names[count], 32, "%s %s", yk_op_style_symbol(k), yk_op_style_name(k));
-            snprintf(classes[count], 32, "op-%s", yk_op_style_name(k));
-            entries[count] = (struct yk_figure_legend_entry){classes[count], names[count]};
-            count++;
+            struct yk_figure_legend_entry *entry = &entries[count++];
+            snprintf(entry->name, sizeof entry->name, "%s %s", yk_op_style_symbol(k),
+                     yk_op_style_name(k));
+            snprintf(entry->kind, sizeof entry->kind, "op-%s", yk_op_style_name(k));
         }
     }
     return count;
@@ -524,10 +515,8 @@ static struct yk_figure_axis axis_of(const struct picture *picture)
 void yk_time_chart_draw(const struct yk_time_chart *lanes, struct yk_figure frame)
 {
     struct picture picture = lay_out(lanes, &frame);
-    struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT];
-    char names[YK_OP_STYLE_COUNT][32];
-    char classes[YK_OP_STYLE_COUNT][32];
-    const int32_t count = list_legend(&picture, names, entries, classes);
+    struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT] = {0};
+    const int32_t count = list_legend(&picture, entries);
     const double legend = picture.bottom + MARKS_HEIGHT;
     const struct yk_figure_axis axis = axis_of(&picture);
     picture.figure.height =

@@ -106,12 +106,10 @@ yk_status yk_schedule_memory_check(const struct yk_schedule *schedule)
     for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
         const struct yk_graph_device *device = &graph->devices[p];
         if (peaks[p] > device->memory_bytes) {
-            char missing[YK_UNITS_BUFFER_SIZE];
-            char limit[YK_UNITS_BUFFER_SIZE];
-            yk_units_format((double)(peaks[p] - device->memory_bytes), YK_UNIT_BYTES, missing);
-            yk_units_format((double)device->memory_bytes, YK_UNIT_BYTES, limit);
-            status = yk_fail(YK_ERROR_NO_FIT, "device \"%s\" would need %s more than its %s",
-                             device->name, missing, limit);
+            status = yk_fail(
+                YK_ERROR_NO_FIT, "device \"%s\" would need %s more than its %s", device->name,
+                YK_UNITS_TEXT((double)(peaks[p] - device->memory_bytes), YK_UNIT_BYTES),
+                YK_UNITS_TEXT((double)device->memory_bytes, YK_UNIT_BYTES));
         }
     }
     free(peaks);

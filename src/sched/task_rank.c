@@ -4,7 +4,6 @@
 #include "sched/task_heap.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 int64_t yk_task_rank_mean_cost(const struct yk_graph *graph, int32_t task)
 {
@@ -69,16 +68,13 @@ void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out)
 }
 
 yk_status yk_task_rank_priority_order(const struct yk_graph *graph, const int64_t *priorities,
-                                      int32_t *out)
+                                      struct yk_arena *arena, int32_t *out)
 {
     const int32_t n = graph->task_count;
-    int32_t *waits_for = calloc((size_t)n, sizeof *waits_for);
-    struct yk_task_heap heap = {.keys = priorities, .tasks = calloc((size_t)n, sizeof *heap.tasks)};
-    if (!waits_for || !heap.tasks) {
-        free(waits_for);
-        free(heap.tasks);
-        return yk_fail_out_of_memory();
-    }
+    struct yk_task_heap heap = {.keys = priorities};
+    int32_t *waits_for = NULL;
+    YK_TRY_NEW(arena, heap.tasks, n);
+    YK_TRY_NEW(arena, waits_for, n);
     for (int32_t i = 0; i < n; i++) {
         waits_for[i] = graph->in_first[i + 1] - graph->in_first[i];
         if (waits_for[i] == 0) {
@@ -94,21 +90,17 @@ yk_status yk_task_rank_priority_order(const struct yk_graph *graph, const int64_
             }
         }
     }
-    free(waits_for);
-    free(heap.tasks);
     return YK_OK;
 }
 
-yk_status yk_task_rank_depth_first_order(const struct yk_graph *graph, int32_t *out)
+yk_status yk_task_rank_depth_first_order(const struct yk_graph *graph, struct yk_arena *arena,
+                                         int32_t *out)
 {
     const int32_t n = graph->task_count;
-    int32_t *waits_for = calloc((size_t)n, sizeof *waits_for);
-    int32_t *stack = calloc((size_t)n, sizeof *stack);
-    if (!waits_for || !stack) {
-        free(waits_for);
-        free(stack);
-        return yk_fail_out_of_memory();
-    }
+    int32_t *waits_for = NULL;
+    int32_t *stack = NULL;
+    YK_TRY_NEW(arena, waits_for, n);
+    YK_TRY_NEW(arena, stack, n);
     int32_t height = 0;
     for (int32_t i = n - 1; i >= 0; i--) {
         waits_for[i] = graph->in_first[i + 1] - graph->in_first[i];
@@ -125,7 +117,5 @@ yk_status yk_task_rank_depth_first_order(const struct yk_graph *graph, int32_t *
             }
         }
     }
-    free(waits_for);
-    free(stack);
     return YK_OK;
 }

@@ -8,6 +8,7 @@
 #ifndef YK_SCHED_TASK_RANK_H
 #define YK_SCHED_TASK_RANK_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "graph/graph.h"
 
@@ -25,12 +26,14 @@ void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t 
 void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out);
 
 /* Computes the topological order of a list scheduler: the next task is the one with the highest
- * priority of those whose inputs are all in the order already; ties by task number. */
+ * priority of those whose inputs are all in the order already; ties by task number. Scratch memory
+ * is allocated in the arena. */
 yk_status yk_task_rank_priority_order(const struct yk_graph *graph, const int64_t *priorities,
-                                      int32_t *out) YK_MUST_USE;
+                                      struct yk_arena *arena, int32_t *out) YK_MUST_USE;
 
 /* Computes a depth-first topological order: the next task is the one that became ready last. Data
  * is used soon after it is produced, which saves memory. */
-yk_status yk_task_rank_depth_first_order(const struct yk_graph *graph, int32_t *out) YK_MUST_USE;
+yk_status yk_task_rank_depth_first_order(const struct yk_graph *graph, struct yk_arena *arena,
+                                         int32_t *out) YK_MUST_USE;
 
 #endif

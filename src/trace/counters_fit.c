@@ -156,21 +156,6 @@ static void count_seconds(const struct yk_counter_reading *readings, int32_t rea
     timeline->nothing = timeline->seconds[timeline->part_count] >= MIN_NOTHING * all_s;
 }
 
-static yk_status make_timeline(const struct yk_counter_reading *readings, int32_t reading_count,
-                               const struct yk_counter_part_span *spans, int32_t span_count,
-                               int32_t part_count, double ends_s, struct yk_arena *arena,
-                               struct timeline *out)
-{
-    if (part_count > YK_COUNTER_MAX_PARTS) {
-        return yk_fail(YK_ERROR_INPUT, "readings are to be shared among %d parts, more than %d",
-                       (int)part_count, YK_COUNTER_MAX_PARTS);
-    }
-    *out = (struct timeline){.part_count = part_count, .ends_s = ends_s};
-    YK_TRY(divide(spans, span_count, part_count, arena, out));
-    count_seconds(readings, reading_count, out);
-    return YK_OK;
-}
-
 static int32_t columns_of(const struct timeline *timeline)
 {
     return timeline->part_count + (timeline->nothing ? 1 : 0);
@@ -218,12 +203,14 @@ static const double MIN_SPREAD = 1e-6;
 struct sharing {
     const struct yk_counter_reading *readings;
     int32_t reading_count;
-    const struct yk_counter_part_groups *groups;
+    const struct yk_counter_part_groups *groups; /* NULL in the search for a lag */
     struct timeline timeline;
     double mean[MAX_COLUMNS]; /* what each column has of the readings of a counter */
+    double sum;               /* of these readings, by their lengths */
     double average;           /* of them */
     struct yk_bounded_fit fit;
     struct yk_bounded_fit_solution solution;
+    int64_t degrees_of_freedom; /* at the last lag */
 };
 
 /* What is held of a counter before it is read, as standard deviations, and what error leaves a
@@ -292,21 +279,21 @@ static void add_family_priors(struct sharing *sharing, int32_t family, const str
     }
 }
 
-/* Adds up the readings of a counter. */
-static void add_readings(struct sharing *sharing, enum yk_counter counter)
+/* Adds up the readings of a counter, with their times moved by `lag_s`. */
+static void add_readings(struct sharing *sharing, enum yk_counter counter, double lag_s)
 {
     struct yk_bounded_fit *fit = &sharing->fit;
     double parts[MAX_COLUMNS];
     double sums[MAX_COLUMNS] = {0};
-    double sum = 0;
+    sharing->sum = 0;
     yk_bounded_fit_begin(fit, columns_of(&sharing->timeline));
     for (int32_t i = 0; i < sharing->reading_count; i++) {
         const struct yk_counter_reading *reading = &sharing->readings[i];
         const double value = reading->values[counter];
-        if (isfinite(value) && weigh_reading(&sharing->timeline, reading, 0, parts)) {
+        if (isfinite(value) && weigh_reading(&sharing->timeline, reading, lag_s, parts)) {
             const double weight = reading->end_s - reading->begin_s;
             yk_bounded_fit_add_row(fit, parts, value, weight);
-            sum += weight * value;
+            sharing->sum += weight * value;
             for (int32_t p = 0; p < fit->count; p++) {
                 sums[p] += weight * parts[p];
             }
@@ -315,7 +302,7 @@ static void add_readings(struct sharing *sharing, enum yk_counter counter)
     for (int32_t p = 0; p < fit->count; p++) {
         sharing->mean[p] = fit->weight > 0 ? sums[p] / fit->weight : 0;
     }
-    sharing->average = fit->weight > 0 ? sum / fit->weight : 0;
+    sharing->average = fit->weight > 0 ? sharing->sum / fit->weight : 0;
 }
 
 /* How much what is likely weighs depends on the spread around the answer, and the other way round:
@@ -369,7 +356,7 @@ static double value_of(const struct sharing *sharing, int32_t group, double max_
 
 static void explain(struct sharing *sharing, enum yk_counter counter, double *out)
 {
-    add_readings(sharing, counter);
+    add_readings(sharing, counter, 0);
     const struct scale scale = scale_of(counter, sharing->average);
     /* What never shows anything shows nothing in any part. */
     const bool shows = sharing->average > 0;
@@ -383,15 +370,24 @@ static void explain(struct sharing *sharing, enum yk_counter counter, double *ou
     }
 }
 
-static yk_status begin_sharing(const struct sharing *inputs,
+static yk_status begin_sharing(const struct yk_counter_reading *readings, int32_t reading_count,
                                const struct yk_counter_part_span *spans, int32_t span_count,
-                               struct yk_arena *arena, struct sharing **out)
+                               int32_t part_count, double ends_s, struct yk_arena *arena,
+                               struct sharing **out)
 {
-    YK_TRY_NEW(arena, *out, 1);
-    **out = *inputs;
-    return make_timeline(inputs->readings, inputs->reading_count, spans, span_count,
-                         inputs->groups->part_count, inputs->groups->ends_s, arena,
-                         &(*out)->timeline);
+    struct sharing *sharing = NULL;
+    if (part_count > YK_COUNTER_MAX_PARTS) {
+        return yk_fail(YK_ERROR_INPUT, "readings are to be shared among %d parts, more than %d",
+                       (int)part_count, YK_COUNTER_MAX_PARTS);
+    }
+    YK_TRY_NEW(arena, sharing, 1);
+    sharing->readings = readings;
+    sharing->reading_count = reading_count;
+    sharing->timeline = (struct timeline){.part_count = part_count, .ends_s = ends_s};
+    YK_TRY(divide(spans, span_count, part_count, arena, &sharing->timeline));
+    count_seconds(readings, reading_count, &sharing->timeline);
+    *out = sharing;
+    return YK_OK;
 }
 
 yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32_t reading_count,
@@ -399,13 +395,13 @@ yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32
                                 const struct yk_counter_part_groups *groups, double *out,
                                 double *seconds)
 {
-    const struct sharing inputs = {
-        .readings = readings, .reading_count = reading_count, .groups = groups};
     struct sharing *sharing = NULL;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = begin_sharing(&inputs, spans, span_count, arena, &sharing);
+    const yk_status status = begin_sharing(readings, reading_count, spans, span_count,
+                                           groups->part_count, groups->ends_s, arena, &sharing);
     if (status == YK_OK) {
+        sharing->groups = groups;
         for (int32_t g = 0; g < groups->group_count; g++) {
             seconds[g] = seconds_of(sharing, g);
         }
@@ -432,15 +428,6 @@ enum {
     FINER = 5, /* times as fine */
 };
 
-struct search {
-    const struct yk_counter_reading *readings;
-    int32_t reading_count;
-    struct timeline timeline;
-    struct yk_bounded_fit fit;
-    struct yk_bounded_fit_solution solution;
-    int64_t degrees_of_freedom; /* at the last lag */
-};
-
 /* Those that are averages over their reading. */
 static bool is_informative(enum yk_counter counter)
 {
@@ -449,52 +436,42 @@ static bool is_informative(enum yk_counter counter)
 }
 
 /* What of a counter's variance the parts leave unexplained; 0 where it does not vary. */
-static double misfit_of(struct search *search, double lag_s, enum yk_counter counter)
+static double misfit_of(struct sharing *sharing, double lag_s, enum yk_counter counter)
 {
-    struct yk_bounded_fit *fit = &search->fit;
-    double parts[YK_COUNTER_MAX_PARTS + 1];
-    double sum = 0;
-    yk_bounded_fit_begin(fit, columns_of(&search->timeline));
-    for (int32_t i = 0; i < search->reading_count; i++) {
-        const struct yk_counter_reading *reading = &search->readings[i];
-        const double value = reading->values[counter];
-        if (isfinite(value) && weigh_reading(&search->timeline, reading, lag_s, parts)) {
-            const double weight = reading->end_s - reading->begin_s;
-            yk_bounded_fit_add_row(fit, parts, value, weight);
-            sum += weight * value;
-        }
-    }
-    const double variance = fit->weight > 0 ? fit->square - sum * sum / fit->weight : 0;
+    const struct yk_bounded_fit *fit = &sharing->fit;
+    add_readings(sharing, counter, lag_s);
+    const double variance =
+        fit->weight > 0 ? fit->square - sharing->sum * sharing->sum / fit->weight : 0;
     if (!(variance > 1e-9 * fit->square)) {
         return 0;
     }
     yk_bounded_fit_solve(fit, yk_counter_unit(counter) == YK_COUNTER_UNIT_FRACTION ? 1 : INFINITY,
-                         &search->solution);
-    const double spread = search->solution.spread;
+                         &sharing->solution);
+    const double spread = sharing->solution.spread;
     if (!isfinite(spread)) {
         return 0;
     }
-    search->degrees_of_freedom = search->solution.degrees_of_freedom;
+    sharing->degrees_of_freedom = sharing->solution.degrees_of_freedom;
     return spread * spread * (double)fit->rows / variance;
 }
 
-static double misfit(struct search *search, double lag_s)
+static double misfit(struct sharing *sharing, double lag_s)
 {
     double left = 0;
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         left +=
-            is_informative((enum yk_counter)c) ? misfit_of(search, lag_s, (enum yk_counter)c) : 0;
+            is_informative((enum yk_counter)c) ? misfit_of(sharing, lag_s, (enum yk_counter)c) : 0;
     }
     return left;
 }
 
 /* The best of `steps` lags on each side of `around_s`. */
-static double try_lags(struct search *search, double around_s, double step_s, int steps,
+static double try_lags(struct sharing *sharing, double around_s, double step_s, int steps,
                        double *lowest)
 {
     double best_s = around_s;
     for (int i = -steps; i <= steps; i++) {
-        const double left = misfit(search, around_s + i * step_s);
+        const double left = misfit(sharing, around_s + i * step_s);
         if (left < *lowest) {
             *lowest = left;
             best_s = around_s + i * step_s;
@@ -504,49 +481,38 @@ static double try_lags(struct search *search, double around_s, double step_s, in
 }
 
 /* 0 where no lag is believed. */
-static double find(struct search *search, double max_s)
+static double find(struct sharing *sharing, double max_s)
 {
-    const double in_time = misfit(search, 0);
-    const double spare = (double)search->degrees_of_freedom - 1;
+    const double in_time = misfit(sharing, 0);
+    const double spare = (double)sharing->degrees_of_freedom - 1;
     const double step_s = max_s / ROUGH_STEPS;
     double lowest = in_time;
     if (!(in_time > 0)) {
         return 0;
     }
-    double lag_s = try_lags(search, 0, step_s, ROUGH_STEPS, &lowest);
-    lag_s = try_lags(search, lag_s, step_s / FINER, FINE_STEPS, &lowest);
+    double lag_s = try_lags(sharing, 0, step_s, ROUGH_STEPS, &lowest);
+    lag_s = try_lags(sharing, lag_s, step_s / FINER, FINE_STEPS, &lowest);
     const double gain = in_time - lowest;
     const bool believed = gain > MIN_GAIN * in_time && gain * spare > MIN_F * lowest &&
                           fabs(lag_s) < MAX_OF_REACH * max_s;
     return believed ? lag_s : 0;
 }
 
-static yk_status begin_search(const struct yk_counter_reading *readings, int32_t reading_count,
-                              const struct yk_counter_part_span *spans, int32_t span_count,
-                              int32_t part_count, struct yk_arena *arena, struct search **out)
-{
-    const int32_t skipped = reading_count > LAG_READINGS ? reading_count - LAG_READINGS : 0;
-    YK_TRY_NEW(arena, *out, 1);
-    (*out)->readings = readings + skipped;
-    (*out)->reading_count = reading_count - skipped;
-    return make_timeline((*out)->readings, (*out)->reading_count, spans, span_count, part_count, 0,
-                         arena, &(*out)->timeline);
-}
-
 yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t reading_count,
                               const struct yk_counter_part_span *spans, int32_t span_count,
                               int32_t part_count, double max_s, double *out_s)
 {
+    const int32_t skipped = reading_count > LAG_READINGS ? reading_count - LAG_READINGS : 0;
     struct yk_arena *arena = NULL;
-    struct search *search = NULL;
+    struct sharing *sharing = NULL;
     *out_s = 0;
     if (reading_count == 0 || !(max_s > 0)) {
         return YK_OK;
     }
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status =
-        begin_search(readings, reading_count, spans, span_count, part_count, arena, &search);
-    *out_s = status == YK_OK ? find(search, max_s) : 0;
+    const yk_status status = begin_sharing(readings + skipped, reading_count - skipped, spans,
+                                           span_count, part_count, 0, arena, &sharing);
+    *out_s = status == YK_OK ? find(sharing, max_s) : 0;
     yk_arena_destroy(arena);
     return status;
 }

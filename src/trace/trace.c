@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct yk_trace {
     struct yk_arena *names; /* owns the characters of every name below */
@@ -42,16 +41,10 @@ void yk_trace_destroy(struct yk_trace *trace)
     free(trace);
 }
 
-static yk_status copy_name(struct yk_trace *trace, const char *name, const char **out)
-{
-    *out = yk_arena_copy_text(trace->names, name, strlen(name));
-    return *out ? YK_OK : yk_fail_out_of_memory();
-}
-
 yk_status yk_trace_add_rank(struct yk_trace *trace, const char *device)
 {
     const char *name = NULL;
-    YK_TRY(copy_name(trace, device, &name));
+    YK_TRY(yk_arena_strdup(trace->names, device, &name));
     YK_TRY(yk_array_grow((void **)&trace->ranks, &trace->rank_capacity, trace->rank_count,
                          sizeof *trace->ranks));
     trace->ranks[trace->rank_count++] = name;
@@ -70,7 +63,7 @@ yk_status yk_trace_add_event(struct yk_trace *trace, const struct yk_trace_event
         return yk_fail(YK_ERROR_NUMBERS, "event \"%s\" of a trace lasts from %g s to %g s",
                        event->op, event->start_s, event->end_s);
     }
-    YK_TRY(copy_name(trace, event->op, &copy.op));
+    YK_TRY(yk_arena_strdup(trace->names, event->op, &copy.op));
     YK_TRY(yk_array_grow((void **)&trace->events, &trace->event_capacity, trace->event_count,
                          sizeof *trace->events));
     if (out) {

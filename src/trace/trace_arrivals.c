@@ -55,11 +55,13 @@ static int compare_numbers(const void *left, const void *right)
                                     : a->number - b->number;
 }
 
-/* The first behind `first` that has another name. */
+/* The first behind `first` that has another name or number of ops before it. Until these are
+ * counted, all have 0. */
 static int32_t next_of(const struct end *ends, int32_t count, int32_t first)
 {
     int32_t next = first + 1;
-    while (next < count && compare_messages(&ends[next], &ends[first]) == 0) {
+    while (next < count && ends[next].before == ends[first].before &&
+           compare_messages(&ends[next], &ends[first]) == 0) {
         next++;
     }
     return next;
@@ -117,11 +119,7 @@ yk_status yk_trace_arrivals_find(const struct yk_trace *trace, struct yk_arena *
     }
     qsort(ends, (size_t)count, sizeof *ends, compare_numbers);
     for (int32_t first = 0, next = 0; first < count; first = next) {
-        next = first + 1;
-        while (next < count && ends[next].before == ends[first].before &&
-               compare_messages(&ends[next], &ends[first]) == 0) {
-            next++;
-        }
+        next = next_of(ends, count, first);
         set_arrival(&ends[first], next - first, arrivals_s);
     }
     *out = arrivals_s;

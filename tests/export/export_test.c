@@ -133,7 +133,7 @@ static void export_all(const struct yk_plan *plan, const struct yk_model *model,
         const struct yk_exporter *exporter = yk_exporters[i];
         struct yk_text out = {0};
         struct yk_text notes = {0};
-        const yk_status status = exporter->write(plan, model, cluster, &out, &notes);
+        const yk_status status = yk_export_write(exporter, plan, model, cluster, &out, &notes);
         assert_int_equal(status,
                          exporter->supports_groups || has_one_group(plan) ? YK_OK : YK_ERROR_INPUT);
         if (status == YK_OK) {

@@ -223,7 +223,7 @@ static yk_status export_plan(const struct yk_plan_job_request *request,
     struct yk_text notes = {0};
     struct yk_text *text = request->export_output ? yk_output_files_add(outputs, path)
                                                   : yk_output_files_add_nofollow(outputs, path);
-    const yk_status status = exporter->write(planned->plan, planned->context->model,
+    const yk_status status = yk_export_write(exporter, planned->plan, planned->context->model,
                                              planned->context->cluster, text, &notes);
     if (status == YK_OK) {
         log_notes(path, &notes);

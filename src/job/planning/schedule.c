@@ -85,18 +85,14 @@ static const char *verdict_of(const struct yk_schedule_result *result,
 static void add_row(const struct yk_schedule_result *result,
                     const struct yk_schedule_comparison_row *row, struct yk_table *table)
 {
-    const int64_t bound = result->report.lower_bound;
     const bool found = !row->failure;
-    char words[YK_NUMBER_BUFFER_SIZE] = "-";
+    const double bound = (double)result->report.lower_bound;
     yk_table_add(table, "%s", row->scheduler->name);
-    if (found) {
-        yk_label_time(result->graph, row->makespan, words);
-    }
-    yk_table_add(table, "%s", words);
-    if (found) {
-        yk_label_percent((double)(row->makespan - bound), (double)bound, words);
-    }
-    yk_table_add(table, "%s", words);
+    yk_table_add(table, "%s", found ? YK_LABEL_TIME(result->graph, row->makespan) : "-");
+    yk_table_add(table, "%s",
+                 found
+                     ? YK_LABEL_PERCENT((double)(row->makespan - result->report.lower_bound), bound)
+                     : "-");
     yk_table_add(table, "%s", YK_UNITS_TEXT(row->seconds, YK_UNIT_SECONDS));
     yk_table_add(table, "%s", found ? verdict_of(result, row) : row->failure);
 }
@@ -114,13 +110,10 @@ yk_status yk_schedule_write_comparison_text(const struct yk_schedule_result *res
     for (size_t i = 0; i < result->row_count; i++) {
         add_row(result, &result->rows[i], table);
     }
-    char tasks[YK_NUMBER_BUFFER_SIZE];
-    yk_label_count(graph->task_count, tasks);
-    yk_text_addf(out, "%s: %s %s on %d %s; no schedule is shorter than ", result->report.source,
-                 tasks, graph->task_count == 1 ? "task" : "tasks", graph->device_count,
-                 graph->device_count == 1 ? "device" : "devices");
-    yk_label_add_time(out, graph, result->report.lower_bound);
-    yk_text_add(out, "\n\n");
+    yk_text_addf(out, "%s: ", result->report.source);
+    yk_schedule_describe_size(graph, out);
+    yk_text_addf(out, "; no schedule is shorter than %s\n\n",
+                 YK_LABEL_TIME(graph, result->report.lower_bound));
     return yk_table_write_and_destroy(table, out);
 }
 

@@ -64,13 +64,12 @@ static void draw_times(const struct picture *picture, const struct yk_equal_rank
     for (int i = 0; i < TIMES; i++) {
         const double pixels =
             picture->max_s > 0 ? times[i] / picture->max_s * (picture->right - picture->left) : 0;
+        const char *text = YK_UNITS_TEXT(times[i], YK_UNIT_SECONDS);
         char kind[24];
-        char text[YK_UNITS_BUFFER_SIZE];
         if (times[i] <= 0) {
             continue;
         }
         snprintf(kind, sizeof kind, "time-%s", time_names[i]);
-        yk_units_format(times[i], YK_UNIT_SECONDS, text);
         yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), picture->bar);
         yk_text_add(out, " rx=\"2\"><title>");
         yk_text_add_xml_escaped(out, set->name);
@@ -87,9 +86,9 @@ static yk_status draw(const void *subject, struct yk_figure frame)
 {
     const struct yk_equal_ranks_sets *sets = subject;
     static const struct yk_figure_legend_entry entries[TIMES] = {
-        {"time-compute", "compute"},
-        {"time-exposed", "exposed communication"},
-        {"time-idle", "idle"},
+        {"time-compute", "compute", false},
+        {"time-exposed", "exposed communication", false},
+        {"time-idle", "idle", false},
     };
     struct picture picture = lay_out(sets, &frame);
     double y = frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0;

@@ -50,18 +50,6 @@ static bool alike(const struct yk_cluster *cluster, const bool *used, int32_t a,
     return true;
 }
 
-static yk_status name_group(const struct yk_cluster *cluster, struct yk_arena *arena,
-                            struct group *group)
-{
-    const struct yk_device *device = &cluster->devices[group->device];
-    if (group->count == 1) {
-        return yk_equal_ranks_device_name(device, arena, &group->name);
-    }
-    struct yk_text text = {0};
-    yk_text_addf(&text, "%s \xc3\x97%d", device->type ? device->type : device->name, group->count);
-    return yk_text_move_to_arena(&text, arena, &group->name);
-}
-
 /* The devices in the order of their nodes. */
 static void order_devices(const struct yk_cluster *cluster, int32_t *out)
 {
@@ -104,7 +92,8 @@ static yk_status find_groups(const struct yk_plan_result *result, struct yk_aren
         groups[s].count++;
     }
     for (int32_t s = 0; s < count; s++) {
-        YK_TRY(name_group(cluster, arena, &groups[s]));
+        YK_TRY(yk_equal_ranks_device_name(&cluster->devices[groups[s].device], groups[s].count,
+                                          arena, &groups[s].name));
     }
     *out = (struct groups){.cluster = cluster, .all = groups, .count = count};
     return YK_OK;
@@ -200,10 +189,8 @@ static struct speeds speeds_between(const struct groups *groups)
 
 static void add_speeds(const char *before, struct speeds speeds, char *out, size_t room)
 {
-    char low[YK_UNITS_BUFFER_SIZE];
-    char high[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(speeds.low, YK_UNIT_BYTES_PER_S, low);
-    yk_units_format(speeds.high, YK_UNIT_BYTES_PER_S, high);
+    const char *low = YK_UNITS_TEXT(speeds.low, YK_UNIT_BYTES_PER_S);
+    const char *high = YK_UNITS_TEXT(speeds.high, YK_UNIT_BYTES_PER_S);
     if (strcmp(low, high) == 0) {
         snprintf(out, room, "%sall %s", before, low);
     } else {
@@ -282,13 +269,10 @@ static void draw_chip(const struct picture *picture, int32_t number, double x, d
 {
     const struct group *group = &picture->groups->all[number];
     const struct yk_device *device = &picture->groups->cluster->devices[group->device];
-    char memory[YK_UNITS_BUFFER_SIZE];
-    char part[YK_NUMBER_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + YK_NUMBER_BUFFER_SIZE + 48];
-    yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
-    yk_label_percent(device->fraction, 1, part);
-    snprintf(text, sizeof text, "%s%s%s%s%s", memory, group->count > 1 ? " each" : "",
-             device->fraction < 1 ? ", " : "", device->fraction < 1 ? part : "",
+    snprintf(text, sizeof text, "%s%s%s%s%s", YK_UNITS_TEXT(device->memory_bytes, YK_UNIT_BYTES),
+             group->count > 1 ? " each" : "", device->fraction < 1 ? ", " : "",
+             device->fraction < 1 ? YK_LABEL_PERCENT(device->fraction, 1) : "",
              group->used ? "" : ", not used");
     yk_figure_line(&picture->figure, "wire", x - 12, y + CHIP_HEIGHT / 2.0, x,
                    y + CHIP_HEIGHT / 2.0);
@@ -372,7 +356,6 @@ static void draw_matrix(const struct picture *picture, double y)
 {
     const struct groups *groups = picture->groups;
     const double left = picture->figure.width < YK_PLAN_CHARTS_NARROW_WIDTH ? 100 : 160;
-    char text[YK_UNITS_BUFFER_SIZE];
     for (int32_t a = 0; a < groups->count; a++) {
         const double x = left + CELL_WIDTH * (a + 1);
         const double line = y + CELL_HEIGHT * (a + 1) + 14;
@@ -383,9 +366,9 @@ static void draw_matrix(const struct picture *picture, double y)
                                  left - MARGIN);
         for (int32_t b = 0; b < groups->count; b++) {
             const struct yk_link *link = link_of(groups, a, b);
-            yk_units_format(link ? link->bytes_per_s : 0, YK_UNIT_BYTES_PER_S, text);
             yk_figure_text(&picture->figure, "small end", left + CELL_WIDTH * (b + 1), line,
-                           link ? text : "\xe2\x80\x93");
+                           link ? YK_UNITS_TEXT(link->bytes_per_s, YK_UNIT_BYTES_PER_S)
+                                : "\xe2\x80\x93");
         }
     }
 }

@@ -118,13 +118,15 @@ static bool same_rank(const struct search *search, int32_t a, int32_t b)
            same_events(search, a, b) && same_membership(search->result->plan, a, b);
 }
 
-yk_status yk_equal_ranks_device_name(const struct yk_device *device, struct yk_arena *arena,
-                                     const char **out)
+yk_status yk_equal_ranks_device_name(const struct yk_device *device, int32_t count,
+                                     struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
-    yk_text_add(&text, device->name);
-    if (device->type && !strstr(device->name, device->type)) {
-        yk_text_addf(&text, " %s", device->type);
+    if (count > 1) {
+        yk_text_addf(&text, "%s \xc3\x97%d", device->type ? device->type : device->name, count);
+    } else {
+        const bool shows_type = device->type && !strstr(device->name, device->type);
+        yk_text_addf(&text, shows_type ? "%s %s" : "%s", device->name, device->type);
     }
     return yk_text_move_to_arena(&text, arena, out);
 }
@@ -150,14 +152,9 @@ static yk_status name_set(const struct search *search, const int32_t *set_of, in
 {
     const struct yk_device *device = yk_equal_ranks_device(search->result, set->rank);
     struct yk_text numbers = {0};
-    struct yk_text name = {0};
     yk_equal_ranks_add_ranges(set_of, search->result->plan->rank_count, number, &numbers);
     YK_TRY(yk_text_move_to_arena(&numbers, search->arena, &set->numbers));
-    if (set->count == 1) {
-        return yk_equal_ranks_device_name(device, search->arena, &set->name);
-    }
-    yk_text_addf(&name, "%s \xc3\x97%d", device->type ? device->type : device->name, set->count);
-    return yk_text_move_to_arena(&name, search->arena, &set->name);
+    return yk_equal_ranks_device_name(device, set->count, search->arena, &set->name);
 }
 
 static yk_status add_numbers_to_name(struct yk_equal_ranks_set *set, const char *name,

@@ -36,9 +36,10 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
 void yk_equal_ranks_add_ranges(const int32_t *set_of, int32_t ranks, int32_t set,
                                struct yk_text *out);
 
-/* The device's name and type, "gpu1 rtx3090"; the name alone if it contains the type. */
-yk_status yk_equal_ranks_device_name(const struct yk_device *device, struct yk_arena *arena,
-                                     const char **out) YK_MUST_USE;
+/* The device's name and type, "gpu1 rtx3090"; the name alone if it contains the type. For `count`
+ * devices like this one, "a100 ×32". */
+yk_status yk_equal_ranks_device_name(const struct yk_device *device, int32_t count,
+                                     struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* The member of group `group` that is `rank`; NULL if the rank is not in the group. */
 const struct yk_plan_group_member *yk_equal_ranks_find_member(const struct yk_plan *plan,

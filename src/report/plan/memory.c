@@ -1,5 +1,4 @@
 #include "report/csv.h"
-#include "report/label.h"
 #include "report/page.h"
 #include "report/plan/charts.h"
 #include "report/plan/report.h"
@@ -129,13 +128,11 @@ static void draw_scale(const struct picture *picture)
 static void draw_limit(const struct picture *picture)
 {
     const double y = y_of(picture, picture->limit_bytes);
-    char bytes[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 8];
     if (!isfinite(picture->limit_bytes)) {
         return;
     }
-    yk_units_format(picture->limit_bytes, YK_UNIT_BYTES, bytes);
-    snprintf(text, sizeof text, "limit %s", bytes);
+    snprintf(text, sizeof text, "limit %s", YK_UNITS_TEXT(picture->limit_bytes, YK_UNIT_BYTES));
     yk_figure_line(&picture->figure, "limit", LEFT, y, picture->right, y);
     yk_figure_text(&picture->figure, "small warn end", picture->right, y - 4, text);
 }
@@ -187,8 +184,7 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
         .right = frame.width - RIGHT_MARGIN,
         .top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
     };
-    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
-    char classes[YK_MEMORY_KIND_COUNT][32];
+    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT] = {0};
     int32_t count = 0;
     const double fullest = fullest_of(rank);
     picture.bottom = picture.top + PLOT_HEIGHT;
@@ -200,9 +196,8 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
     for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
         const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
         if (holds(rank, k)) {
-            snprintf(classes[count], sizeof classes[count], "memory-%s", name);
-            entries[count] = (struct yk_figure_legend_entry){classes[count], name};
-            count++;
+            snprintf(entries[count].kind, sizeof entries->kind, "memory-%s", name);
+            snprintf(entries[count++].name, sizeof entries->name, "%s", name);
         }
     }
     picture.figure.height =
@@ -215,7 +210,8 @@ static yk_status draw_rank(struct yk_arena *arena, const struct yk_equal_ranks_s
                            int32_t rank, struct yk_figure frame)
 {
     struct yk_equal_ranks_set set = {.rank = rank};
-    YK_TRY(yk_equal_ranks_device_name(yk_equal_ranks_device(sets->result, rank), arena, &set.name));
+    YK_TRY(
+        yk_equal_ranks_device_name(yk_equal_ranks_device(sets->result, rank), 1, arena, &set.name));
     return draw_in(arena, sets, &set, frame);
 }
 

@@ -13,21 +13,26 @@ static const struct yk_chart *const charts[] = {YK_PLAN_CHARTS(ROW) NULL};
 static void add_figures(const struct yk_plan_result *result, struct yk_text *out)
 {
     char text[YK_NUMBER_BUFFER_SIZE + 16];
-    char unit[YK_UNITS_BUFFER_SIZE];
+    const char *step = YK_LABEL_WITH_UNIT(result->step_s, YK_UNIT_SECONDS);
     const bool bounded = isfinite(result->bound_s) && result->bound_s > 0;
     yk_page_begin_headline_numbers(out);
-    yk_label_with_unit(result->step_s, YK_UNIT_SECONDS, unit);
-    snprintf(text, sizeof text, "%s ±%.0f %%", unit, 100 * result->error);
-    yk_page_add_headline_number("step", result->error > 0 ? text : unit, out);
-    yk_label_count(isfinite(result->tokens_per_s) ? llround(result->tokens_per_s) : 0, text);
-    yk_page_add_headline_number("tokens/s", isfinite(result->tokens_per_s) ? text : "unknown", out);
+    snprintf(text, sizeof text, "%s ±%.0f %%", step, 100 * result->error);
+    yk_page_add_headline_number("step", result->error > 0 ? text : step, out);
+    yk_page_add_headline_number(
+        "tokens/s",
+        isfinite(result->tokens_per_s) ? YK_LABEL_COUNT(llround(result->tokens_per_s)) : "unknown",
+        out);
     snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * result->mfu, 100 * result->exact_mfu);
     yk_page_add_headline_number("MFU", isfinite(result->mfu) ? text : "unknown", out);
-    yk_label_with_unit(result->bound_s, YK_UNIT_SECONDS, unit);
-    yk_page_add_headline_number("lower bound", bounded ? unit : "none", out);
-    yk_label_percent(result->step_s - result->bound_s, result->bound_s, text);
-    yk_page_add_headline_number("gap to the bound",
-                                bounded && isfinite(result->step_s) ? text : "unknown", out);
+    yk_page_add_headline_number(
+        "lower bound", bounded ? YK_LABEL_WITH_UNIT(result->bound_s, YK_UNIT_SECONDS) : "none",
+        out);
+    yk_page_add_headline_number(
+        "gap to the bound",
+        bounded && isfinite(result->step_s)
+            ? YK_LABEL_PERCENT(result->step_s - result->bound_s, result->bound_s)
+            : "unknown",
+        out);
     snprintf(text, sizeof text, "%d of %d", result->plan->rank_count,
              result->cluster->device_count);
     yk_page_add_headline_number("devices used", text, out);

@@ -20,18 +20,14 @@ static void add_membership(const struct yk_plan *plan, int32_t rank, bool shares
     struct yk_text text = {0};
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group_member *member = yk_equal_ranks_find_member(plan, g, rank);
-        char number[YK_NUMBER_BUFFER_SIZE];
         if (!member) {
             continue;
         }
-        if (shares) {
-            yk_label_count(member->share, number);
-        } else {
-            yk_label_percent(member->shard_fraction, 1, number);
-        }
+        const char *number =
+            shares ? YK_LABEL_COUNT(member->share) : YK_LABEL_PERCENT(member->shard_fraction, 1);
         if (strcmp(last, number) != 0) {
             yk_text_addf(&text, "%s%s", text.length > 0 ? " / " : "", number);
-            memcpy(last, number, sizeof last);
+            snprintf(last, sizeof last, "%s", number);
         }
     }
     yk_page_add_cell(text.length > 0 ? yk_text_chars(&text) : "none", out);
@@ -119,7 +115,6 @@ static void add_layer_row(const struct yk_plan_result *result, int32_t first, in
     const struct yk_layer *layers = result->model->layers;
     const struct yk_plan *plan = result->plan;
     int64_t parameters = 0;
-    char text[YK_NUMBER_BUFFER_SIZE];
     for (int32_t i = first; i <= last; i++) {
         parameters += layers[i].parameters;
     }
@@ -130,23 +125,17 @@ static void add_layer_row(const struct yk_plan_result *result, int32_t first, in
         yk_text_add_xml_escaped(out, layers[last].name);
     }
     yk_text_add(out, "</th>");
-    yk_label_count(last - first + 1, text);
-    yk_page_add_cell(text, out);
+    yk_page_add_cell(YK_LABEL_COUNT(last - first + 1), out);
     add_text_cell(yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)), out);
     add_group(result, plan->layers[first].group, out);
     add_text_cell(plan->layers[first].recompute ? "yes" : "no", out);
-    yk_label_count(parameters, text);
-    yk_page_add_cell(text, out);
+    yk_page_add_cell(YK_LABEL_COUNT(parameters), out);
     yk_text_add(out, "</tr>\n");
 }
 
 /* What the plan decides besides its layers, in a sentence. */
 static void add_options(const struct yk_plan *plan, struct yk_text *out)
 {
-    char block[YK_UNITS_BUFFER_SIZE];
-    char bucket[YK_UNITS_BUFFER_SIZE];
-    yk_label_with_unit(plan->block_bytes, YK_UNIT_BYTES, block);
-    yk_label_with_unit(plan->bucket_bytes, YK_UNIT_BYTES, bucket);
     yk_text_addf(out,
                  "<p class=\"note\">%lld samples of %lld tokens in %s, %d micro-batch%s (%s%s)%s; "
                  "blocks of %s, buckets of %s; ",
@@ -154,7 +143,9 @@ static void add_options(const struct yk_plan *plan, struct yk_text *out)
                  yk_precision_name(plan->workload.precision), plan->micro_batches,
                  plan->micro_batches == 1 ? "" : "es", yk_plan_pipeline_name(plan->pipeline),
                  plan->no_sync ? ", gradients reduced once" : "",
-                 plan->clip ? ", gradients clipped" : "", block, bucket);
+                 plan->clip ? ", gradients clipped" : "",
+                 YK_LABEL_WITH_UNIT(plan->block_bytes, YK_UNIT_BYTES),
+                 YK_LABEL_WITH_UNIT(plan->bucket_bytes, YK_UNIT_BYTES));
     if (plan->transfer_count > 0) {
         yk_text_addf(out, "%d transfers in an order of their own.</p>\n", plan->transfer_count);
     } else {

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     FILE_WIDTH = 760,
@@ -107,14 +106,12 @@ static void add_point_title(const struct picture *picture, const struct yk_plan_
 {
     struct yk_text *out = picture->plot.figure.out;
     char x[YK_NUMBER_BUFFER_SIZE];
-    char step[YK_UNITS_BUFFER_SIZE];
     yk_plot_tick_label(curve->x[i], x);
-    yk_label_with_unit(curve->step_s[i], YK_UNIT_SECONDS, step);
     yk_text_add(out, "><title>");
     yk_text_add_xml_escaped(out, curve->name);
-    yk_text_addf(out, ", %s: ", x);
-    yk_text_add(out, isfinite(curve->step_s[i]) ? step : "nothing fits");
-    yk_text_add(out, "</title></path>\n");
+    yk_text_addf(out, ", %s: %s</title></path>\n", x,
+                 isfinite(curve->step_s[i]) ? YK_LABEL_WITH_UNIT(curve->step_s[i], YK_UNIT_SECONDS)
+                                            : "nothing fits");
 }
 
 static void draw_points(const struct picture *picture, const struct yk_plan_chart_curve *curve,
@@ -175,10 +172,8 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
     double base = y - 5;
     bool at_left = false;
     int32_t min = INT32_MAX;
-    char step[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 24];
-    yk_units_format(seconds, YK_UNIT_SECONDS, step);
-    snprintf(text, sizeof text, "%s %s", name, step);
+    snprintf(text, sizeof text, "%s %s", name, YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
     const double pixels = yk_label_width_pixels(text);
     for (int place = 0; place < 4; place++) {
         const bool below = place >= 2;
@@ -199,10 +194,9 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
 
 static void draw_low_bound(const struct picture *picture)
 {
-    char step[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 32];
-    yk_units_format(picture->tradeoff->bound_s, YK_UNIT_SECONDS, step);
-    snprintf(text, sizeof text, "lower bound %s, below \xe2\x86\x93", step);
+    snprintf(text, sizeof text, "lower bound %s, below \xe2\x86\x93",
+             YK_UNITS_TEXT(picture->tradeoff->bound_s, YK_UNIT_SECONDS));
     yk_figure_text(&picture->plot.figure, "small halo end", picture->plot.right - 2,
                    picture->plot.bottom - 5, text);
 }
@@ -262,10 +256,8 @@ static void draw_chosen(const struct picture *picture)
     }
     const double x = x_of(picture, tradeoff->chosen_x);
     const double y = y_of(picture, tradeoff->chosen_s);
-    char step[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 8];
-    yk_units_format(tradeoff->chosen_s, YK_UNIT_SECONDS, step);
-    snprintf(text, sizeof text, "chosen %s", step);
+    snprintf(text, sizeof text, "chosen %s", YK_UNITS_TEXT(tradeoff->chosen_s, YK_UNIT_SECONDS));
     const double half = yk_label_width_pixels(text) / 2 / YK_FIGURE_BOLD_FRACTION;
     const double middle = fmax(LEFT + half, fmin(x, picture->plot.right - half));
     yk_text_addf(picture->plot.figure.out,

@@ -43,13 +43,6 @@ void yk_profile_describe_collective(const struct yk_profile_link_key *link, stru
     }
 }
 
-static void add_amount(double value, enum yk_unit unit, struct yk_text *out)
-{
-    char text[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(value, unit, text);
-    yk_text_add(out, text);
-}
-
 void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, struct yk_text *out)
 {
     const struct yk_saturation_size *knee = &link->knee;
@@ -57,15 +50,13 @@ void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, s
         yk_text_add(out, "no knee: one size tells none");
         return;
     }
-    yk_text_add(out, "knee ");
-    add_amount(knee->bytes, YK_UNIT_BYTES, out);
+    yk_text_addf(out, "knee %s", YK_UNITS_TEXT(knee->bytes, YK_UNIT_BYTES));
     if (isfinite(knee->uncertainty) && knee->uncertainty >= 1.05) {
         yk_text_addf(out, ", give or take a factor of %.3g", knee->uncertainty);
     }
-    yk_text_addf(out, ": %.0f %% of ", 100 * YK_SATURATION_SIZE_BANDWIDTH_FRACTION);
-    add_amount(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, out);
-    yk_text_add(out, ", latency ");
-    add_amount(knee->latency_s, YK_UNIT_SECONDS, out);
+    yk_text_addf(out, ": %.0f %% of %s, latency %s", 100 * YK_SATURATION_SIZE_BANDWIDTH_FRACTION,
+                 YK_UNITS_TEXT(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S),
+                 YK_UNITS_TEXT(knee->latency_s, YK_UNIT_SECONDS));
     if (!knee->reached) {
         yk_text_add(out, "; not reached by what was measured");
     } else if (knee->exceeds_measured_sizes) {
@@ -81,9 +72,8 @@ void yk_profile_describe_fact(const struct yk_profile_fact_row *row, struct yk_t
     const double value = row->measurement.value;
     yk_text_addf(out, "%s: ", row->fact.subject);
     if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
-        yk_text_add(out, "a process holds ");
-        add_amount(value, YK_UNIT_BYTES, out);
-        yk_text_add(out, " besides what it trains");
+        yk_text_addf(out, "a process holds %s besides what it trains",
+                     YK_UNITS_TEXT(value, YK_UNIT_BYTES));
     } else if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_SLOWDOWN) == 0) {
         yk_text_addf(out, "computation takes %.3g times as long beside messages", value);
     } else if (strcmp(row->fact.fact, YK_PROFILE_IDLE_SPEEDUP) == 0) {

@@ -79,14 +79,13 @@ static void draw_grid(const struct yk_plot *plot, enum yk_unit unit)
     for (int decade = (int)floor(plot->y.low); decade <= (int)ceil(plot->y.high); decade++) {
         for (int s = 0; s < count; s++) {
             const double at = decade + log10(steps[s]);
-            char label[YK_UNITS_BUFFER_SIZE];
             if (at < plot->y.low || at > plot->y.high) {
                 continue;
             }
             const double y = yk_plot_y_pixel(plot, at);
-            yk_units_format(pow(10, decade) * steps[s], unit, label);
             yk_figure_line(&plot->figure, "grid", plot->left, y, plot->right, y);
-            yk_figure_text(&plot->figure, "small soft end", plot->left - 8, y + 4, label);
+            yk_figure_text(&plot->figure, "small soft end", plot->left - 8, y + 4,
+                           YK_UNITS_TEXT(pow(10, decade) * steps[s], unit));
         }
     }
 }
@@ -180,30 +179,18 @@ static void draw_update(const struct yk_plot *plot, const struct series *series)
 {
     if (series->count > 0) {
         const double y = yk_plot_y_pixel(plot, series->values[0]);
-        char time[YK_UNITS_BUFFER_SIZE];
         char text[YK_UNITS_BUFFER_SIZE + 12];
-        yk_units_format(pow(10, series->values[0]), YK_UNIT_SECONDS, time);
-        snprintf(text, sizeof text, "update %s", time);
+        snprintf(text, sizeof text, "update %s",
+                 YK_UNITS_TEXT(pow(10, series->values[0]), YK_UNIT_SECONDS));
         yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
         yk_figure_text(&plot->figure, "small halo end", plot->right - 4, y - 5, text);
     }
 }
 
-static void draw_legend(const struct yk_plot *plot)
-{
-    double x = plot->left;
-    const double y = plot->bottom + 50;
-    for (int p = 0; p < 2; p++) {
-        char kind[24];
-        snprintf(kind, sizeof kind, "curve s%d", p);
-        yk_figure_line(&plot->figure, kind, x, y - 4, x + 20, y - 4);
-        yk_figure_text(&plot->figure, "soft", x + 26, y, passes[p]);
-        x += 26 + yk_label_width_pixels(passes[p]) + 14;
-    }
-}
-
 static void draw_layer(const struct yk_plot *plot, const struct series series[PASSES])
 {
+    static const struct yk_figure_legend_entry legend[] = {{"curve s0", "forward", true},
+                                                           {"curve s1", "backward", true}};
     const bool longer = series[1].count > series[0].count;
     draw_axes(plot, &series[longer ? 1 : 0], YK_UNIT_SECONDS, false);
     yk_figure_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "samples");
@@ -211,7 +198,7 @@ static void draw_layer(const struct yk_plot *plot, const struct series series[PA
     for (int p = 0; p < 2; p++) {
         draw_series(plot, &series[p], p);
     }
-    draw_legend(plot);
+    yk_figure_legend(&plot->figure, legend, 2, plot->left, plot->bottom + 37, plot->right);
 }
 
 yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_group *layer,
@@ -300,10 +287,8 @@ static void draw_level(const struct yk_plot *plot, double value, enum yk_unit un
                        const char *name)
 {
     const double y = yk_plot_y_pixel(plot, log10(value));
-    char amount[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 12];
-    yk_units_format(value, unit, amount);
-    snprintf(text, sizeof text, "%s %s", name, amount);
+    snprintf(text, sizeof text, "%s %s", name, YK_UNITS_TEXT(value, unit));
     yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
     yk_figure_text(&plot->figure, "small halo", plot->left + 6, y + 14, text);
 }
@@ -320,10 +305,8 @@ static void draw_knee(const struct yk_plot *plot, const struct yk_saturation_siz
     const double x = yk_plot_x_pixel(plot, log2(knee->bytes));
     const double y = yk_plot_y_pixel(
         plot, log10(YK_SATURATION_SIZE_BANDWIDTH_FRACTION * knee->plateau_bytes_per_s));
-    char size[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 8];
-    yk_units_format(knee->bytes, YK_UNIT_BYTES, size);
-    snprintf(text, sizeof text, "knee %s", size);
+    snprintf(text, sizeof text, "knee %s", YK_UNITS_TEXT(knee->bytes, YK_UNIT_BYTES));
     const bool fits = x + 6 + yk_label_width_pixels(text) < plot->right;
     yk_figure_text(&plot->figure, fits ? "small strong halo" : "small strong halo end",
                    fits ? x + 6 : x - 6, plot->bottom - 8, text);

@@ -11,28 +11,9 @@ struct reading {
     int32_t fact_capacity;
 };
 
-/* Makes `*array` hold one more element than `count`, in the arena. */
-static yk_status grow(struct reading *reading, void **array, int32_t *capacity, int32_t count,
-                      size_t size)
-{
-    if (count < *capacity) {
-        return YK_OK;
-    }
-    *capacity = 2 * *capacity + 64;
-    void *grown = yk_arena_allocate(reading->arena, (size_t)*capacity, size);
-    YK_TRY_MEMORY(grown);
-    if (count > 0) {
-        memcpy(grown, *array, (size_t)count * size);
-    }
-    *array = grown;
-    return YK_OK;
-}
-
 static yk_status copy_word(struct reading *reading, const char **word)
 {
-    const char *read = *word ? *word : "";
-    *word = yk_arena_copy_text(reading->arena, read, strlen(read));
-    return *word ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(reading->arena, *word ? *word : "", word);
 }
 
 static yk_status copy_measurement(struct reading *reading, struct yk_profile_measurement *row)
@@ -81,64 +62,72 @@ static bool has_shape(const struct yk_profile_report_request *request, const cha
     return found;
 }
 
+/* Adds a copy of the row of `size` bytes to the end of `*rows`, an array in the arena. */
+static yk_status append(struct reading *reading, void **rows, int32_t *capacity, int32_t *count,
+                        const void *row, size_t size)
+{
+    if (*count == *capacity) {
+        *capacity = 2 * *capacity + 64;
+        void *grown = yk_arena_allocate(reading->arena, (size_t)*capacity, size);
+        YK_TRY_MEMORY(grown);
+        if (*count > 0) {
+            memcpy(grown, *rows, (size_t)*count * size);
+        }
+        *rows = grown;
+    }
+    memcpy((char *)*rows + (size_t)(*count)++ * size, row, size);
+    return YK_OK;
+}
+
 static yk_status add_layer(void *user, const struct yk_profile_layer_row *row)
 {
     struct reading *reading = user;
     struct yk_profile_report *report = reading->report;
+    struct yk_profile_layer_row kept = *row;
     report->known++;
     if (!has_device(reading->request, row->layer.device) ||
         !has_shape(reading->request, row->layer.shape) ||
         (reading->request->sequence > 0 && reading->request->sequence != row->layer.sequence)) {
         return YK_OK;
     }
-    YK_TRY(grow(reading, (void **)&report->layer_rows, &reading->layer_capacity,
-                report->layer_row_count, sizeof *report->layer_rows));
-    struct yk_profile_layer_row *kept = &report->layer_rows[report->layer_row_count];
-    *kept = *row;
-    YK_TRY(copy_word(reading, &kept->layer.device));
-    YK_TRY(copy_word(reading, &kept->layer.shape));
-    YK_TRY(copy_word(reading, &kept->layer.pass));
-    YK_TRY(copy_measurement(reading, &kept->measurement));
-    report->layer_row_count++;
-    return YK_OK;
+    YK_TRY(copy_word(reading, &kept.layer.device));
+    YK_TRY(copy_word(reading, &kept.layer.shape));
+    YK_TRY(copy_word(reading, &kept.layer.pass));
+    YK_TRY(copy_measurement(reading, &kept.measurement));
+    return append(reading, (void **)&report->layer_rows, &reading->layer_capacity,
+                  &report->layer_row_count, &kept, sizeof kept);
 }
 
 static yk_status add_link(void *user, const struct yk_profile_link_row *row)
 {
     struct reading *reading = user;
     struct yk_profile_report *report = reading->report;
+    struct yk_profile_link_row kept = *row;
     report->known++;
     if (!has_device(reading->request, row->link.link)) {
         return YK_OK;
     }
-    YK_TRY(grow(reading, (void **)&report->link_rows, &reading->link_capacity,
-                report->link_row_count, sizeof *report->link_rows));
-    struct yk_profile_link_row *kept = &report->link_rows[report->link_row_count];
-    *kept = *row;
-    YK_TRY(copy_word(reading, &kept->link.link));
-    YK_TRY(copy_word(reading, &kept->link.collective));
-    YK_TRY(copy_measurement(reading, &kept->measurement));
-    report->link_row_count++;
-    return YK_OK;
+    YK_TRY(copy_word(reading, &kept.link.link));
+    YK_TRY(copy_word(reading, &kept.link.collective));
+    YK_TRY(copy_measurement(reading, &kept.measurement));
+    return append(reading, (void **)&report->link_rows, &reading->link_capacity,
+                  &report->link_row_count, &kept, sizeof kept);
 }
 
 static yk_status add_fact(void *user, const struct yk_profile_fact_row *row)
 {
     struct reading *reading = user;
     struct yk_profile_report *report = reading->report;
+    struct yk_profile_fact_row kept = *row;
     report->known++;
     if (!has_device(reading->request, row->fact.subject)) {
         return YK_OK;
     }
-    YK_TRY(grow(reading, (void **)&report->facts, &reading->fact_capacity, report->fact_count,
-                sizeof *report->facts));
-    struct yk_profile_fact_row *kept = &report->facts[report->fact_count];
-    *kept = *row;
-    YK_TRY(copy_word(reading, &kept->fact.subject));
-    YK_TRY(copy_word(reading, &kept->fact.fact));
-    YK_TRY(copy_measurement(reading, &kept->measurement));
-    report->fact_count++;
-    return YK_OK;
+    YK_TRY(copy_word(reading, &kept.fact.subject));
+    YK_TRY(copy_word(reading, &kept.fact.fact));
+    YK_TRY(copy_measurement(reading, &kept.measurement));
+    return append(reading, (void **)&report->facts, &reading->fact_capacity, &report->fact_count,
+                  &kept, sizeof kept);
 }
 
 static bool are_one_sort(const struct yk_profile_layer_row *a, const struct yk_profile_layer_row *b)

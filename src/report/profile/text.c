@@ -111,13 +111,12 @@ static void write_axis(const struct yk_profile_report_link_curve *link, const st
                        struct yk_text *out)
 {
     char axis[MAX_COLUMNS + 1] = "";
-    char text[YK_UNITS_BUFFER_SIZE + 8];
     memset(axis, '-', (size_t)canvas->columns);
     if (link->has_knee) {
-        char size[YK_UNITS_BUFFER_SIZE];
+        char text[YK_UNITS_BUFFER_SIZE + 8];
         const int knee = column_of(canvas, log2(link->knee.bytes));
-        yk_units_format(link->knee.bytes, YK_UNIT_BYTES, size);
-        const int length = snprintf(text, sizeof text, " knee %s ", size);
+        const int length = snprintf(text, sizeof text, " knee %s ",
+                                    YK_UNITS_TEXT(link->knee.bytes, YK_UNIT_BYTES));
         const bool fits_after = knee + 1 + length <= canvas->columns;
         axis[knee] = '^';
         if (fits_after || knee >= length) {
@@ -149,8 +148,7 @@ static void write_sizes(const struct yk_profile_report_link_curve *link,
     int at = 0;
     yk_text_add_repeated(out, " ", LABEL_COLUMNS + 2);
     for (int32_t i = canvas->first; i < link->count; i++) {
-        char text[YK_UNITS_BUFFER_SIZE];
-        yk_units_format((double)link->rows[i].bytes, YK_UNIT_BYTES, text);
+        const char *text = YK_UNITS_TEXT((double)link->rows[i].bytes, YK_UNIT_BYTES);
         const int length = (int)strlen(text);
         const int middle = column_of(canvas, x_of(link, i)) - length / 2;
         const int start = middle > 0 ? middle : 0;
@@ -185,12 +183,6 @@ static void draw_curve(const struct yk_profile_report_link_curve *link, int colu
 }
 
 /* ---- tables ---- */
-
-static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
-{
-    yk_units_format(value, unit, out);
-    return out;
-}
 
 static bool is_same_origin(const struct yk_profile_measurement *a,
                            const struct yk_profile_measurement *b)
@@ -257,13 +249,13 @@ static void add_batch(const struct yk_profile_report_layer_group *layer, int64_t
     static const char *const passes[] = {"forward", "backward", "update"};
     double spread = 0;
     int64_t runs = INT64_MAX;
-    char text[YK_UNITS_BUFFER_SIZE];
     yk_table_add(table, "%s", layer->rows[0].layer.shape);
     yk_table_add(table, "%" PRId64, layer->rows[0].layer.sequence);
     yk_table_add(table, "%" PRId64, batch);
     for (size_t p = 0; p < sizeof passes / sizeof passes[0]; p++) {
         const struct yk_profile_layer_row *row = row_of(layer, passes[p], batch);
-        yk_table_add(table, "%s", row ? amount(row->measurement.value, YK_UNIT_SECONDS, text) : "");
+        yk_table_add(table, "%s",
+                     row ? YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS) : "");
         if (row) {
             spread = fmax(spread, row->measurement.spread);
             runs = row->measurement.samples < runs ? row->measurement.samples : runs;
@@ -320,9 +312,7 @@ static yk_status add_device(const struct yk_profile_report *report, int32_t firs
     for (int32_t i = first; i < end; i++) {
         add_sort(&report->layers[i], table);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_write_and_destroy(table, out);
 }
 
 static yk_status add_link(const struct yk_profile_report *report,
@@ -334,7 +324,6 @@ static yk_status add_link(const struct yk_profile_report *report,
         {"spread", YK_TABLE_RIGHT}, {"runs", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
-    char text[YK_UNITS_BUFFER_SIZE];
     yk_text_addf(out, "\n%s, ", link->rows[0].link.link);
     yk_profile_describe_collective(&link->rows[0].link, out);
     yk_text_add(out, "\n");
@@ -347,16 +336,14 @@ static yk_status add_link(const struct yk_profile_report *report,
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < link->count; i++) {
         const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
-        yk_table_add(table, "%s", amount((double)link->rows[i].bytes, YK_UNIT_BYTES, text));
-        yk_table_add(table, "%s", amount(measurement->value, YK_UNIT_SECONDS, text));
+        yk_table_add(table, "%s", YK_UNITS_TEXT((double)link->rows[i].bytes, YK_UNIT_BYTES));
+        yk_table_add(table, "%s", YK_UNITS_TEXT(measurement->value, YK_UNIT_SECONDS));
         yk_table_add(table, "%s",
-                     amount(yk_profile_report_bandwidth(link, i), YK_UNIT_BYTES_PER_S, text));
+                     YK_UNITS_TEXT(yk_profile_report_bandwidth(link, i), YK_UNIT_BYTES_PER_S));
         yk_table_add(table, "%.1f %%", 100 * measurement->spread);
         yk_table_add(table, "%" PRId64, measurement->samples);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_write_and_destroy(table, out);
 }
 
 static void add_count(int32_t count, const char *one, const char *several, struct yk_text *out)

@@ -51,6 +51,11 @@ YK_RUN_CHARTS(YK_RUN_CHART_DECLARE)
 yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena *arena,
                              struct yk_run_curves *out) YK_MUST_USE;
 
+/* A plot over the steps of the run, `top` pixels below the heading and `height` pixels high. Its y
+ * range is 0 to 0. */
+struct yk_plot yk_run_curves_make_plot(const struct yk_run_curves *curves, struct yk_figure frame,
+                                       double top, double height);
+
 /* Adds the area in which web/steps.js shows the step under the pointer; nothing in a standalone
  * picture. */
 void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label);

@@ -229,15 +229,14 @@ static double walk(const struct picture *picture, const struct yk_run_report *re
 
 static void draw_legend(const struct picture *picture, double y)
 {
-    double x = LEFT;
-    for (int32_t c = 0; c < plots[0].count; c++) {
-        const char *name = yk_counter_name(plots[0].counters[c]);
-        char kind[24];
-        snprintf(kind, sizeof kind, "curve s%d", (int)c);
-        yk_figure_line(&picture->figure, kind, x, y + 9, x + 20, y + 9);
-        yk_figure_text(&picture->figure, "soft", x + 26, y + 13, name);
-        x += 26 + yk_label_width_pixels(name) + 14;
+    struct yk_figure_legend_entry entries[LINES] = {0};
+    for (int c = 0; c < LINES; c++) {
+        entries[c].is_line = true;
+        snprintf(entries[c].kind, sizeof entries[c].kind, "curve s%d", c);
+        snprintf(entries[c].name, sizeof entries[c].name, "%s",
+                 yk_counter_name(plots[0].counters[c]));
     }
+    yk_figure_legend(&picture->figure, entries, LINES, LEFT, y, picture->right);
 }
 
 static double end_of_run(const struct yk_run_report *report)
@@ -392,10 +391,8 @@ static void add_table_rows(const struct yk_counter_rank_data *rank,
 {
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_average *row = &rows->all[i];
-        char text[YK_NUMBER_BUFFER_SIZE];
         yk_page_begin_row(row->name, out);
-        yk_label_percent(row->seconds, whole_s, text);
-        yk_page_add_cell(text, out);
+        yk_page_add_cell(YK_LABEL_PERCENT(row->seconds, whole_s), out);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
             if (has_column(rank, rows, (enum yk_counter)c)) {
                 char value[YK_COUNTER_TEXT_SIZE];

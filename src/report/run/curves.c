@@ -77,6 +77,21 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
     return YK_OK;
 }
 
+struct yk_plot yk_run_curves_make_plot(const struct yk_run_curves *curves, struct yk_figure frame,
+                                       double top, double height)
+{
+    struct yk_plot plot = {
+        .figure = frame,
+        .left = LEFT,
+        .right = frame.width - RIGHT_MARGIN,
+        .top = top + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
+        .x = curves->steps,
+        .integer_x = true,
+    };
+    plot.bottom = plot.top + height;
+    return plot;
+}
+
 void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label)
 {
     struct yk_text *out = plot->figure.out;
@@ -99,16 +114,15 @@ static void draw_evaluations(const struct yk_run_report *report, const struct yk
     struct yk_text *out = plot->figure.out;
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         const struct yk_run_report_evaluation *evaluation = &report->evaluations[i];
-        char number[YK_NUMBER_BUFFER_SIZE];
         if (!yk_plot_can_show(evaluation->loss)) {
             continue;
         }
-        yk_label_number(evaluation->loss, number);
         yk_text_addf(out,
                      "<circle class=\"dot s1\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"><title>evaluation "
                      "after step %lld: %s</title></circle>\n",
                      yk_plot_x_pixel(plot, (double)evaluation->step),
-                     yk_plot_y_pixel(plot, evaluation->loss), (long long)evaluation->step, number);
+                     yk_plot_y_pixel(plot, evaluation->loss), (long long)evaluation->step,
+                     YK_LABEL_NUMBER(evaluation->loss));
     }
 }
 
@@ -135,16 +149,8 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
     const struct yk_run_page_data *page = subject;
     const struct yk_run_report *report = page->report;
     const struct yk_run_curves *curves = &page->curves;
-    struct yk_plot plot = {
-        .figure = frame,
-        .left = LEFT,
-        .right = frame.width - RIGHT_MARGIN,
-        .top = 10 + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
-        .x = curves->steps,
-        .integer_x = true,
-        .y = yk_plot_range_empty(),
-    };
-    plot.bottom = plot.top + LOSS_HEIGHT;
+    struct yk_plot plot = yk_run_curves_make_plot(curves, frame, 10, LOSS_HEIGHT);
+    plot.y = yk_plot_range_empty();
     plot.figure.height = plot.bottom + 40 + LEGEND_HEIGHT + 4;
     for (int32_t i = 0; i < curves->count; i++) {
         yk_plot_range_include(&plot.y, curves->loss[i]);
@@ -169,17 +175,8 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
 static void draw_small(const struct yk_run_curves *curves, const double *values, const char *title,
                        const char *text, struct yk_figure frame)
 {
-    struct yk_plot plot = {
-        .figure = frame,
-        .left = LEFT,
-        .right = frame.width - RIGHT_MARGIN,
-        .top = TITLE_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
-        .x = curves->steps,
-        .integer_x = true,
-        .y = {0, 0},
-    };
+    struct yk_plot plot = yk_run_curves_make_plot(curves, frame, TITLE_HEIGHT, SMALL_HEIGHT);
     char label[96];
-    plot.bottom = plot.top + SMALL_HEIGHT;
     plot.figure.height = plot.bottom + AXIS_HEIGHT;
     for (int32_t i = 0; i < curves->count; i++) {
         yk_plot_range_include(&plot.y, values[i]);

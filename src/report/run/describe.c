@@ -19,17 +19,10 @@ static void add_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_t
     }
 }
 
-static void add_time(double seconds, struct yk_text *out)
-{
-    char text[YK_UNITS_BUFFER_SIZE];
-    yk_label_with_unit(seconds, YK_UNIT_SECONDS, text);
-    yk_text_add(out, text);
-}
-
 static void add_part(double part_s, double step_s, struct yk_text *out)
 {
-    add_time(part_s, out);
-    yk_text_addf(out, ", %.0f %% of the step", 100 * part_s / step_s);
+    yk_text_addf(out, "%s, %.0f %% of the step", YK_LABEL_WITH_UNIT(part_s, YK_UNIT_SECONDS),
+                 100 * part_s / step_s);
 }
 
 /* Names the rank with the longest idle time, if that is more than a tenth of the step. */
@@ -39,11 +32,10 @@ static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool mea
     int32_t max = -1;
     double max_s = 0.1 * step_s;
     for (int32_t r = 0; r < ranks->count; r++) {
-        const struct yk_trace_breakdown *sum =
-            measured ? &ranks->ranks[r].measured : &ranks->ranks[r].predicted;
-        if (r != slowest && sum->idle_s > max_s) {
+        const double idle_s = yk_run_ranks_times(ranks, r, measured)->idle_s;
+        if (r != slowest && idle_s > max_s) {
             max = r;
-            max_s = sum->idle_s;
+            max_s = idle_s;
         }
     }
     if (max >= 0) {
@@ -58,8 +50,7 @@ static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool mea
 static void add_bound(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
                       double step_s, struct yk_text *out)
 {
-    const struct yk_trace_breakdown *sum =
-        measured ? &ranks->ranks[slowest].measured : &ranks->ranks[slowest].predicted;
+    const struct yk_trace_breakdown *sum = yk_run_ranks_times(ranks, slowest, measured);
     if (sum->compute_s >= BUSY * step_s) {
         yk_text_add(out, "Computation of ");
         add_rank(ranks, slowest, out);
@@ -96,11 +87,11 @@ static void add_cause(const struct yk_run_ranks *ranks, int32_t slowest, struct 
     if (!isfinite(differences[max])) {
         return;
     }
-    yk_text_addf(out, " On ");
+    yk_text_add(out, " On ");
     add_rank(ranks, slowest, out);
-    yk_text_addf(out, ", %s is furthest from it: ", names[max]);
-    add_time(fabs(differences[max]), out);
-    yk_text_addf(out, " %s than predicted.", differences[max] > 0 ? "longer" : "shorter");
+    yk_text_addf(out, ", %s is furthest from it: %s %s than predicted.", names[max],
+                 YK_LABEL_WITH_UNIT(fabs(differences[max]), YK_UNIT_SECONDS),
+                 differences[max] > 0 ? "longer" : "shorter");
 }
 
 static void add_comparison(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
@@ -110,17 +101,14 @@ static void add_comparison(const struct yk_run_report *report, const struct yk_r
     if (!(isfinite(ratio) && ratio > 0)) {
         return;
     }
-    yk_text_add(out, "The median step took ");
-    add_time(report->measured_step_s, out);
+    yk_text_addf(out, "The median step took %s",
+                 YK_LABEL_WITH_UNIT(report->measured_step_s, YK_UNIT_SECONDS));
     if (report->measured_low_s > 0 && report->measured_high_s > report->measured_low_s) {
-        yk_text_add(out, " (eight of ten took ");
-        add_time(report->measured_low_s, out);
-        yk_text_add(out, " to ");
-        add_time(report->measured_high_s, out);
-        yk_text_add(out, ")");
+        yk_text_addf(out, " (eight of ten took %s to %s)",
+                     YK_LABEL_WITH_UNIT(report->measured_low_s, YK_UNIT_SECONDS),
+                     YK_LABEL_WITH_UNIT(report->measured_high_s, YK_UNIT_SECONDS));
     }
-    yk_text_add(out, "; ");
-    add_time(report->predicted_step_s, out);
+    yk_text_addf(out, "; %s", YK_LABEL_WITH_UNIT(report->predicted_step_s, YK_UNIT_SECONDS));
     if (fabs(ratio - 1) <= ALIKE) {
         yk_text_addf(out, " was predicted, which is %.0f %% off.", 100 * fabs(ratio - 1));
     } else {
@@ -132,42 +120,24 @@ static void add_comparison(const struct yk_run_report *report, const struct yk_r
     yk_text_add(out, "\n");
 }
 
-/* "8 / 8"; nothing if the shares are unknown. */
-static void add_shares(const double *shares, int32_t count, struct yk_text *out)
-{
-    for (int32_t r = 0; r < count; r++) {
-        yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "", shares[r]);
-    }
-}
-
-static void add_first_shares(const struct yk_run_report *report, struct yk_text *out)
-{
-    for (int32_t r = 0; r < report->first_rank_count; r++) {
-        yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "", report->first_ranks[r].share);
-    }
-}
-
 static void add_rebalancings(const struct yk_run_report *report, struct yk_text *out)
 {
     for (int32_t n = 0; n < report->rebalancing_count; n++) {
         const struct yk_run_report_rebalancing *change = &report->rebalancings[n];
         const bool last = n + 1 == report->rebalancing_count;
-        struct yk_text before = {0};
-        if (n > 0) {
-            add_shares(change[-1].shares, change[-1].share_count, &before);
-        } else {
-            add_first_shares(report, &before);
-        }
+        const int32_t count = n > 0 ? change[-1].share_count : report->first_rank_count;
         yk_text_addf(out, "Samples were divided anew after step %lld: the ranks took ",
                      (long long)change->step);
-        if (before.length > 0) {
-            yk_text_addf(out, "%s before, and ", yk_text_chars(&before));
+        for (int32_t r = 0; r < count; r++) {
+            yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "",
+                         n > 0 ? change[-1].shares[r] : report->first_ranks[r].share);
         }
-        add_shares(change->shares, change->share_count, out);
+        yk_text_add(out, count > 0 ? " before, and " : "");
+        for (int32_t r = 0; r < change->share_count; r++) {
+            yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "", change->shares[r]);
+        }
         yk_text_addf(out, " from then on.%s\n",
                      last && report->first_ranks ? " Predictions are for these shares." : "");
-        out->failed |= before.failed;
-        yk_text_free(&before);
     }
 }
 

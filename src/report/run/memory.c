@@ -43,10 +43,8 @@ static void add_mark(const struct picture *picture, const char *kind, const char
                      double bytes, double top, double bottom, double base)
 {
     const double x = x_of(picture, bytes);
-    char number[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 24];
-    yk_label_with_unit(bytes, YK_UNIT_BYTES, number);
-    snprintf(text, sizeof text, "%s %s", name, number);
+    snprintf(text, sizeof text, "%s %s", name, YK_LABEL_WITH_UNIT(bytes, YK_UNIT_BYTES));
     const double half = yk_label_width_pixels(text) / 2;
     yk_figure_line(&picture->figure, kind, x, top, x, bottom);
     yk_figure_text(&picture->figure, "small halo middle",
@@ -63,13 +61,12 @@ static void draw_stack(const struct picture *picture, const struct yk_run_report
         const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
         const double x = x_of(picture, before);
         const double pixels = x_of(picture, before + bytes) - x;
+        const char *text = YK_LABEL_WITH_UNIT(bytes, YK_UNIT_BYTES);
         char kind[32];
-        char text[YK_UNITS_BUFFER_SIZE];
         if (!(bytes > 0)) {
             continue;
         }
         snprintf(kind, sizeof kind, "memory-%s", name);
-        yk_label_with_unit(bytes, YK_UNIT_BYTES, text);
         yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), BAR_HEIGHT);
         yk_text_addf(out, " rx=\"2\"><title>%s: %s predicted</title></rect>\n", name, text);
         if (yk_label_width_pixels(text) + 6 <= pixels) {
@@ -85,7 +82,6 @@ static void draw_device(const struct picture *picture, const struct yk_run_repor
 {
     const double top = y + NAME_HEIGHT + MARK_HEIGHT;
     const double bottom = top + BAR_HEIGHT;
-    char limit[YK_UNITS_BUFFER_SIZE];
     char text[YK_UNITS_BUFFER_SIZE + 16];
     yk_figure_truncated_text(&picture->figure, "strong", MARGIN, y + 14, memory->device,
                              YK_FIGURE_BOLD_FRACTION * (picture->right - MARGIN) * 0.6);
@@ -96,8 +92,8 @@ static void draw_device(const struct picture *picture, const struct yk_run_repor
     if (isfinite(memory->limit_bytes) && memory->limit_bytes <= picture->max_bytes) {
         add_mark(picture, "limit", "limit", memory->limit_bytes, top - 4, bottom + 4, bottom + 16);
     } else if (isfinite(memory->limit_bytes)) {
-        yk_label_with_unit(memory->limit_bytes, YK_UNIT_BYTES, limit);
-        snprintf(text, sizeof text, "limit %s", limit);
+        snprintf(text, sizeof text, "limit %s",
+                 YK_LABEL_WITH_UNIT(memory->limit_bytes, YK_UNIT_BYTES));
         yk_figure_text(&picture->figure, "small soft end", picture->right, y + 14, text);
     }
     if (isfinite(memory->measured_bytes)) {
@@ -122,7 +118,7 @@ static double max_of(const struct yk_run_report *report)
     return max > 0 ? max : 1;
 }
 
-static int32_t list_kinds(const struct yk_run_report *report, char classes[][32],
+static int32_t list_kinds(const struct yk_run_report *report,
                           struct yk_figure_legend_entry *entries)
 {
     int32_t count = 0;
@@ -133,9 +129,8 @@ static int32_t list_kinds(const struct yk_run_report *report, char classes[][32]
         }
         if (used) {
             const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
-            snprintf(classes[count], 32, "memory-%s", name);
-            entries[count] = (struct yk_figure_legend_entry){classes[count], name};
-            count++;
+            snprintf(entries[count].kind, sizeof entries->kind, "memory-%s", name);
+            snprintf(entries[count++].name, sizeof entries->name, "%s", name);
         }
     }
     return count;
@@ -150,9 +145,8 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         .right = frame.width - MARGIN,
         .max_bytes = max_of(report),
     };
-    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
-    char classes[YK_MEMORY_KIND_COUNT][32];
-    const int32_t kinds = list_kinds(report, classes, entries);
+    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT] = {0};
+    const int32_t kinds = list_kinds(report, entries);
     const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0);
     const double bottom = top + DEVICE_HEIGHT * report->memory_count;
     const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);

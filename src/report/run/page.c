@@ -32,12 +32,10 @@ static void add_loss_figures(const struct yk_run_page_data *page, struct yk_text
 {
     const struct yk_run_report *report = page->report;
     char text[2 * YK_NUMBER_BUFFER_SIZE];
-    char number[YK_NUMBER_BUFFER_SIZE];
     if (report->step_count > 0) {
         const struct yk_run_report_step *last = &report->steps[report->step_count - 1];
-        yk_label_count(last->step, number);
         yk_page_add_headline_number(report->step_goal > last->step ? "steps so far" : "steps",
-                                    number, out);
+                                    YK_LABEL_COUNT(last->step), out);
         snprintf(text, sizeof text, "%.4f", page->curves.smooth_loss[page->curves.count - 1]);
         yk_page_add_headline_number("loss", isfinite(last->loss) ? text : "not a number", out);
     }
@@ -80,12 +78,10 @@ static void add_figures(const struct yk_run_page_data *page, struct yk_text *out
     const struct yk_run_report *report = page->report;
     const double speed = tokens_per_s(report);
     char text[YK_UNITS_BUFFER_SIZE];
-    char number[YK_NUMBER_BUFFER_SIZE];
     yk_page_begin_headline_numbers(out);
     add_loss_figures(page, out);
     if (isfinite(speed)) {
-        yk_label_count(llround(speed), number);
-        yk_page_add_headline_number("tokens/s", number, out);
+        yk_page_add_headline_number("tokens/s", YK_LABEL_COUNT(llround(speed)), out);
     }
     if (isfinite(speed) && report->token_mfu > 0) {
         snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * speed * report->token_mfu,
@@ -93,17 +89,17 @@ static void add_figures(const struct yk_run_page_data *page, struct yk_text *out
         yk_page_add_headline_number("MFU", text, out);
     }
     if (isfinite(report->measured_step_s)) {
-        yk_label_with_unit(report->measured_step_s, YK_UNIT_SECONDS, text);
-        yk_page_add_headline_number("step, measured", text, out);
+        yk_page_add_headline_number(
+            "step, measured", YK_LABEL_WITH_UNIT(report->measured_step_s, YK_UNIT_SECONDS), out);
     }
     if (isfinite(report->predicted_step_s)) {
-        yk_label_with_unit(report->predicted_step_s, YK_UNIT_SECONDS, text);
-        yk_page_add_headline_number("step, predicted", text, out);
+        yk_page_add_headline_number(
+            "step, predicted", YK_LABEL_WITH_UNIT(report->predicted_step_s, YK_UNIT_SECONDS), out);
     }
     if (isfinite(max_memory(report))) {
-        yk_label_with_unit(max_memory(report), YK_UNIT_BYTES, text);
-        yk_page_add_headline_number(
-            report->memory_count > 1 ? "memory, fullest rank" : "memory, measured", text, out);
+        yk_page_add_headline_number(report->memory_count > 1 ? "memory, fullest rank"
+                                                             : "memory, measured",
+                                    YK_LABEL_WITH_UNIT(max_memory(report), YK_UNIT_BYTES), out);
     }
     yk_page_end_headline_numbers(out);
 }

@@ -8,11 +8,8 @@
 #include <stdlib.h>
 
 enum {
-    LEFT = 58,
-    RIGHT_MARGIN = 14,
     TOP = 26, /* texts of rebalancings go above */
     HEIGHT = 220,
-    LEGEND_LINE = 20,
     COLOURS = 5, /* those ranks have; a sixth is for all others */
     MAX_SHARES = 8,
     MAX_NUMBERS = 400000, /* written into a page */
@@ -225,36 +222,24 @@ static void draw_rebalancings(const struct picture *picture)
 /* Returns the height it takes; writes nothing without `figure`. */
 static double draw_legend(const struct picture *picture, const struct yk_figure *figure, double top)
 {
-    const struct yk_plot *plot = &picture->plot;
-    const int32_t entries = picture->coloured + (picture->count > picture->coloured ? 2 : 1);
-    double x = plot->left;
-    double y = top;
-    for (int32_t i = 0; i < entries; i++) {
-        const bool last = i == entries - 1;
+    struct yk_figure_legend_entry entries[COLOURS + 2] = {0};
+    const int32_t count = picture->coloured + (picture->count > picture->coloured ? 2 : 1);
+    for (int32_t i = 0; i < count; i++) {
+        const bool last = i == count - 1;
         const int32_t rank = i < picture->coloured ? picture->drawn[i].rank : 0;
         const char *device = rank < picture->ranks->count ? picture->ranks->ranks[rank].device : "";
-        char text[128];
-        char kind[32];
         if (i < picture->coloured) {
-            snprintf(text, sizeof text, "%.*s (rank %d)", (int)yk_text_prefix_length(device, 20),
-                     device, (int)rank);
+            snprintf(entries[i].name, sizeof entries[i].name, "%.*s (rank %d)",
+                     (int)yk_text_prefix_length(device, 20), device, (int)rank);
         } else {
-            snprintf(text, sizeof text, "%s", last ? "predicted" : "least and most of the others");
+            snprintf(entries[i].name, sizeof entries[i].name, "%s",
+                     last ? "predicted" : "least and most of the others");
         }
         name_class(last ? "curve fine unused" : "curve fine", last ? COLOURS : i, picture->coloured,
-                   kind);
-        const double width = 26 + yk_label_width_pixels(text) + 14;
-        if (x > plot->left && x + width > plot->right) {
-            x = plot->left;
-            y += LEGEND_LINE;
-        }
-        if (figure) {
-            yk_figure_line(figure, kind, x, y + 9, x + 20, y + 9);
-            yk_figure_text(figure, "soft", x + 26, y + 13, text);
-        }
-        x += width;
+                   entries[i].kind);
+        entries[i].is_line = true;
     }
-    return y + LEGEND_LINE - top;
+    return yk_figure_legend(figure, entries, count, picture->plot.left, top, picture->plot.right);
 }
 
 static yk_status draw(const void *subject, struct yk_figure frame)
@@ -265,16 +250,9 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         .report = page->report,
         .curves = curves,
         .ranks = &page->ranks,
-        .plot = {.figure = frame,
-                 .left = LEFT,
-                 .right = frame.width - RIGHT_MARGIN,
-                 .top = TOP + (frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0),
-                 .x = curves->steps,
-                 .integer_x = true,
-                 .y = {0, 0}},
+        .plot = yk_run_curves_make_plot(curves, frame, TOP, HEIGHT),
     };
     struct yk_plot *plot = &picture.plot;
-    plot->bottom = plot->top + HEIGHT;
     YK_TRY(choose(&picture, page->arena));
     find_range(&picture);
     plot->figure.height = plot->bottom + 38 + draw_legend(&picture, NULL, 0) + 4;

@@ -100,8 +100,7 @@ int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks)
     int32_t slowest = -1;
     double max_s = 0;
     for (int32_t r = 0; r < ranks->count; r++) {
-        const double compute_s =
-            measured ? ranks->ranks[r].measured.compute_s : ranks->ranks[r].predicted.compute_s;
+        const double compute_s = yk_run_ranks_times(ranks, r, measured)->compute_s;
         if (compute_s > max_s) {
             slowest = r;
             max_s = compute_s;

@@ -21,6 +21,13 @@ struct yk_run_ranks {
 yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena *arena,
                             struct yk_run_ranks *out) YK_MUST_USE;
 
+/* Returns the measured times of the rank if `measured`, otherwise the predicted times. */
+static inline const struct yk_trace_breakdown *yk_run_ranks_times(const struct yk_run_ranks *ranks,
+                                                                  int32_t rank, bool measured)
+{
+    return measured ? &ranks->ranks[rank].measured : &ranks->ranks[rank].predicted;
+}
+
 /* Returns the rank with the longest computation time. Uses the measured times, or the predicted
  * times if there are no measured times. Returns -1 if there are neither. */
 int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks);

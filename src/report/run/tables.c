@@ -17,10 +17,8 @@ static void add_comparison(double predicted, double measured, enum yk_unit unit,
 {
     const double ratio = measured / predicted;
     char text[YK_UNITS_BUFFER_SIZE];
-    yk_label_with_unit(predicted, unit, text);
-    yk_page_add_cell(isfinite(predicted) ? text : NOTHING, out);
-    yk_label_with_unit(measured, unit, text);
-    yk_page_add_cell(isfinite(measured) ? text : NOTHING, out);
+    yk_page_add_cell(isfinite(predicted) ? YK_LABEL_WITH_UNIT(predicted, unit) : NOTHING, out);
+    yk_page_add_cell(isfinite(measured) ? YK_LABEL_WITH_UNIT(measured, unit) : NOTHING, out);
     snprintf(text, sizeof text, measured < 100 * predicted ? "%.2f" : "%.0f", ratio);
     yk_page_add_cell(predicted > 0 && isfinite(ratio) ? text : NOTHING, out);
 }
@@ -31,11 +29,10 @@ static void add_kind(int32_t number, const struct yk_run_op_kind_times *kind, bo
     const double predicted_s = predicted ? kind->seconds[YK_RUN_PREDICTED] : NAN;
     const double measured_s = measured ? kind->seconds[YK_RUN_MEASURED] : NAN;
     const char *name = yk_op_style_name(number);
-    char count[YK_NUMBER_BUFFER_SIZE];
-    yk_label_count(measured ? kind->count[YK_RUN_MEASURED] : kind->count[YK_RUN_PREDICTED], count);
     yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>%s</th>",
                  name, name);
-    yk_page_add_cell(count, out);
+    yk_page_add_cell(YK_LABEL_COUNT(kind->count[measured ? YK_RUN_MEASURED : YK_RUN_PREDICTED]),
+                     out);
     add_comparison(predicted_s, measured_s, YK_UNIT_SECONDS, out);
     yk_text_add(out, "</tr>\n");
 }
@@ -102,22 +99,11 @@ const struct yk_chart yk_run_chart_kinds = {
     .write_csv = write_kinds_csv,
 };
 
-static void add_share(double share, struct yk_text *out)
-{
-    char text[YK_NUMBER_BUFFER_SIZE] = "";
-    if (isfinite(share)) {
-        yk_label_number(share, text);
-    }
-    yk_page_add_cell(isfinite(share) ? text : NOTHING, out);
-}
-
 static void add_step_length(const char *before, double step_s, const char *after,
                             struct yk_text *out)
 {
-    char text[YK_UNITS_BUFFER_SIZE];
     if (isfinite(step_s)) {
-        yk_label_with_unit(step_s, YK_UNIT_SECONDS, text);
-        yk_text_addf(out, "%s%s%s", before, text, after);
+        yk_text_addf(out, "%s%s%s", before, YK_LABEL_WITH_UNIT(step_s, YK_UNIT_SECONDS), after);
     }
 }
 
@@ -147,7 +133,7 @@ static yk_status add_ranks(const void *subject, struct yk_text *out)
         };
         yk_text_addf(out, "<tr><th scope=\"row\"><span class=\"rank\">%d", (int)r);
         yk_page_add_text("</span>", rank->device, "</th>", out);
-        add_share(rank->share, out);
+        yk_page_add_cell(isfinite(rank->share) ? YK_LABEL_NUMBER(rank->share) : NOTHING, out);
         for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
             add_comparison(times[i][0], times[i][1], YK_UNIT_SECONDS, out);
         }

@@ -3,6 +3,13 @@
 #include "report/label.h"
 #include "sched/schedule.h"
 
+void yk_schedule_describe_size(const struct yk_graph *graph, struct yk_text *out)
+{
+    yk_text_addf(out, "%s task%s on %d device%s", YK_LABEL_COUNT(graph->task_count),
+                 yk_text_plural_suffix(graph->task_count), graph->device_count,
+                 yk_text_plural_suffix(graph->device_count));
+}
+
 void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out)
 {
     const double makespan = (double)report->schedule->makespan;
@@ -12,9 +19,8 @@ void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk
     } else if (bound <= 0) {
         yk_text_add(out, "no lower bound is known");
     } else {
-        char percent[YK_NUMBER_BUFFER_SIZE];
-        yk_label_percent(makespan - bound, bound, percent);
-        yk_text_addf(out, "at most %s longer than the shortest possible", percent);
+        yk_text_addf(out, "at most %s longer than the shortest possible",
+                     YK_LABEL_PERCENT(makespan - bound, bound));
     }
 }
 
@@ -24,16 +30,16 @@ static void add_data(const struct yk_schedule *schedule, int32_t task,
     const struct yk_graph *graph = schedule->graph;
     const int32_t from = schedule->devices[wait->task];
     const bool same = from == schedule->devices[task];
-    yk_text_addf(out, "waits for %s%s %s %s, which %s at ", same ? "" : "data of ",
+    yk_text_addf(out, "waits for %s%s %s %s, which %s at %s", same ? "" : "data of ",
                  graph->tasks[wait->task].name, same ? "on" : "from", graph->devices[from].name,
-                 same ? "finishes" : "arrives");
-    yk_label_add_time(out, graph, wait->arrival);
+                 same ? "finishes" : "arrives", YK_LABEL_TIME(graph, wait->arrival));
 }
 
 void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
                                const struct yk_task_wait *wait, struct yk_text *out)
 {
     const struct yk_graph *graph = schedule->graph;
+    const char *device = graph->devices[schedule->devices[task]].name;
     switch (wait->reason) {
     case YK_TASK_WAIT_NONE:
         yk_text_add(out, "starts at once");
@@ -42,19 +48,16 @@ void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
         add_data(schedule, task, wait, out);
         break;
     case YK_TASK_WAIT_DEVICE:
-        yk_text_addf(out, "%s is busy with %s until ", graph->devices[schedule->devices[task]].name,
-                     graph->tasks[wait->task].name);
-        yk_label_add_time(out, graph, wait->arrival);
+        yk_text_addf(out, "%s is busy with %s until %s", device, graph->tasks[wait->task].name,
+                     YK_LABEL_TIME(graph, wait->arrival));
         break;
     case YK_TASK_WAIT_MEMORY:
-        yk_text_addf(out, "waits for memory on %s until %s ends at ",
-                     graph->devices[schedule->devices[task]].name, graph->tasks[wait->task].name);
-        yk_label_add_time(out, graph, schedule->starts[task]);
+        yk_text_addf(out, "waits for memory on %s until %s ends at %s", device,
+                     graph->tasks[wait->task].name, YK_LABEL_TIME(graph, schedule->starts[task]));
         break;
     case YK_TASK_WAIT_SCHEDULER:
-        yk_text_add(out, "could start at ");
-        yk_label_add_time(out, graph, wait->arrival);
-        yk_text_add(out, ", but was left for later");
+        yk_text_addf(out, "could start at %s, but was left for later",
+                     YK_LABEL_TIME(graph, wait->arrival));
         break;
     }
 }

@@ -34,7 +34,6 @@ static void add_device_names(const struct yk_graph *graph, struct yk_json_writer
 static void add_bar(const struct yk_time_chart_merged_bar *run, int32_t device, bool detailed,
                     struct yk_json_writer *json)
 {
-    char count[YK_NUMBER_BUFFER_SIZE];
     char merged[YK_NUMBER_BUFFER_SIZE + sizeof " tasks"];
     yk_json_write_begin_array(json, NULL);
     yk_json_write_integer(json, NULL, device);
@@ -43,8 +42,7 @@ static void add_bar(const struct yk_time_chart_merged_bar *run, int32_t device, 
     yk_json_write_integer(json, NULL, run->count == 1 ? run->first->number : -1);
     yk_json_write_integer(json, NULL, run->first->kind);
     if (run->count > 1) {
-        yk_label_count(run->count, count);
-        snprintf(merged, sizeof merged, "%s tasks", count);
+        snprintf(merged, sizeof merged, "%s tasks", YK_LABEL_COUNT(run->count));
         yk_json_write_string(json, NULL, merged);
         yk_json_write_number(json, NULL,
                              run->end > run->start ? run->busy / (run->end - run->start) : 0);
@@ -151,13 +149,10 @@ static yk_status add_data(struct yk_schedule *schedule, const struct yk_time_cha
 
 static void add_head(const struct yk_schedule_report *report, struct yk_text *out)
 {
-    const struct yk_graph *graph = report->schedule->graph;
     static const char *const styles[] = {yk_web_charts_css, yk_web_schedule_css, NULL};
     struct yk_text lead = {0};
-    char tasks[YK_NUMBER_BUFFER_SIZE];
-    yk_label_count(graph->task_count, tasks);
-    yk_text_addf(&lead, "%s %s on %d %s: ", tasks, graph->task_count == 1 ? "task" : "tasks",
-                 graph->device_count, graph->device_count == 1 ? "device" : "devices");
+    yk_schedule_describe_size(report->schedule->graph, &lead);
+    yk_text_add(&lead, ": ");
     yk_schedule_describe_gap(report, &lead);
     out->failed |= lead.failed;
     yk_page_begin(report->source, yk_text_chars(&lead), styles, out);
@@ -168,15 +163,17 @@ static void add_figures(const struct yk_schedule_report *report, struct yk_text 
 {
     const struct yk_schedule *schedule = report->schedule;
     const int64_t bound = report->lower_bound;
-    char text[YK_NUMBER_BUFFER_SIZE];
     yk_page_begin_headline_numbers(out);
     yk_page_add_headline_number("algorithm", report->algorithm, out);
-    yk_label_time(schedule->graph, schedule->makespan, text);
-    yk_page_add_headline_number("makespan", text, out);
-    yk_label_time(schedule->graph, bound, text);
-    yk_page_add_headline_number("lower bound", bound > 0 ? text : "none", out);
-    yk_label_percent((double)(schedule->makespan - bound), (double)bound, text);
-    yk_page_add_headline_number("gap", bound > 0 ? text : "unknown", out);
+    yk_page_add_headline_number("makespan", YK_LABEL_TIME(schedule->graph, schedule->makespan),
+                                out);
+    yk_page_add_headline_number("lower bound",
+                                bound > 0 ? YK_LABEL_TIME(schedule->graph, bound) : "none", out);
+    yk_page_add_headline_number(
+        "gap",
+        bound > 0 ? YK_LABEL_PERCENT((double)(schedule->makespan - bound), (double)bound)
+                  : "unknown",
+        out);
     yk_page_end_headline_numbers(out);
 }
 
@@ -203,32 +200,23 @@ static yk_status add_chart(const struct yk_schedule_report *report, struct yk_ar
     return add_data(schedule, &lanes, arena, out);
 }
 
-static void add_memory(const struct yk_schedule_device_stats *figures, int64_t limit_bytes,
-                       struct yk_text *out)
-{
-    char text[YK_UNITS_BUFFER_SIZE];
-    yk_units_format((double)figures->peak_bytes, YK_UNIT_BYTES, text);
-    yk_page_add_cell(text, out);
-    yk_units_format((double)limit_bytes, YK_UNIT_BYTES, text);
-    yk_page_add_cell(limit_bytes == YK_GRAPH_UNLIMITED_MEMORY ? "none" : text, out);
-}
-
 static void add_device(const struct yk_schedule *schedule, int32_t device,
                        const struct yk_schedule_device_stats *figures, struct yk_text *out)
 {
     const struct yk_graph *graph = schedule->graph;
-    char text[YK_NUMBER_BUFFER_SIZE];
+    const int64_t limit_bytes = graph->devices[device].memory_bytes;
+    const char *share = YK_LABEL_PERCENT((double)figures->busy, (double)schedule->makespan);
     yk_page_begin_row(graph->devices[device].name, out);
-    yk_label_count(figures->tasks, text);
-    yk_page_add_cell(text, out);
-    yk_label_time(graph, figures->busy, text);
-    yk_page_add_cell(text, out);
-    yk_label_percent((double)figures->busy, (double)schedule->makespan, text);
-    yk_text_addf(out, "<td><span class=\"meter\" style=\"--part:%s\"></span>%s</td>", text, text);
-    yk_label_time(graph, schedule->makespan - figures->busy, text);
-    yk_page_add_cell(text, out);
+    yk_page_add_cell(YK_LABEL_COUNT(figures->tasks), out);
+    yk_page_add_cell(YK_LABEL_TIME(graph, figures->busy), out);
+    yk_text_addf(out, "<td><span class=\"meter\" style=\"--part:%s\"></span>%s</td>", share, share);
+    yk_page_add_cell(YK_LABEL_TIME(graph, schedule->makespan - figures->busy), out);
     if (graph->limited) {
-        add_memory(figures, graph->devices[device].memory_bytes, out);
+        yk_page_add_cell(YK_UNITS_TEXT((double)figures->peak_bytes, YK_UNIT_BYTES), out);
+        yk_page_add_cell(limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
+                             ? "none"
+                             : YK_UNITS_TEXT((double)limit_bytes, YK_UNIT_BYTES),
+                         out);
     }
     yk_text_add(out, "</tr>\n");
 }

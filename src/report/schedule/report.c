@@ -16,56 +16,38 @@ enum {
 static void add_headline(const struct yk_schedule_report *report, struct yk_text *out)
 {
     const struct yk_graph *graph = report->schedule->graph;
-    char tasks[YK_NUMBER_BUFFER_SIZE];
-    yk_label_count(graph->task_count, tasks);
-    yk_text_addf(out, "%s, scheduled by %s: %s %s on %d %s\n", report->source, report->algorithm,
-                 tasks, graph->task_count == 1 ? "task" : "tasks", graph->device_count,
-                 graph->device_count == 1 ? "device" : "devices");
-    yk_text_add(out, "makespan ");
-    yk_label_add_time(out, graph, report->schedule->makespan);
+    yk_text_addf(out, "%s, scheduled by %s: ", report->source, report->algorithm);
+    yk_schedule_describe_size(graph, out);
+    yk_text_addf(out, "\nmakespan %s", YK_LABEL_TIME(graph, report->schedule->makespan));
     if (report->lower_bound > 0) {
-        yk_text_add(out, ", lower bound ");
-        yk_label_add_time(out, graph, report->lower_bound);
+        yk_text_addf(out, ", lower bound %s", YK_LABEL_TIME(graph, report->lower_bound));
     }
     yk_text_add(out, ": ");
     yk_schedule_describe_gap(report, out);
     yk_text_add(out, "\n\n");
 }
 
-static void add_memory(struct yk_table *table, int64_t peak_bytes, int64_t limit_bytes)
-{
-    char text[YK_UNITS_BUFFER_SIZE];
-    yk_units_format((double)peak_bytes, YK_UNIT_BYTES, text);
-    yk_table_add(table, "%s", text);
-    if (limit_bytes == YK_GRAPH_UNLIMITED_MEMORY) {
-        yk_table_add(table, "none");
-        return;
-    }
-    yk_units_format((double)limit_bytes, YK_UNIT_BYTES, text);
-    yk_table_add(table, "%s", text);
-}
-
 static void add_device(struct yk_table *table, const struct yk_schedule *schedule, int32_t device,
                        const struct yk_schedule_device_stats *figures)
 {
     const struct yk_graph *graph = schedule->graph;
-    char text[YK_NUMBER_BUFFER_SIZE];
+    const int64_t limit_bytes = graph->devices[device].memory_bytes;
     yk_table_add(table, "%s", graph->devices[device].name);
-    yk_label_count(figures->tasks, text);
-    yk_table_add(table, "%s", text);
-    yk_label_time(graph, figures->busy, text);
-    yk_table_add(table, "%s", text);
-    yk_label_percent((double)figures->busy, (double)schedule->makespan, text);
-    yk_table_add(table, "%s", text);
-    yk_label_time(graph, schedule->makespan - figures->busy, text);
-    yk_table_add(table, "%s", text);
+    yk_table_add(table, "%s", YK_LABEL_COUNT(figures->tasks));
+    yk_table_add(table, "%s", YK_LABEL_TIME(graph, figures->busy));
+    yk_table_add(table, "%s", YK_LABEL_PERCENT((double)figures->busy, (double)schedule->makespan));
+    yk_table_add(table, "%s", YK_LABEL_TIME(graph, schedule->makespan - figures->busy));
     if (graph->limited) {
-        add_memory(table, figures->peak_bytes, graph->devices[device].memory_bytes);
+        yk_table_add(table, "%s", YK_UNITS_TEXT((double)figures->peak_bytes, YK_UNIT_BYTES));
+        yk_table_add(table, "%s",
+                     limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
+                         ? "none"
+                         : YK_UNITS_TEXT((double)limit_bytes, YK_UNIT_BYTES));
     }
 }
 
-static yk_status write_table(const struct yk_schedule *schedule,
-                             const struct yk_schedule_device_stats *figures, struct yk_text *out)
+static yk_status write_summary(const struct yk_schedule_report *report, struct yk_arena *arena,
+                               struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"device", YK_TABLE_LEFT}, {"tasks", YK_TABLE_RIGHT}, {"busy", YK_TABLE_RIGHT},
@@ -76,30 +58,23 @@ static yk_status write_table(const struct yk_schedule *schedule,
         WITH_MEMORY = sizeof columns / sizeof *columns,
         NO_MEMORY = WITH_MEMORY - 2
     };
-    const struct yk_graph *graph = schedule->graph;
+    const struct yk_graph *graph = report->schedule->graph;
+    struct yk_schedule_device_stats *figures = NULL;
     struct yk_table *table = NULL;
+    YK_TRY(yk_schedule_describe_devices(report->schedule, arena, &figures));
+    add_headline(report, out);
     YK_TRY(yk_table_create(columns, graph->limited ? WITH_MEMORY : NO_MEMORY, &table));
     for (int32_t p = 0; p < graph->device_count; p++) {
-        add_device(table, schedule, p, &figures[p]);
+        add_device(table, report->schedule, p, &figures[p]);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_write_and_destroy(table, out);
 }
 
 yk_status yk_schedule_report_write_summary(const struct yk_schedule_report *report,
                                            struct yk_text *out)
 {
-    struct yk_arena *arena = NULL;
-    struct yk_schedule_device_stats *figures = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_schedule_describe_devices(report->schedule, arena, &figures);
-    if (status == YK_OK) {
-        add_headline(report, out);
-        status = write_table(report->schedule, figures, out);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_summary(report, arena, out));
+    return YK_OK;
 }
 
 /* ---- JSON ---- */
@@ -174,8 +149,8 @@ static yk_status add_transfers(const struct yk_schedule *schedule, struct yk_tra
     return YK_OK;
 }
 
-static yk_status fill(const struct yk_schedule *schedule, struct yk_arena *arena,
-                      struct yk_trace *trace)
+static yk_status fill_trace(const struct yk_schedule *schedule, struct yk_arena *arena,
+                            struct yk_trace *trace)
 {
     const struct yk_graph *graph = schedule->graph;
     int32_t *events = NULL;
@@ -192,17 +167,13 @@ yk_status yk_schedule_report_make_trace(const struct yk_schedule_report *report,
 {
     struct yk_arena *arena = NULL;
     struct yk_trace *trace = NULL;
-    yk_status status = YK_OK;
-    YK_TRY_GOTO(yk_arena_create(&arena), fail);
-    YK_TRY_GOTO(yk_trace_create(&trace), fail);
-    YK_TRY_GOTO(fill(report->schedule, arena, trace), fail);
+    yk_status status = yk_arena_create(&arena);
+    YK_THEN(yk_trace_create(&trace));
+    YK_THEN(fill_trace(report->schedule, arena, trace));
     yk_arena_destroy(arena);
+    YK_TRY_OR(status, yk_trace_destroy(trace));
     *out = trace;
     return YK_OK;
-fail:
-    yk_trace_destroy(trace);
-    yk_arena_destroy(arena);
-    return status;
 }
 
 yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report *report,

@@ -40,10 +40,10 @@ static yk_status make_orders(struct attempts *attempts)
         YK_TRY_NEW(arena, attempts->orders[i], graph->task_count);
     }
     yk_task_rank_upward(graph, false, ranks);
-    YK_TRY(yk_task_rank_priority_order(graph, ranks, attempts->orders[0]));
+    YK_TRY(yk_task_rank_priority_order(graph, ranks, arena, attempts->orders[0]));
     yk_task_rank_upward(graph, true, ranks);
-    YK_TRY(yk_task_rank_priority_order(graph, ranks, attempts->orders[1]));
-    return yk_task_rank_depth_first_order(graph, attempts->orders[2]);
+    YK_TRY(yk_task_rank_priority_order(graph, ranks, arena, attempts->orders[1]));
+    return yk_task_rank_depth_first_order(graph, arena, attempts->orders[2]);
 }
 
 struct packing {

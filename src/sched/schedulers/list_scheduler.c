@@ -13,7 +13,7 @@ static yk_status place_all(const struct yk_list_scheduler_rule *rule, const char
     YK_TRY_NEW(draft->arena, priorities, n);
     YK_TRY_NEW(draft->arena, order, n);
     YK_TRY(rule->prepare(draft, priorities, &state));
-    YK_TRY(yk_task_rank_priority_order(draft->graph, priorities, order));
+    YK_TRY(yk_task_rank_priority_order(draft->graph, priorities, draft->arena, order));
     for (int32_t k = 0; k < n; k++) {
         yk_schedule_builder_place(draft, order[k], rule->choose(draft, state, order[k]));
         yk_scheduler_report_progress(options, name, k, n);

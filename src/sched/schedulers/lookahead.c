@@ -152,7 +152,7 @@ static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities,
     YK_TRY_NEW(draft->arena, marks, n);
     families->first = graph->out_first;
     yk_task_rank_upward(graph, false, priorities);
-    YK_TRY(yk_task_rank_priority_order(graph, priorities, order));
+    YK_TRY(yk_task_rank_priority_order(graph, priorities, draft->arena, order));
     list_children(graph, order, families);
     memset(marks, 0xff, (size_t)n * sizeof *marks);
     for (int32_t i = 0; i < n; i++) {

@@ -43,7 +43,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
     for (int32_t p = 0; p < graph->device_count; p++) {
         sums[p] = total_cost(graph, p);
     }
-    YK_TRY(yk_task_rank_depth_first_order(graph, schedule->order));
+    YK_TRY(yk_task_rank_depth_first_order(graph, schedule->arena, schedule->order));
     yk_status status = yk_fail(YK_ERROR_NO_FIT, "no single device can run every task");
     for (int32_t tries = 0; tries < graph->device_count; tries++) {
         int32_t fastest = 0;

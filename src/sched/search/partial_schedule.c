@@ -63,8 +63,6 @@ static void begin(struct yk_partial_schedule *partial)
         partial->devices[i] = YK_SCHEDULE_NO_DEVICE;
         partial->missing[i] = graph->in_first[i + 1] - graph->in_first[i];
         partial->unused[i] = graph->out_first[i + 1] - graph->out_first[i];
-    }
-    for (int32_t i = 0; i < graph->task_count; i++) {
         partial->needed_bytes[i] = graph->tasks[i].memory_bytes;
     }
     for (int32_t e = 0; e < graph->edge_count; e++) {

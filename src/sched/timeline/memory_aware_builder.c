@@ -235,13 +235,11 @@ yk_status yk_memory_aware_builder_fail_no_slot(struct yk_memory_aware_builder *f
             min_missing = missing;
         }
     }
-    char missing[YK_UNITS_BUFFER_SIZE];
-    char memory[YK_UNITS_BUFFER_SIZE];
-    yk_units_format((double)min_missing, YK_UNIT_BYTES, missing);
-    yk_units_format((double)graph->devices[nearest].memory_bytes, YK_UNIT_BYTES, memory);
     return yk_fail(
         YK_ERROR_NO_FIT,
         "no room for task \"%s\": on device \"%s\", the nearest to fit, it would need %s "
         "more than the %s there are; give that device more memory or add a device",
-        graph->tasks[task].name, graph->devices[nearest].name, missing, memory);
+        graph->tasks[task].name, graph->devices[nearest].name,
+        YK_UNITS_TEXT((double)min_missing, YK_UNIT_BYTES),
+        YK_UNITS_TEXT((double)graph->devices[nearest].memory_bytes, YK_UNIT_BYTES));
 }

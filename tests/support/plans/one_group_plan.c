@@ -68,7 +68,8 @@ void made_plan_export(struct made_plan *made, const char *exporter)
     yk_text_free(&made->notes);
     assert_ok(yk_plan_check(made->plan, made->model));
     assert_ok(yk_export_find_exporter(exporter, &found));
-    assert_ok(found->write(made->plan, made->model, made->cluster, &made->out, &made->notes));
+    assert_ok(
+        yk_export_write(found, made->plan, made->model, made->cluster, &made->out, &made->notes));
 }
 
 bool made_plan_says(const struct made_plan *made, const char *words)
