@@ -95,13 +95,27 @@ static inline yoke_status yk_library_status(yk_status status)
 /* Stores a sentence and evaluates to YOKE_ERROR_USAGE. */
 #define YK_LIBRARY_FAIL(...) yk_library_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
-/* Returns a failure from the calling function if `pointer` is NULL. */
-#define YK_LIBRARY_REQUIRE_NOT_NULL(pointer)                                                       \
+/* Returns from the calling function, after running `cleanup`, if `expression` is a failure. */
+#define YK_LIBRARY_TRY_OR(expression, cleanup)                                                     \
     do {                                                                                           \
-        if (!(pointer)) {                                                                          \
-            return YK_LIBRARY_FAIL("%s: %s must not be NULL", __func__, #pointer);                 \
+        const yk_status yk_library_status_ = (expression);                                         \
+        if (yk_library_status_ != YK_OK) {                                                         \
+            cleanup;                                                                               \
+            return yk_library_status(yk_library_status_);                                          \
         }                                                                                          \
     } while (0)
+#define YK_LIBRARY_TRY(expression) YK_LIBRARY_TRY_OR(expression, )
+
+/* Returns a failure from the calling function if one of the pointers is NULL. */
+#define YK_LIBRARY_REQUIRE_NOT_NULL(...)                                                           \
+    do {                                                                                           \
+        const void *const pointers_[] = {__VA_ARGS__};                                             \
+        YK_LIBRARY_TRY(yk_library_check_not_null(__func__, #__VA_ARGS__, pointers_,                \
+                                                 sizeof pointers_ / sizeof pointers_[0]));         \
+    } while (0)
+/* Fails if one of the pointers is NULL. `names` are the names of all, separated by commas. */
+yk_status yk_library_check_not_null(const char *function, const char *names,
+                                    const void *const *pointers, size_t count) YK_MUST_USE;
 
 /* If `status` is YK_OK, moves the text to `*out`; else frees it. Returns the status. */
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
@@ -133,9 +147,7 @@ static inline bool yk_library_release_reference(atomic_int *references)
     return atomic_fetch_sub(references, 1) == 1;
 }
 
-/* Creates a handle that owns `cluster`. Destroys the cluster if it fails. */
-yk_status yk_library_wrap_cluster(struct yk_cluster *cluster,
-                                  struct yoke_cluster **out) YK_MUST_USE;
+yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out) YK_MUST_USE;
 
 /* Opens a model without its layers: yk_library_describe_model() adds them for a workload. */
 yk_status yk_library_open_model(const char *word, struct yoke_model **out) YK_MUST_USE;

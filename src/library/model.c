@@ -93,19 +93,14 @@ static yk_status create(const char *word, struct yoke_model **out)
     return YK_OK;
 }
 
-/* If `status` is YK_OK, stores the handle in `*out`; else destroys it. */
-static yk_status finish(yk_status status, struct yoke_model *handle, struct yoke_model **out)
-{
-    YK_TRY_OR(status, yoke_model_destroy(handle));
-    *out = handle;
-    return YK_OK;
-}
-
 yk_status yk_library_open_model(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(word, &handle));
-    return finish(yk_model_config_open(word, handle->arena, &handle->config), handle, out);
+    YK_TRY_OR(yk_model_config_open(word, handle->arena, &handle->config),
+              yoke_model_destroy(handle));
+    *out = handle;
+    return YK_OK;
 }
 
 yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out)
@@ -153,30 +148,25 @@ yoke_status yoke_model_open(const char *word, const struct yoke_workload *worklo
                             yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(word);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = yk_library_open_model(word, &handle);
-    return yk_library_status(status == YK_OK ? finish(describe(workload, handle), handle, out)
-                                             : status);
-}
-
-static yk_status read(const char *text, const char *source, const struct yoke_workload *workload,
-                      struct yoke_model *handle)
-{
-    YK_TRY(yk_model_config_read(text, strlen(text), source, handle->arena, &handle->config));
-    return describe(workload, handle);
+    YK_LIBRARY_REQUIRE_NOT_NULL(word, out);
+    YK_LIBRARY_TRY(yk_library_open_model(word, &handle));
+    YK_LIBRARY_TRY_OR(describe(workload, handle), yoke_model_destroy(handle));
+    *out = handle;
+    return YOKE_OK;
 }
 
 yoke_status yoke_model_read(const char *text, const char *source,
                             const struct yoke_workload *workload, yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(text);
-    YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = create(source, &handle);
-    return yk_library_status(
-        status == YK_OK ? finish(read(text, source, workload, handle), handle, out) : status);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
+    YK_LIBRARY_TRY(create(source, &handle));
+    yk_status status =
+        yk_model_config_read(text, strlen(text), source, handle->arena, &handle->config);
+    YK_THEN(describe(workload, handle));
+    YK_LIBRARY_TRY_OR(status, yoke_model_destroy(handle));
+    *out = handle;
+    return YOKE_OK;
 }
 
 void yoke_model_destroy(yoke_model *model)

@@ -26,10 +26,7 @@ yoke_status yoke_training_create(yoke_training **out)
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_training *training = calloc(1, sizeof *training);
     const yk_status status = training ? yk_arena_create(&training->arena) : yk_fail_out_of_memory();
-    if (status != YK_OK) {
-        free(training);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(status, free(training));
     *out = training;
     return YOKE_OK;
 }
@@ -58,9 +55,7 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
 
 yoke_status yoke_training_set(yoke_training *training, const char *name, const char *value)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(training);
-    YK_LIBRARY_REQUIRE_NOT_NULL(name);
-    YK_LIBRARY_REQUIRE_NOT_NULL(value);
+    YK_LIBRARY_REQUIRE_NOT_NULL(training, name, value);
     return yk_library_status(set(training, name, value));
 }
 
