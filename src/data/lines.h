@@ -31,6 +31,10 @@ yk_status yk_lines_read_input(const char *path, const char **source,
 yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
                          struct yk_lines **out) YK_MUST_USE;
 
+/* Copies `length` bytes, with room for `count` items, which the caller then writes. */
+yk_status yk_lines_create(const char *bytes, size_t length, int64_t count,
+                          struct yk_lines **out) YK_MUST_USE;
+
 /* The index of the first line after the fraction `part` (0 to 1) of `count` lines. The end of one
  * part is exactly the beginning of the next. */
 int64_t yk_lines_index_at_fraction(int64_t count, double part);
