@@ -43,8 +43,8 @@ struct yoke_cluster {
 struct yoke_model {
     atomic_int references;
     struct yoke_model *origin; /* the model that owns `config`; NULL means: this one does */
-    struct yk_arena *arena;
-    const char *word; /* the name or path of the model, as plan files store it */
+    struct yk_arena *arena;    /* owns this struct */
+    const char *word;          /* the name or path of the model, as plan files store it */
     const struct yk_model_config *config;
     const struct yk_model *model; /* the layers for `workload` */
     struct yk_workload workload;
@@ -177,7 +177,7 @@ yk_status yk_library_context_plan_request(const struct yk_library_context *basis
 struct yoke_plan {
     struct yk_library_context basis;
     struct yk_planner_outcome *planned;
-    struct yk_arena *arena; /* owns the arrays below */
+    struct yk_arena *arena; /* owns this struct and the arrays below */
     struct yoke_plan_info info;
     struct yoke_rank *ranks;
     struct yoke_plan_layer *layers;

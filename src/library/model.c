@@ -2,7 +2,6 @@
 #include "library/library.h"
 #include "model/architecture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -83,12 +82,10 @@ yk_status yk_library_describe_model(struct yoke_model *handle, const struct yk_w
 
 static yk_status create(const char *word, struct yoke_model **out)
 {
-    struct yoke_model *handle = calloc(1, sizeof *handle);
-    YK_TRY_MEMORY(handle);
+    struct yoke_model *handle = NULL;
+    YK_TRY_NEW_WITH_ARENA(handle);
     atomic_init(&handle->references, 1);
-    yk_status status = yk_arena_create(&handle->arena);
-    YK_THEN(yk_arena_strdup(handle->arena, word, &handle->word));
-    YK_TRY_OR(status, yoke_model_destroy(handle));
+    YK_TRY_OR(yk_arena_strdup(handle->arena, word, &handle->word), yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -174,7 +171,6 @@ void yoke_model_destroy(yoke_model *model)
     if (model && yk_library_release_reference(&model->references)) {
         yoke_model *origin = model->origin;
         yk_arena_destroy(model->arena);
-        free(model);
         yoke_model_destroy(origin);
     }
 }

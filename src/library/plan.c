@@ -4,7 +4,6 @@
 #include "planner/planner.h"
 #include "program/program.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert((int)YOKE_MEMORY_PARAMETERS == (int)YK_MEMORY_PARAMETERS &&
@@ -197,11 +196,9 @@ static const double usual_compare_s = 10;
 /* Creates a plan that has only its request. */
 static yk_status create(const struct yoke_request *request, struct yoke_plan **out)
 {
-    struct yoke_plan *plan = calloc(1, sizeof *plan);
-    yk_status status =
-        plan ? yk_library_context_open(request, &plan->basis) : yk_fail_out_of_memory();
-    YK_THEN(yk_arena_create(&plan->arena));
-    YK_TRY_OR(status, yoke_plan_destroy(plan));
+    struct yoke_plan *plan = NULL;
+    YK_TRY_NEW_WITH_ARENA(plan);
+    YK_TRY_OR(yk_library_context_open(request, &plan->basis), yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -359,7 +356,6 @@ void yoke_plan_destroy(yoke_plan *plan)
         yk_planner_outcome_destroy(plan->planned);
         yk_library_context_close(&plan->basis);
         yk_arena_destroy(plan->arena);
-        free(plan);
     }
 }
 

@@ -47,8 +47,7 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
     YK_TRY(yk_train_request_check_option(&(struct yk_train_option){name, value}));
     YK_TRY(yk_arena_strdup(training->arena, name, &option.name));
     YK_TRY(yk_arena_strdup(training->arena, value, &option.value));
-    YK_TRY(yk_array_grow((void **)&training->options, &training->capacity, training->count,
-                         sizeof *training->options));
+    YK_TRY_GROW(training->options, training->capacity, training->count);
     training->options[training->count++] = option;
     return YK_OK;
 }
