@@ -24,7 +24,8 @@ static yk_status join(const struct yk_tensor_set *set, const char *name, const c
 
 static yk_status add_file(struct yk_tensor_set *set, const char *path)
 {
-    YK_TRY_GROW(set->files, set->file_capacity, set->file_count);
+    YK_TRY(yk_array_grow((void **)&set->files, &set->file_capacity, set->file_count,
+                         sizeof(struct yk_safetensors *)));
     YK_TRY(yk_safetensors_open(path, &set->files[set->file_count]));
     set->file_count++;
     return YK_OK;
