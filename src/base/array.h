@@ -11,4 +11,9 @@
  * array is NULL with a `*capacity` of 0. */
 yk_status yk_array_grow(void **array, int32_t *capacity, int32_t count, size_t size) YK_MUST_USE;
 
+/* Ensures capacity for one more element of `array`, which has `count`. Returns a failure from the
+ * calling function if memory is exhausted. */
+#define YK_TRY_GROW(array, capacity, count)                                                        \
+    YK_TRY(yk_array_grow((void **)&(array), &(capacity), (count), sizeof *(array)))
+
 #endif

@@ -123,10 +123,8 @@ struct limit {
 
 static yk_status fail_too_long(const char *path, const struct limit *limit)
 {
-    char most[YK_UNITS_BUFFER_SIZE];
-    yk_units_format((double)limit->most, YK_UNIT_BYTES, most);
-    return yk_fail(YK_ERROR_INPUT, "%s is longer than the %s that %s may have%s", path, most,
-                   limit->who, limit->why);
+    return yk_fail(YK_ERROR_INPUT, "%s is longer than the %s that %s may have%s", path,
+                   YK_UNITS_TEXT((double)limit->most, YK_UNIT_BYTES), limit->who, limit->why);
 }
 
 /* Fails early if the size of the file exceeds the limit. */
@@ -136,12 +134,9 @@ static yk_status check_length(int descriptor, const char *path, const struct lim
     if (fstat(descriptor, &info) != 0 || (uint64_t)info.st_size <= limit->most) {
         return YK_OK;
     }
-    char size[YK_UNITS_BUFFER_SIZE];
-    char most[YK_UNITS_BUFFER_SIZE];
-    yk_units_format((double)info.st_size, YK_UNIT_BYTES, size);
-    yk_units_format((double)limit->most, YK_UNIT_BYTES, most);
-    return yk_fail(YK_ERROR_INPUT, "%s has %s; %s may have at most %s%s", path, size, limit->who,
-                   most, limit->why);
+    return yk_fail(YK_ERROR_INPUT, "%s has %s; %s may have at most %s%s", path,
+                   YK_UNITS_TEXT((double)info.st_size, YK_UNIT_BYTES), limit->who,
+                   YK_UNITS_TEXT((double)limit->most, YK_UNIT_BYTES), limit->why);
 }
 
 static yk_status read_descriptor(int descriptor, const char *path, const struct limit *limit,
@@ -236,17 +231,24 @@ static yk_status write_in_place(const char *path, const struct yk_text *text)
 }
 
 /* mkstemp() creates private files: sets the mode of the existing file, or that of a new one. */
-static void set_mode(int descriptor, const struct stat *existing)
+static void set_mode(int descriptor, const char *path)
 {
+    struct stat existing;
     const mode_t mask = umask(0);
     umask(mask);
-    (void)fchmod(descriptor, existing ? existing->st_mode & 0777 : 0666 & ~mask);
+    (void)fchmod(descriptor, lstat(path, &existing) == 0 ? existing.st_mode & 0777 : 0666 & ~mask);
+}
+
+/* Whether the path exists and is not a regular file. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
 /* Writes a temporary file in the folder of `path` and stores its name in `aside`. Removes it on
  * failure. */
-static yk_status stage(const char *path, const struct stat *existing, const struct yk_text *text,
-                       struct yk_text *aside)
+static yk_status stage(const char *path, const struct yk_text *text, struct yk_text *aside)
 {
     yk_text_addf(aside, "%s.XXXXXX", path);
     YK_TRY(yk_text_status(aside));
@@ -254,7 +256,7 @@ static yk_status stage(const char *path, const struct stat *existing, const stru
     FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     yk_status status = YK_OK;
     if (stream) {
-        set_mode(descriptor, existing);
+        set_mode(descriptor, path);
         status = write_stream(stream, path, text);
     } else {
         status = fail_to_open(path);
@@ -290,23 +292,17 @@ static yk_status move_into_place(const char *path, struct yk_text *aside)
     return status;
 }
 
-static yk_status write_aside(const char *path, const struct stat *existing,
-                             const struct yk_text *text)
+static yk_status write_aside(const char *path, const struct yk_text *text)
 {
     struct yk_text aside = {0};
-    YK_TRY(stage(path, existing, text, &aside));
+    YK_TRY(stage(path, text, &aside));
     return move_into_place(path, &aside);
 }
 
 yk_status yk_file_write(const char *path, const struct yk_text *text)
 {
     YK_TRY(yk_text_status(text));
-    struct stat existing;
-    const bool exists = lstat(path, &existing) == 0;
-    if (exists && !S_ISREG(existing.st_mode)) {
-        return write_in_place(path, text);
-    }
-    return write_aside(path, exists ? &existing : NULL, text);
+    return is_special(path) ? write_in_place(path, text) : write_aside(path, text);
 }
 
 /* Writes all temporary files and all special files before it renames the first one. */
@@ -314,11 +310,9 @@ static yk_status write_all(const char *const *paths, const struct yk_text *const
                            size_t count, struct yk_text *asides)
 {
     for (size_t i = 0; i < count; i++) {
-        struct stat existing;
         YK_TRY(yk_text_status(texts[i]));
-        const bool exists = lstat(paths[i], &existing) == 0;
-        if (!exists || S_ISREG(existing.st_mode)) {
-            YK_TRY(stage(paths[i], exists ? &existing : NULL, texts[i], &asides[i]));
+        if (!is_special(paths[i])) {
+            YK_TRY(stage(paths[i], texts[i], &asides[i]));
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -377,12 +371,8 @@ yk_status yk_file_open_nofollow(const char *path, int flags, int *out)
 
 yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text)
 {
-    struct stat existing;
     YK_TRY(yk_text_status(text));
     YK_TRY(yk_file_check_nofollow(path));
-    const bool exists = lstat(path, &existing) == 0;
-    if (exists && !S_ISREG(existing.st_mode)) {
-        return yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path);
-    }
-    return write_aside(path, exists ? &existing : NULL, text);
+    return is_special(path) ? yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path)
+                            : write_aside(path, text);
 }

@@ -63,26 +63,12 @@ void yk_json_destroy(struct yk_json *root)
 
 const char *yk_json_type_name(const struct yk_json *node)
 {
-    if (!node) {
-        return "nothing";
-    }
-    switch (json_typeof(node_of(node))) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        return "a list";
-    case JSON_STRING:
-        return "a string";
-    case JSON_INTEGER:
-    case JSON_REAL:
-        return "a number";
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return "true or false";
-    case JSON_NULL:
-        return "null";
-    }
-    return "nothing";
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object",    [JSON_ARRAY] = "a list",  [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "a number",    [JSON_REAL] = "a number", [JSON_TRUE] = "true or false",
+        [JSON_FALSE] = "true or false", [JSON_NULL] = "null",
+    };
+    return node ? names[json_typeof(node_of(node))] : "nothing";
 }
 
 bool yk_json_is_object(const struct yk_json *node)
@@ -171,11 +157,9 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
             continue;
         }
         const char *nearest = yk_nearest_name(key, known, count);
-        if (nearest) {
-            return yk_fail(YK_ERROR_INPUT, "unknown key \"%s\"; did you mean \"%s\"?", key,
-                           nearest);
-        }
-        return yk_fail(YK_ERROR_INPUT, "unknown key \"%s\"", key);
+        return nearest ? yk_fail(YK_ERROR_INPUT, "unknown key \"%s\"; did you mean \"%s\"?", key,
+                                 nearest)
+                       : yk_fail(YK_ERROR_INPUT, "unknown key \"%s\"", key);
     }
     return YK_OK;
 }
@@ -208,16 +192,18 @@ yk_status yk_json_check_object(const struct yk_json *node, const char *const *kn
     return yk_json_check_keys(node, known, count);
 }
 
+yk_status yk_json_check_list(const struct yk_json *node, const char *key)
+{
+    return yk_json_is_array(node) ? YK_OK
+                                  : yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list, not %s", key,
+                                            yk_json_type_name(node));
+}
+
 yk_status yk_json_get_list(const struct yk_json *object, const char *key,
                            const struct yk_json **out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
-    if (node && !yk_json_is_array(node)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list, not %s", key,
-                       yk_json_type_name(node));
-    }
-    *out = node;
-    return YK_OK;
+    *out = yk_json_get(object, key);
+    return *out ? yk_json_check_list(*out, key) : YK_OK;
 }
 
 yk_status yk_json_require_list(const struct yk_json *object, const char *key,

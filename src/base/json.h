@@ -99,6 +99,9 @@ yk_status yk_json_add_location(yk_status status, const char *list, size_t index,
 yk_status yk_json_check_object(const struct yk_json *node, const char *const *known,
                                size_t count) YK_MUST_USE;
 
+/* Fails unless `node`, the member `key` of an object, is an array. */
+yk_status yk_json_check_list(const struct yk_json *node, const char *key) YK_MUST_USE;
+
 /* The array `key` of an object. If it is missing, yk_json_require_list() fails and
  * yk_json_get_list() sets `*out` to NULL. */
 yk_status yk_json_require_list(const struct yk_json *object, const char *key,

@@ -18,10 +18,10 @@ struct slot {
 };
 
 struct yk_name_index {
-    struct yk_arena *arena;
-    const char **names; /* by number */
-    size_t *lengths;    /* by number */
-    struct slot *slots; /* (2 capacity) open addressing */
+    struct yk_arena *arena; /* owns this struct and the names */
+    const char **names;     /* by number */
+    size_t *lengths;        /* by number */
+    struct slot *slots;     /* (2 capacity) open addressing */
     int32_t count;
     int32_t capacity;
 };
@@ -75,10 +75,9 @@ static yk_status grow(struct yk_name_index *names)
 
 yk_status yk_name_index_create(struct yk_name_index **out)
 {
-    struct yk_name_index *names = calloc(1, sizeof *names);
-    yk_status status = names ? yk_arena_create(&names->arena) : yk_fail_out_of_memory();
-    YK_THEN(grow(names));
-    YK_TRY_OR(status, yk_name_index_destroy(names));
+    struct yk_name_index *names = NULL;
+    YK_TRY_NEW_WITH_ARENA(names);
+    YK_TRY_OR(grow(names), yk_name_index_destroy(names));
     *out = names;
     return YK_OK;
 }
@@ -86,11 +85,10 @@ yk_status yk_name_index_create(struct yk_name_index **out)
 void yk_name_index_destroy(struct yk_name_index *names)
 {
     if (names) {
-        yk_arena_destroy(names->arena);
         free(names->names);
         free(names->lengths);
         free(names->slots);
-        free(names);
+        yk_arena_destroy(names->arena);
     }
 }
 

@@ -49,6 +49,22 @@ static inline void yk_number_fill(int32_t *out, int64_t count, int32_t value)
     }
 }
 
+/* The last index whose element of an ascending list is at most `value`; 0 if there is none. */
+static inline int64_t yk_number_find_interval(const int64_t *starts, int64_t count, int64_t value)
+{
+    int64_t low = 0;
+    int64_t high = count;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (starts[middle] <= value) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static inline int64_t yk_number_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;

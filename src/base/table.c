@@ -1,6 +1,5 @@
 #include "base/table.h"
 
-#include "base/arena.h"
 #include "base/control_character.h"
 
 #include <stdarg.h>
@@ -56,11 +55,6 @@ void yk_table_add(struct yk_table *table, const char *format, ...)
     table->cell_count++;
 }
 
-static size_t longest(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static void write_cell(const struct yk_table *table, size_t column, const char *cell, size_t width,
                        struct yk_text *out)
 {
@@ -111,7 +105,8 @@ yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
     const char *cell = yk_text_chars(&table->cells);
     for (size_t i = 0; i < table->cell_count; i++) {
         const size_t column = i % table->column_count;
-        widths[column] = longest(widths[column], yk_text_display_width(cell));
+        const size_t width = yk_text_display_width(cell);
+        widths[column] = width > widths[column] ? width : widths[column];
         cell += strlen(cell) + 1;
     }
     write_rows(table, widths, out);

@@ -39,8 +39,7 @@ yk_status yk_text_move_to_arena(struct yk_text *text, struct yk_arena *arena, co
     return status;
 }
 
-/* Ensures capacity for `more` characters and the terminating zero. */
-static bool reserve(struct yk_text *text, size_t more)
+bool yk_text_reserve(struct yk_text *text, size_t more)
 {
     if (text->failed) {
         return false;
@@ -69,7 +68,7 @@ static bool reserve(struct yk_text *text, size_t more)
 
 void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length)
 {
-    if (!reserve(text, length)) {
+    if (!yk_text_reserve(text, length)) {
         return;
     }
     memcpy(text->bytes + text->length, bytes, length);
@@ -111,7 +110,7 @@ void yk_text_addv(struct yk_text *text, const char *format, va_list arguments)
     const int length = vsnprintf(NULL, 0, format, arguments);
     if (length < 0) {
         text->failed = true;
-    } else if (reserve(text, (size_t)length)) {
+    } else if (yk_text_reserve(text, (size_t)length)) {
         vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }
@@ -272,6 +271,13 @@ size_t yk_text_prefix_length(const char *words, size_t columns)
     return length;
 }
 
+bool yk_text_ends_with(const char *words, const char *suffix)
+{
+    const size_t length = strlen(words);
+    const size_t wanted = strlen(suffix);
+    return length > wanted && strcmp(words + length - wanted, suffix) == 0;
+}
+
 /* From here on, only the exponent and two decimals are shown. */
 #define HUGE_PERPLEXITY 1e6
 #define MAX_SECONDS 1e15
@@ -283,10 +289,8 @@ const char *yk_text_plural_suffix(int64_t count)
 
 void yk_text_add_duration(double seconds, struct yk_text *out)
 {
-    char few[YK_UNITS_BUFFER_SIZE];
     if (!(seconds >= 59.5)) {
-        yk_units_format(seconds, YK_UNIT_SECONDS, few);
-        yk_text_add(out, few);
+        yk_text_add(out, YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
         return;
     }
     const int64_t all = (int64_t)fmin(round(seconds), MAX_SECONDS);

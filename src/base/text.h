@@ -31,6 +31,10 @@ yk_status yk_text_status(const struct yk_text *text) YK_MUST_USE;
 /* The characters, or "" if nothing was added. */
 const char *yk_text_chars(const struct yk_text *text);
 
+/* Ensures capacity for `more` characters and the terminating zero, for a caller that writes to
+ * `bytes` itself. Returns false if memory is exhausted. */
+bool yk_text_reserve(struct yk_text *text, size_t more);
+
 void yk_text_add(struct yk_text *text, const char *words);
 void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length);
 void yk_text_add_repeated(struct yk_text *text, const char *words, size_t times);
@@ -68,6 +72,9 @@ size_t yk_text_display_width(const char *words);
 /* The length in bytes of the longest prefix of whole characters that takes at most `columns`
  * columns. */
 size_t yk_text_prefix_length(const char *words, size_t columns);
+
+/* Whether `words` ends with `suffix` and is longer. */
+bool yk_text_ends_with(const char *words, const char *suffix);
 
 /* "s" unless `count` is 1, else "". */
 const char *yk_text_plural_suffix(int64_t count);

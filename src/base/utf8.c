@@ -65,6 +65,14 @@ size_t yk_utf8_valid_length(const char *bytes, size_t length)
     return at;
 }
 
+size_t yk_utf8_previous(const char *bytes, size_t at)
+{
+    do {
+        at--;
+    } while (at > 0 && ((unsigned char)bytes[at] & 0xc0) == 0x80);
+    return at;
+}
+
 struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at)
 {
     struct yk_utf8_position place = {.line = 1, .column = 1};

@@ -23,6 +23,9 @@ size_t yk_utf8_encode(uint32_t character, char out[YK_UTF8_MAX_BYTES]);
 /* The length of the longest prefix of `bytes` that is valid UTF-8 without zero bytes. */
 size_t yk_utf8_valid_length(const char *bytes, size_t length);
 
+/* The first byte of the character that ends before byte `at`, which is above 0. */
+size_t yk_utf8_previous(const char *bytes, size_t at);
+
 struct yk_utf8_position {
     int64_t line;   /* from 1 */
     int64_t column; /* from 1, in characters */

@@ -26,9 +26,8 @@ typedef size_t (*rule)(const char *in, size_t length, char *out);
 
 void yk_bleu_tokens_free(struct yk_bleu_tokens *tokens)
 {
-    free(tokens->words);
-    free(tokens->spare);
-    *tokens = (struct yk_bleu_tokens){0};
+    yk_text_free(&tokens->words);
+    yk_text_free(&tokens->spare);
 }
 
 static bool is_digit(char c)
@@ -160,46 +159,32 @@ static size_t space_words(const char *in, size_t length, char *out)
     return written;
 }
 
-/* Ensures that the spare buffer can hold the output of a rule for `length` bytes. Returns false if
- * memory is exhausted. */
-static bool reserve(struct yk_bleu_tokens *tokens, size_t length)
+/* Ensures that the spare buffer can hold the output of a rule for `length` bytes. */
+static yk_status reserve(struct yk_bleu_tokens *tokens, size_t length)
 {
-    const size_t needed = GROWTH * length + 1;
-    if (length > (SIZE_MAX - 1) / GROWTH) {
-        return false;
-    }
-    if (!tokens->spare || tokens->spare_capacity < needed) {
-        char *bytes = realloc(tokens->spare, needed);
-        if (!bytes) {
-            return false;
-        }
-        tokens->spare = bytes;
-        tokens->spare_capacity = needed;
-    }
-    return true;
+    tokens->spare.length = 0;
+    YK_TRY_MEMORY(length <= SIZE_MAX / GROWTH && yk_text_reserve(&tokens->spare, GROWTH * length));
+    return YK_OK;
 }
 
-/* Makes the output of a rule, in the spare buffer, the current text. */
+/* Makes the output of a rule, `length` bytes in the spare buffer, the current text. */
 static void swap_buffers(struct yk_bleu_tokens *tokens, size_t length)
 {
-    char *const bytes = tokens->words;
-    const size_t capacity = tokens->capacity;
-    tokens->words = tokens->spare;
-    tokens->capacity = tokens->spare_capacity;
-    tokens->spare = bytes;
-    tokens->spare_capacity = capacity;
-    tokens->words[length] = '\0';
-    tokens->length = length;
+    const struct yk_text words = tokens->spare;
+    tokens->spare = tokens->words;
+    tokens->words = words;
+    tokens->words.length = length;
+    tokens->words.bytes[length] = '\0';
 }
 
 /* Replaces `what` from left to right with the character `with`, or removes it if `with` is zero, as
  * str.replace() does. */
-static void replace(struct yk_bleu_tokens *tokens, const char *what, char with)
+static void replace(struct yk_text *text, const char *what, char with)
 {
     const size_t what_length = strlen(what);
-    char *from = tokens->words;
-    char *to = tokens->words;
-    char *const end = tokens->words + tokens->length;
+    char *from = text->bytes;
+    char *to = text->bytes;
+    char *const end = text->bytes + text->length;
     char *found = NULL;
     while ((found = memmem(from, (size_t)(end - from), what, what_length))) {
         memmove(to, from, (size_t)(found - from));
@@ -210,20 +195,20 @@ static void replace(struct yk_bleu_tokens *tokens, const char *what, char with)
         from = found + what_length;
     }
     memmove(to, from, (size_t)(end - from));
-    tokens->length = (size_t)(to - tokens->words) + (size_t)(end - from);
-    tokens->words[tokens->length] = '\0';
+    text->length = (size_t)(to - text->bytes) + (size_t)(end - from);
+    text->bytes[text->length] = '\0';
 }
 
-static void undo_markup(struct yk_bleu_tokens *tokens)
+static void undo_markup(struct yk_text *text)
 {
-    replace(tokens, "<skipped>", '\0');
-    replace(tokens, "-\n", '\0');
-    replace(tokens, "\n", ' ');
+    replace(text, "<skipped>", '\0');
+    replace(text, "-\n", '\0');
+    replace(text, "\n", ' ');
     /* In this order, so that "&amp;lt;" ends as "<". */
-    replace(tokens, "&quot;", '"');
-    replace(tokens, "&amp;", '&');
-    replace(tokens, "&lt;", '<');
-    replace(tokens, "&gt;", '>');
+    replace(text, "&quot;", '"');
+    replace(text, "&amp;", '&');
+    replace(text, "&lt;", '<');
+    replace(text, "&gt;", '>');
 }
 
 yk_status yk_bleu_tokens_split(const char *sentence, size_t length, struct yk_bleu_tokens *tokens)
@@ -232,19 +217,16 @@ yk_status yk_bleu_tokens_split(const char *sentence, size_t length, struct yk_bl
                                  set_points_apart_before_others, set_hyphens_apart, space_words};
     const size_t stripped = stripped_length(sentence, length);
     /* The rules see a space at both ends. */
-    if (!reserve(tokens, stripped + 2)) {
-        return yk_fail_out_of_memory();
-    }
-    tokens->spare[0] = ' ';
-    memcpy(tokens->spare + 1, sentence, stripped);
-    tokens->spare[stripped + 1] = ' ';
-    swap_buffers(tokens, stripped + 2);
-    undo_markup(tokens);
+    tokens->words.length = 0;
+    yk_text_add(&tokens->words, " ");
+    yk_text_add_bytes(&tokens->words, sentence, stripped);
+    yk_text_add(&tokens->words, " ");
+    YK_TRY(yk_text_status(&tokens->words));
+    undo_markup(&tokens->words);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!reserve(tokens, tokens->length)) {
-            return yk_fail_out_of_memory();
-        }
-        swap_buffers(tokens, rules[i](tokens->words, tokens->length, tokens->spare));
+        YK_TRY(reserve(tokens, tokens->words.length));
+        swap_buffers(tokens,
+                     rules[i](tokens->words.bytes, tokens->words.length, tokens->spare.bytes));
     }
     return YK_OK;
 }
@@ -276,11 +258,11 @@ struct counting {
     struct ngram_table ngrams;
 };
 
-static int64_t count_words(const struct yk_bleu_tokens *tokens)
+static int64_t count_words(const struct yk_text *words)
 {
-    int64_t count = tokens->length > 0;
-    for (size_t i = 0; i < tokens->length; i++) {
-        count += tokens->words[i] == ' ';
+    int64_t count = words->length > 0;
+    for (size_t i = 0; i < words->length; i++) {
+        count += words->bytes[i] == ' ';
     }
     return count;
 }
@@ -347,11 +329,11 @@ static const char *end_of_word(const char *word, const char *end)
 
 /* Visits every n-gram of one to four words. Without `out` adds it to the table; with `out` matches
  * it against the table and counts. */
-static void visit_ngrams(const struct yk_bleu_tokens *tokens, const struct ngram_table *ngrams,
+static void visit_ngrams(const struct yk_text *words, const struct ngram_table *ngrams,
                          struct yk_bleu_result *out)
 {
-    const char *const end = tokens->words + tokens->length;
-    for (const char *word = tokens->words; word < end;) {
+    const char *const end = words->bytes + words->length;
+    for (const char *word = words->bytes; word < end;) {
         const char *stop = end_of_word(word, end);
         const char *const next = stop < end ? stop + 1 : end;
         for (int order = 0; order < YK_BLEU_MAX_NGRAM; order++) {
@@ -390,12 +372,12 @@ static yk_status count_sentence(struct counting *counting, const char *hypothesi
 {
     YK_TRY(tokenize(hypothesis, lowercase, &counting->lowered, &counting->hypothesis));
     YK_TRY(tokenize(reference, lowercase, &counting->lowered, &counting->reference));
-    const int64_t words = count_words(&counting->reference);
-    out->hypothesis_length += count_words(&counting->hypothesis);
+    const int64_t words = count_words(&counting->reference.words);
+    out->hypothesis_length += count_words(&counting->hypothesis.words);
     out->reference_length += words;
     YK_TRY(clear_ngrams(&counting->ngrams, YK_BLEU_MAX_NGRAM * (size_t)words));
-    visit_ngrams(&counting->reference, &counting->ngrams, NULL);
-    visit_ngrams(&counting->hypothesis, &counting->ngrams, out);
+    visit_ngrams(&counting->reference.words, &counting->ngrams, NULL);
+    visit_ngrams(&counting->hypothesis.words, &counting->ngrams, out);
     return YK_OK;
 }
 

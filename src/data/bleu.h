@@ -60,11 +60,8 @@ void yk_bleu_add_signature(const struct yk_bleu_options *options, struct yk_text
  * time may use it.
  */
 struct yk_bleu_tokens {
-    char *words;   /* separated by single spaces, zero-terminated */
-    size_t length; /* of `words`, in bytes */
-    size_t capacity;
-    char *spare; /* second buffer, which each rule writes into */
-    size_t spare_capacity;
+    struct yk_text words; /* separated by single spaces */
+    struct yk_text spare; /* second buffer, which each rule writes into */
 };
 
 /* Replaces `tokens` with the words of a sentence. Bytes that are not UTF-8 are parts of words. */

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "data/file_list.h"
@@ -21,11 +22,6 @@ enum {
     CHUNK_TOKENS = 1 << 14 /* tokens per read when all tokens are scanned */
 };
 
-struct shard {
-    struct yk_token_shard *file;
-    int64_t first; /* index in the corpus of its first token */
-};
-
 struct yk_corpus {
     int64_t count;
 
@@ -37,7 +33,8 @@ struct yk_corpus {
     int32_t file_count;
     uint64_t text_bytes;
 
-    struct shard *shards;
+    struct yk_token_shard **shards;
+    int64_t *shard_starts; /* (shard_count + 1) first token of each; the last one is the end */
     int32_t shard_count;
 };
 
@@ -48,12 +45,6 @@ struct joined {
     size_t *starts; /* (count + 1) offset of each file; the last one is the end of the text */
     int32_t count;
 };
-
-static bool is_shard(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".bin") == 0;
-}
 
 /* Appends a file to the text. A file that is not text is an error if the user named it, and is
  * skipped if it is in a folder. */
@@ -198,14 +189,14 @@ static yk_status open_shards(struct yk_corpus *corpus, const struct yk_corpus_re
                              const struct yk_file_list *files)
 {
     int64_t total = 0;
-    corpus->shards = calloc((size_t)files->count, sizeof *corpus->shards);
-    YK_TRY_MEMORY(corpus->shards);
+    corpus->shards = calloc((size_t)files->count, sizeof(struct yk_token_shard *));
+    corpus->shard_starts = calloc((size_t)files->count + 1, sizeof *corpus->shard_starts);
+    YK_TRY_MEMORY(corpus->shards && corpus->shard_starts);
     for (int32_t i = 0; i < files->count; i++) {
-        struct shard *shard = &corpus->shards[i];
-        YK_TRY(yk_token_shard_open(files->paths[i], &shard->file));
+        YK_TRY(yk_token_shard_open(files->paths[i], &corpus->shards[i]));
+        total += yk_token_shard_token_count(corpus->shards[i]);
         corpus->shard_count++;
-        shard->first = total;
-        total += yk_token_shard_token_count(shard->file);
+        corpus->shard_starts[corpus->shard_count] = total;
     }
     corpus->count = request->part < 1 ? (int64_t)((double)total * request->part) : total;
     if (corpus->count < 1) {
@@ -217,7 +208,7 @@ static yk_status open_shards(struct yk_corpus *corpus, const struct yk_corpus_re
 static bool are_shards(const struct yk_file_list *files)
 {
     for (int32_t i = 0; i < files->count; i++) {
-        if (!is_shard(files->paths[i])) {
+        if (!yk_text_ends_with(files->paths[i], ".bin")) {
             return false;
         }
     }
@@ -264,9 +255,10 @@ void yk_corpus_close(struct yk_corpus *corpus)
         return;
     }
     for (int32_t i = 0; i < corpus->shard_count; i++) {
-        yk_token_shard_close(corpus->shards[i].file);
+        yk_token_shard_close(corpus->shards[i]);
     }
     free(corpus->shards);
+    free(corpus->shard_starts);
     free(corpus->narrow);
     free(corpus->wide);
     yk_tokenizer_destroy(corpus->own);
@@ -288,8 +280,7 @@ yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
     int32_t *chunk = malloc(CHUNK_TOKENS * sizeof *chunk);
     yk_status status = chunk ? YK_OK : yk_fail_out_of_memory();
     for (int64_t first = 0; status == YK_OK && first < corpus->count; first += CHUNK_TOKENS) {
-        const int64_t left = corpus->count - first;
-        const int64_t used = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
+        const int64_t used = yk_number_min(corpus->count - first, CHUNK_TOKENS);
         status = yk_corpus_read(corpus, first, used, chunk);
         for (int64_t i = 0; status == YK_OK && i < used; i++) {
             largest = chunk[i] > largest ? chunk[i] : largest;
@@ -302,31 +293,14 @@ yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
     return status;
 }
 
-/* The last shard that begins at or before `token`. */
-static int32_t shard_of(const struct yk_corpus *corpus, int64_t token)
-{
-    int32_t low = 0;
-    int32_t high = corpus->shard_count;
-    while (high - low > 1) {
-        const int32_t middle = low + (high - low) / 2;
-        if (corpus->shards[middle].first <= token) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static yk_status read_shards(const struct yk_corpus *corpus, int64_t first, int64_t count,
                              int32_t *out)
 {
-    for (int32_t i = shard_of(corpus, first); count > 0; i++) {
-        const struct shard *shard = &corpus->shards[i];
-        const int64_t inside = first - shard->first;
-        const int64_t left = yk_token_shard_token_count(shard->file) - inside;
-        const int64_t used = count < left ? count : left;
-        YK_TRY(yk_token_shard_read(shard->file, inside, used, out));
+    const int64_t *starts = corpus->shard_starts;
+    int64_t i = yk_number_find_interval(starts, corpus->shard_count, first);
+    for (; count > 0; i++) {
+        const int64_t used = yk_number_min(count, starts[i + 1] - first);
+        YK_TRY(yk_token_shard_read(corpus->shards[i], first - starts[i], used, out));
         out += used;
         first += used;
         count -= used;
@@ -352,16 +326,15 @@ yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t 
 
 void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out)
 {
-    char size[YK_UNITS_BUFFER_SIZE];
     if (corpus->shards) {
         yk_text_addf(out, "%" PRId32 " shard%s, %" PRId64 " tokens", corpus->shard_count,
-                     corpus->shard_count == 1 ? "" : "s", corpus->count);
+                     yk_text_plural_suffix(corpus->shard_count), corpus->count);
         return;
     }
-    yk_units_format((double)corpus->text_bytes, YK_UNIT_BYTES, size);
     const bool by_character = yk_tokenizer_vocabulary(corpus->tokenizer) != NULL;
     yk_text_addf(out, "%" PRId32 " file%s, %s, %" PRId64 " %s", corpus->file_count,
-                 corpus->file_count == 1 ? "" : "s", size,
+                 yk_text_plural_suffix(corpus->file_count),
+                 YK_UNITS_TEXT((double)corpus->text_bytes, YK_UNIT_BYTES),
                  by_character ? yk_tokenizer_vocabulary_size(corpus->tokenizer) : corpus->count,
                  by_character ? "characters" : "tokens");
 }

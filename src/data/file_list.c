@@ -24,8 +24,7 @@ struct listing {
 
 static yk_status add(struct paths *paths, const char *path)
 {
-    YK_TRY(yk_array_grow((void **)&paths->items, &paths->capacity, paths->count,
-                         sizeof(const char *)));
+    YK_TRY_GROW(paths->items, paths->capacity, paths->count);
     paths->items[paths->count++] = path;
     return YK_OK;
 }

@@ -27,9 +27,8 @@ struct collecting {
 void yk_gettext_pairs_destroy(struct yk_gettext_pairs *pairs)
 {
     if (pairs) {
-        yk_arena_destroy(pairs->arena);
         free(pairs->items);
-        free(pairs);
+        yk_arena_destroy(pairs->arena);
     }
 }
 
@@ -60,8 +59,7 @@ static yk_status store_pair(struct collecting *collecting)
     struct yk_gettext_pairs *pairs = collecting->pairs;
     const struct yk_text *source = &collecting->sides.source_out;
     const struct yk_text *translation = &collecting->sides.translation_out;
-    YK_TRY(yk_array_grow((void **)&pairs->items, &collecting->capacity, pairs->count,
-                         sizeof *pairs->items));
+    YK_TRY_GROW(pairs->items, collecting->capacity, pairs->count);
     struct yk_gettext_pair pair = {
         .source = yk_arena_copy_text(pairs->arena, yk_text_chars(source), source->length),
         .translation =
@@ -130,18 +128,12 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
     return YK_OK;
 }
 
-static bool is_catalogue(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".mo") == 0;
-}
-
 static yk_status add_folder(struct collecting *collecting, const char *folder)
 {
     struct yk_file_list list = {0};
     YK_TRY(yk_file_list_read(folder, collecting->pairs->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
-        if (is_catalogue(list.paths[i])) {
+        if (yk_text_ends_with(list.paths[i], ".mo")) {
             struct yk_text bytes = {0};
             yk_status status = yk_file_read_data(list.paths[i], &bytes);
             YK_THEN(add_catalogue(collecting, &bytes, list.paths[i]));
@@ -272,11 +264,10 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *reques
 {
     struct collecting collecting = {.request = request};
     YK_TRY(yk_gettext_pairs_check_language(request->language));
-    struct yk_gettext_pairs *pairs = calloc(1, sizeof *pairs);
-    YK_TRY_MEMORY(pairs);
+    struct yk_gettext_pairs *pairs = NULL;
+    YK_TRY_NEW_WITH_ARENA(pairs);
     collecting.pairs = pairs;
-    yk_status status = yk_arena_create(&pairs->arena);
-    YK_THEN(add_folders(&collecting));
+    yk_status status = add_folders(&collecting);
     YK_THEN(finish(pairs, request));
     yk_text_free(&collecting.sides.source_out);
     yk_text_free(&collecting.sides.translation_out);

@@ -179,10 +179,7 @@ static yk_status add_messages(struct yk_instruction_encoder *line, const struct 
     const size_t count = yk_json_array_count(messages);
     bool answered = false;
     bool empty = false;
-    if (!yk_json_is_array(messages)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list, not %s", dialect->messages,
-                       yk_json_type_name(messages));
-    }
+    YK_TRY(yk_json_check_list(messages, dialect->messages));
     if (!line->chat.encoder) {
         YK_TRY(yk_chat_template_open(line->tokenizer, line->encoder, &line->chat));
     }

@@ -1,5 +1,7 @@
 #include "data/instruction_sampler.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,9 +55,7 @@ static int64_t place(struct packing_work *work, int64_t length)
     const int64_t window = node - work->leaves;
     capacity[node] -= length;
     for (node /= 2; node > 0; node /= 2) {
-        const int64_t left = capacity[2 * node];
-        const int64_t right = capacity[2 * node + 1];
-        capacity[node] = left > right ? left : right;
+        capacity[node] = yk_number_max(capacity[2 * node], capacity[2 * node + 1]);
     }
     return window;
 }
@@ -101,7 +101,7 @@ static yk_status pack(struct packing_work *work, int64_t capacity,
         const int64_t item = work->order[i];
         const int64_t window = place(work, work->lengths[item]);
         work->windows[item] = window;
-        out->windows = window + 1 > out->windows ? window + 1 : out->windows;
+        out->windows = yk_number_max(out->windows, window + 1);
     }
     return list_windows(work, out);
 }
@@ -168,7 +168,6 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const struct yk_instruction_packing *packing = &sampler->packing;
     const int64_t first = packing->items ? packing->starts[window] : window;
     const int64_t end = packing->items ? packing->starts[window + 1] : window + 1;
-    const int32_t padding = sampler->instructions->padding_id;
     int64_t there = 0;
     for (int64_t i = first; i < end; i++) {
         const int64_t item = packing->items ? packing->items[i] : i;
@@ -176,10 +175,8 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
         write(&instruction, tokens + there, targets + there);
         there += instruction.count;
     }
-    for (int64_t i = there; i < T; i++) {
-        tokens[i] = padding;
-        targets[i] = YK_SAMPLER_NO_TARGET;
-    }
+    yk_number_fill(tokens + there, T - there, sampler->instructions->padding_id);
+    yk_number_fill(targets + there, T - there, YK_SAMPLER_NO_TARGET);
     *out = there;
     return YK_OK;
 }

@@ -98,8 +98,8 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     const struct yk_instructions_request *request = reader->request;
     const struct source *source = &reader->sources[reader->at];
     const struct yk_json_records *records = &source->records;
-    const char *bytes = records->items[number];
-    size_t length = records->lengths[number];
+    const char *bytes = records->lines->items[number];
+    size_t length = records->lines->lengths[number];
     struct yk_text place = {0};
     if (number == 0) { /* a byte order mark is not part of the first line */
         const size_t mark = yk_json_records_byte_order_mark(bytes, length);
@@ -153,7 +153,7 @@ static yk_status add_part(struct yk_instructions *instructions, struct reader *r
 {
     int64_t before = 0;
     for (reader->at = 0; reader->at < reader->count; reader->at++) {
-        const int64_t count = reader->sources[reader->at].records.count;
+        const int64_t count = reader->sources[reader->at].records.lines->count;
         const int64_t end = until - before < count ? until - before : count;
         for (int64_t i = from > before ? from - before : 0; i < end; i++) {
             YK_TRY(add_record(instructions, reader, i));
@@ -167,7 +167,7 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
 {
     int64_t count = 0;
     for (int32_t i = 0; i < reader->count; i++) {
-        count += reader->sources[i].records.count;
+        count += reader->sources[i].records.lines->count;
     }
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
@@ -187,8 +187,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
     YK_TRY_MEMORY(instructions);
-    const int32_t padding = yk_tokenizer_role_id(request->tokenizer, YK_TOKEN_PAD);
-    instructions->padding_id = padding >= 0 ? padding : 0;
+    instructions->padding_id = yk_tokenizer_padding_id(request->tokenizer);
     const yk_status status = fill(instructions, reader);
     yk_instruction_encoder_close(&reader->line);
     YK_TRY_OR(status, yk_instructions_close(instructions));
@@ -236,7 +235,7 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
     struct yk_text message = {0};
     YK_TRY(yk_json_records_split(bytes, length, request->path, &source.records));
     yk_status status = create(&reader, out);
-    if (status == YK_ERROR_INPUT && source.records.lines) {
+    if (status == YK_ERROR_INPUT && !source.records.is_list) {
         yk_text_add(&message, yk_status_message());
         status = explain(bytes, length, request->path, yk_text_chars(&message));
     }
@@ -290,7 +289,7 @@ static yk_status open_files(const struct yk_instructions_request *request,
     if (opened) {
         status = create(&reader, out);
     }
-    const bool lines = opened && reader.at < reader.count && sources[reader.at].records.lines;
+    const bool lines = opened && reader.at < reader.count && !sources[reader.at].records.is_list;
     for (int32_t i = 0; i < files->count; i++) {
         yk_json_records_free(&sources[i].records);
     }

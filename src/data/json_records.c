@@ -4,7 +4,6 @@
 #include "base/utf8.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct element {
@@ -95,9 +94,8 @@ bool yk_json_records_first_object(const char *bytes, size_t length, const char *
 }
 
 /* Counts the elements of a list after its opening bracket, which ends before `at`. Returns -1 if
- * the list is malformed. Fills `items` and `lengths` if they are not NULL. */
-static int64_t list_elements(const char *bytes, size_t length, size_t at, const char **items,
-                             size_t *lengths)
+ * the list is malformed. Writes them to `out` if it is not NULL. */
+static int64_t list_elements(const char *bytes, size_t length, size_t at, struct yk_lines *out)
 {
     int64_t count = 0;
     at = skip_space(bytes, length, at);
@@ -108,9 +106,9 @@ static int64_t list_elements(const char *bytes, size_t length, size_t at, const 
         if (element.stop == 0 || element.end == element.begin) {
             return -1;
         }
-        if (items) {
-            items[count] = bytes + element.begin;
-            lengths[count] = element.end - element.begin;
+        if (out) {
+            out->items[count] = bytes + element.begin;
+            out->lengths[count] = element.end - element.begin;
         }
         count++;
         at = element.next;
@@ -137,24 +135,12 @@ static yk_status split_list(const char *bytes, size_t length, size_t first, cons
                             struct yk_json_records *out)
 {
     const size_t mark = yk_json_records_byte_order_mark(bytes, length);
-    const int64_t count = list_elements(bytes, length, first, NULL, NULL);
+    const int64_t count = list_elements(bytes, length, first, NULL);
     if (count < 0) {
         return fail_broken(bytes + mark, length - mark, source);
     }
-    struct yk_json_records list = {
-        .bytes = malloc(length + 1),
-        .items = calloc((size_t)count + 1, sizeof *list.items),
-        .lengths = calloc((size_t)count + 1, sizeof *list.lengths),
-        .count = count,
-    };
-    if (!list.bytes || !list.items || !list.lengths) {
-        yk_json_records_free(&list);
-        return yk_fail_out_of_memory();
-    }
-    memcpy(list.bytes, bytes, length);
-    list.bytes[length] = '\0';
-    (void)list_elements(list.bytes, length, first, list.items, list.lengths);
-    *out = list;
+    YK_TRY(yk_lines_create(bytes, length, count, &out->lines));
+    (void)list_elements(out->lines->bytes, length, first, out->lines);
     return YK_OK;
 }
 
@@ -162,27 +148,13 @@ yk_status yk_json_records_split(const char *bytes, size_t length, const char *so
                                 struct yk_json_records *out)
 {
     const size_t first = skip_space(bytes, length, yk_json_records_byte_order_mark(bytes, length));
-    struct yk_lines *lines = NULL;
-    if (first < length && bytes[first] == '[') {
-        return split_list(bytes, length, first + 1, source, out);
-    }
-    YK_TRY(yk_lines_split(bytes, length, source, &lines));
-    *out = (struct yk_json_records){
-        .lines = lines,
-        .items = lines->items,
-        .lengths = lines->lengths,
-        .count = lines->count,
-    };
-    return YK_OK;
+    out->is_list = first < length && bytes[first] == '[';
+    return out->is_list ? split_list(bytes, length, first + 1, source, out)
+                        : yk_lines_split(bytes, length, source, &out->lines);
 }
 
 void yk_json_records_free(struct yk_json_records *records)
 {
-    if (!records->lines) {
-        free(records->bytes);
-        free(records->items);
-        free(records->lengths);
-    }
     yk_lines_destroy(records->lines);
     *records = (struct yk_json_records){0};
 }
@@ -190,11 +162,12 @@ void yk_json_records_free(struct yk_json_records *records)
 void yk_json_records_describe_location(const struct yk_json_records *records, int64_t index,
                                        int64_t line, const char *source, struct yk_text *out)
 {
-    if (records->lines) {
+    if (!records->is_list) {
         yk_text_addf(out, "%s:%" PRId64, source, index + line + 1);
         return;
     }
-    const size_t at = (size_t)(records->items[index] - records->bytes);
+    const char *bytes = records->lines->bytes;
+    const size_t at = (size_t)(records->lines->items[index] - bytes);
     yk_text_addf(out, "%s:%" PRId64 ": element %" PRId64, source,
-                 yk_utf8_locate(records->bytes, at).line + line, index + 1);
+                 yk_utf8_locate(bytes, at).line + line, index + 1);
 }

@@ -16,11 +16,8 @@
 #include <stdint.h>
 
 struct yk_json_records {
-    struct yk_lines *lines; /* if each record is a line; else NULL */
-    char *bytes;            /* the text of a list; NULL if each record is a line */
-    const char **items;     /* (count) */
-    size_t *lengths;        /* (count) in bytes */
-    int64_t count;
+    struct yk_lines *lines; /* one for each record; those of a list are not zero-terminated */
+    bool is_list;           /* the records are the elements of a list; else each is a line */
 };
 
 /* Splits a copy of `length` bytes. Error messages call it `source`. Fails if a list is not closed,

@@ -53,16 +53,14 @@ static void terminate_lines(struct yk_lines *lines, size_t length)
     }
 }
 
-yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
-                         struct yk_lines **out)
+yk_status yk_lines_create(const char *bytes, size_t length, int64_t count, struct yk_lines **out)
 {
-    YK_TRY(check_text(bytes, length, source));
     struct yk_lines *lines = calloc(1, sizeof *lines);
     YK_TRY_MEMORY(lines);
-    lines->count = count_lines(bytes, length);
+    lines->count = count;
     lines->bytes = malloc(length + 1);
-    lines->items = calloc((size_t)lines->count + 1, sizeof *lines->items);
-    lines->lengths = calloc((size_t)lines->count + 1, sizeof *lines->lengths);
+    lines->items = calloc((size_t)count + 1, sizeof *lines->items);
+    lines->lengths = calloc((size_t)count + 1, sizeof *lines->lengths);
     if (!lines->bytes || !lines->items || !lines->lengths) {
         yk_lines_destroy(lines);
         return yk_fail_out_of_memory();
@@ -71,19 +69,32 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
         memcpy(lines->bytes, bytes, length);
     }
     lines->bytes[length] = '\0';
-    terminate_lines(lines, length);
     *out = lines;
     return YK_OK;
 }
 
-yk_status yk_lines_read(const char *path, struct yk_lines **out)
+yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
+                         struct yk_lines **out)
+{
+    YK_TRY(check_text(bytes, length, source));
+    YK_TRY(yk_lines_create(bytes, length, count_lines(bytes, length), out));
+    terminate_lines(*out, length);
+    return YK_OK;
+}
+
+/* Reads standard input if the path is "-". */
+static yk_status read_lines(const char *path, const char *source, struct yk_lines **out)
 {
     struct yk_text text = {0};
-    /* yk_file_read_data() reads standard input for "-". */
-    yk_status status = yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, &text);
-    YK_THEN(yk_lines_split(yk_text_chars(&text), text.length, path, out));
+    yk_status status = yk_file_read_data(path, &text);
+    YK_THEN(yk_lines_split(yk_text_chars(&text), text.length, source, out));
     yk_text_free(&text);
     return status;
+}
+
+yk_status yk_lines_read(const char *path, struct yk_lines **out)
+{
+    return read_lines(strcmp(path, "-") == 0 ? "./-" : path, path, out);
 }
 
 /* Rounds up, except for rounding errors of the product. */
@@ -99,10 +110,6 @@ yk_status yk_lines_read_input(const char *path, const char **source, struct yk_l
         *source = path;
         return yk_lines_read(path, out);
     }
-    struct yk_text text = {0};
     *source = "standard input";
-    yk_status status = yk_file_read_data("-", &text);
-    YK_THEN(yk_lines_split(yk_text_chars(&text), text.length, *source, out));
-    yk_text_free(&text);
-    return status;
+    return read_lines("-", *source, out);
 }

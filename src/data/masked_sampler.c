@@ -1,5 +1,7 @@
 #include "data/masked_sampler.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -123,11 +125,9 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     row[inside + 1] = tokens->separator_id;
     targets[0] = YK_SAMPLER_NO_TARGET;
     targets[inside + 1] = YK_SAMPLER_NO_TARGET;
-    for (int64_t i = inside + FRAME; i < T; i++) {
-        row[i] = tokens->pad_id;
-        targets[i] = YK_SAMPLER_NO_TARGET;
-    }
     *out = inside + FRAME;
+    yk_number_fill(row + *out, T - *out, tokens->pad_id);
+    yk_number_fill(targets + *out, T - *out, YK_SAMPLER_NO_TARGET);
     return YK_OK;
 }
 
@@ -201,7 +201,6 @@ yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
         const char *name;
     } needed[] = {
         {YK_TOKEN_CLASS, "[CLS]"}, {YK_TOKEN_SEPARATOR, "[SEP]"}, {YK_TOKEN_MASK, "[MASK]"}};
-    const int32_t pad_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         if (yk_tokenizer_role_id(tokenizer, needed[i].role) < 0) {
             return yk_fail(YK_ERROR_INPUT,
@@ -214,7 +213,7 @@ yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
         .class_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_CLASS),
         .separator_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_SEPARATOR),
         .mask_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_MASK),
-        .pad_id = pad_id >= 0 ? pad_id : 0,
+        .pad_id = yk_tokenizer_padding_id(tokenizer),
         .count = yk_tokenizer_vocabulary_size(tokenizer),
     };
     for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {

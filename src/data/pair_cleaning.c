@@ -1,6 +1,7 @@
 #include "data/pair_cleaning.h"
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
 
@@ -238,12 +239,6 @@ const char *yk_pair_cleaning_reason_name(enum yk_pair_reject_reason fault)
     return names[fault];
 }
 
-/* ASCII first, because it is the most frequent. */
-static bool is_space(uint32_t c)
-{
-    return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : yk_unicode_is_space(c);
-}
-
 /* The white space since the last other character. */
 struct gaps {
     size_t run;      /* number of characters */
@@ -267,10 +262,10 @@ static enum yk_pair_reject_reason collapse(const char *text, size_t length, stru
     for (size_t at = 0; at < length;) {
         uint32_t c = 0;
         const size_t used = yk_utf8_decode(text + at, length - at, &c);
-        if (used == 0 || c == 0x7f || (c < 0x20 && !is_space(c))) {
+        if (used == 0 || c == 0x7f || (c < 0x20 && !yk_unicode_is_space(c))) {
             return YK_PAIR_NOT_TEXT;
         }
-        if (is_space(c)) {
+        if (yk_unicode_is_space(c)) {
             note_space(&gaps, c);
         } else {
             const bool list = gaps.line_ended && (c == '-' || c == '*');
@@ -317,8 +312,8 @@ static enum yk_pair_reject_reason check_sides(const struct yk_text *source,
 {
     const struct statistics a = count_characters(source);
     const struct statistics b = count_characters(translation);
-    const int64_t more = a.characters > b.characters ? a.characters : b.characters;
-    const int64_t less = a.characters > b.characters ? b.characters : a.characters;
+    const int64_t more = yk_number_max(a.characters, b.characters);
+    const int64_t less = yk_number_min(a.characters, b.characters);
     if (!a.latin || !b.letter) {
         return YK_PAIR_NO_LETTERS;
     }

@@ -1,5 +1,6 @@
 #include "data/sampler.h"
 
+#include "base/number.h"
 #include "data/sentence_pairs.h"
 
 #include <inttypes.h>
@@ -35,15 +36,16 @@ static void destroy(struct yk_sampler *base)
     free(sampler);
 }
 
-static int64_t longer_side(const struct yk_sentence_pair *pair)
+/* The tokens of the longer side of pair `index`. */
+static int64_t length_of(const struct pair_sampler *sampler, int64_t index)
 {
-    return pair->source_count > pair->target_count ? pair->source_count : pair->target_count;
+    const struct yk_sentence_pair pair = yk_sentence_pairs_at(sampler->list, index);
+    return yk_number_max(pair.source_count, pair.target_count);
 }
 
 static int64_t length_at(const struct pair_sampler *sampler, int64_t place)
 {
-    const struct yk_sentence_pair pair = yk_sentence_pairs_at(sampler->list, sampler->order[place]);
-    return longer_side(&pair);
+    return length_of(sampler, sampler->order[place]);
 }
 
 /* An epoch; its key determines the order of slices and pairs. */
@@ -68,17 +70,7 @@ static int64_t slice_of(const struct pair_sampler *sampler, struct epoch epoch, 
 /* The last bucket that begins at or before a position. */
 static int64_t bucket_of(const struct pair_sampler *sampler, int64_t place)
 {
-    int64_t low = 0;
-    int64_t high = sampler->bucket_count;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (sampler->buckets[middle] <= place) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return yk_number_find_interval(sampler->buckets, sampler->bucket_count, place);
 }
 
 static struct yk_sentence_pair pair_at(const struct pair_sampler *sampler, struct epoch epoch,
@@ -106,20 +98,9 @@ static void measure(const struct pair_sampler *sampler, struct epoch epoch, int6
     out->token_count = 0;
     for (int64_t i = 0; i < out->samples; i++) {
         const struct yk_sentence_pair pair = pair_at(sampler, epoch, first + i);
-        if (pair.source_count > out->sequence) {
-            out->sequence = pair.source_count;
-        }
-        if (pair.target_count > out->target_sequence) {
-            out->target_sequence = pair.target_count;
-        }
+        out->sequence = yk_number_max(out->sequence, pair.source_count);
+        out->target_sequence = yk_number_max(out->target_sequence, pair.target_count);
         out->token_count += pair.source_count + pair.target_count;
-    }
-}
-
-static void fill_up(int32_t *items, int64_t from, int64_t to, int32_t padding)
-{
-    for (int64_t i = from; i < to; i++) {
-        items[i] = padding;
     }
 }
 
@@ -128,18 +109,19 @@ static void write_pair(const struct yk_sentence_pairs *list, const struct yk_sen
 {
     const int64_t T = out->sequence;
     const int64_t S = out->target_sequence;
+    const int64_t target_padding = S - pair->target_count;
     int32_t *tokens = out->tokens + sample * T;
     int32_t *target_tokens = out->target_tokens + sample * S;
     int32_t *targets = out->targets + sample * S;
     memcpy(tokens, pair->source, (size_t)pair->source_count * sizeof *tokens);
-    fill_up(tokens, pair->source_count, T, list->source_padding_id);
+    yk_number_fill(tokens + pair->source_count, T - pair->source_count, list->source_padding_id);
     out->lengths[sample] = (int32_t)pair->source_count;
     target_tokens[0] = list->start_id;
     memcpy(target_tokens + 1, pair->target,
            (size_t)(pair->target_count - 1) * sizeof *target_tokens);
-    fill_up(target_tokens, pair->target_count, S, list->target_padding_id);
+    yk_number_fill(target_tokens + pair->target_count, target_padding, list->target_padding_id);
     memcpy(targets, pair->target, (size_t)pair->target_count * sizeof *targets);
-    fill_up(targets, pair->target_count, S, YK_SAMPLER_NO_TARGET);
+    yk_number_fill(targets + pair->target_count, target_padding, YK_SAMPLER_NO_TARGET);
 }
 
 static yk_status fetch_slice(const struct yk_sampler *base, int64_t number,
@@ -169,15 +151,13 @@ static yk_status sort(struct pair_sampler *sampler, int64_t longest)
         return yk_fail_out_of_memory();
     }
     for (int64_t i = 0; i < count; i++) {
-        const struct yk_sentence_pair pair = yk_sentence_pairs_at(sampler->list, i);
-        next[longer_side(&pair) + 1]++;
+        next[length_of(sampler, i) + 1]++;
     }
     for (int64_t length = 0; length < longest; length++) {
         next[length + 1] += next[length];
     }
     for (int64_t i = 0; i < count; i++) {
-        const struct yk_sentence_pair pair = yk_sentence_pairs_at(sampler->list, i);
-        sampler->order[next[longer_side(&pair)]++] = i;
+        sampler->order[next[length_of(sampler, i)]++] = i;
     }
     free(next);
     return YK_OK;
@@ -187,8 +167,7 @@ static yk_status sort(struct pair_sampler *sampler, int64_t longest)
 static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
 {
     const int64_t count = sampler->list->count;
-    sampler->buckets =
-        calloc((size_t)(longest < count ? longest : count) + 1, sizeof *sampler->buckets);
+    sampler->buckets = calloc((size_t)yk_number_min(longest, count) + 1, sizeof *sampler->buckets);
     YK_TRY_MEMORY(sampler->buckets);
     for (int64_t place = 0; place < count;) {
         const int64_t shortest = length_at(sampler, place);
@@ -234,8 +213,7 @@ static yk_status fill(struct pair_sampler *sampler)
 {
     const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(sampler->list);
     struct yk_sampler *base = &sampler->base;
-    const int64_t longest = totals.longest_source > totals.longest_target ? totals.longest_source
-                                                                          : totals.longest_target;
+    const int64_t longest = yk_number_max(totals.longest_source, totals.longest_target);
     base->kind = &pairs_kind;
     base->sequence = totals.longest_source;
     base->target_sequence = totals.longest_target;

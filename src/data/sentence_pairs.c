@@ -1,5 +1,6 @@
 #include "data/sentence_pairs.h"
 
+#include "base/number.h"
 #include "data/lines.h"
 #include "tokenizer/token_ids.h"
 
@@ -160,12 +161,6 @@ static yk_status fill(struct yk_sentence_pairs *list,
     return YK_OK;
 }
 
-static int32_t padding(const struct yk_tokenizer *tokenizer)
-{
-    const int32_t id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
-    return id >= 0 ? id : 0;
-}
-
 yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request,
                                  struct yk_sentence_pairs **out)
 {
@@ -173,13 +168,11 @@ yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request
     struct side source = {0};
     struct side target = {0};
     struct yk_sentence_pairs *list = calloc(1, sizeof *list);
-    yk_status status = list ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        list->start_id = request->start_id;
-        list->source_padding_id = padding(request->source_tokenizer);
-        list->target_padding_id = padding(request->target_tokenizer);
-        status = open_side(request->source_path, request->source_tokenizer, &source);
-    }
+    YK_TRY_MEMORY(list);
+    list->start_id = request->start_id;
+    list->source_padding_id = yk_tokenizer_padding_id(request->source_tokenizer);
+    list->target_padding_id = yk_tokenizer_padding_id(request->target_tokenizer);
+    yk_status status = open_side(request->source_path, request->source_tokenizer, &source);
     YK_THEN(open_side(request->target_path, request->target_tokenizer, &target));
     YK_THEN(fill(list, request, &source, &target));
     close_side(&source);
@@ -212,9 +205,9 @@ struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence
         const int64_t target = pair.target_count;
         totals.source_tokens += source;
         totals.target_tokens += target;
-        totals.longest_source = source > totals.longest_source ? source : totals.longest_source;
-        totals.longest_target = target > totals.longest_target ? target : totals.longest_target;
-        longer_sides += source > target ? source : target;
+        totals.longest_source = yk_number_max(totals.longest_source, source);
+        totals.longest_target = yk_number_max(totals.longest_target, target);
+        longer_sides += yk_number_max(source, target);
     }
     totals.mean_longer_side = (double)longer_sides / (double)list->count;
     return totals;

@@ -86,22 +86,19 @@ static yk_status wait_for_bytes(const struct yk_text_reader *reader)
 /* Reads until `wanted` bytes are held or the file ends. */
 static yk_status fill(struct yk_text_reader *reader, size_t wanted)
 {
-    static const char zeros[BLOCK_BYTES] = {0};
     struct yk_text *held = &reader->held;
     while (!reader->ended && held->length < wanted) {
-        const size_t start = held->length;
         YK_TRY(wait_for_bytes(reader));
-        yk_text_add_bytes(held, zeros, sizeof zeros);
-        YK_TRY(yk_text_status(held));
+        YK_TRY_MEMORY(yk_text_reserve(held, BLOCK_BYTES));
         ssize_t used = -1;
         do {
-            used = read(reader->descriptor, held->bytes + start, sizeof zeros);
+            used = read(reader->descriptor, held->bytes + held->length, BLOCK_BYTES);
         } while (used < 0 && errno == EINTR);
-        held->length = start + (used > 0 ? (size_t)used : 0);
         if (used < 0) {
             return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", yk_text_chars(&reader->path),
                            strerror(errno));
         }
+        held->length += (size_t)used;
         reader->ended = used == 0;
     }
     return YK_OK;
@@ -169,9 +166,8 @@ static size_t max_chunk_bytes(const struct yk_text_reader *reader)
 
 static yk_status fail_too_long(const struct yk_text_reader *reader)
 {
-    char limit[YK_UNITS_BUFFER_SIZE];
     const char *path = yk_text_chars(&reader->path);
-    yk_units_format((double)max_chunk_bytes(reader), YK_UNIT_BYTES, limit);
+    const char *limit = YK_UNITS_TEXT((double)max_chunk_bytes(reader), YK_UNIT_BYTES);
     if (!reader->cut.possible) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s is longer than %s, and it is not known where text can be cut for this "

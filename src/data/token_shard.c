@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -229,8 +230,8 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
         writer->series && request->shard_tokens < INT32_MAX ? request->shard_tokens : INT32_MAX;
     writer->descriptor = -1;
     size_t length = strlen(request->path);
-    if (writer->series && length > 4 && strcmp(request->path + length - 4, ".bin") == 0) {
-        length -= 4;
+    if (writer->series && yk_text_ends_with(request->path, ".bin")) {
+        length -= strlen(".bin");
     }
     yk_text_add_bytes(&writer->path, request->path, length);
     YK_TRY_OR(yk_text_status(&writer->path), yk_token_shard_writer_destroy(writer));
@@ -308,6 +309,14 @@ static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigne
     return error == 0 ? YK_OK : fail_partial(writer, writer->files - 1, error);
 }
 
+/* Writes the buffer to the current file. */
+static yk_status flush(struct yk_token_shard_writer *writer)
+{
+    const size_t length = writer->buffered;
+    writer->buffered = 0;
+    return write_bytes(writer, writer->buffer, length);
+}
+
 static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
 {
     for (int32_t i = 0; i < bytes; i++) {
@@ -336,8 +345,7 @@ static yk_status check_destination(struct yk_token_shard_writer *writer, int32_t
     struct stat found;
     const char *name = file_name(writer, number, false);
     YK_TRY(yk_text_status(&writer->name));
-    YK_TRY(yk_array_grow((void **)&writer->in_place, &writer->in_place_capacity, number,
-                         sizeof *writer->in_place));
+    YK_TRY_GROW(writer->in_place, writer->in_place_capacity, number);
     writer->in_place[number] = lstat(name, &found) == 0 && !S_ISREG(found.st_mode);
     return YK_OK;
 }
@@ -397,9 +405,7 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
     const int32_t number = writer->files - 1;
     const bool in_place = writer->in_place[number];
     unsigned char header[12];
-    const size_t length = writer->buffered;
-    writer->buffered = 0;
-    YK_TRY(write_bytes(writer, writer->buffer, length));
+    YK_TRY(flush(writer));
     write_number(header, (uint32_t)writer->form->magic, 4);
     write_number(header + 4, (uint32_t)writer->form->version, 4);
     write_number(header + 8, (uint32_t)writer->count, 4);
@@ -422,9 +428,7 @@ static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t 
 {
     const int32_t width = writer->form->token_bytes;
     const int64_t space = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
-    const int64_t left = writer->max - writer->count;
-    int64_t used = count < space ? count : space;
-    used = used < left ? used : left;
+    const int64_t used = yk_number_min(yk_number_min(count, space), writer->max - writer->count);
     for (int64_t i = 0; i < used; i++) {
         write_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
     }
@@ -452,9 +456,7 @@ yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const 
         }
         const int64_t used = write_tokens(writer, tokens, count);
         if (used == 0) {
-            const size_t length = writer->buffered;
-            writer->buffered = 0;
-            YK_TRY(write_bytes(writer, writer->buffer, length));
+            YK_TRY(flush(writer));
         }
         tokens += used;
         count -= used;

@@ -1,5 +1,6 @@
 #include "data/sampler.h"
 
+#include "base/number.h"
 #include "data/corpus.h"
 
 #include <inttypes.h>
@@ -19,16 +20,14 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const int64_t T = base->sequence;
     const int64_t first = yk_sampler_windows_first_token(&sampler->windows, number);
     const int64_t left = sampler->range.count - first - 1;
-    const int64_t there = left < T ? left : T;
+    const int64_t there = yk_number_min(left, T);
     const struct yk_corpus *corpus = sampler->range.corpus;
     const int64_t start = sampler->range.first + first;
     YK_TRY(yk_corpus_read(corpus, start, 1, tokens));
     YK_TRY(yk_corpus_read(corpus, start + 1, there, targets));
     memcpy(tokens + 1, targets, (size_t)(there - 1) * sizeof *tokens);
-    for (int64_t i = there; i < T; i++) {
-        tokens[i] = 0;
-        targets[i] = YK_SAMPLER_NO_TARGET;
-    }
+    yk_number_fill(tokens + there, T - there, 0);
+    yk_number_fill(targets + there, T - there, YK_SAMPLER_NO_TARGET);
     *out = there;
     return YK_OK;
 }

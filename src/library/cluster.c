@@ -49,7 +49,8 @@ static yk_status fill(struct yoke_cluster *handle)
     return YK_OK;
 }
 
-yk_status yk_library_wrap_cluster(struct yk_cluster *cluster, struct yoke_cluster **out)
+/* Creates a handle that owns `cluster`. Destroys the cluster if it fails. */
+static yk_status wrap(struct yk_cluster *cluster, struct yoke_cluster **out)
 {
     struct yoke_cluster *handle = calloc(1, sizeof *handle);
     if (!handle) {
@@ -63,23 +64,25 @@ yk_status yk_library_wrap_cluster(struct yk_cluster *cluster, struct yoke_cluste
     return YK_OK;
 }
 
-yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
+yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(word);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = yk_cluster_open(word, &cluster);
-    return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
+    YK_TRY(yk_cluster_open(word, &cluster));
+    return wrap(cluster, out);
+}
+
+yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
+{
+    YK_LIBRARY_REQUIRE_NOT_NULL(word, out);
+    return yk_library_status(yk_library_open_cluster(word, out));
 }
 
 yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(text);
-    YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = yk_cluster_read(text, strlen(text), source, &cluster);
-    return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
+    YK_LIBRARY_TRY(yk_cluster_read(text, strlen(text), source, &cluster));
+    return yk_library_status(wrap(cluster, out));
 }
 
 static yk_status discover(struct yk_cluster **out)
@@ -98,8 +101,8 @@ yoke_status yoke_cluster_discover(yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = discover(&cluster);
-    return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
+    YK_LIBRARY_TRY(discover(&cluster));
+    return yk_library_status(wrap(cluster, out));
 }
 
 void yoke_cluster_destroy(yoke_cluster *cluster)
@@ -132,8 +135,7 @@ const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a
 yoke_status yoke_cluster_write(const yoke_cluster *cluster, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(cluster);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(cluster, out);
     return yk_library_return_text(yk_cluster_write(cluster->cluster, &text), &text, out);
 }
 

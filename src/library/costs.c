@@ -20,20 +20,13 @@ struct yoke_costs {
 
 yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(cluster);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(cluster, out);
     yoke_costs *costs = calloc(1, sizeof *costs);
-    if (!costs) {
-        return yk_library_status(yk_fail_out_of_memory());
-    }
+    YK_LIBRARY_TRY(costs ? YK_OK : yk_fail_out_of_memory());
     costs->cluster = YK_LIBRARY_RETAIN(cluster);
     /* Times do not depend on the model, whose memory context is the only other fact. */
-    const yk_status status =
-        yk_library_context_open_costs(cluster->cluster, profile, NULL, &costs->basis);
-    if (status != YK_OK) {
-        yoke_costs_destroy(costs);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(yk_library_context_open_costs(cluster->cluster, profile, NULL, &costs->basis),
+                      yoke_costs_destroy(costs));
     *out = costs;
     return YOKE_OK;
 }
@@ -93,9 +86,7 @@ yoke_status yoke_costs_layer(yoke_costs *costs, const yoke_model *model, int32_t
                              int32_t device, enum yoke_pass pass, struct yoke_cost *out)
 {
     struct yk_cost_time time = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(costs);
-    YK_LIBRARY_REQUIRE_NOT_NULL(model);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(costs, model, out);
     return answer(find_layer(costs, model, layer, device, pass, &time), &time, out);
 }
 
@@ -112,8 +103,7 @@ yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double 
                             struct yoke_cost *out)
 {
     struct yk_cost_time time = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(costs);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(costs, out);
     return answer(find_send(costs, from, to, bytes, &time), &time, out);
 }
 
@@ -143,9 +133,7 @@ yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collec
 {
     const struct yk_ring_devices ranks = {.devices = devices, .count = count};
     struct yk_cost_time time = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(costs);
-    YK_LIBRARY_REQUIRE_NOT_NULL(devices);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(costs, devices, out);
     return answer(find_collective(costs, collective, &ranks, bytes, largest_part_bytes, &time),
                   &time, out);
 }

@@ -72,8 +72,7 @@ static yk_status evaluate(const struct yoke_evaluation_request *request,
 yoke_status yoke_evaluate(const struct yoke_evaluation_request *request,
                           struct yoke_evaluation *out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     return yk_library_status(evaluate(request, out));
 }
 

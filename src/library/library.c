@@ -59,16 +59,27 @@ void yoke_set_log(yoke_log log, void *user)
     yk_log_set_sink(forward_log, NULL);
 }
 
+yk_status yk_library_check_not_null(const char *function, const char *names,
+                                    const void *const *pointers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strcspn(names, ",");
+        if (!pointers[i]) {
+            return yk_fail(YK_ERROR_USAGE, "%s: %.*s must not be NULL", function, (int)length,
+                           names);
+        }
+        names += length + strspn(names + length, ", ");
+    }
+    return YK_OK;
+}
+
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out)
 {
     if (status == YK_OK) {
         yk_text_add(text, ""); /* allocates an empty string */
         status = yk_text_status(text);
     }
-    if (status != YK_OK) {
-        yk_text_free(text);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(status, yk_text_free(text));
     *out = text->bytes;
     return YOKE_OK;
 }
@@ -106,9 +117,7 @@ yoke_status yoke_stop_create(yoke_stop **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_stop *stop = malloc(sizeof *stop);
-    if (!stop) {
-        return yk_library_status(yk_fail_out_of_memory());
-    }
+    YK_LIBRARY_TRY(stop ? YK_OK : yk_fail_out_of_memory());
     atomic_init(&stop->raised, false);
     *out = stop;
     return YOKE_OK;

@@ -42,8 +42,8 @@ struct yoke_cluster {
 struct yoke_model {
     atomic_int references;
     struct yoke_model *origin; /* the model that owns `config`; NULL means: this model owns it */
-    struct yk_arena *arena;
-    const char *word; /* name or path of the model, as plan files store it */
+    struct yk_arena *arena;    /* owns this struct */
+    const char *word;          /* name or path of the model, as plan files store it */
     const struct yk_model_config *config;
     const struct yk_model *model; /* the layers for `workload` */
     struct yk_workload workload;
@@ -94,13 +94,27 @@ static inline yoke_status yk_library_status(yk_status status)
 /* Stores an error message and evaluates to YOKE_ERROR_USAGE. */
 #define YK_LIBRARY_FAIL(...) yk_library_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
-/* Returns a failure from the calling function if `pointer` is NULL. */
-#define YK_LIBRARY_REQUIRE_NOT_NULL(pointer)                                                       \
+/* Returns from the calling function, after running `cleanup`, if `expression` is a failure. */
+#define YK_LIBRARY_TRY_OR(expression, cleanup)                                                     \
     do {                                                                                           \
-        if (!(pointer)) {                                                                          \
-            return YK_LIBRARY_FAIL("%s: %s must not be NULL", __func__, #pointer);                 \
+        const yk_status yk_library_status_ = (expression);                                         \
+        if (yk_library_status_ != YK_OK) {                                                         \
+            cleanup;                                                                               \
+            return yk_library_status(yk_library_status_);                                          \
         }                                                                                          \
     } while (0)
+#define YK_LIBRARY_TRY(expression) YK_LIBRARY_TRY_OR(expression, )
+
+/* Returns a failure from the calling function if one of the pointers is NULL. */
+#define YK_LIBRARY_REQUIRE_NOT_NULL(...)                                                           \
+    do {                                                                                           \
+        const void *const pointers_[] = {__VA_ARGS__};                                             \
+        YK_LIBRARY_TRY(yk_library_check_not_null(__func__, #__VA_ARGS__, pointers_,                \
+                                                 sizeof pointers_ / sizeof pointers_[0]));         \
+    } while (0)
+/* Fails if one of the pointers is NULL. `names` are the names of all, separated by commas. */
+yk_status yk_library_check_not_null(const char *function, const char *names,
+                                    const void *const *pointers, size_t count) YK_MUST_USE;
 
 /* If `status` is YK_OK, moves the text to `*out`; otherwise frees the text. Returns the status. */
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
@@ -133,9 +147,7 @@ static inline bool yk_library_release_reference(atomic_int *references)
     return atomic_fetch_sub(references, 1) == 1;
 }
 
-/* Creates a handle that owns `cluster`. Destroys the cluster on failure. */
-yk_status yk_library_wrap_cluster(struct yk_cluster *cluster,
-                                  struct yoke_cluster **out) YK_MUST_USE;
+yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out) YK_MUST_USE;
 
 /* Opens a model without its layers. yk_library_describe_model() adds the layers for a workload. */
 yk_status yk_library_open_model(const char *word, struct yoke_model **out) YK_MUST_USE;
@@ -166,7 +178,7 @@ yk_status yk_library_context_plan_request(const struct yk_library_context *basis
 struct yoke_plan {
     struct yk_library_context basis;
     struct yk_planner_outcome *planned;
-    struct yk_arena *arena; /* owns the arrays below */
+    struct yk_arena *arena; /* owns this struct and the arrays below */
     struct yoke_plan_info info;
     struct yoke_rank *ranks;
     struct yoke_plan_layer *layers;

@@ -2,7 +2,6 @@
 #include "library/library.h"
 #include "model/architecture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -83,20 +82,10 @@ yk_status yk_library_describe_model(struct yoke_model *handle, const struct yk_w
 
 static yk_status create(const char *word, struct yoke_model **out)
 {
-    struct yoke_model *handle = calloc(1, sizeof *handle);
-    YK_TRY_MEMORY(handle);
+    struct yoke_model *handle = NULL;
+    YK_TRY_NEW_WITH_ARENA(handle);
     atomic_init(&handle->references, 1);
-    yk_status status = yk_arena_create(&handle->arena);
-    YK_THEN(yk_arena_strdup(handle->arena, word, &handle->word));
-    YK_TRY_OR(status, yoke_model_destroy(handle));
-    *out = handle;
-    return YK_OK;
-}
-
-/* If `status` is YK_OK, stores the handle in `*out`; else destroys it. */
-static yk_status finish(yk_status status, struct yoke_model *handle, struct yoke_model **out)
-{
-    YK_TRY_OR(status, yoke_model_destroy(handle));
+    YK_TRY_OR(yk_arena_strdup(handle->arena, word, &handle->word), yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -105,7 +94,10 @@ yk_status yk_library_open_model(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(word, &handle));
-    return finish(yk_model_config_open(word, handle->arena, &handle->config), handle, out);
+    YK_TRY_OR(yk_model_config_open(word, handle->arena, &handle->config),
+              yoke_model_destroy(handle));
+    *out = handle;
+    return YK_OK;
 }
 
 yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out)
@@ -153,30 +145,25 @@ yoke_status yoke_model_open(const char *word, const struct yoke_workload *worklo
                             yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(word);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = yk_library_open_model(word, &handle);
-    return yk_library_status(status == YK_OK ? finish(describe(workload, handle), handle, out)
-                                             : status);
-}
-
-static yk_status read(const char *text, const char *source, const struct yoke_workload *workload,
-                      struct yoke_model *handle)
-{
-    YK_TRY(yk_model_config_read(text, strlen(text), source, handle->arena, &handle->config));
-    return describe(workload, handle);
+    YK_LIBRARY_REQUIRE_NOT_NULL(word, out);
+    YK_LIBRARY_TRY(yk_library_open_model(word, &handle));
+    YK_LIBRARY_TRY_OR(describe(workload, handle), yoke_model_destroy(handle));
+    *out = handle;
+    return YOKE_OK;
 }
 
 yoke_status yoke_model_read(const char *text, const char *source,
                             const struct yoke_workload *workload, yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(text);
-    YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = create(source, &handle);
-    return yk_library_status(
-        status == YK_OK ? finish(read(text, source, workload, handle), handle, out) : status);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
+    YK_LIBRARY_TRY(create(source, &handle));
+    yk_status status =
+        yk_model_config_read(text, strlen(text), source, handle->arena, &handle->config);
+    YK_THEN(describe(workload, handle));
+    YK_LIBRARY_TRY_OR(status, yoke_model_destroy(handle));
+    *out = handle;
+    return YOKE_OK;
 }
 
 void yoke_model_destroy(yoke_model *model)
@@ -184,7 +171,6 @@ void yoke_model_destroy(yoke_model *model)
     if (model && yk_library_release_reference(&model->references)) {
         yoke_model *origin = model->origin;
         yk_arena_destroy(model->arena);
-        free(model);
         yoke_model_destroy(origin);
     }
 }

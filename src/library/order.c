@@ -10,7 +10,7 @@ static const double usual_budget_s = 5;
 
 struct yoke_order_problem {
     atomic_int references;
-    struct yk_arena *arena;
+    struct yk_arena *arena; /* owns this struct */
     struct yk_transfer_order_problem *problem;
     struct yoke_order_problem_info info;
 };
@@ -23,26 +23,19 @@ struct yoke_order {
     struct yoke_transfer *transfers;
 };
 
-static yk_status read_problem(const char *text, size_t length, const char *source,
-                              struct yoke_order_problem *handle)
+static yk_status read_text(const char *text, size_t length, const char *source,
+                           struct yoke_order_problem **out)
 {
-    YK_TRY(yk_arena_create(&handle->arena));
-    YK_TRY(yk_transfer_order_problem_read(text, length, source, handle->arena, &handle->problem));
+    struct yoke_order_problem *handle = NULL;
+    YK_TRY_NEW_WITH_ARENA(handle);
+    atomic_init(&handle->references, 1);
+    YK_TRY_OR(yk_transfer_order_problem_read(text, length, source, handle->arena, &handle->problem),
+              yoke_order_problem_destroy(handle));
     handle->info = (struct yoke_order_problem_info){
         .layer_count = handle->problem->layer_count,
         .slot_count = 2 * handle->problem->layer_count + 3,
         .barrier = handle->problem->barrier,
     };
-    return YK_OK;
-}
-
-static yk_status read_text(const char *text, size_t length, const char *source,
-                           struct yoke_order_problem **out)
-{
-    struct yoke_order_problem *handle = calloc(1, sizeof *handle);
-    YK_TRY_MEMORY(handle);
-    atomic_init(&handle->references, 1);
-    YK_TRY_OR(read_problem(text, length, source, handle), yoke_order_problem_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -50,8 +43,7 @@ static yk_status read_text(const char *text, size_t length, const char *source,
 yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(path);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(path, out);
     yk_status status = yk_file_read_document(path, &text);
     YK_THEN(read_text(yk_text_chars(&text), text.length, path, out));
     yk_text_free(&text);
@@ -60,9 +52,7 @@ yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
 
 yoke_status yoke_order_problem_read(const char *text, const char *source, yoke_order_problem **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(text);
-    YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
     return yk_library_status(read_text(text, strlen(text), source, out));
 }
 
@@ -70,7 +60,6 @@ void yoke_order_problem_destroy(yoke_order_problem *problem)
 {
     if (problem && yk_library_release_reference(&problem->references)) {
         yk_arena_destroy(problem->arena);
-        free(problem);
     }
 }
 
@@ -129,19 +118,11 @@ static yk_status find(struct yoke_order *handle, const char *method,
 yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
                             const struct yoke_search *search, yoke_order **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(problem);
-    YK_LIBRARY_REQUIRE_NOT_NULL(method);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(problem, method, out);
     yoke_order *handle = calloc(1, sizeof *handle);
-    if (!handle) {
-        return yk_library_status(yk_fail_out_of_memory());
-    }
+    YK_LIBRARY_TRY(handle ? YK_OK : yk_fail_out_of_memory());
     handle->problem = YK_LIBRARY_RETAIN(problem);
-    const yk_status status = find(handle, method, search);
-    if (status != YK_OK) {
-        yoke_order_destroy(handle);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(find(handle, method, search), yoke_order_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }

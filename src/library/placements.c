@@ -79,16 +79,12 @@ static yk_status compare(struct yoke_placements *handle)
 
 yoke_status yoke_placements_find(const yoke_request *request, yoke_placements **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     yoke_placements *handle = calloc(1, sizeof *handle);
     yk_status status =
         handle ? yk_library_context_open(request, &handle->basis) : yk_fail_out_of_memory();
     YK_THEN(compare(handle));
-    if (status != YK_OK) {
-        yoke_placements_destroy(handle);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(status, yoke_placements_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }
@@ -163,8 +159,7 @@ yoke_status yoke_placements_write(yoke_placements *placements, int32_t number,
                                   enum yoke_schedule_form form, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(placements);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(placements, out);
     return yk_library_return_text(write(placements, number, form, &text), &text, out);
 }
 
@@ -179,7 +174,6 @@ yoke_status yoke_placements_device_map(const yoke_placements *placements, int32_
                                        char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(placements);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(placements, out);
     return yk_library_return_text(write_map(placements, number, &text), &text, out);
 }

@@ -4,7 +4,6 @@
 #include "planner/planner.h"
 #include "program/program.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert((int)YOKE_MEMORY_PARAMETERS == (int)YK_MEMORY_PARAMETERS &&
@@ -54,13 +53,13 @@ static void fill_info(struct yoke_plan *handle)
     };
 }
 
-static void fill_rank(const struct yk_planner_outcome *planned, int32_t rank, struct yoke_rank *out)
+static struct yoke_rank rank_record(const struct yk_planner_outcome *planned, int32_t rank)
 {
     const struct yk_plan_rank *decided = &planned->plan->ranks[rank];
     const struct yk_plan_group_member *member = yk_planner_find_member(planned->plan, rank);
     const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->evaluation.peaks[rank];
-    *out = (struct yoke_rank){
+    return (struct yoke_rank){
         .device = decided->device,
         .device_name = planned->context->cluster->devices[decided->device].name,
         .share = member ? member->share : 0,
@@ -72,15 +71,6 @@ static void fill_rank(const struct yk_planner_outcome *planned, int32_t rank, st
         .idle_s = simulated->idle_s,
         .memory_bytes = peak->by_kind,
     };
-}
-
-static yk_status fill_ranks(struct yoke_plan *handle)
-{
-    YK_TRY_NEW(handle->arena, handle->ranks, handle->info.rank_count);
-    for (int32_t r = 0; r < handle->info.rank_count; r++) {
-        fill_rank(handle->planned, r, &handle->ranks[r]);
-    }
-    return YK_OK;
 }
 
 static yk_status fill_layer(const struct yk_planner_outcome *planned, int32_t layer,
@@ -108,15 +98,6 @@ static yk_status fill_layer(const struct yk_planner_outcome *planned, int32_t la
         .shares = shares,
         .parts = parts,
     };
-    return YK_OK;
-}
-
-static yk_status fill_layers(struct yoke_plan *handle)
-{
-    YK_TRY_NEW(handle->arena, handle->layers, handle->info.layer_count);
-    for (int32_t l = 0; l < handle->info.layer_count; l++) {
-        YK_TRY(fill_layer(handle->planned, l, handle->arena, &handle->layers[l]));
-    }
     return YK_OK;
 }
 
@@ -158,8 +139,14 @@ static yk_status fill_comparisons(struct yoke_plan *handle)
 static yk_status fill_plan(struct yoke_plan *handle)
 {
     fill_info(handle);
-    YK_TRY(fill_ranks(handle));
-    YK_TRY(fill_layers(handle));
+    YK_TRY_NEW(handle->arena, handle->ranks, handle->info.rank_count);
+    for (int32_t r = 0; r < handle->info.rank_count; r++) {
+        handle->ranks[r] = rank_record(handle->planned, r);
+    }
+    YK_TRY_NEW(handle->arena, handle->layers, handle->info.layer_count);
+    for (int32_t l = 0; l < handle->info.layer_count; l++) {
+        YK_TRY(fill_layer(handle->planned, l, handle->arena, &handle->layers[l]));
+    }
     YK_TRY(yk_library_copy_plan_transfers(handle->planned->plan->transfers,
                                           handle->info.transfer_count, handle->arena,
                                           &handle->transfers));
@@ -209,11 +196,9 @@ static const double usual_compare_s = 10;
 /* Creates a plan that has only its request. */
 static yk_status create(const struct yoke_request *request, struct yoke_plan **out)
 {
-    struct yoke_plan *plan = calloc(1, sizeof *plan);
-    yk_status status =
-        plan ? yk_library_context_open(request, &plan->basis) : yk_fail_out_of_memory();
-    YK_THEN(yk_arena_create(&plan->arena));
-    YK_TRY_OR(status, yoke_plan_destroy(plan));
+    struct yoke_plan *plan = NULL;
+    YK_TRY_NEW_WITH_ARENA(plan);
+    YK_TRY_OR(yk_library_context_open(request, &plan->basis), yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -238,10 +223,9 @@ static yk_status search(struct yoke_plan *plan)
 yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out)
 {
     struct yoke_plan *plan = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
-    const yk_status status = create(request, &plan);
-    return yk_library_status(status == YK_OK ? finish(search(plan), plan, out) : status);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
+    YK_LIBRARY_TRY(create(request, &plan));
+    return yk_library_status(finish(search(plan), plan, out));
 }
 
 /* The inputs of reading a plan file. The resulting plan retains the model and the cluster. */
@@ -256,13 +240,6 @@ struct reading {
     const struct yk_plan *plan;
 };
 
-static yk_status open_cluster(const char *word, struct yoke_cluster **out)
-{
-    struct yk_cluster *cluster = NULL;
-    YK_TRY(yk_cluster_open(word, &cluster));
-    return yk_library_wrap_cluster(cluster, out);
-}
-
 /* Opens the model and the cluster that the file names, unless the caller provides them. */
 static yk_status open_sources(struct reading *reading)
 {
@@ -275,7 +252,7 @@ static yk_status open_sources(struct reading *reading)
     if (given->cluster) {
         reading->cluster = YK_LIBRARY_RETAIN(given->cluster);
     } else {
-        YK_TRY(open_cluster(sources.cluster, &reading->cluster));
+        YK_TRY(yk_library_open_cluster(sources.cluster, &reading->cluster));
     }
     given->profile = given->profile ? given->profile : sources.profile;
     return YK_OK;
@@ -358,9 +335,7 @@ static yk_status read_text(const char *text, size_t length, const char *source,
 yoke_status yoke_plan_read(const char *text, const char *source,
                            const struct yoke_plan_reading *reading, yoke_plan **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(text);
-    YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
     return yk_library_status(read_text(text, strlen(text), source, reading, out));
 }
 
@@ -368,8 +343,7 @@ yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *rea
                            yoke_plan **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(path);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(path, out);
     yk_status status = yk_file_read_document(path, &text);
     YK_THEN(read_text(yk_text_chars(&text), text.length, path, reading, out));
     yk_text_free(&text);
@@ -382,7 +356,6 @@ void yoke_plan_destroy(yoke_plan *plan)
         yk_planner_outcome_destroy(plan->planned);
         yk_library_context_close(&plan->basis);
         yk_arena_destroy(plan->arena);
-        free(plan);
     }
 }
 
@@ -401,16 +374,14 @@ static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_t
 yoke_status yoke_plan_write(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     return yk_library_return_text(write_file(plan, NULL, &text), &text, out);
 }
 
 yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
-    YK_LIBRARY_REQUIRE_NOT_NULL(path);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan, path);
     yk_status status = write_file(plan, path, &text);
     YK_THEN(yk_file_write(path, &text));
     yk_text_free(&text);
@@ -420,8 +391,7 @@ yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
 yoke_status yoke_plan_program(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     return yk_library_return_text(yk_program_text_write(plan->planned->evaluation.program, &text),
                                   &text, out);
 }

@@ -27,8 +27,7 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
 {
     struct reporting reporting = {0};
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     yk_status status = begin(plan, &reporting);
     if (status == YK_OK) {
         reporting.result.tradeoffs = tradeoff ? tradeoff->charts : NULL;
@@ -63,8 +62,7 @@ yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32
 {
     struct reporting reporting = {0};
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     yk_status status = begin(plan, &reporting);
     YK_THEN(draw(&reporting.result, figure, rank, &text));
     end(&reporting);
@@ -75,8 +73,7 @@ yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
 {
     struct yk_trace *trace = NULL;
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     yk_status status = yk_sim_make_trace(plan->planned->evaluation.sim, &trace);
     YK_THEN(yk_chrome_trace_write(trace, &text));
     yk_trace_destroy(trace);
@@ -98,9 +95,7 @@ yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char *
     struct yk_text text = {0};
     struct yk_text remarks = {0};
     char *file = NULL;
-    YK_LIBRARY_REQUIRE_NOT_NULL(plan);
-    YK_LIBRARY_REQUIRE_NOT_NULL(exporter);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(plan, exporter, out);
     const yk_status written = export_plan(plan, exporter, &text, &remarks);
     yoke_status status = yk_library_return_text(written, &text, &file);
     if (status == YOKE_OK && notes) {

@@ -21,15 +21,10 @@ _Static_assert((int)YOKE_DECIDE_SHARES == (int)YK_DECIDE_SAMPLE_SHARES &&
 
 yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_request **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(model);
-    YK_LIBRARY_REQUIRE_NOT_NULL(cluster);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(model, cluster, out);
     yoke_request *request = calloc(1, sizeof *request);
     const yk_status status = request ? yk_arena_create(&request->arena) : yk_fail_out_of_memory();
-    if (status != YK_OK) {
-        free(request);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(status, free(request));
     atomic_init(&request->references, 1);
     request->model = YK_LIBRARY_RETAIN(model);
     request->cluster = YK_LIBRARY_RETAIN(cluster);
@@ -76,11 +71,9 @@ yoke_status yoke_request_set_search(yoke_request *request, const struct yoke_sea
 {
     struct yk_scheduler_options checked;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    const yk_status status = yk_library_search_options(search, 1, &checked);
-    if (status == YK_OK) {
-        request->search = search ? *search : (struct yoke_search){0};
-    }
-    return yk_library_status(status);
+    YK_LIBRARY_TRY(yk_library_search_options(search, 1, &checked));
+    request->search = search ? *search : (struct yoke_search){0};
+    return YOKE_OK;
 }
 
 yoke_status yoke_request_set_memory(yoke_request *request, double memory_bytes)
@@ -96,11 +89,9 @@ yoke_status yoke_request_set_memory(yoke_request *request, double memory_bytes)
 yoke_status yoke_request_set_slowdown(yoke_request *request, double slowdown)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    const yk_status status = yk_library_check_request_slowdown(slowdown);
-    if (status == YK_OK) {
-        request->slowdown = slowdown;
-    }
-    return yk_library_status(status);
+    YK_LIBRARY_TRY(yk_library_check_request_slowdown(slowdown));
+    request->slowdown = slowdown;
+    return YOKE_OK;
 }
 
 yk_status yk_library_check_request_slowdown(double slowdown)
@@ -142,13 +133,12 @@ yoke_status yoke_request_set_strategy(yoke_request *request, const char *strateg
 {
     int32_t number = YK_SHARDING_STRATEGY_COUNT;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    const yk_status status =
-        strategy ? yk_library_find_name("strategy", strategy, strategy_name, &number) : YK_OK;
-    if (status == YK_OK) {
-        request->strategy = (enum yk_sharding_strategy)number;
-        request->random_strategies = strategy && number == YK_SHARDING_STRATEGY_COUNT;
+    if (strategy) {
+        YK_LIBRARY_TRY(yk_library_find_name("strategy", strategy, strategy_name, &number));
     }
-    return yk_library_status(status);
+    request->strategy = (enum yk_sharding_strategy)number;
+    request->random_strategies = strategy && number == YK_SHARDING_STRATEGY_COUNT;
+    return YOKE_OK;
 }
 
 const char *yoke_placement_algorithm(int32_t number)
@@ -160,13 +150,12 @@ yoke_status yoke_request_set_algorithm(yoke_request *request, const char *algori
 {
     int32_t number = 0;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    const yk_status status = algorithm ? yk_library_find_name("way of placing", algorithm,
-                                                              yoke_placement_algorithm, &number)
-                                       : YK_OK;
-    if (status == YK_OK) {
-        request->algorithm = algorithm ? yoke_placement_algorithm(number) : NULL;
+    if (algorithm) {
+        YK_LIBRARY_TRY(
+            yk_library_find_name("way of placing", algorithm, yoke_placement_algorithm, &number));
     }
-    return yk_library_status(status);
+    request->algorithm = algorithm ? yoke_placement_algorithm(number) : NULL;
+    return YOKE_OK;
 }
 
 static yk_status read_map(const char *text, const char *source, struct yoke_request *request)

@@ -79,9 +79,7 @@ static yk_status find(struct yoke_graph *graph, const char *algorithm,
 yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm,
                                const struct yoke_search *search, yoke_schedule **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(graph);
-    YK_LIBRARY_REQUIRE_NOT_NULL(algorithm);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(graph, algorithm, out);
     return yk_library_status(find(graph, algorithm, search, out));
 }
 
@@ -109,10 +107,7 @@ static yk_status follow(struct yoke_graph *graph, const char *map, const char *s
 yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char *source,
                                  yoke_schedule **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(graph);
-    YK_LIBRARY_REQUIRE_NOT_NULL(map);
-    YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(graph, map, source, out);
     return yk_library_status(follow(graph, map, source, out));
 }
 
@@ -156,8 +151,7 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
 yoke_status yoke_schedule_write(yoke_schedule *schedule, enum yoke_schedule_form form, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(schedule);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(schedule, out);
     const struct yk_schedule_report report = {
         .schedule = schedule->schedule,
         .algorithm = schedule->info.algorithm,

@@ -51,8 +51,7 @@ static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 
 yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke_tradeoff **out)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     if (points != 0 && (points < 2 || points > YOKE_TRADEOFF_MAX_POINTS)) {
         return YK_LIBRARY_FAIL("a curve has 2 to %d points, not %d", YOKE_TRADEOFF_MAX_POINTS,
                                points);
@@ -61,10 +60,7 @@ yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke
     yk_status status =
         handle ? yk_library_context_open(request, &handle->basis) : yk_fail_out_of_memory();
     YK_THEN(find(handle, points));
-    if (status != YK_OK) {
-        yoke_tradeoff_destroy(handle);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(status, yoke_tradeoff_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }
@@ -99,7 +95,6 @@ yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff
                                char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_REQUIRE_NOT_NULL(tradeoff);
-    YK_LIBRARY_REQUIRE_NOT_NULL(out);
+    YK_LIBRARY_REQUIRE_NOT_NULL(tradeoff, out);
     return yk_library_return_text(draw(tradeoff, chart, &text), &text, out);
 }

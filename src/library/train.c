@@ -26,10 +26,7 @@ yoke_status yoke_training_create(yoke_training **out)
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_training *training = calloc(1, sizeof *training);
     const yk_status status = training ? yk_arena_create(&training->arena) : yk_fail_out_of_memory();
-    if (status != YK_OK) {
-        free(training);
-        return yk_library_status(status);
-    }
+    YK_LIBRARY_TRY_OR(status, free(training));
     *out = training;
     return YOKE_OK;
 }
@@ -50,17 +47,14 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
     YK_TRY(yk_train_request_check_option(&(struct yk_train_option){name, value}));
     YK_TRY(yk_arena_strdup(training->arena, name, &option.name));
     YK_TRY(yk_arena_strdup(training->arena, value, &option.value));
-    YK_TRY(yk_array_grow((void **)&training->options, &training->capacity, training->count,
-                         sizeof *training->options));
+    YK_TRY_GROW(training->options, training->capacity, training->count);
     training->options[training->count++] = option;
     return YK_OK;
 }
 
 yoke_status yoke_training_set(yoke_training *training, const char *name, const char *value)
 {
-    YK_LIBRARY_REQUIRE_NOT_NULL(training);
-    YK_LIBRARY_REQUIRE_NOT_NULL(name);
-    YK_LIBRARY_REQUIRE_NOT_NULL(value);
+    YK_LIBRARY_REQUIRE_NOT_NULL(training, name, value);
     return yk_library_status(set(training, name, value));
 }
 

@@ -1,6 +1,7 @@
 #include "profile/profile.h"
 
 #include "base/array.h"
+#include "base/folder.h"
 #include "profile/profile_internal.h"
 
 #include <errno.h>
@@ -50,9 +51,18 @@ static const char *cpu_of(const struct yk_profile *profile, const char *subject)
     return "";
 }
 
-yk_status yk_profile_query_layer(const struct yk_profile *profile, const char *sql,
-                                 const struct yk_profile_layer_key *layer, const char *cpu,
-                                 struct yk_sqlite_statement **out)
+/* SQL conditions for the key of a row. Parameters: 1 to 6 for a layer, 1 to 4 for a link, 1 to 3
+ * for a fact; the CPU is the last. Parts within 0.5 % are equal. */
+#define WHERE_LAYER                                                                                \
+    "device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 "             \
+    "AND pass = ?5 AND cpu = ?6"
+#define WHERE_LINK "link = ?1 AND collective = ?2 AND ranks = ?3 AND cpu = ?4"
+#define WHERE_FACT "subject = ?1 AND fact = ?2 AND cpu = ?3"
+
+/* The next three functions prepare `sql` and bind these parameters. */
+static yk_status query_layer(const struct yk_profile *profile, const char *sql,
+                             const struct yk_profile_layer_key *layer, const char *cpu,
+                             struct yk_sqlite_statement **out)
 {
     YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
     yk_sqlite_bind_text(*out, 1, layer->device);
@@ -64,9 +74,9 @@ yk_status yk_profile_query_layer(const struct yk_profile *profile, const char *s
     return YK_OK;
 }
 
-yk_status yk_profile_query_link(const struct yk_profile *profile, const char *sql,
-                                const struct yk_profile_link_key *link, const char *cpu,
-                                struct yk_sqlite_statement **out)
+static yk_status query_link(const struct yk_profile *profile, const char *sql,
+                            const struct yk_profile_link_key *link, const char *cpu,
+                            struct yk_sqlite_statement **out)
 {
     YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
     yk_sqlite_bind_text(*out, 1, link->link);
@@ -76,9 +86,9 @@ yk_status yk_profile_query_link(const struct yk_profile *profile, const char *sq
     return YK_OK;
 }
 
-yk_status yk_profile_query_fact(const struct yk_profile *profile, const char *sql,
-                                const struct yk_profile_fact_key *fact, const char *cpu,
-                                struct yk_sqlite_statement **out)
+static yk_status query_fact(const struct yk_profile *profile, const char *sql,
+                            const struct yk_profile_fact_key *fact, const char *cpu,
+                            struct yk_sqlite_statement **out)
 {
     YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
     yk_sqlite_bind_text(*out, 1, fact->subject);
@@ -236,11 +246,10 @@ yk_status yk_profile_find_layer(struct yk_profile *profile,
                                 struct yk_profile_curve *out)
 {
     struct yk_sqlite_statement *query = NULL;
-    YK_TRY(yk_profile_query_layer(
-        profile,
-        "SELECT batch, seconds, spread FROM layers WHERE " YK_PROFILE_WHERE_LAYER
-        " ORDER BY batch, abs(part - ?2)",
-        layer, cpu_of(profile, layer->device), &query));
+    YK_TRY(query_layer(profile,
+                       "SELECT batch, seconds, spread FROM layers WHERE " WHERE_LAYER
+                       " ORDER BY batch, abs(part - ?2)",
+                       layer, cpu_of(profile, layer->device), &query));
     return read_points(profile, query, out);
 }
 
@@ -290,9 +299,8 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
                                struct yk_profile_curve *out)
 {
     struct yk_sqlite_statement *query = NULL;
-    YK_TRY(yk_profile_query_link(
-        profile,
-        "SELECT bytes, seconds, spread FROM links WHERE " YK_PROFILE_WHERE_LINK " ORDER BY bytes",
+    YK_TRY(query_link(
+        profile, "SELECT bytes, seconds, spread FROM links WHERE " WHERE_LINK " ORDER BY bytes",
         link, cpu_of(profile, link->link), &query));
     return read_points(profile, query, out);
 }
@@ -303,8 +311,8 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     struct yk_sqlite_statement *query = NULL;
     bool found = false;
     *out = NAN;
-    YK_TRY(yk_profile_query_fact(profile, "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT,
-                                 fact, cpu_of(profile, fact->subject), &query));
+    YK_TRY(query_fact(profile, "SELECT value FROM facts WHERE " WHERE_FACT, fact,
+                      cpu_of(profile, fact->subject), &query));
     const yk_status status = yk_sqlite_step(query, &found);
     const double value = found ? yk_sqlite_column_real(query, 0) : NAN;
     yk_sqlite_finalize(query);
@@ -329,10 +337,9 @@ yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profi
                                int64_t batch, const char *versions, bool *out)
 {
     struct yk_sqlite_statement *query = NULL;
-    YK_TRY(yk_profile_query_layer(profile,
-                                  "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER
-                                  " AND batch = ?7 AND versions = ?8",
-                                  layer, cpu_of(profile, layer->device), &query));
+    YK_TRY(query_layer(
+        profile, "SELECT 1 FROM layers WHERE " WHERE_LAYER " AND batch = ?7 AND versions = ?8",
+        layer, cpu_of(profile, layer->device), &query));
     return has_size(query, 7, batch, versions, out);
 }
 
@@ -340,10 +347,9 @@ yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profil
                               int64_t bytes, const char *versions, bool *out)
 {
     struct yk_sqlite_statement *query = NULL;
-    YK_TRY(yk_profile_query_link(profile,
-                                 "SELECT 1 FROM links WHERE " YK_PROFILE_WHERE_LINK
-                                 " AND bytes = ?5 AND versions = ?6",
-                                 link, cpu_of(profile, link->link), &query));
+    YK_TRY(query_link(profile,
+                      "SELECT 1 FROM links WHERE " WHERE_LINK " AND bytes = ?5 AND versions = ?6",
+                      link, cpu_of(profile, link->link), &query));
     return has_size(query, 5, bytes, versions, out);
 }
 
@@ -352,9 +358,8 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
 {
     struct yk_sqlite_statement *query = NULL;
     *out = false;
-    YK_TRY(yk_profile_query_fact(
-        profile, "SELECT 1 FROM facts WHERE " YK_PROFILE_WHERE_FACT " AND versions = ?4", fact,
-        cpu_of(profile, fact->subject), &query));
+    YK_TRY(query_fact(profile, "SELECT 1 FROM facts WHERE " WHERE_FACT " AND versions = ?4", fact,
+                      cpu_of(profile, fact->subject), &query));
     yk_sqlite_bind_text(query, 4, versions);
     return yk_sqlite_step_once(query, out);
 }
@@ -365,7 +370,7 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
 {
     struct yk_sqlite_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_profile_query_layer(
+    YK_TRY(query_layer(
         profile,
         "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
         "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
@@ -388,9 +393,7 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
     return status;
 }
 
-#define MEASUREMENT "spread, samples, versions, min, max, measured_at, host"
-
-/* The columns from `first` on: the value, MEASUREMENT and the CPU. */
+/* The columns from `first` on: the value, YK_PROFILE_MEASUREMENT and the CPU. */
 static struct yk_profile_measurement measurement_of(const struct yk_sqlite_statement *query,
                                                     int first)
 {
@@ -460,19 +463,20 @@ yk_status yk_profile_visit(struct yk_profile *profile, const struct yk_profile_v
 {
     struct visit visit = {profile, visitor};
     if (visitor->layer) {
-        YK_TRY(each_row(profile,
-                        "SELECT device, part, shape, sequence, pass, batch, seconds, " MEASUREMENT
-                        ", cpu FROM layers ORDER BY " LAYER_ORDER,
-                        visit_layer, &visit));
+        YK_TRY(each_row(
+            profile,
+            "SELECT device, part, shape, sequence, pass, batch, seconds, " YK_PROFILE_MEASUREMENT
+            ", cpu FROM layers ORDER BY " LAYER_ORDER,
+            visit_layer, &visit));
     }
     if (visitor->link) {
         YK_TRY(each_row(profile,
-                        "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
+                        "SELECT link, collective, ranks, bytes, seconds, " YK_PROFILE_MEASUREMENT
                         ", cpu FROM links ORDER BY " LINK_ORDER,
                         visit_link, &visit));
     }
     return visitor->fact ? each_row(profile,
-                                    "SELECT subject, fact, value, " MEASUREMENT
+                                    "SELECT subject, fact, value, " YK_PROFILE_MEASUREMENT
                                     ", cpu FROM facts ORDER BY " FACT_ORDER,
                                     visit_fact, &visit)
                          : YK_OK;
@@ -494,15 +498,15 @@ static yk_status insert(struct yk_sqlite_statement *query, int first,
     return yk_sqlite_step_once(query, &found);
 }
 
-yk_status yk_profile_write_layer_row(struct yk_profile *profile,
-                                     const struct yk_profile_layer_row *row)
+/* The next three functions insert the row, or replace the row with the same key. */
+static yk_status write_layer_row(struct yk_profile *profile, const struct yk_profile_layer_row *row)
 {
     struct yk_sqlite_statement *query = NULL;
-    YK_TRY(yk_profile_query_layer(
+    YK_TRY(query_layer(
         profile,
         "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
-        "seconds, " MEASUREMENT
-        ") VALUES (?1, coalesce((SELECT part FROM layers WHERE " YK_PROFILE_WHERE_LAYER
+        "seconds, " YK_PROFILE_MEASUREMENT
+        ") VALUES (?1, coalesce((SELECT part FROM layers WHERE " WHERE_LAYER
         " AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), "
         "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         &row->layer, row->measurement.cpu, &query));
@@ -510,26 +514,24 @@ yk_status yk_profile_write_layer_row(struct yk_profile *profile,
     return insert(query, 8, &row->measurement);
 }
 
-yk_status yk_profile_write_link_row(struct yk_profile *profile,
-                                    const struct yk_profile_link_row *row)
+static yk_status write_link_row(struct yk_profile *profile, const struct yk_profile_link_row *row)
 {
     struct yk_sqlite_statement *query = NULL;
-    YK_TRY(yk_profile_query_link(
-        profile,
-        "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
-        "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &row->link, row->measurement.cpu, &query));
+    YK_TRY(query_link(profile,
+                      "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
+                      "seconds, " YK_PROFILE_MEASUREMENT
+                      ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                      &row->link, row->measurement.cpu, &query));
     yk_sqlite_bind_integer(query, 5, row->bytes);
     return insert(query, 6, &row->measurement);
 }
 
-yk_status yk_profile_write_fact_row(struct yk_profile *profile,
-                                    const struct yk_profile_fact_row *row)
+static yk_status write_fact_row(struct yk_profile *profile, const struct yk_profile_fact_row *row)
 {
     struct yk_sqlite_statement *query = NULL;
-    YK_TRY(yk_profile_query_fact(
+    YK_TRY(query_fact(
         profile,
-        "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " MEASUREMENT
+        "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " YK_PROFILE_MEASUREMENT
         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         &row->fact, row->measurement.cpu, &query));
     return insert(query, 4, &row->measurement);
@@ -558,7 +560,7 @@ yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profi
 {
     const struct yk_profile_layer_row row = {*layer, batch,
                                              complete(profile, layer->device, measurement)};
-    return yk_profile_write_layer_row(profile, &row);
+    return write_layer_row(profile, &row);
 }
 
 yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
@@ -566,12 +568,117 @@ yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profil
 {
     const struct yk_profile_link_row row = {*link, bytes,
                                             complete(profile, link->link, measurement)};
-    return yk_profile_write_link_row(profile, &row);
+    return write_link_row(profile, &row);
 }
 
 yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const struct yk_profile_measurement *measurement)
 {
     const struct yk_profile_fact_row row = {*fact, complete(profile, fact->subject, measurement)};
-    return yk_profile_write_fact_row(profile, &row);
+    return write_fact_row(profile, &row);
+}
+
+struct importing {
+    struct yk_profile *profile;
+    const char *path; /* of the other */
+    struct yk_profile_import_counts counts;
+};
+
+/* Decides whether to write an imported row. The query finds when the known row was measured. */
+static yk_status is_wanted(struct importing *importing, struct yk_sqlite_statement *query,
+                           int64_t measured_at, bool *out)
+{
+    bool found = false;
+    const yk_status status = yk_sqlite_step(query, &found);
+    const bool newer = found && measured_at > yk_sqlite_column_integer(query, 0);
+    yk_sqlite_finalize(query);
+    YK_TRY(status);
+    importing->counts.added += !found;
+    importing->counts.replaced += newer;
+    importing->counts.left += found && !newer;
+    *out = !found || newer;
+    return YK_OK;
+}
+
+static yk_status check_time(const struct importing *importing, int64_t size, double seconds)
+{
+    return size > 0 && seconds > 0 && isfinite(seconds)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %lld cannot be",
+                         importing->path, seconds, (long long)size);
+}
+
+static yk_status import_layer(void *argument, const struct yk_profile_layer_row *row)
+{
+    struct importing *importing = argument;
+    struct yk_sqlite_statement *query = NULL;
+    bool wanted = false;
+    YK_TRY(check_time(importing, row->batch, row->measurement.value));
+    YK_TRY(query_layer(importing->profile,
+                       "SELECT measured_at FROM layers WHERE " WHERE_LAYER
+                       " AND batch = ?7 ORDER BY abs(part - ?2)",
+                       &row->layer, row->measurement.cpu, &query));
+    yk_sqlite_bind_integer(query, 7, row->batch);
+    YK_TRY(is_wanted(importing, query, row->measurement.measured_at, &wanted));
+    return wanted ? write_layer_row(importing->profile, row) : YK_OK;
+}
+
+static yk_status import_link(void *argument, const struct yk_profile_link_row *row)
+{
+    struct importing *importing = argument;
+    struct yk_sqlite_statement *query = NULL;
+    bool wanted = false;
+    YK_TRY(check_time(importing, row->bytes, row->measurement.value));
+    YK_TRY(query_link(importing->profile,
+                      "SELECT measured_at FROM links WHERE " WHERE_LINK " AND bytes = ?5",
+                      &row->link, row->measurement.cpu, &query));
+    yk_sqlite_bind_integer(query, 5, row->bytes);
+    YK_TRY(is_wanted(importing, query, row->measurement.measured_at, &wanted));
+    return wanted ? write_link_row(importing->profile, row) : YK_OK;
+}
+
+static yk_status import_fact(void *argument, const struct yk_profile_fact_row *row)
+{
+    struct importing *importing = argument;
+    struct yk_sqlite_statement *query = NULL;
+    bool wanted = false;
+    if (!isfinite(row->measurement.value)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
+                       row->fact.subject, row->fact.fact, row->measurement.value);
+    }
+    YK_TRY(query_fact(importing->profile, "SELECT measured_at FROM facts WHERE " WHERE_FACT,
+                      &row->fact, row->measurement.cpu, &query));
+    YK_TRY(is_wanted(importing, query, row->measurement.measured_at, &wanted));
+    return wanted ? write_fact_row(importing->profile, row) : YK_OK;
+}
+
+static yk_status import_rows(struct importing *importing, struct yk_profile *other)
+{
+    const struct yk_profile_visitor visitor = {importing, import_layer, import_link, import_fact};
+    YK_TRY(yk_profile_visit(other, &visitor));
+    return yk_sqlite_commit(importing->profile->database);
+}
+
+yk_status yk_profile_import(struct yk_profile *profile, const char *path,
+                            struct yk_profile_import_counts *out)
+{
+    struct importing importing = {.profile = profile, .path = path};
+    struct yk_profile *other = NULL;
+    if (yk_folder_is_same(yk_sqlite_path(profile->database), path)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: this is the profile itself; name a file of another machine", path);
+    }
+    YK_TRY(yk_profile_open(path, &other));
+    yk_status status = yk_sqlite_begin_transaction(profile->database);
+    if (status == YK_OK) {
+        status = import_rows(&importing, other);
+        if (status != YK_OK) {
+            yk_sqlite_rollback(profile->database);
+        }
+    }
+    yk_profile_close(other);
+    if (status == YK_OK) {
+        *out = importing.counts;
+    }
+    return status;
 }

@@ -40,8 +40,9 @@
  * in a child of fork().
  *
  * Other files of this folder:
- *   database   wrapper of SQLite           import     adds the rows of another profile
- *   schema     tables and their versions   set_aside  replaces a damaged file by a new one
+ *   sqlite     wrapper of SQLite
+ *   schema     tables and their versions
+ *   recreate   replaces a damaged file by a new one
  */
 #ifndef YK_PROFILE_PROFILE_H
 #define YK_PROFILE_PROFILE_H

@@ -12,8 +12,6 @@ enum {
     VERSION = 5,
 };
 
-#define COMMON "spread, samples, versions, min, max, measured_at, host"
-
 /* What one number is known by, so that measuring again replaces it. */
 #define LAYERS "device, part, shape, sequence, pass, batch"
 #define LINKS "link, collective, ranks, bytes"
@@ -165,9 +163,9 @@ static yk_status find_version(struct yk_sqlite *database, int64_t *out)
 static yk_status check_columns(struct yk_sqlite *database)
 {
     static const char *const rows[] = {
-        "SELECT " LAYERS ", seconds, " COMMON ", cpu FROM layers",
-        "SELECT " LINKS ", seconds, " COMMON ", cpu FROM links",
-        "SELECT " FACTS ", value, " COMMON ", cpu FROM facts",
+        "SELECT " LAYERS ", seconds, " YK_PROFILE_MEASUREMENT ", cpu FROM layers",
+        "SELECT " LINKS ", seconds, " YK_PROFILE_MEASUREMENT ", cpu FROM links",
+        "SELECT " FACTS ", value, " YK_PROFILE_MEASUREMENT ", cpu FROM facts",
     };
     for (int i = 0; i < 3; i++) {
         struct yk_sqlite_statement *query = NULL;

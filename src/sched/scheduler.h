@@ -12,7 +12,9 @@
  *
  * To add a scheduler, write schedulers/NAME.c that defines `const struct yk_scheduler
  * yk_scheduler_NAME`, and add ROW(NAME) to YK_SCHEDULERS below. schedulers/heft.c is a short
- * example of a list scheduler. Help, shell completion and `--algorithm all` use the table. The
+ * example of a list scheduler, whose tasks have fixed priorities. A scheduler that chooses the next
+ * task by the schedule so far places tasks itself, with timeline/schedule_builder.h, as
+ * schedulers/single.c does. Help, shell completion, `--algorithm all` and `best` use the table. The
  * tests run every scheduler of the table on thousands of random graphs:
  *
  *   tools/build release && ctest --test-dir build/release -R ^sched/
@@ -45,6 +47,7 @@ struct yk_scheduler {
     const char *name;
     const char *summary;  /* one line for the help */
     bool respects_memory; /* it considers the memory limits of the devices */
+    bool searches;        /* it spends the time budget; `best` runs all schedulers that do not */
     /* Fills `schedule`, which was created for the graph. Fails with YK_ERROR_NO_FIT if it finds no
      * schedule. */
     yk_status (*run)(const struct yk_scheduler *scheduler,

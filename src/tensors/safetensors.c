@@ -71,10 +71,7 @@ static yk_status read_shape(const struct yk_json *node, struct yk_tensor_entry *
 {
     const struct yk_json *shape = yk_json_get(node, "shape");
     const size_t rank = yk_json_array_count(shape);
-    if (!yk_json_is_array(shape)) {
-        return yk_fail(YK_ERROR_INPUT, "\"shape\" must be a list, not %s",
-                       yk_json_type_name(shape));
-    }
+    YK_TRY(yk_json_check_list(shape, "shape"));
     if (rank > YK_TENSOR_MAX_RANK) {
         return yk_fail(YK_ERROR_INPUT, "%zu dimensions, where at most %d are supported", rank,
                        YK_TENSOR_MAX_RANK);
@@ -250,20 +247,14 @@ yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t
                                       const struct yk_safetensors_header **out)
 {
     struct yk_safetensors_header *header = NULL;
-    struct yk_json *root = NULL;
-    yk_status status = YK_OK;
     YK_TRY_NEW(arena, header, 1);
     if (length == 0 || bytes[0] != '{') {
-        status = yk_fail(YK_ERROR_INPUT,
-                         "the header does not begin with {; this is no safetensors file");
-        goto done;
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: the header does not begin with {; this is no safetensors file", source);
     }
-    YK_TRY_GOTO(yk_json_parse(bytes, length, &root), done);
-    YK_TRY_GOTO(read_root(length, file_size, root, arena, header), done);
+    YK_TRY_JSON(root, bytes, length, source, read_root(length, file_size, root, arena, header));
     *out = header;
-done:
-    yk_json_destroy(root);
-    return yk_status_prefix(status, source);
+    return YK_OK;
 }
 
 static yk_status read_bytes(const struct yk_safetensors *file, uint64_t offset, uint64_t bytes,
@@ -321,20 +312,16 @@ static yk_status index_names(struct yk_safetensors *file)
 
 yk_status yk_safetensors_open(const char *path, struct yk_safetensors **out)
 {
-    struct yk_safetensors *file = calloc(1, sizeof *file);
-    yk_status status = YK_OK;
-    YK_TRY_MEMORY(file);
+    struct yk_safetensors *file = NULL;
+    YK_TRY_NEW_WITH_ARENA(file);
     file->descriptor = -1;
-    YK_TRY_GOTO(yk_arena_create(&file->arena), fail);
-    YK_TRY_GOTO(yk_arena_strdup(file->arena, path, &file->path), fail);
-    YK_TRY_GOTO(open_descriptor(file), fail);
-    YK_TRY_GOTO(read_header(file), fail);
-    YK_TRY_GOTO(index_names(file), fail);
+    yk_status status = yk_arena_strdup(file->arena, path, &file->path);
+    YK_THEN(open_descriptor(file));
+    YK_THEN(read_header(file));
+    YK_THEN(index_names(file));
+    YK_TRY_OR(status, yk_safetensors_close(file));
     *out = file;
     return YK_OK;
-fail:
-    yk_safetensors_close(file);
-    return status;
 }
 
 void yk_safetensors_close(struct yk_safetensors *file)
@@ -347,7 +334,6 @@ void yk_safetensors_close(struct yk_safetensors *file)
     }
     yk_name_index_destroy(file->names);
     yk_arena_destroy(file->arena);
-    free(file);
 }
 
 const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,

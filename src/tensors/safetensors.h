@@ -62,7 +62,7 @@ struct yk_safetensors {
     uint64_t size; /* bytes of the file */
     const struct yk_safetensors_header *header;
 
-    struct yk_arena *arena; /* owns the path and the header */
+    struct yk_arena *arena; /* owns this struct, the path and the header */
     struct yk_name_index
         *names; /* tensor names; the number of a name is its index in header->entries */
     int descriptor;

@@ -30,38 +30,30 @@ struct yk_safetensors_writer {
     struct yk_name_index *names;
     struct yk_name_index *keys;
     struct yk_hash *hash;
-    unsigned char *buffer;
-    size_t buffered;
     uint64_t declared; /* bytes of all tensors */
     uint64_t added;    /* bytes of tensors that were added so far */
     uint64_t header_bytes;
     int descriptor; /* of the partial file; -1 while it is not open */
+    size_t buffered;
+    unsigned char buffer[BUFFER_BYTES];
 };
 
 yk_status yk_safetensors_writer_create(const char *path, struct yk_safetensors_writer **out)
 {
     struct yk_safetensors_writer *writer = calloc(1, sizeof *writer);
-    yk_status status = YK_OK;
     YK_TRY_MEMORY(writer);
     writer->descriptor = -1;
-    YK_TRY_GOTO(yk_file_check_regular(path), fail); /* a device would be replaced */
     yk_text_add(&writer->path, path);
     yk_text_addf(&writer->partial, "%s.partial", path);
-    YK_TRY_GOTO(yk_text_status(&writer->path), fail);
-    YK_TRY_GOTO(yk_text_status(&writer->partial), fail);
-    YK_TRY_GOTO(yk_name_index_create(&writer->names), fail);
-    YK_TRY_GOTO(yk_name_index_create(&writer->keys), fail);
-    YK_TRY_GOTO(yk_hash_create(&writer->hash), fail);
-    writer->buffer = malloc(BUFFER_BYTES);
-    if (!writer->buffer) {
-        status = yk_fail_out_of_memory();
-        goto fail;
-    }
+    yk_status status = yk_file_check_regular(path); /* a device would be replaced */
+    YK_THEN(yk_text_status(&writer->path));
+    YK_THEN(yk_text_status(&writer->partial));
+    YK_THEN(yk_name_index_create(&writer->names));
+    YK_THEN(yk_name_index_create(&writer->keys));
+    YK_THEN(yk_hash_create(&writer->hash));
+    YK_TRY_OR(status, yk_safetensors_writer_destroy(writer));
     *out = writer;
     return YK_OK;
-fail:
-    yk_safetensors_writer_destroy(writer);
-    return status;
 }
 
 /* Closes and removes the partial file. */
@@ -80,7 +72,6 @@ void yk_safetensors_writer_destroy(struct yk_safetensors_writer *writer)
         return;
     }
     abandon(writer);
-    free(writer->buffer);
     yk_hash_destroy(writer->hash);
     yk_name_index_destroy(writer->keys);
     yk_name_index_destroy(writer->names);

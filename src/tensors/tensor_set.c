@@ -41,8 +41,7 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetenso
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", file->path, entry->name,
                        set->locations[number].file->path);
     }
-    YK_TRY(yk_array_grow((void **)&set->locations, &set->capacity, set->count,
-                         sizeof *set->locations));
+    YK_TRY_GROW(set->locations, set->capacity, set->count);
     set->locations[set->count++] = (struct yk_tensor_location){.file = file, .entry = entry};
     return YK_OK;
 }
@@ -123,12 +122,10 @@ static yk_status add_index(struct yk_tensor_set *set, const char *path)
     struct yk_text index = {0};
     struct yk_json *root = NULL;
     struct yk_name_index *files = NULL;
-    yk_status status = yk_file_read_document(path, &index);
-    YK_TRY_OR(status, yk_text_free(&index));
-    YK_TRY_GOTO(yk_json_parse(yk_text_chars(&index), index.length, &root), done);
-    YK_TRY_GOTO(yk_name_index_create(&files), done);
-    YK_TRY_GOTO(add_mapped(set, root, files), done);
-done:
+    YK_TRY_OR(yk_file_read_document(path, &index), yk_text_free(&index));
+    yk_status status = yk_json_parse(yk_text_chars(&index), index.length, &root);
+    YK_THEN(yk_name_index_create(&files));
+    YK_THEN(add_mapped(set, root, files));
     yk_name_index_destroy(files);
     yk_json_destroy(root);
     yk_text_free(&index);
@@ -175,19 +172,13 @@ static yk_status fill_from(struct yk_tensor_set *set, const char *const *names, 
     return YK_OK;
 }
 
-static yk_status start(const char *path, struct yk_tensor_set *set)
-{
-    YK_TRY(yk_arena_create(&set->arena));
-    YK_TRY(yk_name_index_create(&set->names));
-    return yk_arena_strdup(set->arena, path, &set->path);
-}
-
 yk_status yk_tensor_set_open_files(const char *folder, const char *const *names, int32_t count,
                                    struct yk_tensor_set **out)
 {
-    struct yk_tensor_set *set = calloc(1, sizeof *set);
-    YK_TRY_MEMORY(set);
-    yk_status status = start(folder, set);
+    struct yk_tensor_set *set = NULL;
+    YK_TRY_NEW_WITH_ARENA(set);
+    yk_status status = yk_name_index_create(&set->names);
+    YK_THEN(yk_arena_strdup(set->arena, folder, &set->path));
     YK_THEN(names ? fill_from(set, names, count) : fill(set));
     YK_TRY_OR(status, yk_tensor_set_close(set));
     *out = set;
@@ -211,7 +202,6 @@ void yk_tensor_set_close(struct yk_tensor_set *set)
     free(set->locations);
     yk_name_index_destroy(set->names);
     yk_arena_destroy(set->arena);
-    free(set);
 }
 
 const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,

@@ -31,7 +31,7 @@ struct yk_tensor_set {
     struct yk_tensor_location *locations; /* (count) one for each tensor */
     int32_t count;
 
-    struct yk_arena *arena; /* owns the paths */
+    struct yk_arena *arena; /* owns this struct and the paths */
     struct yk_name_index
         *names; /* tensor names; the number of a name is its index in `locations` */
     int32_t file_capacity;

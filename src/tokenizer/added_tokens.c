@@ -2,13 +2,13 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/token_matcher.h"
 #include "tokenizer/unicode.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -28,7 +28,7 @@ struct added {
 };
 
 struct yk_added_tokens {
-    struct yk_arena *arena; /* owns names and forms */
+    struct yk_arena *arena; /* owns this struct, its arrays and strings */
     struct added *items;
     int32_t count;
     int32_t new_count;
@@ -42,14 +42,11 @@ struct yk_added_tokens {
 void yk_added_tokens_destroy(struct yk_added_tokens *tokens)
 {
     if (tokens) {
-        yk_arena_destroy(tokens->arena);
         yk_token_map_destroy(tokens->names);
         yk_token_matcher_destroy(tokens->raw);
         yk_token_matcher_destroy(tokens->done);
         yk_regex_destroy(tokens->letter);
-        free(tokens->items);
-        free(tokens->by_id);
-        free(tokens);
+        yk_arena_destroy(tokens->arena);
     }
 }
 
@@ -121,9 +118,8 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
 static yk_status index_ids(struct yk_added_tokens *tokens)
 {
     const int32_t limit = yk_token_map_id_limit(tokens->names);
-    tokens->by_id = malloc(((size_t)limit + 1) * sizeof *tokens->by_id);
-    YK_TRY_MEMORY(tokens->by_id);
-    memset(tokens->by_id, 0xff, (size_t)limit * sizeof *tokens->by_id);
+    YK_TRY_NEW(tokens->arena, tokens->by_id, limit);
+    yk_number_fill(tokens->by_id, limit, -1);
     for (int32_t i = 0; i < tokens->count; i++) {
         tokens->by_id[tokens->items[i].id] = i;
     }
@@ -133,9 +129,9 @@ static yk_status index_ids(struct yk_added_tokens *tokens)
 static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
                           struct yk_token_matcher **out)
 {
-    struct yk_token_pattern *names = malloc(((size_t)tokens->count + 1) * sizeof *names);
+    struct yk_token_pattern *names = NULL;
     int32_t count = 0;
-    YK_TRY_MEMORY(names);
+    YK_TRY_NEW(tokens->arena, names, tokens->count);
     for (int32_t i = 0; i < tokens->count; i++) {
         const struct added *added = &tokens->items[i];
         if (added->normalized == normalized) {
@@ -143,9 +139,7 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
                 .bytes = added->form, .length = added->form_length, .number = i};
         }
     }
-    const yk_status status = yk_token_matcher_create(names, count, out);
-    free(names);
-    return status;
+    return yk_token_matcher_create(names, count, out);
 }
 
 static yk_status fill(const struct yk_json *node, const struct yk_token_map *map,
@@ -161,9 +155,7 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
         return yk_fail(YK_ERROR_INPUT, "%zu tokens, where at most %d are allowed", count,
                        YK_TOKEN_MAP_MAX_TOKENS);
     }
-    tokens->items = malloc((count + 1) * sizeof *tokens->items);
-    YK_TRY_MEMORY(tokens->items);
-    YK_TRY(yk_arena_create(&tokens->arena));
+    YK_TRY_NEW(tokens->arena, tokens->items, count);
     YK_TRY(yk_token_map_create(&tokens->names));
     for (size_t i = 0; i < count; i++) {
         YK_TRY(read_item(yk_json_array_at(node, i), map, normalizer, tokens));
@@ -177,13 +169,10 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
 yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token_map *map,
                                const struct yk_normalizer *normalizer, struct yk_added_tokens **out)
 {
-    struct yk_added_tokens *tokens = calloc(1, sizeof *tokens);
-    YK_TRY_MEMORY(tokens);
-    const yk_status status = fill(node, map, normalizer, tokens);
-    if (status != YK_OK) {
-        yk_added_tokens_destroy(tokens);
-        return yk_status_prefix(status, "added_tokens");
-    }
+    struct yk_added_tokens *tokens = NULL;
+    YK_TRY_NEW_WITH_ARENA(tokens);
+    YK_TRY_OR(yk_status_prefix(fill(node, map, normalizer, tokens), "added_tokens"),
+              yk_added_tokens_destroy(tokens));
     *out = tokens;
     return YK_OK;
 }
@@ -225,16 +214,6 @@ bool yk_added_tokens_is_special(const struct yk_added_tokens *tokens, int32_t id
     return added && added->special;
 }
 
-/* The first byte of the character that ends before `at`. */
-static size_t before(const char *text, size_t at)
-{
-    at--;
-    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) {
-        at--;
-    }
-    return at;
-}
-
 static yk_status is_letter(const struct yk_added_tokens *tokens,
                            struct yk_regex_workspace *workspace, const char *text, size_t length,
                            bool *out)
@@ -255,7 +234,7 @@ static yk_status stands_alone(const struct yk_added_tokens *tokens,
     bool left = false;
     bool right = false;
     if (begin > 0) {
-        const size_t at = before(search->text, begin);
+        const size_t at = yk_utf8_previous(search->text, begin);
         YK_TRY(is_letter(tokens, workspace, search->text + at, begin - at, &left));
     }
     if (end < search->length) {
@@ -270,7 +249,7 @@ static size_t skip_spaces_left(const struct yk_added_tokens_search *search, size
 {
     while (at > search->done) {
         uint32_t character = 0;
-        const size_t previous = before(search->text, at);
+        const size_t previous = yk_utf8_previous(search->text, at);
         (void)yk_utf8_decode(search->text + previous, at - previous, &character);
         if (!yk_unicode_is_space(character)) {
             break;

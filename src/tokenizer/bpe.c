@@ -253,10 +253,7 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
 {
     const struct yk_json *list = yk_json_get(model, "merges");
     const size_t count = yk_json_array_count(list);
-    if (!yk_json_is_array(list)) {
-        return yk_fail(YK_ERROR_INPUT, "\"merges\" must be a list, not %s",
-                       yk_json_type_name(list));
-    }
+    YK_TRY(yk_json_check_list(list, "merges"));
     if (count > INT32_MAX / 4) {
         return yk_fail(YK_ERROR_INPUT, "\"merges\" has %zu entries: too many", count);
     }
@@ -309,16 +306,13 @@ yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *ma
     YK_TRY(refuse(model, "continuing_subword_prefix"));
     YK_TRY(refuse(model, "end_of_word_suffix"));
     struct yk_bpe *bpe = calloc(1, sizeof *bpe);
-    yk_status status = YK_OK;
     YK_TRY_MEMORY(bpe);
-    YK_TRY_GOTO(read_letters(model, map, bpe), fail);
-    YK_TRY_GOTO(read_merges(model, map, bpe), fail);
-    YK_TRY_GOTO(read_whole(model, map, bpe), fail);
+    yk_status status = read_letters(model, map, bpe);
+    YK_THEN(read_merges(model, map, bpe));
+    YK_THEN(read_whole(model, map, bpe));
+    YK_TRY_OR(status, yk_bpe_destroy(bpe));
     *out = bpe;
     return YK_OK;
-fail:
-    yk_bpe_destroy(bpe);
-    return status;
 }
 
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)

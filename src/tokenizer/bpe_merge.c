@@ -125,15 +125,21 @@ yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
     return YK_OK;
 }
 
+/* The merge of two neighbours; the id is -1 if there is none. */
+static struct yk_bpe_merge merge_of(const struct yk_bpe_merge_table *merges, const int32_t *pair)
+{
+    static const struct yk_bpe_merge none = {.rank = INT32_MAX, .id = -1};
+    const struct yk_bpe_merge *merge = find(merges, pair[0], pair[1]);
+    return merge ? *merge : none;
+}
+
 static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges)
 {
     struct yk_bpe_merge next[SHORT]; /* of each token with the next one */
-    static const struct yk_bpe_merge none = {.rank = INT32_MAX, .id = -1};
     int32_t *ids = word->ids;
     int32_t count = word->count;
     for (int32_t i = 0; i + 1 < count; i++) {
-        const struct yk_bpe_merge *merge = find(merges, ids[i], ids[i + 1]);
-        next[i] = merge ? *merge : none;
+        next[i] = merge_of(merges, ids + i);
     }
     while (count > 1) {
         int32_t best = 0;
@@ -149,12 +155,10 @@ static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merge_tabl
         memmove(next + best, next + best + 1, behind * sizeof *next);
         count--;
         if (best + 1 < count) {
-            const struct yk_bpe_merge *merge = find(merges, ids[best], ids[best + 1]);
-            next[best] = merge ? *merge : none;
+            next[best] = merge_of(merges, ids + best);
         }
         if (best > 0) {
-            const struct yk_bpe_merge *merge = find(merges, ids[best - 1], ids[best]);
-            next[best - 1] = merge ? *merge : none;
+            next[best - 1] = merge_of(merges, ids + best - 1);
         }
     }
     word->count = count;
@@ -186,8 +190,7 @@ static void sink(struct yk_bpe_merge_candidate *steps, int32_t count, int32_t at
 
 static yk_status push(struct yk_bpe_word *word, struct yk_bpe_merge_candidate step)
 {
-    YK_TRY(
-        yk_array_grow((void **)&word->steps, &word->step_capacity, word->step_count, sizeof step));
+    YK_TRY_GROW(word->steps, word->step_capacity, word->step_count);
     int32_t at = word->step_count++;
     while (at > 0 && is_before(&step, &word->steps[(at - 1) / 2])) {
         word->steps[at] = word->steps[(at - 1) / 2];

@@ -116,10 +116,9 @@ static yk_status note(struct yk_bpe_pair_queue *queue, struct slot *slot, int32_
     if (noted->count > 0 && noted->items[noted->count - 1] == word) {
         return YK_OK;
     }
-    YK_TRY(yk_array_grow((void **)&noted->items, &noted->capacity, noted->count, sizeof word));
+    YK_TRY_GROW(noted->items, noted->capacity, noted->count);
     if (noted->count == 0) {
-        YK_TRY(yk_array_grow((void **)&queue->noted, &queue->noted_capacity, queue->noted_count,
-                             sizeof slot->pair));
+        YK_TRY_GROW(queue->noted, queue->noted_capacity, queue->noted_count);
         queue->noted[queue->noted_count++] = slot->pair;
     }
     noted->items[noted->count++] = word;
@@ -183,8 +182,7 @@ yk_status yk_bpe_pair_queue_flush(struct yk_bpe_pair_queue *queue)
         struct slot *slot =
             find(queue->slots, queue->slot_count, queue->noted[queue->noted_count - 1]);
         if (slot->times > 0) {
-            YK_TRY(yk_array_grow((void **)&queue->heap, &queue->heap_capacity, queue->heap_count,
-                                 sizeof *queue->heap));
+            YK_TRY_GROW(queue->heap, queue->heap_capacity, queue->heap_count);
             rise(queue->heap, queue->heap_count++,
                  (struct entry){.pair = slot->pair, .times = slot->times, .words = slot->noted});
         } else {

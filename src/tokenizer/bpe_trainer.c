@@ -1,6 +1,7 @@
 #include "tokenizer/bpe_trainer.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
@@ -61,9 +62,7 @@ static yk_status add_specials(struct learner *learner, const struct yk_bpe_train
 
 static int compare_letters(const void *a, const void *b)
 {
-    const uint32_t left = *(const uint32_t *)a;
-    const uint32_t right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
+    return yk_number_compare(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /* Adds the 256 byte characters in the order of their code points. One may already be a special
@@ -184,8 +183,7 @@ static yk_status apply(struct learner *learner, const struct yk_bpe_pair_queue_t
 {
     int32_t joined = 0;
     YK_TRY(join_tokens(learner->tokens, top->pair, &joined));
-    YK_TRY(yk_array_grow((void **)&learner->rules, &learner->rule_capacity, learner->rule_count,
-                         sizeof *learner->rules));
+    YK_TRY_GROW(learner->rules, learner->rule_capacity, learner->rule_count);
     learner->rules[learner->rule_count++] = top->pair;
     for (int32_t i = 0; i < top->word_count; i++) {
         YK_TRY(join_in_word(learner, top->pair, joined, top->words[i]));
@@ -221,13 +219,9 @@ static int compare_pairs(const void *a, const void *b)
 {
     const struct numbered *left = a;
     const struct numbered *right = b;
-    if (left->rule.left != right->rule.left) {
-        return left->rule.left < right->rule.left ? -1 : 1;
-    }
-    if (left->rule.right != right->rule.right) {
-        return left->rule.right < right->rule.right ? -1 : 1;
-    }
-    return left->rank < right->rank ? 1 : -1;
+    const int by_left = yk_number_compare(left->rule.left, right->rule.left);
+    const int by_right = yk_number_compare(left->rule.right, right->rule.right);
+    return by_left ? by_left : by_right ? by_right : yk_number_compare(right->rank, left->rank);
 }
 
 /* A pair may be merged twice if one of its tokens was made by another merge in between. The last

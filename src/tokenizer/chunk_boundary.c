@@ -166,10 +166,7 @@ static bool is_behind_line(const struct yk_chunk_boundary_rules *cut, const char
         cut->begins_token[(unsigned char)text[at]]) {
         return false;
     }
-    size_t before = at - 2;
-    while (before > 0 && ((unsigned char)text[before] & 0xc0) == 0x80) {
-        before--;
-    }
+    const size_t before = yk_utf8_previous(text, at - 1);
     return begins_word(text + before, at - 1 - before) && begins_word(text + at, length - at);
 }
 

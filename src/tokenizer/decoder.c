@@ -68,11 +68,7 @@ yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out)
 {
     struct yk_decoder *decoder = calloc(1, sizeof *decoder);
     YK_TRY_MEMORY(decoder);
-    const yk_status status = read_node(node, decoder);
-    if (status != YK_OK) {
-        yk_decoder_destroy(decoder);
-        return yk_status_prefix(status, "decoder");
-    }
+    YK_TRY_OR(yk_status_prefix(read_node(node, decoder), "decoder"), yk_decoder_destroy(decoder));
     *out = decoder;
     return YK_OK;
 }

@@ -41,9 +41,7 @@ void yk_normalizer_destroy(struct yk_normalizer *normalizer)
 
 static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
 {
-    void *steps = normalizer->steps;
-    YK_TRY(yk_array_grow(&steps, &normalizer->capacity, normalizer->count, sizeof step));
-    normalizer->steps = steps;
+    YK_TRY_GROW(normalizer->steps, normalizer->capacity, normalizer->count);
     normalizer->steps[normalizer->count++] = step;
     return YK_OK;
 }

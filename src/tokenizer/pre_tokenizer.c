@@ -100,7 +100,7 @@ static yk_status read_stage(const struct yk_json *node, const char *type,
     if (out->count == MAX_STAGES) {
         return yk_fail(YK_ERROR_INPUT, "a Sequence of more than %d", MAX_STAGES);
     }
-    YK_TRY(yk_array_grow((void **)&out->stages, &out->capacity, out->count, sizeof stage));
+    YK_TRY_GROW(out->stages, out->capacity, out->count);
     if (strcmp(type, "ByteLevel") == 0) {
         YK_TRY(read_byte_level(node, &stage));
     } else if (strcmp(type, "Split") == 0) {
@@ -139,11 +139,8 @@ yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokeni
     struct yk_pre_tokenizer *made = calloc(1, sizeof *made);
     YK_TRY_MEMORY(made);
     if (node && !yk_json_is_null(node)) {
-        const yk_status status = read_node(node, false, made);
-        if (status != YK_OK) {
-            yk_pre_tokenizer_destroy(made);
-            return yk_status_prefix(status, "pre_tokenizer");
-        }
+        YK_TRY_OR(yk_status_prefix(read_node(node, false, made), "pre_tokenizer"),
+                  yk_pre_tokenizer_destroy(made));
     }
     *out = made;
     return YK_OK;
@@ -250,41 +247,22 @@ static enum part part_at(const char *text, size_t length, size_t *used)
                                                                         : PART_WORD;
 }
 
-/* Finds the next word of BertPreTokenizer at or after `*at` and advances `*at`. Returns false at
- * the end. White space separates words and is removed; each punctuation character is a word. */
-static bool next_bert_word(const char *text, size_t length, size_t *at, size_t *begin, size_t *end)
-{
-    size_t used = 0;
-    enum part part = PART_SPACE;
-    size_t i = *at;
-    for (; i < length; i += used) {
-        part = part_at(text + i, length - i, &used);
-        if (part != PART_SPACE) {
-            break;
-        }
-    }
-    *begin = i;
-    if (i >= length) {
-        *at = length;
-        *end = length;
-        return false;
-    }
-    i += used;
-    while (part == PART_WORD && i < length && part_at(text + i, length - i, &used) == PART_WORD) {
-        i += used;
-    }
-    *end = i;
-    *at = i;
-    return true;
-}
-
+/* BertPreTokenizer: white space separates words and is removed; each punctuation character is a
+ * word. */
 static yk_status run_words(const struct run *run, int32_t index, const char *text, size_t length)
 {
-    size_t at = 0;
-    size_t begin = 0;
-    size_t end = 0;
-    while (next_bert_word(text, length, &at, &begin, &end)) {
-        YK_TRY(pass_on(run, index, text + begin, end - begin));
+    size_t used = 0;
+    for (size_t at = 0; at < length;) {
+        const size_t begin = at;
+        const enum part part = part_at(text + at, length - at, &used);
+        at += used;
+        while (part == PART_WORD && at < length &&
+               part_at(text + at, length - at, &used) == PART_WORD) {
+            at += used;
+        }
+        if (part != PART_SPACE) {
+            YK_TRY(pass_on(run, index, text + begin, at - begin));
+        }
     }
     return YK_OK;
 }

@@ -187,21 +187,17 @@ static yk_status compile_both(const char *pattern, size_t length, bool literal,
 yk_status yk_regex_create(const char *pattern, size_t length, bool literal, struct yk_regex **out)
 {
     struct yk_text text = {0};
-    struct yk_regex *made = calloc(1, sizeof *made);
-    yk_status status = YK_OK;
-    YK_TRY_MEMORY(made);
     if (length > MAX_PATTERN_BYTES) {
-        status = yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
-                         length, MAX_PATTERN_BYTES);
-        goto done;
+        return yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
+                       length, MAX_PATTERN_BYTES);
     }
-    if (literal) {
-        status = compile_both(pattern, length, true, made);
-        goto done;
+    struct yk_regex *made = calloc(1, sizeof *made);
+    YK_TRY_MEMORY(made);
+    yk_status status =
+        literal ? compile_both(pattern, length, true, made) : translate(pattern, length, &text);
+    if (!literal) {
+        YK_THEN(compile_both(yk_text_chars(&text), text.length, false, made));
     }
-    YK_TRY_GOTO(translate(pattern, length, &text), done);
-    YK_TRY_GOTO(compile_both(yk_text_chars(&text), text.length, false, made), done);
-done:
     yk_text_free(&text);
     YK_TRY_OR(status, yk_regex_destroy(made));
     *out = made;

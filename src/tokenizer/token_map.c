@@ -83,8 +83,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
     bool added = false;
     int32_t number = 0;
     YK_TRY(check_new(map, token, length, id));
-    YK_TRY(yk_array_grow((void **)&map->ids, &map->capacity, yk_name_index_count(map->tokens),
-                         sizeof *map->ids));
+    YK_TRY_GROW(map->ids, map->capacity, yk_name_index_count(map->tokens));
     YK_TRY(widen_ids(map, (int32_t)id));
     YK_TRY(yk_name_index_add_bytes(map->tokens, token, length, &added, &number));
     map->ids[number] = (int32_t)id;

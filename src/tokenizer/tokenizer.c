@@ -264,6 +264,12 @@ int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token
     return -1;
 }
 
+int32_t yk_tokenizer_padding_id(const struct yk_tokenizer *tokenizer)
+{
+    const int32_t id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
+    return id >= 0 ? id : 0;
+}
+
 const struct yk_character_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer)
 {
     return tokenizer->vocabulary;
@@ -343,16 +349,13 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
                                       struct yk_tokenizer_encoder **out)
 {
     struct yk_tokenizer_encoder *encoder = calloc(1, sizeof *encoder);
-    yk_status status = YK_OK;
     YK_TRY_MEMORY(encoder);
     encoder->tokenizer = tokenizer;
-    YK_TRY_GOTO(yk_regex_workspace_create(&encoder->workspace.regex), fail);
-    YK_TRY_GOTO(yk_bpe_workspace_create(&encoder->bpe), fail);
+    yk_status status = yk_regex_workspace_create(&encoder->workspace.regex);
+    YK_THEN(yk_bpe_workspace_create(&encoder->bpe));
+    YK_TRY_OR(status, yk_tokenizer_encoder_destroy(encoder));
     *out = encoder;
     return YK_OK;
-fail:
-    yk_tokenizer_encoder_destroy(encoder);
-    return status;
 }
 
 void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder)

@@ -64,6 +64,8 @@ int32_t yk_tokenizer_vocabulary_size(const struct yk_tokenizer *tokenizer);
 /* The id of a token by its name in the file, or of the token with a role; -1 if there is none. */
 int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token);
 int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
+/* The id of the padding token, or 0 if there is none. */
+int32_t yk_tokenizer_padding_id(const struct yk_tokenizer *tokenizer);
 
 /* The vocabulary of a character tokenizer, which the tokenizer owns; NULL for the other kinds. */
 const struct yk_character_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer);

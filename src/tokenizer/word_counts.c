@@ -61,8 +61,7 @@ yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word, si
     int32_t number = yk_name_index_find_bytes(counts->words, word, length);
     if (number < 0) {
         YK_TRY(check_limit(counts, length));
-        YK_TRY(yk_array_grow((void **)&counts->times, &counts->capacity,
-                             yk_name_index_count(counts->words), sizeof *counts->times));
+        YK_TRY_GROW(counts->times, counts->capacity, yk_name_index_count(counts->words));
         YK_TRY(yk_name_index_add_bytes(counts->words, word, length, &added, &number));
         counts->times[number] = 0;
         counts->bytes += length;

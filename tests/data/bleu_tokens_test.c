@@ -8,8 +8,8 @@ static void assert_cut(const char *sentence, const char *expected)
 {
     struct yk_bleu_tokens tokens = {0};
     assert_ok(yk_bleu_tokens_split(sentence, strlen(sentence), &tokens));
-    assert_string_equal(tokens.words, expected);
-    assert_int_equal(tokens.length, strlen(expected));
+    assert_string_equal(tokens.words.bytes, expected);
+    assert_int_equal(tokens.words.length, strlen(expected));
     yk_bleu_tokens_free(&tokens);
 }
 
@@ -77,11 +77,11 @@ static void tokens_serve_one_sentence_after_another(void **state)
     (void)state;
     struct yk_bleu_tokens tokens = {0};
     assert_ok(yk_bleu_tokens_split("((((((((", 8, &tokens));
-    assert_string_equal(tokens.words, "( ( ( ( ( ( ( (");
+    assert_string_equal(tokens.words.bytes, "( ( ( ( ( ( ( (");
     assert_ok(yk_bleu_tokens_split("a.", 2, &tokens));
-    assert_string_equal(tokens.words, "a .");
+    assert_string_equal(tokens.words.bytes, "a .");
     assert_ok(yk_bleu_tokens_split("", 0, &tokens));
-    assert_string_equal(tokens.words, "");
+    assert_string_equal(tokens.words.bytes, "");
     yk_bleu_tokens_free(&tokens);
 }
 

@@ -52,7 +52,8 @@ static void run_many(const struct random_graph_options *options, uint64_t first,
 {
     int fitting = 0;
     for (int i = 0; i < support_trials(count); i++) {
-        int64_t lengths[16] = {0};
+        int64_t lengths[64] = {0};
+        assert_true(yk_scheduler_count <= sizeof lengths / sizeof lengths[0]);
         const uint64_t seed = first + (uint64_t)i;
         struct yk_graph *graph = random_graph(seed, options);
         const int found = run_all(graph, seed, lengths);

@@ -51,16 +51,9 @@ static yk_status run_heft_with_penalty(double penalty, const struct yk_scheduler
 {
     static const struct yk_list_scheduler_rule rule = {.prepare = prepare,
                                                        .choose = choose_with_penalty};
-    return yk_list_scheduler_run_rule(&rule, "heft, with thrift", &penalty, options, schedule);
+    return yk_list_scheduler_run_rule(&rule, "heft with a cost penalty", &penalty, options,
+                                      schedule);
 }
-
-static const struct yk_scheduler *const fast_schedulers[] = {
-    &yk_scheduler_heft,      &yk_scheduler_cpop,   &yk_scheduler_peft,
-    &yk_scheduler_lookahead, &yk_scheduler_single, &yk_scheduler_heft_memory,
-};
-enum {
-    FAST_COUNT = sizeof fast_schedulers / sizeof fast_schedulers[0]
-};
 
 static const double penalties[] = {0.5, 1, 2, 4, 8, 1e9};
 enum {
@@ -104,14 +97,23 @@ static yk_status run_contest(struct contest *contest)
             return status;
         }
     }
-    for (int i = 0; i < FAST_COUNT; i++) {
-        status = consider(
-            contest, fast_schedulers[i]->run(fast_schedulers[i], contest->options, contest->trial));
+    for (size_t i = 0; i < yk_scheduler_count; i++) {
+        const struct yk_scheduler *fast = yk_schedulers[i];
+        if (fast->searches || fast == &yk_scheduler_heft_memory) {
+            continue;
+        }
+        status = consider(contest, fast->run(fast, contest->options, contest->trial));
         if (status != YK_OK && status != YK_ERROR_NO_FIT) {
             return status;
         }
     }
-    /* If none fits, the error message is that of the last scheduler, which is memory-aware. */
+    /* The memory-aware scheduler is last: if no schedule fits, its error message is the clearest.
+     */
+    status = consider(contest, yk_scheduler_heft_memory.run(&yk_scheduler_heft_memory,
+                                                            contest->options, contest->trial));
+    if (status != YK_OK && status != YK_ERROR_NO_FIT) {
+        return status;
+    }
     return contest->found ? YK_OK : status;
 }
 
@@ -134,5 +136,6 @@ const struct yk_scheduler yk_scheduler_best = {
     .name = "best",
     .summary = "the best of all of these, then annealing for --budget seconds",
     .respects_memory = true,
+    .searches = true,
     .run = run,
 };
