@@ -106,8 +106,8 @@ yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
         wanted > 0 && wanted < sampler->epoch_units ? wanted : sampler->epoch_units;
     struct yk_batch_prefetcher *batches = NULL;
     yk_status status = yk_batch_prefetcher_create_for_plan(
-        program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, sampler,
-        &run->store->engine, &batches);
+        program->plan, yk_communicator_rank(run->executor.ranks), sampler, &run->store->engine,
+        &batches);
     const struct evaluator evaluator = {.executor = executor};
     YK_THEN(evaluate(&evaluator, batches, units, out_loss, out_tokens));
     yk_batch_prefetcher_destroy(batches);

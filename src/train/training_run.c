@@ -51,7 +51,7 @@ struct running {
 
 static int32_t own_rank(const struct yk_training_run *run)
 {
-    return run->executor.ranks ? run->executor.ranks->rank : 0;
+    return yk_communicator_rank(run->executor.ranks);
 }
 
 /* Records whether a failure is known to all ranks: it is, unless communication itself failed. */
@@ -64,8 +64,7 @@ static void note_agreed(struct yk_training_run *run, yk_status status)
 /* Returns the same status on all ranks. */
 static yk_status agree(struct yk_training_run *run, yk_status mine)
 {
-    const yk_status status =
-        run->executor.ranks ? yk_host_collective_agree_on_status(run->executor.ranks, mine) : mine;
+    const yk_status status = yk_host_collective_agree_on_status(run->executor.ranks, mine);
     note_agreed(run, status);
     return status;
 }

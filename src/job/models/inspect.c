@@ -36,20 +36,12 @@ static yk_status open_shards(struct yk_inspect_result *out)
 {
     const struct yk_checkpoint *checkpoint = out->opened;
     const char **names = NULL;
-    struct yk_text name = {0};
-    yk_status status = YK_OK;
     YK_TRY_NEW(out->arena, names, checkpoint->shards);
-    for (int32_t rank = 0; status == YK_OK && rank < checkpoint->shards; rank++) {
-        name.length = 0;
-        yk_shard_add_file_name(&name, rank, checkpoint->shards);
-        status = yk_text_status(&name);
-        names[rank] = yk_arena_copy_text(out->arena, yk_text_chars(&name), name.length);
-        if (status == YK_OK && !names[rank]) {
-            status = yk_fail_out_of_memory();
-        }
+    for (int32_t rank = 0; rank < checkpoint->shards; rank++) {
+        char name[YK_SHARD_FILE_NAME_SIZE];
+        yk_shard_format_file_name(rank, checkpoint->shards, name);
+        YK_TRY(yk_arena_strdup(out->arena, name, &names[rank]));
     }
-    yk_text_free(&name);
-    YK_TRY(status);
     return yk_tensor_set_open_files(checkpoint->path, names, checkpoint->shards, &out->set);
 }
 

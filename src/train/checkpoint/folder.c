@@ -37,10 +37,8 @@ static int older_first(const void *a, const void *b)
 {
     const struct yk_checkpoint_folder_entry *left = a;
     const struct yk_checkpoint_folder_entry *right = b;
-    if (left->step != right->step) {
-        return left->step < right->step ? -1 : 1;
-    }
-    return (int)right->old - (int)left->old;
+    const int steps = yk_number_compare(left->step, right->step);
+    return steps != 0 ? steps : (int)right->old - (int)left->old;
 }
 
 static yk_status add_entry(struct yk_checkpoint_folder_list *list, int32_t *capacity,
@@ -102,13 +100,6 @@ yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
     return YK_OK;
 }
 
-yk_status yk_checkpoint_folder_join_path(const char *folder, const char *name, struct yk_text *out)
-{
-    out->length = 0;
-    yk_text_addf(out, "%s/%s", folder, name);
-    return yk_text_status(out);
-}
-
 bool yk_checkpoint_folder_has_weights(const char *folder)
 {
     return yk_folder_contains(folder, YK_CHECKPOINT_MODEL_FILE) ||
@@ -155,8 +146,9 @@ void yk_checkpoint_folder_remove_partial(const char *folder)
     struct yk_text path = {0};
     int64_t step = 0;
     for (struct dirent *entry = NULL; listing && (entry = readdir(listing));) {
-        if (read_name(entry->d_name, ".partial", &step) &&
-            yk_checkpoint_folder_join_path(folder, entry->d_name, &path) == YK_OK) {
+        path.length = 0;
+        yk_text_addf(&path, "%s/%s", folder, entry->d_name);
+        if (read_name(entry->d_name, ".partial", &step) && yk_text_status(&path) == YK_OK) {
             yk_checkpoint_folder_remove(path.bytes);
         }
     }

@@ -63,11 +63,9 @@ static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *n
                            yk_status (*load)(struct yk_parameter_store *store, const char *path),
                            struct yk_parameter_store *store)
 {
-    struct yk_text path = {0};
-    yk_status status = yk_checkpoint_folder_join_path(checkpoint->path, name, &path);
-    YK_THEN(load(store, path.bytes));
-    yk_text_free(&path);
-    return status;
+    const char *path = NULL;
+    YK_TRY(yk_folder_join_path(checkpoint->path, name, checkpoint->arena, &path));
+    return load(store, path);
 }
 
 /* The optimizer state is of no use if only one of checkpoint and store has adapters. */

@@ -12,24 +12,22 @@
 static const char *const kind_names[YK_SHARD_KIND_COUNT] = {"weights", "moment1", "moment2", "fp32",
                                                             "bf16",    "fp16",    "nf4"};
 
-static const char FILE_FORM[] = "shard-%05" PRId32 "-of-%05" PRId32 ".safetensors";
-
 /* Positions of the numbers in the name. */
 enum {
     FILE_RANK = sizeof "shard-" - 1,
     FILE_DIGITS = 5,
     FILE_RANKS = sizeof "shard-00000-of-" - 1,
-    LONGEST_FILE_NAME = 64,
 };
 
-void yk_shard_add_file_name(struct yk_text *out, int32_t rank, int32_t ranks)
+void yk_shard_format_file_name(int32_t rank, int32_t ranks, char out[YK_SHARD_FILE_NAME_SIZE])
 {
-    yk_text_addf(out, FILE_FORM, rank + 1, ranks);
+    (void)snprintf(out, YK_SHARD_FILE_NAME_SIZE, "shard-%05" PRId32 "-of-%05" PRId32 ".safetensors",
+                   rank + 1, ranks);
 }
 
 bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks)
 {
-    char again[LONGEST_FILE_NAME];
+    char again[YK_SHARD_FILE_NAME_SIZE];
     int64_t number = 0;
     int64_t all = 0;
     if (strlen(name) < FILE_RANKS + FILE_DIGITS ||
@@ -38,9 +36,9 @@ bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks)
         number > all || all > YK_SHARD_MAX_RANKS) {
         return false;
     }
-    snprintf(again, sizeof again, FILE_FORM, (int32_t)number, (int32_t)all);
     *rank = (int32_t)number - 1;
     *ranks = (int32_t)all;
+    yk_shard_format_file_name(*rank, *ranks, again);
     return strcmp(name, again) == 0;
 }
 

@@ -207,7 +207,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
                              const struct yk_executor_options *options, struct yk_executor **out)
 {
     struct yk_executor *executor = NULL;
-    const int32_t ranks = options->ranks ? options->ranks->size : 1;
+    const int32_t ranks = yk_communicator_size(options->ranks);
     if (program->rank_count != ranks) {
         return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks, but %d %s here",
                        (int)program->rank_count, (int)ranks, ranks == 1 ? "is" : "are");
@@ -216,7 +216,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
     *executor = (struct yk_executor){
         .arena = executor->arena,
         .program = program,
-        .rank = options->ranks ? options->ranks->rank : 0,
+        .rank = yk_communicator_rank(options->ranks),
         .ranks = ranks,
         .store = store,
         .optimizer = optimizer,
