@@ -25,7 +25,6 @@ struct draw {
     struct yk_arena *arena;
     struct yk_random random;
     struct yk_program_facts *facts;
-    struct yk_op_index **views;         /* (ranks) */
     struct yk_precedences *precedences; /* (ranks) free with free_draw() */
     int32_t **nodes;                    /* (ranks, ops) */
     int32_t node_count;
@@ -58,7 +57,6 @@ static yk_status number_nodes(struct draw *draw)
 {
     const struct yk_program *program = draw->program;
     int64_t count = program->match_count;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(draw->arena, draw->nodes, program->rank_count);
     draw->node_count = program->match_count;
     for (int32_t r = 0; r < program->rank_count; r++) {
@@ -70,7 +68,6 @@ static yk_status number_nodes(struct draw *draw)
             draw->nodes[r][i] = match != YK_OP_NO_MATCH ? match : draw->node_count++;
         }
     }
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(draw->arena, draw->ops, count);
     YK_TRY_NEW(draw->arena, draw->places, count);
     YK_TRY_NEW(draw->arena, draw->shift, count);
@@ -90,12 +87,11 @@ static yk_status find_precedences(struct draw *draw)
 {
     const struct yk_program *program = draw->program;
     int64_t count = 0;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(draw->arena, draw->views, program->rank_count);
     YK_TRY_NEW(draw->arena, draw->precedences, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &draw->views[r]));
-        YK_TRY(yk_precedences_find(draw->views[r], draw->arena, &draw->precedences[r]));
+        struct yk_op_index *view = NULL;
+        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &view));
+        YK_TRY(yk_precedences_find(view, draw->arena, &draw->precedences[r]));
         count += draw->precedences[r].count;
     }
     YK_TRY_NEW(draw->arena, draw->edges, count);
@@ -264,7 +260,7 @@ static int by_position(const void *left, const void *right)
 {
     const struct placed *a = left;
     const struct placed *b = right;
-    return (a->position > b->position) - (a->position < b->position);
+    return yk_number_compare(a->position, b->position);
 }
 
 static yk_status place_ops(struct listing *listing, struct yk_arena *arena)
@@ -490,21 +486,15 @@ static yk_status copy_lists(const struct yk_program *program, struct yk_program 
     return YK_OK;
 }
 
-static yk_status attempt(struct draw *draw, const struct intensity *intensity,
-                         struct yk_program *program)
-{
-    draw_steps(draw, intensity);
-    YK_TRY(draw_order(draw));
-    return draw_lists(draw, intensity, program);
-}
-
 /* `*out` stays NULL if the drawn program does not pass the check. */
 static yk_status try_intensity(struct draw *draw, const struct intensity *intensity,
                                struct yk_program **out)
 {
     struct yk_program *program = NULL;
     YK_TRY(make_frame(draw->program, &program));
-    yk_status status = attempt(draw, intensity, program);
+    draw_steps(draw, intensity);
+    yk_status status = draw_order(draw);
+    YK_THEN(draw_lists(draw, intensity, program));
     if (status == YK_OK && yk_program_check(program) == YK_OK) {
         *out = program;
         return YK_OK;
@@ -515,11 +505,10 @@ static yk_status try_intensity(struct draw *draw, const struct intensity *intens
 
 static yk_status shuffle(struct draw *draw, struct yk_program **out)
 {
+    *out = NULL;
     for (size_t i = 0; i < sizeof intensities / sizeof intensities[0]; i++) {
-        struct yk_program *program = NULL;
-        YK_TRY(try_intensity(draw, &intensities[i], &program));
-        if (program) {
-            *out = program;
+        YK_TRY(try_intensity(draw, &intensities[i], out));
+        if (*out) {
             return YK_OK;
         }
     }

@@ -85,13 +85,6 @@ static void need_sums(struct tracking *tracking, const struct yk_op *op)
     }
 }
 
-/* A gradient is sent after the backward pass of the layer that used the output, which is then the
- * last op of the compute lane. */
-static void need_what_is_sent(struct tracking *tracking, const struct yk_op *op)
-{
-    need(tracking, op->backward ? tracking->computed : tracking->forward[cell(tracking, op)]);
-}
-
 static void find_needs(struct tracking *tracking, const struct yk_op *op)
 {
     switch (op->kind) {
@@ -116,7 +109,9 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
         need(tracking, tracking->backward[cell(tracking, op)]);
         break;
     case YK_OP_SEND:
-        need_what_is_sent(tracking, op);
+        /* A gradient is sent after the backward pass of the layer that used the output, which is
+         * then the last op of the compute lane. */
+        need(tracking, op->backward ? tracking->computed : tracking->forward[cell(tracking, op)]);
         break;
     case YK_OP_UPDATE:
         need(tracking, tracking->reduced[op->layer]);

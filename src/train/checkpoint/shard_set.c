@@ -89,7 +89,6 @@ static yk_status add_slices(struct yk_shard_set *set)
 
 static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
 {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(set->arena, set->files, ranks);
     for (; set->file_count < ranks; set->file_count++) {
         char name[YK_SHARD_FILE_NAME_SIZE];

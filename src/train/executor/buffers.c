@@ -1,5 +1,6 @@
 #include "train/executor/buffers.h"
 
+#include "base/number.h"
 #include "nn/bump_allocator.h"
 #include "nn/store/partition.h"
 
@@ -207,11 +208,6 @@ static void find_direct(const struct assignment *assignment)
 
 /* ---- weights and gradients of ops ---- */
 
-static bool is_pass(const struct yk_op *op)
-{
-    return op->kind == YK_OP_FORWARD || op->kind == YK_OP_RECOMPUTE || op->kind == YK_OP_BACKWARD;
-}
-
 /* A pass reads gathered weights from the buffer whose lifetime the next release ends. After the
  * last release of a round, this is the first release of the next round. */
 static yk_status record_weights(const struct assignment *assignment, struct yk_arena *arena)
@@ -222,12 +218,8 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
     int32_t *next = NULL;     /* (L) the buffer that the next release ends */
     YK_TRY_NEW(arena, released, list->op_count + 1);
     YK_TRY_NEW(arena, next, assignment->view->facts->L);
-    for (int32_t i = 0; i < list->op_count; i++) {
-        released[i] = YK_BUFFER_NONE;
-    }
-    for (int32_t l = 0; l < assignment->view->facts->L; l++) {
-        next[l] = YK_BUFFER_NONE;
-    }
+    yk_number_fill(released, list->op_count, YK_BUFFER_NONE);
+    yk_number_fill(next, assignment->view->facts->L, YK_BUFFER_NONE);
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
         const struct yk_buffer_lifetime *lifetime = &assignment->lifetimes.items[i];
         if (lifetime->kind == YK_BUFFER_GATHERED_WEIGHTS) {
@@ -240,7 +232,7 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
             const struct yk_op *op = &list->ops[i];
             if (op->kind == YK_OP_RELEASE) {
                 next[op->layer] = released[i];
-            } else if (is_pass(op)) {
+            } else if (yk_op_kind_is_pass(op->kind)) {
                 const int32_t leader = assignment->program->layers[op->layer].weights_owner;
                 ops[i].weights = next[op->layer];
                 ops[i].leader_weights = leader != op->layer ? next[leader] : YK_BUFFER_NONE;
