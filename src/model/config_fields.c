@@ -82,12 +82,12 @@ yk_status yk_config_fields_string_equals(const struct yk_json *json, const char 
     return YK_OK;
 }
 
-static bool is_among(const char *name, const char *const *names)
+bool yk_config_fields_is_among(const char *name, const char *const *names)
 {
-    while (*names && strcmp(name, *names) != 0) {
+    while (name && *names && strcmp(name, *names) != 0) {
         names++;
     }
-    return *names;
+    return name && *names;
 }
 
 yk_status yk_config_fields_read_activation(const struct yk_json *json, const char *key,
@@ -100,9 +100,10 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
     YK_TRY(yk_config_fields_string_equals(json, key, "relu", &config->relu)); /* checks the type */
     const char *found = yk_json_string(yk_json_get(json, key));
     const char *name = found ? found : preset;
-    config->gelu_erf = is_among(name, exact);
-    config->silu = is_among(name, silu);
-    if (!config->relu && !config->gelu_erf && !config->silu && !is_among(name, by_tanh)) {
+    config->gelu_erf = yk_config_fields_is_among(name, exact);
+    config->silu = yk_config_fields_is_among(name, silu);
+    if (!config->relu && !config->gelu_erf && !config->silu &&
+        !yk_config_fields_is_among(name, by_tanh)) {
         config->not_trained = what;
     }
     return YK_OK;

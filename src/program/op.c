@@ -107,6 +107,14 @@ void yk_op_describe(const struct yk_program *program, const struct yk_op *op, st
     }
 }
 
+yk_status yk_op_describe_in_arena(const struct yk_program *program, const struct yk_op *op,
+                                  struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    yk_op_describe(program, op, &text);
+    return yk_text_move_to_arena(&text, arena, out);
+}
+
 enum {
     NONE = -1
 };

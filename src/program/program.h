@@ -194,6 +194,10 @@ int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane l
  * are several, then the blocks unless the op has all blocks of the layer. */
 void yk_op_describe(const struct yk_program *program, const struct yk_op *op, struct yk_text *out);
 
+/* Allocates the description of an op in the arena. */
+yk_status yk_op_describe_in_arena(const struct yk_program *program, const struct yk_op *op,
+                                  struct yk_arena *arena, const char **out) YK_MUST_USE;
+
 /*
  * Computes the span of each op of one iteration from its measured begin and end; all arrays are
  * (ops). A span starts when the op could have started: when the preceding op of its lane and the

@@ -230,27 +230,21 @@ static yk_status summarise(const struct merge *merge, int32_t number, int32_t co
 {
     const struct yk_program *program = merge->program;
     const struct rank_round *rank = &merge->ranks[number];
-    struct yk_text name = {0};
-    yk_status status = YK_OK;
     out->device = program->cluster->devices[program->plan->ranks[number].device].name;
     out->share = share_of(program->plan, number);
     out->versions = "";
     out->op_count = rank->list->op_count;
     YK_TRY_NEW(merge->arena, out->ops, (int64_t)out->op_count + 1);
-    for (int32_t i = 0; i < out->op_count && status == YK_OK; i++) {
+    for (int32_t i = 0; i < out->op_count; i++) {
         double *seconds = rank->seconds + (int64_t)i * merge->rounds;
         struct yk_op_times_op *op = &out->ops[i];
         op->seconds = yk_op_durations_median(seconds, count);
         op->low_s = seconds[count / 4];
         op->high_s = seconds[count - 1 - count / 4];
         op->overlap = yk_op_durations_median(rank->overlapped + (int64_t)i * merge->rounds, count);
-        name.length = 0;
-        yk_op_describe(program, &rank->list->ops[i], &name);
-        status = yk_text_status(&name);
-        YK_THEN(yk_arena_strdup(merge->arena, yk_text_chars(&name), &op->op));
+        YK_TRY(yk_op_describe_in_arena(program, &rank->list->ops[i], merge->arena, &op->op));
     }
-    yk_text_free(&name);
-    return status;
+    return YK_OK;
 }
 
 static yk_status open_rank(struct merge *merge, int32_t number)

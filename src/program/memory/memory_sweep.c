@@ -96,11 +96,6 @@ static int32_t point_in(const struct yk_memory_sweep *sweep, int32_t op, int32_t
     return op == YK_OP_NONE ? none : 2 * number_of(sweep, op, round) + 1;
 }
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /*
  * Before the begin op on the compute lane, a buffer is held at the comm points from its begin op
  * on; between begin and end op on the compute lane, at all comm points; after the end op, at the
@@ -122,15 +117,16 @@ static void add_lifetime(struct yk_memory_sweep *sweep, const struct yk_buffer_l
     const int32_t compute_begin = begin[YK_LANE_COMPUTE];
     const int32_t compute_end = end[YK_LANE_COMPUTE];
     const int32_t comm_begin = begin[YK_LANE_COMM];
-    const int32_t comm_end = smaller(end[YK_LANE_COMM], all);
+    const int32_t comm_end = (int32_t)yk_number_min(end[YK_LANE_COMM], all);
     const int32_t first = compute_end + 1 >= compute_begin ? 0 : comm_begin;
     if (comm_begin <= all) {
         add_delta(sweep, 0, comm_begin, compute_end >= 0 ? all : comm_end, lifetime->bytes);
     }
     if (compute_begin < NEVER && comm_begin > 0) {
-        add_delta(sweep, compute_begin, 0,
-                  smaller(comm_begin - 1, compute_begin <= compute_end ? all : comm_end),
-                  lifetime->bytes);
+        add_delta(
+            sweep, compute_begin, 0,
+            (int32_t)yk_number_min(comm_begin - 1, compute_begin <= compute_end ? all : comm_end),
+            lifetime->bytes);
     }
     if (compute_end >= 0 && compute_end < NEVER) {
         add_delta(sweep, compute_end + 1, first > comm_end + 1 ? first : comm_end + 1, all,

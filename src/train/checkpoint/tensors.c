@@ -36,6 +36,7 @@ static float *find_state(const struct yk_parameter_store *store, int32_t layer,
 struct visit {
     const struct yk_parameter_store *store;
     struct yk_safetensors_writer *writer;
+    bool declares; /* tensors are declared; else their bytes are written */
     const struct yk_tensor_set *set;
     float *scratch;
     yk_status (*state)(const struct visit *visit, int32_t layer,
@@ -76,24 +77,18 @@ static yk_status visit_all(const struct visit *visit)
     return YK_OK;
 }
 
-static yk_status declare_state(const struct visit *visit, int32_t layer,
-                               const struct yk_parameter *parameter, enum kind kind,
-                               const char *name)
-{
-    return find_state(visit->store, layer, parameter, kind)
-               ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
-                                                      parameter->rank, parameter->shape)
-               : YK_OK;
-}
-
-static yk_status write_state(const struct visit *visit, int32_t layer,
-                             const struct yk_parameter *parameter, enum kind kind, const char *name)
+static yk_status save_state(const struct visit *visit, int32_t layer,
+                            const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
     const float *numbers = find_state(visit->store, layer, parameter, kind);
-    (void)name;
-    return numbers ? yk_weights_add_device_tensor(visit->writer, &visit->store->engine, numbers,
-                                                  (uint64_t)parameter->count * sizeof *numbers)
-                   : YK_OK;
+    if (!numbers) {
+        return YK_OK;
+    }
+    return visit->declares
+               ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
+                                                      parameter->rank, parameter->shape)
+               : yk_weights_add_device_tensor(visit->writer, &visit->store->engine, numbers,
+                                              (uint64_t)parameter->count * sizeof *numbers);
 }
 
 /* Reads a range of a parameter's state into the store. */
@@ -149,21 +144,16 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
     return read_kept(visit, layer, parameter, kind, place, parameter->count, read_state_range);
 }
 
-static yk_status declare_frozen(const struct visit *visit, int32_t layer,
-                                const struct yk_parameter *parameter)
+static yk_status save_frozen(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter)
 {
     const int64_t bytes = (int64_t)yk_net_parameter_bytes(visit->store->net, parameter);
-    (void)layer;
-    return yk_safetensors_writer_declare_tensor(visit->writer, parameter->name, YK_TENSOR_U8, 1,
-                                                &bytes);
-}
-
-static yk_status write_frozen(const struct visit *visit, int32_t layer,
-                              const struct yk_parameter *parameter)
-{
-    return yk_weights_add_device_tensor(visit->writer, &visit->store->engine,
-                                        visit->store->layers[layer].weights + parameter->offset,
-                                        yk_net_parameter_bytes(visit->store->net, parameter));
+    return visit->declares
+               ? yk_safetensors_writer_declare_tensor(visit->writer, parameter->name, YK_TENSOR_U8,
+                                                      1, &bytes)
+               : yk_weights_add_device_tensor(
+                     visit->writer, &visit->store->engine,
+                     visit->store->layers[layer].weights + parameter->offset, (uint64_t)bytes);
 }
 
 static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
@@ -197,61 +187,50 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
     return read_kept(visit, layer, parameter, MASTER, place, (int64_t)bytes, read_frozen_range);
 }
 
-/* The first walk declares the tensors, the second writes their data. */
-static yk_status save(struct visit declare, struct visit write, const char *path)
+static yk_status walk_tensors(const void *user, struct yk_safetensors_writer *writer, bool declares)
 {
-    struct yk_safetensors_writer *writer = NULL;
-    YK_TRY(yk_safetensors_writer_create(path, &writer));
-    declare.writer = writer;
-    write.writer = writer;
-    yk_status status = visit_all(&declare);
-    YK_THEN(yk_safetensors_writer_begin(writer));
-    YK_THEN(visit_all(&write));
-    YK_THEN(yk_safetensors_writer_finish(writer, NULL));
-    yk_safetensors_writer_destroy(writer);
-    return status;
+    struct visit visit = *(const struct visit *)user;
+    visit.writer = writer;
+    visit.declares = declares;
+    return visit_all(&visit);
 }
 
+/* Frees the scratch memory of `read`. */
 static yk_status load(struct visit read, const char *path)
 {
     struct yk_tensor_set *set = NULL;
-    YK_TRY(yk_tensor_set_open(path, &set));
+    yk_status status = yk_tensor_set_open(path, &set);
     read.set = set;
-    const yk_status status = visit_all(&read);
+    YK_THEN(visit_all(&read));
     yk_tensor_set_close(set);
+    free(read.scratch);
     return status;
 }
 
 yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
                                                const char *path)
 {
-    return save((struct visit){.store = store, .state = declare_state},
-                (struct visit){.store = store, .state = write_state}, path);
+    const struct visit visit = {.store = store, .state = save_state};
+    return yk_weights_write_file(path, walk_tensors, &visit, NULL);
 }
 
 yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = NULL;
     YK_TRY(yk_weights_allocate_tensor(store->net, &scratch));
-    const yk_status status =
-        load((struct visit){.store = store, .scratch = scratch, .state = read_state}, path);
-    free(scratch);
-    return status;
+    return load((struct visit){.store = store, .scratch = scratch, .state = read_state}, path);
 }
 
 yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
                                             const char *path)
 {
-    return save((struct visit){.store = store, .frozen = declare_frozen},
-                (struct visit){.store = store, .frozen = write_frozen}, path);
+    const struct visit visit = {.store = store, .frozen = save_frozen};
+    return yk_weights_write_file(path, walk_tensors, &visit, NULL);
 }
 
 yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = malloc(CHUNK_BYTES);
     YK_TRY_MEMORY(scratch);
-    const yk_status status =
-        load((struct visit){.store = store, .scratch = scratch, .frozen = read_frozen}, path);
-    free(scratch);
-    return status;
+    return load((struct visit){.store = store, .scratch = scratch, .frozen = read_frozen}, path);
 }

@@ -14,10 +14,6 @@ struct assignment {
     struct yk_buffer_lifetimes lifetimes;
     struct yk_buffer_offsets offsets;
     struct yk_executor_buffers *out;
-    /* Sizes of the last pass that was asked for: lifetimes of one pass follow each other. */
-    struct yk_layer_memory_sizes sizes;
-    int32_t sized_layer;
-    int64_t sized_samples;
 };
 
 /* ---- sizes ---- */
@@ -43,22 +39,19 @@ static size_t output_bytes(const struct assignment *assignment,
     return overflows ? SIZE_MAX : (size_t)bytes;
 }
 
-static const struct yk_layer_memory_sizes *pass_sizes(struct assignment *assignment,
-                                                      const struct yk_buffer_lifetime *lifetime)
+static struct yk_layer_memory_sizes pass_sizes(const struct assignment *assignment,
+                                               const struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_net *net = assignment->net;
     const int32_t layer = lifetime->layer;
-    if (layer != assignment->sized_layer || lifetime->samples != assignment->sized_samples) {
-        const struct yk_batch_shape batch = {
-            .samples = lifetime->samples + assignment->request->spare_samples,
-            .sequence = sequence_of(net, layer),
-            .memory = net->layers[layer].memory >= 0 ? net->workload.sequence : 0,
-        };
-        net->layers[layer].kind->measure(net, layer, &batch, &assignment->sizes);
-        assignment->sized_layer = layer;
-        assignment->sized_samples = lifetime->samples;
-    }
-    return &assignment->sizes;
+    const struct yk_batch_shape batch = {
+        .samples = lifetime->samples + assignment->request->spare_samples,
+        .sequence = sequence_of(net, layer),
+        .memory = net->layers[layer].memory >= 0 ? net->workload.sequence : 0,
+    };
+    struct yk_layer_memory_sizes sizes;
+    net->layers[layer].kind->measure(net, layer, &batch, &sizes);
+    return sizes;
 }
 
 static size_t bucket_bytes(const struct assignment *assignment,
@@ -115,16 +108,15 @@ static void add_lifetime(struct assignment *assignment, const struct yk_buffer_l
         break;
     case YK_BUFFER_SAVED_ACTIVATIONS:
     case YK_BUFFER_RECOMPUTED_ACTIVATIONS:
-        yk_buffer_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime)->saved_bytes);
+        yk_buffer_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime).saved_bytes);
         break;
     case YK_BUFFER_FORWARD_WORKSPACE:
     case YK_BUFFER_RECOMPUTE_WORKSPACE:
-        yk_buffer_offsets_add(offsets, lifetime, 0,
-                              pass_sizes(assignment, lifetime)->forward_bytes);
+        yk_buffer_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime).forward_bytes);
         break;
     case YK_BUFFER_BACKWARD_WORKSPACE:
         yk_buffer_offsets_add(offsets, lifetime, 0,
-                              pass_sizes(assignment, lifetime)->backward_bytes);
+                              pass_sizes(assignment, lifetime).backward_bytes);
         break;
     case YK_BUFFER_GATHERED_WEIGHTS:
         add_weights(assignment, lifetime);
@@ -404,7 +396,6 @@ yk_status yk_executor_buffers_assign(const struct yk_executor_buffers_request *r
         .view = request->view,
         .net = request->net,
         .out = out,
-        .sized_layer = -1,
     };
     *out = (struct yk_executor_buffers){0};
     /* The model has checked that sizes of a pass over the whole batch do not overflow by a wide

@@ -317,8 +317,7 @@ static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t s
         break;
     case YK_OP_SEND:
     case YK_OP_RECV:
-        yk_executor_route_message(executor, number, &batch->slices[op->micro_batch],
-                                  executor->rounds);
+        yk_executor_route_message(executor, number, &batch->slices[op->micro_batch]);
         break;
     case YK_OP_AGREE:
         enqueue_agreement(executor, number, step);

@@ -111,20 +111,15 @@ static yk_status create_events(struct yk_executor *executor)
 
 static yk_status name_ops(struct yk_executor *executor)
 {
-    struct yk_text text = {0};
-    yk_status status = YK_OK;
     if (!executor->backend->begin_range) {
         return YK_OK;
     }
     YK_TRY_NEW(executor->arena, executor->names, executor->list->op_count + 1);
-    for (int32_t i = 0; i < executor->list->op_count && status == YK_OK; i++) {
-        text.length = 0;
-        yk_op_describe(executor->program, &executor->list->ops[i], &text);
-        status = yk_text_status(&text);
-        YK_THEN(yk_arena_strdup(executor->arena, yk_text_chars(&text), &executor->names[i]));
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        YK_TRY(yk_op_describe_in_arena(executor->program, &executor->list->ops[i], executor->arena,
+                                       &executor->names[i]));
     }
-    yk_text_free(&text);
-    return status;
+    return YK_OK;
 }
 
 static yk_status index_waits(struct yk_executor *executor)

@@ -155,9 +155,9 @@ void yk_executor_route_input(struct yk_executor *executor, int32_t number,
 void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
                                 const struct yk_batch_slice *slice);
 
-/* Enqueues a message between groups on the comm lane. */
+/* Enqueues a message between groups on the comm lane, in the current round. */
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *slice, int64_t round);
+                               const struct yk_batch_slice *slice);
 
 /* Finds crossings and messages, once. */
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;

@@ -176,34 +176,32 @@ static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
     return false;
 }
 
-/* A rank in several groups has a load for each group, but loads its samples only once: with the
- * load of the step that runs first. A second load would overwrite tokens in use. */
-static void find_first_load(struct yk_executor *executor, int32_t micro_batch)
-{
-    const struct yk_op *ops = executor->list->ops;
-    int32_t first = -1;
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        if (ops[i].kind == YK_OP_LOAD && ops[i].micro_batch == micro_batch &&
-            (first < 0 || ops[i].step > ops[first].step)) {
-            first = i;
-        }
-    }
-    if (first >= 0) {
-        executor->is_first[first] = true;
-    }
-}
-
+/* Marks the first forward pass and the first load of each micro-batch. A rank in several groups has
+ * a load for each group, but loads its samples only once: with the load of the step that runs
+ * first. A second load would overwrite tokens in use. */
 static void find_first(struct yk_executor *executor)
 {
+    const struct yk_op *ops = executor->list->ops;
     for (int32_t m = 0; m < executor->facts->M; m++) {
+        int32_t forward = YK_OP_NONE;
+        int32_t load = YK_OP_NONE;
         for (int32_t i = 0; i < executor->list->op_count; i++) {
-            const struct yk_op *op = &executor->list->ops[i];
-            if (op->kind == YK_OP_FORWARD && op->micro_batch == m) {
-                executor->is_first[i] = true;
-                break;
+            if (ops[i].micro_batch != m) {
+                continue;
+            }
+            if (ops[i].kind == YK_OP_FORWARD && forward == YK_OP_NONE) {
+                forward = i;
+            } else if (ops[i].kind == YK_OP_LOAD &&
+                       (load == YK_OP_NONE || ops[i].step > ops[load].step)) {
+                load = i;
             }
         }
-        find_first_load(executor, m);
+        if (forward != YK_OP_NONE) {
+            executor->is_first[forward] = true;
+        }
+        if (load != YK_OP_NONE) {
+            executor->is_first[load] = true;
+        }
     }
 }
 
@@ -433,7 +431,7 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
 }
 
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *slice, int64_t round)
+                               const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_message *message = &executor->messages[number];
@@ -443,7 +441,7 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
         strip_of(slice, message->from, (struct sample_range){message->first, message->end},
                  row_bytes(executor, op->layer, &slice->own));
     struct yk_comm_send_recv *transfer =
-        &executor->transfers[round % YK_EXECUTOR_ROUND_SLOTS][number];
+        &executor->transfers[executor->rounds % YK_EXECUTOR_ROUND_SLOTS][number];
     const bool sends = op->kind == YK_OP_SEND;
     const size_t at =
         !op->backward
