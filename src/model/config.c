@@ -4,6 +4,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/nearest_name.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "model/architecture.h"
 #include "model/config_fields.h"
@@ -83,9 +84,7 @@ static yk_status check_sizes(const struct yk_model_config *config)
     const double parameters = width * (rows + blocks * (8 * attended + 3 * inner));
     if (config->layers > MAX_LAYERS || config->encoder_layers > MAX_LAYERS) {
         return yk_fail(YK_ERROR_INPUT, "%" PRId64 " blocks are too many; at most %d are counted",
-                       config->layers > config->encoder_layers ? config->layers
-                                                               : config->encoder_layers,
-                       MAX_LAYERS);
+                       yk_number_max(config->layers, config->encoder_layers), MAX_LAYERS);
     }
     if (parameters > MAX_PARAMETERS) {
         return yk_fail(YK_ERROR_INPUT,

@@ -18,9 +18,7 @@ static const double MAX_BYTES = 0x1p60;
 static yk_status check_sequence(const struct yk_model_config *config,
                                 const struct yk_workload *workload)
 {
-    const int64_t longest = workload->sequence > workload->target_sequence
-                                ? workload->sequence
-                                : workload->target_sequence;
+    const int64_t longest = yk_number_max(workload->sequence, workload->target_sequence);
     if (workload->batch < 1) {
         return yk_fail(YK_ERROR_INPUT, "a batch has 1 sample or more, not %" PRId64,
                        workload->batch);

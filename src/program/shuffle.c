@@ -25,7 +25,7 @@ struct draw {
     struct yk_arena *arena;
     struct yk_random random;
     struct yk_program_facts *facts;
-    struct yk_precedences *precedences; /* (ranks) free with free_draw() */
+    struct yk_precedences *precedences; /* (ranks) */
     int32_t **nodes;                    /* (ranks, ops) */
     int32_t node_count;
     const struct yk_op **ops; /* (nodes) one of the node's ops */
@@ -126,7 +126,7 @@ static yk_status join_nodes(struct draw *draw)
     return YK_OK;
 }
 
-/* The program must pass yk_program_check(). Free with free_draw(), also on failure. */
+/* The program must pass yk_program_check(). The caller frees the precedences, also on failure. */
 static yk_status make_draw(const struct yk_program *program, uint64_t seed, struct yk_arena *arena,
                            struct draw *out)
 {
@@ -139,14 +139,6 @@ static yk_status make_draw(const struct yk_program *program, uint64_t seed, stru
     YK_TRY(number_nodes(out));
     YK_TRY(find_precedences(out));
     return join_nodes(out);
-}
-
-static void free_draw(struct draw *draw)
-{
-    for (int32_t r = 0; draw->precedences && r < draw->program->rank_count; r++) {
-        yk_precedences_free(&draw->precedences[r]);
-    }
-    draw->precedences = NULL;
 }
 
 /* The other possible step of an op: gathers and loads may run one iteration ahead; reductions,
@@ -528,7 +520,9 @@ yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
     YK_TRY(yk_arena_create(&arena));
     yk_status status = make_draw(program, seed, arena, &draw);
     YK_THEN(shuffle(&draw, out));
-    free_draw(&draw);
+    for (int32_t r = 0; draw.precedences && r < program->rank_count; r++) {
+        yk_precedences_free(&draw.precedences[r]);
+    }
     yk_arena_destroy(arena);
     return status;
 }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct span {
     double begin_s;
@@ -270,25 +269,24 @@ static yk_status open_rank(struct merge *merge, int32_t number)
 static yk_status find_message_ranks(struct merge *merge)
 {
     const struct yk_program *program = merge->program;
-    int32_t *next = NULL;
     YK_TRY_NEW(merge->arena, merge->messages, program->match_count + 1);
     YK_TRY_NEW(merge->arena, merge->first_rank, program->match_count + 2);
     YK_TRY_NEW(merge->arena, merge->message_ranks, merge->span_count + 1);
     YK_TRY_NEW(merge->arena, merge->spans, merge->span_count + 1);
-    YK_TRY_NEW(merge->arena, next, program->match_count + 1);
+    int32_t *next = merge->first_rank + 1; /* moves on while ranks are filled in */
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t r = 0; r < program->rank_count; r++) {
             for (int32_t i = 0; i < program->ranks[r].op_count; i++) {
                 const int32_t match = program->ranks[r].ops[i].match;
                 if (match != YK_OP_NO_MATCH && pass == 0) {
-                    merge->first_rank[match + 1]++;
+                    next[match + 1]++;
                 } else if (match != YK_OP_NO_MATCH) {
-                    merge->message_ranks[merge->first_rank[match] + next[match]++] = r;
+                    merge->message_ranks[next[match]++] = r;
                 }
             }
         }
         for (int32_t m = 0; pass == 0 && m < program->match_count; m++) {
-            merge->first_rank[m + 1] += merge->first_rank[m];
+            next[m + 1] += next[m];
         }
     }
     return YK_OK;

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char CONFIG[] = "adapter_config.json";
 static const char TENSORS[] = "adapter_model.safetensors";
@@ -118,7 +117,7 @@ static yk_status save(const struct yk_parameter_store *store, const char *folder
     yk_status status = yk_adapter_config_write(store->net, base, &text);
     YK_THEN(yk_file_write_nofollow(config, &text));
     yk_text_free(&text);
-    YK_THEN(yk_weights_write_file(tensors, walk_adapters, store, NULL));
+    YK_THEN(yk_weights_write_tensor_file(tensors, walk_adapters, store, NULL));
     return status;
 }
 

@@ -200,7 +200,7 @@ static yk_status write_file(const struct save *save, int32_t number)
     const char *path = NULL;
     name_file(save, number, name);
     YK_TRY(yk_folder_join_path(save->folder, name, save->arena, &path));
-    return yk_weights_write_file(path, walk_file, &(struct file){save, number}, NULL);
+    return yk_weights_write_tensor_file(path, walk_file, &(struct file){save, number}, NULL);
 }
 
 static void list_index(const struct save *save, struct yk_text *out)

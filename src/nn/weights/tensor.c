@@ -109,11 +109,11 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
     return YK_OK;
 }
 
-yk_status yk_weights_write_file(const char *path,
-                                yk_status (*walk)(const void *user,
-                                                  struct yk_safetensors_writer *writer,
-                                                  bool declares),
-                                const void *user, struct yk_safetensors_file_checksum *out)
+yk_status yk_weights_write_tensor_file(const char *path,
+                                       yk_status (*walk)(const void *user,
+                                                         struct yk_safetensors_writer *writer,
+                                                         bool declares),
+                                       const void *user, struct yk_safetensors_file_checksum *out)
 {
     struct yk_safetensors_writer *writer = NULL;
     YK_TRY(yk_safetensors_writer_create(path, &writer));

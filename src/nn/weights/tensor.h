@@ -26,7 +26,7 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
  * Writes a file of tensors and syncs it. `walk` is called twice: first it declares all tensors,
  * then it adds their bytes in the same order. `out` may be NULL.
  */
-yk_status yk_weights_write_file(
+yk_status yk_weights_write_tensor_file(
     const char *path,
     yk_status (*walk)(const void *user, struct yk_safetensors_writer *writer, bool declares),
     const void *user, struct yk_safetensors_file_checksum *out) YK_MUST_USE;

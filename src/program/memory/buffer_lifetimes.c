@@ -371,24 +371,6 @@ static void add_weights(struct finding *finding, int32_t layer)
     finding->out->buffer_count = buffer;
 }
 
-/* The first backward pass that adds to the gradient of a layer's weights, in the micro-batches
- * `from` to `until`. */
-static int32_t first_backward(const struct finding *finding, int32_t layer, int32_t from,
-                              int32_t until)
-{
-    int32_t first = YK_OP_NONE;
-    for (int32_t u = layer; u >= 0;
-         u = yk_program_facts_next_weight_user(finding->facts, layer, u)) {
-        for (int32_t m = from; m <= until; m++) {
-            const int32_t backward = finding->view->backward[cell(finding, u, m)];
-            if (backward != YK_OP_NONE) {
-                first = first == YK_OP_NONE || backward < first ? backward : first;
-            }
-        }
-    }
-    return first;
-}
-
 /* Gradients until they are reduce-scattered: one sum of all micro-batches, or one per micro-batch.
  */
 static void add_gradients(struct finding *finding, int32_t layer)
@@ -396,7 +378,8 @@ static void add_gradients(struct finding *finding, int32_t layer)
     const struct yk_op_index *view = finding->view;
     const int32_t M = finding->facts->M;
     const bool summed = yk_program_facts_accumulates_gradient(finding->facts, layer);
-    const int32_t first_of_all = summed ? first_backward(finding, layer, 0, M - 1) : YK_OP_NONE;
+    const int32_t first_of_all =
+        summed ? yk_op_index_first_backward(view, layer, 0, M - 1) : YK_OP_NONE;
     for (int32_t i = view->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
         struct yk_buffer_lifetime gradient =
             new_message(finding, YK_BUFFER_WEIGHT_GRADIENT, YK_MEMORY_GRADIENTS, i);
@@ -404,7 +387,8 @@ static void add_gradients(struct finding *finding, int32_t layer)
         gradient.micro_batch = summed ? M - 1 : m;
         gradient.buffer = finding->out->buffer_count + (summed ? 0 : m);
         gradient.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
-        begin(finding, &gradient, summed ? first_of_all : first_backward(finding, layer, m, m));
+        begin(finding, &gradient,
+              summed ? first_of_all : yk_op_index_first_backward(view, layer, m, m));
         end(finding, &gradient, i);
         add_part(finding, &gradient);
     }
@@ -427,9 +411,9 @@ static void add_buckets(struct finding *finding)
                 new_message(finding, YK_BUFFER_GRADIENT_BUCKET, YK_MEMORY_GRADIENTS, i);
             sums.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
             for (int32_t j = 0; j < bucket->layer_count; j++) {
-                begin(
-                    finding, &sums,
-                    first_backward(finding, bucket->layers[j], sums.micro_batch, sums.micro_batch));
+                begin(finding, &sums,
+                      yk_op_index_first_backward(view, bucket->layers[j], sums.micro_batch,
+                                                 sums.micro_batch));
             }
             end(finding, &sums, i);
             add(finding, sums);

@@ -298,15 +298,6 @@ static yk_status make_offer(const char *path, const struct candidates *candidate
     return yk_text_status(out);
 }
 
-/* Sends rank 0's offer to all ranks. */
-static yk_status share_offer(const struct yk_communicator *ranks, yk_status made,
-                             struct yk_text *offer)
-{
-    YK_TRY(yk_host_collective_agree_on_status(ranks, made));
-    return yk_communicator_size(ranks) > 1 ? yk_host_collective_broadcast_text(ranks, 0, offer)
-                                           : YK_OK;
-}
-
 /* Fails if the same path is a different folder on another machine. */
 static yk_status compare_hashes(const struct yk_communicator *ranks, const char *path,
                                 uint64_t hash)
@@ -377,7 +368,10 @@ static yk_status open_first_whole(const char *path, const struct yk_communicator
         const yk_status made = yk_communicator_rank(ranks) == 0
                                    ? make_offer(path, candidates, torn, &texts->offer)
                                    : YK_OK;
-        YK_TRY(share_offer(ranks, made, &texts->offer));
+        YK_TRY(yk_host_collective_agree_on_status(ranks, made));
+        if (yk_communicator_size(ranks) > 1) {
+            YK_TRY(yk_host_collective_broadcast_text(ranks, 0, &texts->offer));
+        }
         const char *offer = yk_text_chars(&texts->offer);
         if (offer[0] == NONE_LEFT) {
             return fail_all_torn(offer + 1, &texts->faults);

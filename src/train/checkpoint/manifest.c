@@ -67,19 +67,8 @@ void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
 
 static bool read_hash(const char *digits, uint64_t *out)
 {
-    *out = 0;
-    if (strlen(digits) != HASH_DIGITS) {
-        return false;
-    }
-    for (int i = 0; i < HASH_DIGITS; i++) {
-        static const char known[] = "0123456789abcdef";
-        const char *found = strchr(known, digits[i]);
-        if (!found) {
-            return false;
-        }
-        *out = *out << 4 | (uint64_t)(found - known);
-    }
-    return true;
+    *out = strtoull(digits, NULL, 16);
+    return strlen(digits) == HASH_DIGITS && strspn(digits, "0123456789abcdef") == HASH_DIGITS;
 }
 
 static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,

@@ -198,7 +198,7 @@ yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk
         .chunk = malloc(CHUNK_BYTES),
     };
     YK_TRY_MEMORY(writing.chunk);
-    const yk_status status = yk_weights_write_file(path, walk_slices, &writing, out);
+    const yk_status status = yk_weights_write_tensor_file(path, walk_slices, &writing, out);
     free(writing.chunk);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "train/checkpoint/folder.h"
 
+#include "base/number.h"
 #include "nn/store/parameter_range.h"
 #include "nn/weights/tensor.h"
 #include "tensors/safetensors_writer.h"
@@ -91,35 +92,39 @@ static yk_status save_state(const struct visit *visit, int32_t layer,
                                               (uint64_t)parameter->count * sizeof *numbers);
 }
 
-/* Reads a range of a parameter's state into the store. */
-static yk_status read_state_range(const struct visit *visit, int32_t layer,
-                                  const struct yk_parameter *parameter, enum kind kind,
-                                  const struct yk_tensor_location *place,
-                                  struct yk_parameter_range range)
+/* Reads a range of a parameter's state into the store. Ranges of frozen parameters are bytes. */
+static yk_status read_range(const struct visit *visit, int32_t layer,
+                            const struct yk_parameter *parameter, enum kind kind,
+                            const struct yk_tensor_location *place, struct yk_parameter_range range)
 {
-    YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->scratch));
-    return yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], range,
-                                          visit->scratch);
+    const int64_t max = parameter->trained ? range.count : CHUNK_BYTES;
+    for (int64_t done = 0; done < range.count; done += max) {
+        const struct yk_parameter_range part = {range.first + done,
+                                                yk_number_min(range.count - done, max)};
+        YK_TRY(parameter->trained
+                   ? yk_weights_read_tensor(place, part.first, part.count, visit->scratch)
+                   : yk_safetensors_read(place->file, place->entry, (uint64_t)part.first,
+                                         (uint64_t)part.count, visit->scratch));
+        YK_TRY(yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], part,
+                                              visit->scratch));
+    }
+    return YK_OK;
 }
 
 /* Reads the part of a parameter that the store keeps. Weights are whole unless the layer is fully
  * sharded. `count` is the number of its elements. */
 static yk_status read_kept(const struct visit *visit, int32_t layer,
                            const struct yk_parameter *parameter, enum kind kind,
-                           const struct yk_tensor_location *place, int64_t count,
-                           yk_status (*read)(const struct visit *visit, int32_t layer,
-                                             const struct yk_parameter *parameter, enum kind kind,
-                                             const struct yk_tensor_location *place,
-                                             struct yk_parameter_range range))
+                           const struct yk_tensor_location *place, int64_t count)
 {
     const struct yk_partition *partition = &visit->store->layers[layer].partition;
     struct yk_parameter_range range = {0, count};
     if (kind == MASTER && partition->kind != YK_PARTITION_FULLY_SHARDED) {
-        return read(visit, layer, parameter, kind, place, range);
+        return read_range(visit, layer, parameter, kind, place, range);
     }
     for (int32_t b = 0;
          yk_partition_next_range(partition, visit->store->net, layer, parameter, &b, &range);) {
-        YK_TRY(read(visit, layer, parameter, kind, place, range));
+        YK_TRY(read_range(visit, layer, parameter, kind, place, range));
     }
     return YK_OK;
 }
@@ -141,7 +146,7 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
                        visit->set->path, name);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
-    return read_kept(visit, layer, parameter, kind, place, parameter->count, read_state_range);
+    return read_kept(visit, layer, parameter, kind, place, parameter->count);
 }
 
 static yk_status save_frozen(const struct visit *visit, int32_t layer,
@@ -156,23 +161,6 @@ static yk_status save_frozen(const struct visit *visit, int32_t layer,
                      visit->store->layers[layer].weights + parameter->offset, (uint64_t)bytes);
 }
 
-static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
-                                   const struct yk_parameter *parameter, enum kind kind,
-                                   const struct yk_tensor_location *place,
-                                   struct yk_parameter_range range)
-{
-    for (int64_t done = 0; done < range.count; done += CHUNK_BYTES) {
-        const int64_t left = range.count - done;
-        const struct yk_parameter_range chunk = {range.first + done,
-                                                 left < CHUNK_BYTES ? left : CHUNK_BYTES};
-        YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)chunk.first,
-                                   (uint64_t)chunk.count, visit->scratch));
-        YK_TRY(yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], chunk,
-                                              visit->scratch));
-    }
-    return YK_OK;
-}
-
 static yk_status read_frozen(const struct visit *visit, int32_t layer,
                              const struct yk_parameter *parameter)
 {
@@ -184,7 +172,7 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
                        visit->set->path, parameter->name, place->entry->bytes, bytes);
     }
-    return read_kept(visit, layer, parameter, MASTER, place, (int64_t)bytes, read_frozen_range);
+    return read_kept(visit, layer, parameter, MASTER, place, (int64_t)bytes);
 }
 
 static yk_status walk_tensors(const void *user, struct yk_safetensors_writer *writer, bool declares)
@@ -211,7 +199,7 @@ yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *
                                                const char *path)
 {
     const struct visit visit = {.store = store, .state = save_state};
-    return yk_weights_write_file(path, walk_tensors, &visit, NULL);
+    return yk_weights_write_tensor_file(path, walk_tensors, &visit, NULL);
 }
 
 yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store, const char *path)
@@ -225,7 +213,7 @@ yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *sto
                                             const char *path)
 {
     const struct visit visit = {.store = store, .frozen = save_frozen};
-    return yk_weights_write_file(path, walk_tensors, &visit, NULL);
+    return yk_weights_write_tensor_file(path, walk_tensors, &visit, NULL);
 }
 
 yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)

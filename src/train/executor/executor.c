@@ -171,9 +171,8 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
                                   executor->options.spare_samples, net, executor->arena,
                                   &executor->batches));
-    YK_TRY(yk_executor_buffers_assign(
-        &(struct yk_executor_buffers_request){executor->view, net, executor->options.spare_samples},
-        executor->arena, &executor->buffers));
+    YK_TRY(yk_executor_buffers_assign(executor->view, net, executor->options.spare_samples,
+                                      executor->arena, &executor->buffers));
     YK_TRY(index_waits(executor));
     YK_TRY(allocate(executor));
     YK_TRY(create_lanes(executor));
