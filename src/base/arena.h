@@ -30,6 +30,7 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
  * memory is exhausted. */
 #define YK_TRY_NEW(arena, pointer, count)                                                          \
     do {                                                                                           \
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): may be an array of pointers */              \
         (pointer) = yk_arena_allocate((arena), (size_t)(count), sizeof *(pointer));                \
         if (!(pointer)) {                                                                          \
             return yk_fail_out_of_memory();                                                        \

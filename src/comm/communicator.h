@@ -18,6 +18,17 @@ struct yk_communicator {
     int32_t size;
 };
 
+/* This process's rank and the number of ranks. `ranks` NULL: a single rank. */
+static inline int32_t yk_communicator_rank(const struct yk_communicator *ranks)
+{
+    return ranks ? ranks->rank : 0;
+}
+
+static inline int32_t yk_communicator_size(const struct yk_communicator *ranks)
+{
+    return ranks ? ranks->size : 1;
+}
+
 /* Opens the backend's world. All ranks call it, and it waits for all of them. */
 yk_status yk_communicator_open(const struct yk_comm_backend *comm,
                                const struct yk_comm_options *options,

@@ -173,7 +173,7 @@ struct verdict {
 
 yk_status yk_host_collective_agree_on_status(const struct yk_communicator *ranks, yk_status mine)
 {
-    if (ranks->size == 1) {
+    if (yk_communicator_size(ranks) == 1) {
         return mine;
     }
     struct verdict own = {.status = (int32_t)mine};

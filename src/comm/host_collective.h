@@ -45,7 +45,7 @@ yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const v
  * Agrees on one status. `mine` is the status of this rank; if it is a failure, its message is that
  * of yk_status_message(). All ranks return the same status: YK_OK if all of them passed YK_OK,
  * otherwise the failure of the lowest failed rank, with "rank N: " before its message. With a
- * single rank it returns `mine`.
+ * single rank, or if `ranks` is NULL, it returns `mine`.
  */
 yk_status yk_host_collective_agree_on_status(const struct yk_communicator *ranks,
                                              yk_status mine) YK_MUST_USE;

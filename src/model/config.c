@@ -1,15 +1,17 @@
 #include "model/config.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/nearest_name.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "model/architecture.h"
+#include "model/config_fields.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     MAX_LAYERS = 10000,
@@ -17,14 +19,6 @@ enum {
 };
 
 static const double MAX_PARAMETERS = 0x1p50;
-
-static bool is_among(const char *name, const char *const *names)
-{
-    while (name && *names && strcmp(name, *names) != 0) {
-        names++;
-    }
-    return name && *names;
-}
 
 static yk_status fail_unknown(const char *class, const char *type)
 {
@@ -67,8 +61,8 @@ static yk_status find_architecture(const struct yk_json *json, const struct yk_a
                        yk_json_type_name(first));
     }
     for (size_t i = 0; i < yk_architecture_count; i++) {
-        if (class ? is_among(class, yk_architectures[i]->classes)
-                  : is_among(type, yk_architectures[i]->model_types)) {
+        if (class ? yk_config_fields_is_among(class, yk_architectures[i]->classes)
+                  : yk_config_fields_is_among(type, yk_architectures[i]->model_types)) {
             *out = yk_architectures[i];
             return YK_OK;
         }
@@ -90,9 +84,7 @@ static yk_status check_sizes(const struct yk_model_config *config)
     const double parameters = width * (rows + blocks * (8 * attended + 3 * inner));
     if (config->layers > MAX_LAYERS || config->encoder_layers > MAX_LAYERS) {
         return yk_fail(YK_ERROR_INPUT, "%" PRId64 " blocks are too many; at most %d are counted",
-                       config->layers > config->encoder_layers ? config->layers
-                                                               : config->encoder_layers,
-                       MAX_LAYERS);
+                       yk_number_max(config->layers, config->encoder_layers), MAX_LAYERS);
     }
     if (parameters > MAX_PARAMETERS) {
         return yk_fail(YK_ERROR_INPUT,
@@ -239,16 +231,11 @@ static yk_status read_file(const char *path, struct yk_arena *arena,
 static yk_status read_path(const char *path, struct yk_arena *arena,
                            const struct yk_model_config **out)
 {
-    struct stat found;
-    struct yk_text inside = {0};
-    if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode)) {
-        return read_file(path, arena, out);
+    const char *file = path;
+    if (yk_folder_exists(path)) {
+        YK_TRY(yk_folder_join_path(path, "config.json", arena, &file));
     }
-    yk_text_addf(&inside, "%s/config.json", path);
-    yk_status status = yk_text_status(&inside);
-    YK_THEN(read_file(yk_text_chars(&inside), arena, out));
-    yk_text_free(&inside);
-    return status;
+    return read_file(file, arena, out);
 }
 
 bool yk_model_config_is_path(const char *word)

@@ -56,17 +56,11 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
     return YK_OK;
 }
 
-static yk_status read_flag(const struct yk_config_flag *flag, const struct yk_json *json, bool *out)
-{
-    const struct yk_json *node = yk_json_get(json, flag->key);
-    *out = flag->preset;
-    return yk_json_is_null(node) ? YK_OK : yk_json_get_bool(json, flag->key, out);
-}
-
 yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key, bool preset,
                                      bool *out)
 {
-    return read_flag(&(struct yk_config_flag){.key = key, .preset = preset}, json, out);
+    *out = preset;
+    return yk_json_is_null(yk_json_get(json, key)) ? YK_OK : yk_json_get_bool(json, key, out);
 }
 
 yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
@@ -82,12 +76,12 @@ yk_status yk_config_fields_string_equals(const struct yk_json *json, const char 
     return YK_OK;
 }
 
-static bool is_among(const char *name, const char *const *names)
+bool yk_config_fields_is_among(const char *name, const char *const *names)
 {
-    while (*names && strcmp(name, *names) != 0) {
+    while (name && *names && strcmp(name, *names) != 0) {
         names++;
     }
-    return *names;
+    return name && *names;
 }
 
 yk_status yk_config_fields_read_activation(const struct yk_json *json, const char *key,
@@ -100,9 +94,10 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
     YK_TRY(yk_config_fields_string_equals(json, key, "relu", &config->relu)); /* checks the type */
     const char *found = yk_json_string(yk_json_get(json, key));
     const char *name = found ? found : preset;
-    config->gelu_erf = is_among(name, exact);
-    config->silu = is_among(name, silu);
-    if (!config->relu && !config->gelu_erf && !config->silu && !is_among(name, by_tanh)) {
+    config->gelu_erf = yk_config_fields_is_among(name, exact);
+    config->silu = yk_config_fields_is_among(name, silu);
+    if (!config->relu && !config->gelu_erf && !config->silu &&
+        !yk_config_fields_is_among(name, by_tanh)) {
         config->not_trained = what;
     }
     return YK_OK;
@@ -155,7 +150,7 @@ yk_status yk_config_fields_read_number(const struct yk_json *json, const char *k
 yk_status yk_config_fields_refuse_flag(const struct yk_json *json, const char *key, const char *why)
 {
     bool set = false;
-    YK_TRY(read_flag(&(struct yk_config_flag){.key = key}, json, &set));
+    YK_TRY(yk_config_fields_read_flag(json, key, false, &set));
     return set ? yk_fail(YK_ERROR_INPUT, "\"%s\" is true; %s", key, why) : YK_OK;
 }
 
@@ -176,7 +171,8 @@ yk_status yk_config_fields_read(const struct yk_config_field_table *table,
         YK_TRY(read_size(&table->fields[i], json, at(config, table->fields[i].offset)));
     }
     for (size_t i = 0; i < table->flag_count; i++) {
-        YK_TRY(read_flag(&table->flags[i], json, at(config, table->flags[i].offset)));
+        const struct yk_config_flag *flag = &table->flags[i];
+        YK_TRY(yk_config_fields_read_flag(json, flag->key, flag->preset, at(config, flag->offset)));
     }
     return YK_OK;
 }

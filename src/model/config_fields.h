@@ -66,6 +66,9 @@ yk_status yk_config_fields_read(const struct yk_config_field_table *table,
                                 const struct yk_json *json,
                                 struct yk_model_config *config) YK_MUST_USE;
 
+/* Whether `name` is one of `names`, which end with NULL. False if `name` is NULL. */
+bool yk_config_fields_is_among(const char *name, const char *const *names);
+
 /* Whether the string at `key` equals `name`. False if the key is missing or null. */
 yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
                                          const char *name, bool *out) YK_MUST_USE;

@@ -56,39 +56,44 @@ static bool has_backward(const struct yk_layer_builder *builder)
     return builder->role != YK_LAYER_ROLE_EMBEDDING || trains(builder);
 }
 
-static void add(struct yk_layer_kernels *works, struct yk_kernel_work work)
+/* Adds a kernel and counts its operations. Attention is counted in
+ * yk_layer_builder_add_attention(). */
+static void add(struct yk_layer_builder *builder, struct yk_layer_kernels *works,
+                struct yk_kernel_work work)
 {
+    const double operations = work.class == YK_KERNEL_MATRIX ? work.operations : 0;
+    builder->flops.formula += operations;
+    builder->flops.exact += operations;
+    work.narrow = yk_precision_bytes(builder->workload->precision) == 2;
     assert(works->count < YK_LAYER_MAX_KERNELS);
     works->items[works->count++] = work;
 }
 
-/* Attention is counted in yk_layer_builder_add_attention(). */
-static void count_products(struct yk_layer_builder *builder, const struct yk_kernel_work *work)
-{
-    const double operations = work->class == YK_KERNEL_MATRIX ? work->operations : 0;
-    builder->flops.formula += operations;
-    builder->flops.exact += operations;
-}
-
-static bool is_narrow(const struct yk_layer_builder *builder)
-{
-    return yk_precision_bytes(builder->workload->precision) == 2;
-}
-
 static void add_forward(struct yk_layer_builder *builder, struct yk_kernel_work work)
 {
-    count_products(builder, &work);
-    work.narrow = is_narrow(builder);
-    add(&builder->forward, work);
+    add(builder, &builder->forward, work);
 }
 
 static void add_backward(struct yk_layer_builder *builder, struct yk_kernel_work work)
 {
     if (has_backward(builder)) {
-        count_products(builder, &work);
-        work.narrow = is_narrow(builder);
-        add(&builder->backward, work);
+        add(builder, &builder->backward, work);
     }
+}
+
+/* Adds a kernel that does the same work in both passes. */
+static void add_both(struct yk_layer_builder *builder, struct yk_kernel_work work)
+{
+    add_forward(builder, work);
+    add_backward(builder, work);
+}
+
+static struct yk_kernel_work doubled(struct yk_kernel_work work)
+{
+    work.operations *= 2;
+    work.bytes *= 2;
+    work.launches *= 2;
+    return work;
 }
 
 static struct yk_kernel_work vector_work(const char *name, double operations, double bytes,
@@ -187,12 +192,10 @@ static void hold_dequantised(struct yk_layer_builder *builder, int64_t weights)
 static void add_dequantise(struct yk_layer_builder *builder, const struct yk_linear_spec *linear)
 {
     const double weights = (double)linear->in * (double)linear->out;
-    const struct yk_kernel_work work =
-        vector_work("dequantise", weights,
-                    weights * (YK_MODEL_NF4_BYTES_PER_WEIGHT + (double)item_bytes(builder)),
-                    (int32_t)linear->parts);
-    add_forward(builder, work);
-    add_backward(builder, work);
+    add_both(builder,
+             vector_work("dequantise", weights,
+                         weights * (YK_MODEL_NF4_BYTES_PER_WEIGHT + (double)item_bytes(builder)),
+                         (int32_t)linear->parts));
 }
 
 /* (rows, in) × (in, r) for each part, then (rows, r) × (r, out). Backward does twice that. */
@@ -213,10 +216,7 @@ static void add_adapter(struct yk_layer_builder *builder, const struct yk_linear
         .launches = 2 * (int32_t)linear->parts,
     };
     add_forward(builder, work);
-    work.operations *= 2;
-    work.bytes *= 2;
-    work.launches *= 2;
-    add_backward(builder, work);
+    add_backward(builder, doubled(work));
     builder->parameters += parameters;
     builder->trainable += parameters;
     keep(builder, inner);
@@ -248,12 +248,8 @@ void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
         const double numbers = rows * (double)linear->out;
         add_backward(builder, vector_work("bias", numbers, numbers * size, 1));
     }
-    if (trained) { /* gradients of the input and of the weights */
-        work.operations *= 2;
-        work.bytes *= 2;
-        work.launches *= 2;
-    }
-    add_backward(builder, work);
+    /* Gradients of the input and of the weights. */
+    add_backward(builder, trained ? doubled(work) : work);
     if (is_adapted(builder)) {
         add_adapter(builder, linear);
     }
@@ -342,10 +338,8 @@ void yk_layer_builder_add_activation(struct yk_layer_builder *builder, enum yk_a
 void yk_layer_builder_add_residual(struct yk_layer_builder *builder, int64_t rows, int64_t width)
 {
     const double numbers = (double)rows * (double)width;
-    const struct yk_kernel_work work =
-        vector_work("residual", numbers, 3 * numbers * (double)item_bytes(builder), 1);
-    add_forward(builder, work);
-    add_backward(builder, work);
+    add_both(builder,
+             vector_work("residual", numbers, 3 * numbers * (double)item_bytes(builder), 1));
 }
 
 void yk_layer_builder_add_self_attention(struct yk_layer_builder *builder,
@@ -364,10 +358,8 @@ void yk_layer_builder_add_self_attention(struct yk_layer_builder *builder,
 void yk_layer_builder_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width)
 {
     const double numbers = (double)rows * (double)width;
-    const struct yk_kernel_work work = vector_work("rotary", ROTARY_OPERATIONS * numbers,
-                                                   2 * numbers * (double)item_bytes(builder), 1);
-    add_forward(builder, work);
-    add_backward(builder, work);
+    add_both(builder, vector_work("rotary", ROTARY_OPERATIONS * numbers,
+                                  2 * numbers * (double)item_bytes(builder), 1));
 }
 
 void yk_layer_builder_add_embedding(struct yk_layer_builder *builder, int64_t rows, int64_t width,

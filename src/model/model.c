@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include "base/number.h"
 #include "model/architecture.h"
 #include "model/model_builder.h"
 
@@ -17,9 +18,7 @@ static const double MAX_BYTES = 0x1p60;
 static yk_status check_sequence(const struct yk_model_config *config,
                                 const struct yk_workload *workload)
 {
-    const int64_t longest = workload->sequence > workload->target_sequence
-                                ? workload->sequence
-                                : workload->target_sequence;
+    const int64_t longest = yk_number_max(workload->sequence, workload->target_sequence);
     if (workload->batch < 1) {
         return yk_fail(YK_ERROR_INPUT, "a batch has 1 sample or more, not %" PRId64,
                        workload->batch);
@@ -84,10 +83,8 @@ static int by_target(const void *a, const void *b)
 {
     const struct yk_layer_edge *left = a;
     const struct yk_layer_edge *right = b;
-    if (left->to != right->to) {
-        return left->to < right->to ? -1 : 1;
-    }
-    return left->from < right->from ? -1 : left->from > right->from;
+    const int targets = yk_number_compare(left->to, right->to);
+    return targets != 0 ? targets : yk_number_compare(left->from, right->from);
 }
 
 static yk_status finish(struct yk_model_builder *builder, struct yk_model *model)
@@ -184,7 +181,6 @@ static yk_status start(struct yk_model_cache *sizes)
     const struct yk_model *whole = NULL;
     /* Checks the workload before memory is allocated for its batch. */
     YK_TRY(yk_model_build(sizes->config, &sizes->workload, sizes->arena, &whole));
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(sizes->arena, sizes->models, 2 * (sizes->workload.batch + 1));
     sizes->models[2 * sizes->workload.batch] = whole;
     return YK_OK;

@@ -64,32 +64,21 @@ static struct yk_kernel_work *allocate_works(struct yk_model_builder *model, int
     return items;
 }
 
-static struct yk_kernel_work_list forward_of(struct yk_model_builder *model,
-                                             const struct yk_layer_builder *builder)
+/* Copies kernels: the first `count` of `first`, then all of `reversed`, the last one first. */
+static struct yk_kernel_work_list copy_works(struct yk_model_builder *model,
+                                             const struct yk_layer_kernels *first, int32_t count,
+                                             const struct yk_layer_kernels *reversed)
 {
-    struct yk_kernel_work *items = allocate_works(model, builder->forward.count);
+    const int32_t others = reversed->count;
+    struct yk_kernel_work *items = allocate_works(model, count + others);
     if (!items) {
         return (struct yk_kernel_work_list){0};
     }
-    memcpy(items, builder->forward.items, (size_t)builder->forward.count * sizeof *items);
-    return (struct yk_kernel_work_list){items, builder->forward.count};
-}
-
-/* The last part comes first. With recomputation, the forward kernels precede it. */
-static struct yk_kernel_work_list
-backward_of(struct yk_model_builder *model, const struct yk_layer_builder *builder, bool recompute)
-{
-    const int32_t again = recompute ? builder->forward.count : 0;
-    const int32_t own = builder->backward.count;
-    struct yk_kernel_work *items = allocate_works(model, again + own);
-    if (!items) {
-        return (struct yk_kernel_work_list){0};
+    memcpy(items, first->items, (size_t)count * sizeof *items);
+    for (int32_t i = 0; i < others; i++) {
+        items[count + i] = reversed->items[others - 1 - i];
     }
-    memcpy(items, builder->forward.items, (size_t)again * sizeof *items);
-    for (int32_t i = 0; i < own; i++) {
-        items[again + i] = builder->backward.items[own - 1 - i];
-    }
-    return (struct yk_kernel_work_list){items, again + own};
+    return (struct yk_kernel_work_list){items, count + others};
 }
 
 static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
@@ -130,6 +119,7 @@ static const char *shape_of(struct yk_model_builder *model, const struct yk_laye
 static struct yk_layer finish(struct yk_model_builder *model,
                               const struct yk_layer_builder *builder)
 {
+    static const struct yk_layer_kernels none = {.count = 0};
     const bool recompute = builder->workload->recompute && builder->role == YK_LAYER_ROLE_BLOCK;
     struct yk_layer layer = {
         .kind = builder->kind,
@@ -139,8 +129,9 @@ static struct yk_layer finish(struct yk_model_builder *model,
         .trainable = builder->trainable,
         .quantised = builder->quantised,
         .full_width = builder->full_width,
-        .forward = forward_of(model, builder),
-        .backward = backward_of(model, builder, recompute),
+        .forward = copy_works(model, &builder->forward, builder->forward.count, &none),
+        .backward = copy_works(model, &builder->forward, recompute ? builder->forward.count : 0,
+                               &builder->backward), /* recomputation comes first */
         .update = update_of(model, builder),
         .flops = builder->flops,
         .is_block = builder->role == YK_LAYER_ROLE_BLOCK,

@@ -32,6 +32,42 @@ enum yk_lane yk_op_kind_lane(enum yk_op_kind kind)
     return kinds[kind].lane;
 }
 
+bool yk_op_kind_is_pass(enum yk_op_kind kind)
+{
+    return kind == YK_OP_FORWARD || kind == YK_OP_RECOMPUTE || kind == YK_OP_BACKWARD;
+}
+
+yk_status yk_op_lanes_make(const struct yk_op_list *list, struct yk_arena *arena,
+                           struct yk_op_lanes *out)
+{
+    *out = (struct yk_op_lanes){0};
+    YK_TRY_NEW(arena, out->position, list->op_count + 1);
+    for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
+        YK_TRY_NEW(arena, out->ops[lane], list->op_count + 1);
+    }
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const enum yk_lane lane = list->ops[i].lane;
+        out->position[i] = out->count[lane];
+        out->ops[lane][out->count[lane]++] = i;
+    }
+    return YK_OK;
+}
+
+int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane lane, int32_t number)
+{
+    int32_t low = 0;
+    int32_t high = lanes->count[lane];
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (lanes->ops[lane][middle] < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static const char *layer_name(const struct yk_program *program, int32_t layer)
 {
     return yk_model_cache_whole_batch(program->sizes)->layers[layer].name;
@@ -69,6 +105,14 @@ void yk_op_describe(const struct yk_program *program, const struct yk_op *op, st
         yk_text_addf(out, " blocks %d-%d of %d", op->first_block,
                      op->first_block + op->block_count - 1, all);
     }
+}
+
+yk_status yk_op_describe_in_arena(const struct yk_program *program, const struct yk_op *op,
+                                  struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    yk_op_describe(program, op, &text);
+    return yk_text_move_to_arena(&text, arena, out);
 }
 
 enum {

@@ -19,9 +19,8 @@ static yk_status allocate_arrays(struct yk_op_index *view, struct yk_arena *aren
 {
     const struct yk_program_facts *facts = view->facts;
     const int64_t cells = (int64_t)facts->L * facts->M;
-    const int32_t larger = facts->L > facts->M ? facts->L : facts->M;
-    const int32_t buckets = facts->program->bucket_count;
-    const int32_t largest = larger > buckets ? larger : buckets;
+    const int64_t largest =
+        yk_number_max(yk_number_max(facts->L, facts->M), facts->program->bucket_count);
     const int32_t n = view->list->op_count;
     YK_TRY_NEW(arena, view->members, facts->plan->group_count);
     YK_TRY_NEW(arena, view->position, n);
@@ -168,4 +167,19 @@ bool yk_op_index_happens_before(const struct yk_op_index *view, int32_t before, 
     const int32_t lane = (int32_t)view->list->ops[before].lane;
     const int64_t position = view->position[before] - (int64_t)lag * view->lane_count[lane];
     return position <= view->ended[(int64_t)after * YK_LANE_COUNT + lane];
+}
+
+int32_t yk_op_index_first_backward(const struct yk_op_index *view, int32_t layer, int32_t from,
+                                   int32_t until)
+{
+    int32_t first = YK_OP_NONE;
+    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
+        for (int32_t m = from; m <= until; m++) {
+            const int32_t backward = view->backward[yk_op_index_cell(view, u, m)];
+            if (backward != YK_OP_NONE && (first == YK_OP_NONE || backward < first)) {
+                first = backward;
+            }
+        }
+    }
+    return first;
 }

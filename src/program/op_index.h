@@ -50,6 +50,11 @@ yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t 
 bool yk_op_index_happens_before(const struct yk_op_index *view, int32_t before, int32_t after,
                                 int32_t lag);
 
+/* The first backward pass that adds to the gradient of a layer's weights, in the micro-batches
+ * `from` to `until`; or YK_OP_NONE. */
+int32_t yk_op_index_first_backward(const struct yk_op_index *view, int32_t layer, int32_t from,
+                                   int32_t until);
+
 /* True if the rank is a member of the layer's group. */
 static inline bool yk_op_index_holds_layer(const struct yk_op_index *view, int32_t layer)
 {

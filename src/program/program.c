@@ -60,8 +60,7 @@ static yk_status make_op(const struct yk_program *program, const struct yk_step_
         }
     } else if (entry->group >= 0) {
         *concerns = members[entry->group] >= 0;
-        if (*concerns && (out->lane == YK_LANE_COPY || out->kind == YK_OP_FORWARD ||
-                          out->kind == YK_OP_RECOMPUTE || out->kind == YK_OP_BACKWARD)) {
+        if (*concerns && (out->lane == YK_LANE_COPY || yk_op_kind_is_pass(out->kind))) {
             int64_t first = 0;
             out->samples = yk_plan_member_samples(program->plan, entry->group,
                                                   members[entry->group], out->micro_batch, &first);

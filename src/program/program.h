@@ -173,9 +173,30 @@ const char *yk_op_kind_name(enum yk_op_kind kind);
 /* The lane that runs ops of this kind. */
 enum yk_lane yk_op_kind_lane(enum yk_op_kind kind);
 
+/* True for forward, recompute and backward. */
+bool yk_op_kind_is_pass(enum yk_op_kind kind);
+
+/* The ops of a list by lane, in order. */
+struct yk_op_lanes {
+    int32_t *ops[YK_LANE_COUNT];
+    int32_t count[YK_LANE_COUNT];
+    int32_t *position; /* (ops) in the op's lane */
+};
+
+yk_status yk_op_lanes_make(const struct yk_op_list *list, struct yk_arena *arena,
+                           struct yk_op_lanes *out) YK_MUST_USE;
+
+/* How many ops of a lane come before op `number` of the list. */
+int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane lane,
+                                 int32_t number);
+
 /* Writes a description such as "forward layer 3 #1": kind and layer, then the micro-batch if there
  * are several, then the blocks unless the op has all blocks of the layer. */
 void yk_op_describe(const struct yk_program *program, const struct yk_op *op, struct yk_text *out);
+
+/* Allocates the description of an op in the arena. */
+yk_status yk_op_describe_in_arena(const struct yk_program *program, const struct yk_op *op,
+                                  struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /*
  * Computes the span of each op of one iteration from its measured begin and end; all arrays are

@@ -36,18 +36,41 @@ static yk_status find_buckets(struct yk_program_facts *facts)
 
 static void find_edges(struct yk_program_facts *facts)
 {
-    for (int32_t e = 0; e < facts->model->edge_count; e++) {
-        facts->first_edge_to[facts->model->edges[e].to + 1]++;
+    const struct yk_model *model = facts->model;
+    int32_t *next = facts->first_edge_from + 1; /* moves on while edges are filled in */
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        facts->first_edge_to[model->edges[e].to + 1]++;
+        next[model->edges[e].from + 1]++;
     }
     for (int32_t l = 0; l < facts->L; l++) {
         facts->first_edge_to[l + 1] += facts->first_edge_to[l];
+        next[l + 1] += next[l];
+    }
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        facts->edges_from[next[model->edges[e].from]++] = e;
     }
 }
 
-static bool is_known(const struct yk_program_facts *facts, int32_t producer, int32_t group)
+int32_t yk_program_facts_find_crossing(const struct yk_program_facts *facts, int32_t producer,
+                                       int32_t group)
 {
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (facts->crossings[c].producer == producer && facts->crossings[c].group == group) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
+                                    struct yk_consumer_cursor *at)
+{
+    const int32_t *edges = facts->edges_from + facts->first_edge_from[at->producer];
+    const int32_t count =
+        facts->first_edge_from[at->producer + 1] - facts->first_edge_from[at->producer];
+    while (at->next < count) {
+        at->layer = facts->model->edges[edges[at->next++]].to;
+        if (facts->plan->layers[at->layer].group == at->group) {
             return true;
         }
     }
@@ -60,7 +83,8 @@ static void find_crossings(struct yk_program_facts *facts)
     for (int32_t e = 0; e < facts->model->edge_count; e++) {
         const struct yk_layer_edge *edge = &facts->model->edges[e];
         const int32_t group = facts->plan->layers[edge->to].group;
-        if (facts->plan->layers[edge->from].group != group && !is_known(facts, edge->from, group)) {
+        if (facts->plan->layers[edge->from].group != group &&
+            yk_program_facts_find_crossing(facts, edge->from, group) < 0) {
             facts->crossings[facts->crossing_count++] = (struct yk_group_crossing){
                 .producer = edge->from, .consumer = edge->to, .group = group};
         }
@@ -81,6 +105,8 @@ yk_status yk_program_facts_make(const struct yk_program *program, struct yk_aren
     YK_TRY_NEW(arena, facts->bucket, facts->L);
     YK_TRY_NEW(arena, facts->next_user, facts->L);
     YK_TRY_NEW(arena, facts->first_edge_to, facts->L + 1);
+    YK_TRY_NEW(arena, facts->first_edge_from, facts->L + 2);
+    YK_TRY_NEW(arena, facts->edges_from, facts->model->edge_count + 1);
     YK_TRY_NEW(arena, facts->crossings, facts->model->edge_count + 1);
     for (int32_t l = 0; l < facts->L; l++) {
         facts->goes_backward[l] = facts->model->layers[l].backward.count > 0;

@@ -26,12 +26,31 @@ struct yk_program_facts {
     int32_t *next_user;  /* (L) see yk_program_facts_next_weight_user() */
     int32_t
         *first_edge_to; /* (L + 1) model edges [first_edge_to[l], first_edge_to[l + 1]) enter l */
+    int32_t *first_edge_from; /* (L + 1) index in `edges_from` */
+    int32_t *edges_from;      /* the model's edges, sorted by producer */
     struct yk_group_crossing *crossings;
     int32_t crossing_count;
 };
 
+/* A layer of a group that uses the output of a layer, see yk_program_facts_next_consumer(). */
+struct yk_consumer_cursor {
+    int32_t producer;
+    int32_t group;
+    int32_t layer; /* the consumer */
+    int32_t next;
+};
+
 yk_status yk_program_facts_make(const struct yk_program *program, struct yk_arena *arena,
                                 struct yk_program_facts **out) YK_MUST_USE;
+
+/* The crossing of a layer's output to a group, or −1. */
+int32_t yk_program_facts_find_crossing(const struct yk_program_facts *facts, int32_t producer,
+                                       int32_t group);
+
+/* Iterates over the layers of a group that use a layer's output: sets `layer` to the next one.
+ * Returns false after the last. Start with {.producer, .group}. */
+bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
+                                    struct yk_consumer_cursor *at);
 
 /* Iterates over the layers that use the weights of `layer`: returns the next one after `user`, or
  * −1. Start with `user` = `layer`. */

@@ -25,8 +25,7 @@ struct draw {
     struct yk_arena *arena;
     struct yk_random random;
     struct yk_program_facts *facts;
-    struct yk_op_index **views;         /* (ranks) */
-    struct yk_precedences *precedences; /* (ranks) free with free_draw() */
+    struct yk_precedences *precedences; /* (ranks) */
     int32_t **nodes;                    /* (ranks, ops) */
     int32_t node_count;
     const struct yk_op **ops; /* (nodes) one of the node's ops */
@@ -58,7 +57,6 @@ static yk_status number_nodes(struct draw *draw)
 {
     const struct yk_program *program = draw->program;
     int64_t count = program->match_count;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(draw->arena, draw->nodes, program->rank_count);
     draw->node_count = program->match_count;
     for (int32_t r = 0; r < program->rank_count; r++) {
@@ -70,7 +68,6 @@ static yk_status number_nodes(struct draw *draw)
             draw->nodes[r][i] = match != YK_OP_NO_MATCH ? match : draw->node_count++;
         }
     }
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(draw->arena, draw->ops, count);
     YK_TRY_NEW(draw->arena, draw->places, count);
     YK_TRY_NEW(draw->arena, draw->shift, count);
@@ -90,12 +87,11 @@ static yk_status find_precedences(struct draw *draw)
 {
     const struct yk_program *program = draw->program;
     int64_t count = 0;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(draw->arena, draw->views, program->rank_count);
     YK_TRY_NEW(draw->arena, draw->precedences, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &draw->views[r]));
-        YK_TRY(yk_precedences_find(draw->views[r], draw->arena, &draw->precedences[r]));
+        struct yk_op_index *view = NULL;
+        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &view));
+        YK_TRY(yk_precedences_find(view, draw->arena, &draw->precedences[r]));
         count += draw->precedences[r].count;
     }
     YK_TRY_NEW(draw->arena, draw->edges, count);
@@ -130,7 +126,7 @@ static yk_status join_nodes(struct draw *draw)
     return YK_OK;
 }
 
-/* The program must pass yk_program_check(). Free with free_draw(), also on failure. */
+/* The program must pass yk_program_check(). The caller frees the precedences, also on failure. */
 static yk_status make_draw(const struct yk_program *program, uint64_t seed, struct yk_arena *arena,
                            struct draw *out)
 {
@@ -143,14 +139,6 @@ static yk_status make_draw(const struct yk_program *program, uint64_t seed, stru
     YK_TRY(number_nodes(out));
     YK_TRY(find_precedences(out));
     return join_nodes(out);
-}
-
-static void free_draw(struct draw *draw)
-{
-    for (int32_t r = 0; draw->precedences && r < draw->program->rank_count; r++) {
-        yk_precedences_free(&draw->precedences[r]);
-    }
-    draw->precedences = NULL;
 }
 
 /* The other possible step of an op: gathers and loads may run one iteration ahead; reductions,
@@ -264,7 +252,7 @@ static int by_position(const void *left, const void *right)
 {
     const struct placed *a = left;
     const struct placed *b = right;
-    return (a->position > b->position) - (a->position < b->position);
+    return yk_number_compare(a->position, b->position);
 }
 
 static yk_status place_ops(struct listing *listing, struct yk_arena *arena)
@@ -490,21 +478,15 @@ static yk_status copy_lists(const struct yk_program *program, struct yk_program 
     return YK_OK;
 }
 
-static yk_status attempt(struct draw *draw, const struct intensity *intensity,
-                         struct yk_program *program)
-{
-    draw_steps(draw, intensity);
-    YK_TRY(draw_order(draw));
-    return draw_lists(draw, intensity, program);
-}
-
 /* `*out` stays NULL if the drawn program does not pass the check. */
 static yk_status try_intensity(struct draw *draw, const struct intensity *intensity,
                                struct yk_program **out)
 {
     struct yk_program *program = NULL;
     YK_TRY(make_frame(draw->program, &program));
-    yk_status status = attempt(draw, intensity, program);
+    draw_steps(draw, intensity);
+    yk_status status = draw_order(draw);
+    YK_THEN(draw_lists(draw, intensity, program));
     if (status == YK_OK && yk_program_check(program) == YK_OK) {
         *out = program;
         return YK_OK;
@@ -515,11 +497,10 @@ static yk_status try_intensity(struct draw *draw, const struct intensity *intens
 
 static yk_status shuffle(struct draw *draw, struct yk_program **out)
 {
+    *out = NULL;
     for (size_t i = 0; i < sizeof intensities / sizeof intensities[0]; i++) {
-        struct yk_program *program = NULL;
-        YK_TRY(try_intensity(draw, &intensities[i], &program));
-        if (program) {
-            *out = program;
+        YK_TRY(try_intensity(draw, &intensities[i], out));
+        if (*out) {
             return YK_OK;
         }
     }
@@ -539,7 +520,9 @@ yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
     YK_TRY(yk_arena_create(&arena));
     yk_status status = make_draw(program, seed, arena, &draw);
     YK_THEN(shuffle(&draw, out));
-    free_draw(&draw);
+    for (int32_t r = 0; draw.precedences && r < program->rank_count; r++) {
+        yk_precedences_free(&draw.precedences[r]);
+    }
     yk_arena_destroy(arena);
     return status;
 }

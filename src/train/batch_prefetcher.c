@@ -128,8 +128,10 @@ void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *batches)
 
 static void reset_slice(const struct yk_batch_prefetcher *batches, struct yk_batch_slice *slice)
 {
-    struct yk_sample_slice *own = &slice->own;
-    *own = (struct yk_sample_slice){
+    slice->all = 0;
+    slice->first = 0;
+    slice->planned = 0;
+    slice->own = (struct yk_sample_slice){
         .tokens = slice->memory,
         .lengths = slice->memory + slice->rows,
         .targets = slice->memory + 2 * slice->rows,
@@ -193,9 +195,6 @@ yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *batches, int64_t 
         struct yk_batch_slice *slice = &batch->slices[m];
         const int64_t at = first + batch->units;
         reset_slice(batches, slice);
-        slice->all = 0;
-        slice->first = 0;
-        slice->planned = 0;
         if (at < end && reads_own(batches->sampler)) {
             YK_TRY(read_own(batches, at, m, slice));
         } else if (at < end) {

@@ -1,5 +1,6 @@
 /* Evaluation: computes the mean loss over a sequential sampler. */
 #include "base/clock.h"
+#include "base/number.h"
 #include "nn/inference/inference.h"
 #include "train/batch_prefetcher.h"
 #include "train/training_run.h"
@@ -44,6 +45,11 @@ static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_pre
     return YK_OK;
 }
 
+static int64_t wanted_units(const struct yk_sampler *sampler, int64_t max)
+{
+    return max > 0 ? yk_number_min(max, sampler->epoch_units) : sampler->epoch_units;
+}
+
 static struct yk_inference_shape shape_of(const struct yk_sampler *sampler, int64_t units)
 {
     if (sampler->max_slice_tokens > 0) {
@@ -71,11 +77,9 @@ yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct y
                                 int64_t *out_tokens)
 {
     const struct yk_evaluation_memory *loan = evaluation->borrowed;
-    const int64_t samples = evaluation->samples;
-    const int64_t all = sampler->epoch_units;
-    const int64_t wanted = samples > 0 && samples < all ? samples : all;
+    const int64_t wanted = wanted_units(sampler, evaluation->samples);
     const int64_t usual = sampler->max_slice_tokens > 0 ? 1 : evaluation->batch;
-    const int64_t max = usual < wanted ? usual : wanted;
+    const int64_t max = yk_number_min(usual, wanted);
     const int64_t fitting = loan ? fit_units(store, sampler, max, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : max;
     const struct yk_inference_shape shape = shape_of(sampler, at_once);
@@ -96,18 +100,15 @@ yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct y
 }
 
 yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
-                                         const struct yk_program *program,
                                          const struct yk_training_run *run, double *out_loss,
                                          int64_t *out_tokens)
 {
     const struct yk_sampler *sampler = run->evaluation;
-    const int64_t wanted = run->options.evaluate_samples;
-    const int64_t units =
-        wanted > 0 && wanted < sampler->epoch_units ? wanted : sampler->epoch_units;
+    const int64_t units = wanted_units(sampler, run->options.evaluate_samples);
     struct yk_batch_prefetcher *batches = NULL;
     yk_status status = yk_batch_prefetcher_create_for_plan(
-        program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, sampler,
-        &run->store->engine, &batches);
+        run->program->plan, yk_communicator_rank(run->executor.ranks), sampler, &run->store->engine,
+        &batches);
     const struct evaluator evaluator = {.executor = executor};
     YK_THEN(evaluate(&evaluator, batches, units, out_loss, out_tokens));
     yk_batch_prefetcher_destroy(batches);

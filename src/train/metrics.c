@@ -8,14 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct yk_metrics {
+    struct yk_arena *arena;
     int file;
-    char *path;
+    const char *path;
 };
 
 /* The step of a line; −1: the line is incomplete. */
@@ -59,14 +59,13 @@ static yk_status truncate_after(const char *path, int64_t step)
 
 yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **out)
 {
+    struct yk_metrics *metrics = NULL;
     YK_TRY(truncate_after(path, step));
-    struct yk_metrics *metrics = calloc(1, sizeof *metrics);
-    YK_TRY_MEMORY(metrics);
+    YK_TRY_NEW_WITH_ARENA(metrics);
     metrics->file = -1;
-    metrics->path = strdup(path);
-    YK_TRY_OR(metrics->path ? yk_file_open_nofollow(path, O_WRONLY | O_APPEND, &metrics->file)
-                            : yk_fail_out_of_memory(),
-              yk_metrics_close(metrics));
+    yk_status status = yk_arena_strdup(metrics->arena, path, &metrics->path);
+    YK_THEN(yk_file_open_nofollow(path, O_WRONLY | O_APPEND, &metrics->file));
+    YK_TRY_OR(status, yk_metrics_close(metrics));
     *out = metrics;
     return YK_OK;
 }
@@ -77,8 +76,7 @@ void yk_metrics_close(struct yk_metrics *metrics)
         if (metrics->file >= 0) {
             (void)close(metrics->file);
         }
-        free(metrics->path);
-        free(metrics);
+        yk_arena_destroy(metrics->arena);
     }
 }
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct span {
     double begin_s;
@@ -230,27 +229,21 @@ static yk_status summarise(const struct merge *merge, int32_t number, int32_t co
 {
     const struct yk_program *program = merge->program;
     const struct rank_round *rank = &merge->ranks[number];
-    struct yk_text name = {0};
-    yk_status status = YK_OK;
     out->device = program->cluster->devices[program->plan->ranks[number].device].name;
     out->share = share_of(program->plan, number);
     out->versions = "";
     out->op_count = rank->list->op_count;
     YK_TRY_NEW(merge->arena, out->ops, (int64_t)out->op_count + 1);
-    for (int32_t i = 0; i < out->op_count && status == YK_OK; i++) {
+    for (int32_t i = 0; i < out->op_count; i++) {
         double *seconds = rank->seconds + (int64_t)i * merge->rounds;
         struct yk_op_times_op *op = &out->ops[i];
         op->seconds = yk_op_durations_median(seconds, count);
         op->low_s = seconds[count / 4];
         op->high_s = seconds[count - 1 - count / 4];
         op->overlap = yk_op_durations_median(rank->overlapped + (int64_t)i * merge->rounds, count);
-        name.length = 0;
-        yk_op_describe(program, &rank->list->ops[i], &name);
-        status = yk_text_status(&name);
-        YK_THEN(yk_arena_strdup(merge->arena, yk_text_chars(&name), &op->op));
+        YK_TRY(yk_op_describe_in_arena(program, &rank->list->ops[i], merge->arena, &op->op));
     }
-    yk_text_free(&name);
-    return status;
+    return YK_OK;
 }
 
 static yk_status open_rank(struct merge *merge, int32_t number)
@@ -276,25 +269,24 @@ static yk_status open_rank(struct merge *merge, int32_t number)
 static yk_status find_message_ranks(struct merge *merge)
 {
     const struct yk_program *program = merge->program;
-    int32_t *next = NULL;
     YK_TRY_NEW(merge->arena, merge->messages, program->match_count + 1);
     YK_TRY_NEW(merge->arena, merge->first_rank, program->match_count + 2);
     YK_TRY_NEW(merge->arena, merge->message_ranks, merge->span_count + 1);
     YK_TRY_NEW(merge->arena, merge->spans, merge->span_count + 1);
-    YK_TRY_NEW(merge->arena, next, program->match_count + 1);
+    int32_t *next = merge->first_rank + 1; /* moves on while ranks are filled in */
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t r = 0; r < program->rank_count; r++) {
             for (int32_t i = 0; i < program->ranks[r].op_count; i++) {
                 const int32_t match = program->ranks[r].ops[i].match;
                 if (match != YK_OP_NO_MATCH && pass == 0) {
-                    merge->first_rank[match + 1]++;
+                    next[match + 1]++;
                 } else if (match != YK_OP_NO_MATCH) {
-                    merge->message_ranks[merge->first_rank[match] + next[match]++] = r;
+                    merge->message_ranks[next[match]++] = r;
                 }
             }
         }
         for (int32_t m = 0; pass == 0 && m < program->match_count; m++) {
-            merge->first_rank[m + 1] += merge->first_rank[m];
+            next[m + 1] += next[m];
         }
     }
     return YK_OK;

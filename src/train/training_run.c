@@ -1,5 +1,6 @@
 #include "train/training_run.h"
 
+#include "base/folder.h"
 #include "base/log.h"
 #include "comm/host_collective.h"
 #include "train/batch_prefetcher.h"
@@ -51,7 +52,7 @@ struct running {
 
 static int32_t own_rank(const struct yk_training_run *run)
 {
-    return run->executor.ranks ? run->executor.ranks->rank : 0;
+    return yk_communicator_rank(run->executor.ranks);
 }
 
 /* Records whether a failure is known to all ranks: it is, unless communication itself failed. */
@@ -64,8 +65,7 @@ static void note_agreed(struct yk_training_run *run, yk_status status)
 /* Returns the same status on all ranks. */
 static yk_status agree(struct yk_training_run *run, yk_status mine)
 {
-    const yk_status status =
-        run->executor.ranks ? yk_host_collective_agree_on_status(run->executor.ranks, mine) : mine;
+    const yk_status status = yk_host_collective_agree_on_status(run->executor.ranks, mine);
     note_agreed(run, status);
     return status;
 }
@@ -392,13 +392,12 @@ static yk_status save(struct running *running, bool last)
 {
     struct yk_training_run *run = running->run;
     const struct yk_checkpoint_content content = content_of(running);
-    struct yk_text folder = {0};
+    const char *folder = NULL;
     struct yk_text path = {0};
-    yk_text_addf(&folder, "%s/checkpoints", run->folder);
-    yk_status status = yk_text_status(&folder);
-    status = agree(run, status);
+    yk_status status =
+        agree(run, yk_folder_join_path(run->folder, "checkpoints", running->arena, &folder));
     if (status == YK_OK) {
-        status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->options.keep, &path);
+        status = yk_checkpoint_save(folder, &content, run->options.keep, &path);
         note_agreed(run, status); /* yk_checkpoint_save() has agreed on it */
     }
     running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
@@ -406,13 +405,10 @@ static yk_status save(struct running *running, bool last)
         run->callbacks.saved(run->callbacks.user, run->state.step, yk_text_chars(&path),
                              status == YK_OK ? NULL : yk_status_message());
     }
-    yk_text_free(&folder);
     yk_text_free(&path);
     run->agreed = run->agreed && last;
-    if (last && status != YK_OK) {
-        return fail_last(running, status);
-    }
-    return last ? status : YK_OK; /* training continues; an older checkpoint remains */
+    /* Unless it is the last one, training continues; an older checkpoint remains. */
+    return last && status != YK_OK ? fail_last(running, status) : YK_OK;
 }
 
 static yk_status evaluate(struct running *running)
@@ -427,8 +423,8 @@ static yk_status evaluate(struct running *running)
     };
     loan.memory = yk_executor_buffer_memory(running->executor, &loan.bytes);
     if (run->program->rank_count > 1) {
-        YK_TRY(yk_evaluate_mean_loss_of_ranks(running->executor, run->program, run,
-                                              &run->evaluation_loss, &tokens));
+        YK_TRY(
+            yk_evaluate_mean_loss_of_ranks(running->executor, run, &run->evaluation_loss, &tokens));
     } else {
         YK_TRY(yk_evaluate_mean_loss(run->store, run->evaluation, &evaluation,
                                      &run->evaluation_loss, &tokens));
@@ -560,18 +556,15 @@ static int64_t count_saves(const struct yk_training_run *run)
 static yk_status open_folder(struct running *running)
 {
     struct yk_training_run *run = running->run;
-    struct yk_text path = {0};
+    const char *path = NULL;
     YK_TRY(make_folder(run->folder));
     if (saves(run)) {
         const struct yk_checkpoint_content content = content_of(running);
         YK_TRY(yk_checkpoint_check_save_space(run->folder, &content, count_saves(run),
                                               run->options.keep));
     }
-    yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
-    yk_status status = yk_text_status(&path);
-    YK_THEN(yk_metrics_open(yk_text_chars(&path), run->state.step, &running->metrics));
-    yk_text_free(&path);
-    return status;
+    YK_TRY(yk_folder_join_path(run->folder, "metrics.jsonl", running->arena, &path));
+    return yk_metrics_open(path, run->state.step, &running->metrics);
 }
 
 static yk_status open_all(struct running *running)

@@ -110,7 +110,6 @@ yk_status yk_training_run_execute(struct yk_training_run *run) YK_MUST_USE;
 
 /* Computes the mean loss over `run->evaluation` on all ranks. No step may be in flight. */
 yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
-                                         const struct yk_program *program,
                                          const struct yk_training_run *run, double *out_loss,
                                          int64_t *out_tokens) YK_MUST_USE;
 

@@ -109,9 +109,7 @@ static struct step open_step(const struct request *request)
     struct yk_op_index *view = NULL;
     assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
     assert_int_equal(yk_op_index_make(facts, 0, step.arena, &view), YK_OK);
-    assert_int_equal(yk_executor_buffers_assign(
-                         &(struct yk_executor_buffers_request){.view = view, .net = step.net},
-                         step.arena, &step.buffers),
+    assert_int_equal(yk_executor_buffers_assign(view, step.net, 0, step.arena, &step.buffers),
                      YK_OK);
     return step;
 }
@@ -339,8 +337,7 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
     assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
     assert_int_equal(yk_op_index_make(facts, 0, step.arena, &view), YK_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        const struct yk_executor_buffers_request request = {view, step.net, wrong[i]};
-        assert_int_equal(yk_executor_buffers_assign(&request, step.arena, &buffers),
+        assert_int_equal(yk_executor_buffers_assign(view, step.net, wrong[i], step.arena, &buffers),
                          YK_ERROR_INPUT);
     }
     close_step(&step);

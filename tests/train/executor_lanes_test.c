@@ -65,7 +65,8 @@ static void set_scene(struct scene *scene, struct yk_random *random)
             scene->marks[r][i][0].happened = scene->marks[r][i][1].happened = true;
         }
     }
-    assert_ok(yk_executor_sort_lanes(&scene->executor));
+    assert_ok(
+        yk_op_lanes_make(scene->executor.list, scene->executor.arena, &scene->executor.lane_ops));
 }
 
 static int32_t count_lane(const struct scene *scene, int lane)
@@ -184,7 +185,8 @@ static void ask(void *user, enum yk_lane lane, int32_t op)
         return;
     }
     yk_executor_get_lane_position(executor, lane, &place);
-    const int32_t next = executor->lane_ops[lane][place.passed % executor->lane_op_counts[lane]];
+    const int32_t next =
+        executor->lane_ops.ops[lane][place.passed % executor->lane_ops.count[lane]];
     atomic_fetch_add(&asked->wrong, place.op != YK_OP_NONE || next != op);
 }
 
@@ -227,7 +229,7 @@ static void an_executor_reports_where_its_lanes_are(void **state)
         yk_executor_get_lane_position(trainer->executor, (enum yk_lane)lane, &place);
         assert_int_equal(place.op, YK_OP_NONE);
         assert_int_equal(place.passed,
-                         trainer->executor->rounds * trainer->executor->lane_op_counts[lane]);
+                         trainer->executor->rounds * trainer->executor->lane_ops.count[lane]);
     }
     assert_int_equal(atomic_load(&asked.wrong), 0);
     trainer_close(trainer);

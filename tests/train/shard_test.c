@@ -15,15 +15,14 @@
 static void files_are_named_by_rank_and_ranks(void **state)
 {
     (void)state;
-    struct yk_text name = {0};
+    char name[YK_SHARD_FILE_NAME_SIZE];
     int32_t rank = -1;
     int32_t ranks = -1;
-    yk_shard_add_file_name(&name, 1, 4);
-    assert_string_equal(yk_text_chars(&name), "shard-00002-of-00004.safetensors");
-    assert_true(yk_shard_read_file_name(yk_text_chars(&name), &rank, &ranks));
+    yk_shard_format_file_name(1, 4, name);
+    assert_string_equal(name, "shard-00002-of-00004.safetensors");
+    assert_true(yk_shard_read_file_name(name, &rank, &ranks));
     assert_int_equal(rank, 1);
     assert_int_equal(ranks, 4);
-    yk_text_free(&name);
 }
 
 static void other_names_of_files_are_none_of_shards(void **state)
@@ -104,12 +103,12 @@ struct row {
 static void write_shard(int32_t rank, int32_t ranks, const struct row *rows,
                         enum yk_tensor_dtype type)
 {
-    struct yk_text name = {0};
+    char name[YK_SHARD_FILE_NAME_SIZE];
     struct yk_safetensors_writer *writer = NULL;
     float number = 0;
     int64_t all = 0;
-    yk_shard_add_file_name(&name, rank, ranks);
-    assert_ok(yk_safetensors_writer_create(support_scratch_path(yk_text_chars(&name)), &writer));
+    yk_shard_format_file_name(rank, ranks, name);
+    assert_ok(yk_safetensors_writer_create(support_scratch_path(name), &writer));
     for (int i = 0; rows[i].name; i++) {
         assert_ok(
             yk_safetensors_writer_declare_tensor(writer, rows[i].name, type, 1, &rows[i].count));
@@ -121,7 +120,6 @@ static void write_shard(int32_t rank, int32_t ranks, const struct row *rows,
     }
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
-    yk_text_free(&name);
 }
 
 static struct yk_shard_set *open_two(const struct row *first, const struct row *second)

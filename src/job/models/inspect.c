@@ -42,9 +42,9 @@ static yk_status open_shards(struct yk_inspect_result *out)
     const char **names = NULL;
     YK_TRY_NEW(out->arena, names, checkpoint->shards);
     for (int32_t rank = 0; rank < checkpoint->shards; rank++) {
-        struct yk_text name = {0};
-        yk_shard_add_file_name(&name, rank, checkpoint->shards);
-        YK_TRY(yk_text_move_to_arena(&name, out->arena, &names[rank]));
+        char name[YK_SHARD_FILE_NAME_SIZE];
+        yk_shard_format_file_name(rank, checkpoint->shards, name);
+        YK_TRY(yk_arena_strdup(out->arena, name, &names[rank]));
     }
     return yk_tensor_set_open_files(checkpoint->path, names, checkpoint->shards, &out->set);
 }

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A hypothesis extended by one token. */
@@ -38,6 +37,7 @@ struct yk_beam {
     struct candidate *best; /* (2 · width) */
     struct ended *ended;    /* (sentences) the best of each so far */
     int32_t *ended_tokens;  /* (sentences, stride) */
+    bool *finished;         /* (open_count) in the current step */
 };
 
 static yk_status allocate(struct yk_beam *beam, int64_t sentences)
@@ -54,6 +54,7 @@ static yk_status allocate(struct yk_beam *beam, int64_t sentences)
     YK_TRY_NEW(beam->arena, beam->best, 2 * (int64_t)beam->options.width);
     YK_TRY_NEW(beam->arena, beam->ended, sentences);
     YK_TRY_NEW(beam->arena, beam->ended_tokens, sentences * beam->stride);
+    YK_TRY_NEW(beam->arena, beam->finished, sentences);
     return YK_OK;
 }
 
@@ -216,13 +217,12 @@ static bool extend(struct yk_beam *beam, int64_t place, int64_t length, int32_t 
 }
 
 /* Removes the rows of finished sentences. */
-static yk_status remove_finished(struct yk_beam *beam, struct yk_inference *forward,
-                                 const bool *finished, int64_t length)
+static yk_status remove_finished(struct yk_beam *beam, struct yk_inference *forward, int64_t length)
 {
     const int32_t width = beam->options.width;
     int64_t kept = 0;
     for (int64_t i = 0; i < beam->open_count; i++) {
-        if (finished[i]) {
+        if (beam->finished[i]) {
             continue;
         }
         for (int32_t k = 0; k < width; k++) {
@@ -241,8 +241,7 @@ static yk_status remove_finished(struct yk_beam *beam, struct yk_inference *forw
                : YK_OK;
 }
 
-static yk_status step(struct yk_beam *beam, struct yk_inference *forward, int64_t length,
-                      bool *finished)
+static yk_status step(struct yk_beam *beam, struct yk_inference *forward, int64_t length)
 {
     const int64_t rows = beam->open_count * beam->options.width;
     for (int64_t i = 0; i < rows; i++) {
@@ -257,9 +256,9 @@ static yk_status step(struct yk_beam *beam, struct yk_inference *forward, int64_
             return yk_fail(YK_ERROR_NUMBERS,
                            "the model's output is not a number; its weights have gone bad");
         }
-        finished[i] = extend(beam, i, length, count);
+        beam->finished[i] = extend(beam, i, length, count);
     }
-    YK_TRY(remove_finished(beam, forward, finished, length + 1));
+    YK_TRY(remove_finished(beam, forward, length + 1));
     int32_t *rows_before = beam->rows;
     beam->rows = beam->next_rows;
     beam->next_rows = rows_before;
@@ -269,20 +268,17 @@ static yk_status step(struct yk_beam *beam, struct yk_inference *forward, int64_
 yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *forward,
                          const struct yk_beam_input *input)
 {
-    bool *finished = calloc((size_t)input->sentences, sizeof *finished);
-    YK_TRY_MEMORY(finished);
     begin(beam, input);
     yk_status status = yk_inference_encode(forward, input->tokens, input->lengths, input->sentences,
                                            input->sequence);
     YK_THEN(yk_inference_select_encoder_outputs(forward, beam->from,
                                                 input->sentences * beam->options.width));
     for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
-        status = step(beam, forward, length, finished);
+        status = step(beam, forward, length);
         if (status == YK_OK && input->stop && atomic_load(input->stop)) {
             status = yk_fail(YK_ERROR_STOPPED, "stopped while translations were searched for");
         }
     }
-    free(finished);
     return status;
 }
 

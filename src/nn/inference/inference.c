@@ -10,6 +10,7 @@ enum {
 };
 
 struct yk_inference {
+    struct yk_arena *arena;
     const struct yk_parameter_store *store;
     struct yk_inference_shape max;
     struct yk_batch_shape source; /* of the last run */
@@ -121,9 +122,10 @@ size_t yk_inference_memory_bytes(const struct yk_parameter_store *store,
 }
 
 /* The encoder's output has its own stream; other outputs alternate between two streams. */
-static void choose_slots(struct yk_inference *forward)
+static yk_status choose_slots(struct yk_inference *forward)
 {
     const struct yk_net *net = forward->store->net;
+    YK_TRY_NEW(forward->arena, forward->slots, net->layer_count);
     for (int32_t l = 0; l < net->layer_count; l++) {
         const int32_t input = net->layers[l].input;
         forward->slots[l] = input >= 0 && forward->slots[input] == 0 ? 1 : 0;
@@ -133,25 +135,22 @@ static void choose_slots(struct yk_inference *forward)
             forward->slots[net->layers[l].memory] = MEMORY;
         }
     }
+    return YK_OK;
 }
 
 yk_status yk_inference_create_in_memory(const struct yk_parameter_store *store,
                                         const struct yk_inference_shape *max, void *memory,
                                         struct yk_inference **out)
 {
-    struct yk_inference *forward = calloc(1, sizeof *forward);
-    int32_t *slots = calloc((size_t)store->net->layer_count, sizeof *slots);
+    struct yk_inference *forward = NULL;
     struct yk_bump_allocator carver = {.base = memory};
-    if (!forward || !slots) {
-        free(forward);
-        free(slots);
-        return yk_fail_out_of_memory();
-    }
-    *forward = (struct yk_inference){.store = store, .max = *max, .slots = slots};
+    YK_TRY_NEW_WITH_ARENA(forward);
+    forward->store = store;
+    forward->max = *max;
     carve(forward, &carver);
-    choose_slots(forward);
-    YK_TRY_OR(yk_position_tables_fill(store, longest(forward), &forward->position_tables),
-              yk_inference_destroy(forward));
+    yk_status status = choose_slots(forward);
+    YK_THEN(yk_position_tables_fill(store, longest(forward), &forward->position_tables));
+    YK_TRY_OR(status, yk_inference_destroy(forward));
     *out = forward;
     return YK_OK;
 }
@@ -173,8 +172,7 @@ void yk_inference_destroy(struct yk_inference *forward)
 {
     if (forward) {
         forward->store->engine.backend->free(forward->store->engine.device, forward->own);
-        free(forward->slots);
-        free(forward);
+        yk_arena_destroy(forward->arena);
     }
 }
 

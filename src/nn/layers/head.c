@@ -32,11 +32,6 @@ static void *carve_logits(const struct yk_net *net, int32_t layer, int64_t rows,
                             (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
-static float *carve_losses(int64_t rows, struct yk_bump_allocator *carver)
-{
-    return yk_bump_allocate(carver, rows, sizeof(float));
-}
-
 static void forward_logits(const struct yk_layer_pass *pass, const struct logits *io, float *losses)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
@@ -162,7 +157,7 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     struct yk_bump_allocator saved = {0};
     struct yk_bump_allocator forward = {0};
     (void)carve_logits(net, layer, rows, &saved);
-    (void)carve_losses(rows, &forward);
+    (void)yk_bump_allocate(&forward, rows, sizeof(float)); /* losses */
     *out = (struct yk_layer_memory_sizes){.saved_bytes = saved.used, .forward_bytes = forward.used};
 }
 
@@ -276,7 +271,7 @@ static void bert_measure(const struct yk_net *net, int32_t layer,
     struct yk_bump_allocator forward = {0};
     struct yk_bump_allocator backward = {0};
     (void)carve_saved(net, layer, rows, &saved);
-    (void)carve_losses(rows, &forward);
+    (void)yk_bump_allocate(&forward, rows, sizeof(float)); /* losses */
     (void)carve_gradient(net, layer, rows, &backward);
     *out = (struct yk_layer_memory_sizes){saved.used, forward.used, backward.used};
 }

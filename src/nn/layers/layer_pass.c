@@ -4,26 +4,22 @@ enum {
     PLACES = 8 /* maximum places of dropout in a layer */
 };
 
-static const struct yk_net_layer *layer_of(const struct yk_layer_pass *pass)
-{
-    return &pass->net->layers[pass->layer];
-}
-
 struct yk_layer_pass yk_layer_pass_weights_owner(const struct yk_layer_pass *pass)
 {
     struct yk_layer_pass other = *pass;
-    other.layer = layer_of(pass)->weights_owner;
+    other.layer = yk_layer_pass_layer(pass)->weights_owner;
     return other;
 }
 
 void *yk_layer_pass_weights(const struct yk_layer_pass *pass, int32_t parameter)
 {
-    return pass->store->layers[pass->layer].weights + layer_of(pass)->parameters[parameter].offset;
+    return pass->store->layers[pass->layer].weights +
+           yk_layer_pass_layer(pass)->parameters[parameter].offset;
 }
 
 void *yk_layer_pass_gradients(const struct yk_layer_pass *pass, int32_t parameter)
 {
-    const struct yk_parameter *found = &layer_of(pass)->parameters[parameter];
+    const struct yk_parameter *found = &yk_layer_pass_layer(pass)->parameters[parameter];
     const int64_t width = yk_precision_bytes(pass->net->workload.precision);
     return found->trained ? pass->store->layers[pass->layer].gradients + found->first * width
                           : NULL;
@@ -31,7 +27,7 @@ void *yk_layer_pass_gradients(const struct yk_layer_pass *pass, int32_t paramete
 
 enum yk_precision yk_layer_pass_parameter_type(const struct yk_layer_pass *pass, int32_t parameter)
 {
-    return layer_of(pass)->parameters[parameter].format == YK_PARAMETER_FP32
+    return yk_layer_pass_layer(pass)->parameters[parameter].format == YK_PARAMETER_FP32
                ? YK_PRECISION_FP32
                : pass->net->workload.precision;
 }

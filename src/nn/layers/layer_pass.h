@@ -46,6 +46,11 @@ struct yk_layer_pass {
     bool memory_added;     /* add to memory_gradient; else overwrite it */
 };
 
+static inline const struct yk_net_layer *yk_layer_pass_layer(const struct yk_layer_pass *pass)
+{
+    return &pass->net->layers[pass->layer];
+}
+
 /* The number of tokens: B·T. */
 static inline int64_t yk_layer_pass_rows(const struct yk_layer_pass *pass)
 {

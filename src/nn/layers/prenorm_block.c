@@ -3,6 +3,7 @@
  * (Radford et al. 2019), and that of Llama (Touvron et al. 2023) with rotary positions and a gated
  * MLP.
  */
+#include "base/number.h"
 #include "nn/layers/mlp.h"
 #include "nn/layers/norm.h"
 #include "nn/parameter_list.h"
@@ -83,11 +84,6 @@ static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk
     yk_mlp_allocate_saved(net, layer, rows, carver, &out->mlp);
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static void carve_workspace(const struct yk_net *net, int32_t layer,
                             const struct yk_batch_shape *batch, struct yk_bump_allocator *carver,
                             struct yk_residual_workspace *out)
@@ -95,8 +91,8 @@ static void carve_workspace(const struct yk_net *net, int32_t layer,
     const struct yk_model_config *config = net->config;
     const struct yk_attention_shape shape = yk_attention_causal_shape(config);
     const struct yk_residual_workspace_widths widths = {
-        .wide = larger(config->feed_forward_width, yk_attention_row_width(&shape)),
-        .narrow = larger(config->width, config->heads * config->head_size),
+        .wide = yk_number_max(config->feed_forward_width, yk_attention_row_width(&shape)),
+        .narrow = yk_number_max(config->width, config->heads * config->head_size),
     };
     yk_residual_allocate_workspace(net, layer, batch, &widths, carver, out);
 }

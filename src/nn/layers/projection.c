@@ -1,10 +1,5 @@
 #include "nn/layers/projection.h"
 
-static const struct yk_net_layer *layer_of(const struct yk_layer_pass *pass)
-{
-    return &pass->net->layers[pass->layer];
-}
-
 static int64_t inner_width(const struct yk_net *net, const struct yk_projection *projection)
 {
     return projection->a >= 0 ? projection->parts * net->workload.lora_rank : 0;
@@ -61,9 +56,9 @@ void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer
 static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, bool begins,
                               void *scratch, enum yk_precision *type)
 {
-    const struct yk_net_layer *layer = layer_of(pass);
+    const struct yk_net_layer *layer = yk_layer_pass_layer(pass);
     const struct yk_projection *projection = &layer->projections[number];
-    const struct yk_parameter *first = &layer_of(pass)->parameters[projection->weight];
+    const struct yk_parameter *first = &yk_layer_pass_layer(pass)->parameters[projection->weight];
     *type = yk_layer_pass_parameter_type(pass, projection->weight);
     if (first->format != YK_PARAMETER_NF4) {
         return yk_layer_pass_weights(pass, projection->weight);
@@ -125,7 +120,8 @@ static void make_inner(const struct yk_layer_pass *pass, const struct yk_project
 void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
                                         const void *x, void *inner)
 {
-    make_inner(pass, &layer_of(pass)->projections[projection], yk_layer_pass_rows(pass), x, inner);
+    make_inner(pass, &yk_layer_pass_layer(pass)->projections[projection], yk_layer_pass_rows(pass),
+               x, inner);
 }
 
 /* y = scale · inner · Bᵀ + add, for each part. */
@@ -165,7 +161,7 @@ static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
                            const struct yk_projection_forward *io)
 {
-    const struct yk_projection *projection = &layer_of(pass)->projections[number];
+    const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
     const enum yk_precision type = pass->net->workload.precision;
     struct yk_matmul_op op = {
         .m = rows_of(pass, io->rows),
@@ -315,7 +311,7 @@ static void train_weights(const struct yk_layer_pass *pass, const struct yk_proj
 
 void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t number)
 {
-    const struct yk_projection *projection = &layer_of(pass)->projections[number];
+    const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
     return projection->bias >= 0 && projection->a < 0
                ? yk_layer_pass_gradients(pass, projection->bias)
                : NULL;
@@ -324,7 +320,7 @@ void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t numb
 void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
                             const struct yk_projection_backward *io)
 {
-    const struct yk_projection *projection = &layer_of(pass)->projections[number];
+    const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
     struct yk_matmul_op op = {
         .m = rows_of(pass, io->rows),
         .n = projection->in,
@@ -347,7 +343,7 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
     if (projection->a >= 0) {
         adapt_back(pass, projection, io);
         op.add = io->dx;
-    } else if (layer_of(pass)->parameters[projection->weight].trained) {
+    } else if (yk_layer_pass_layer(pass)->parameters[projection->weight].trained) {
         train_weights(pass, projection, io);
     }
     if (io->dx_sums) {
@@ -356,7 +352,7 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
         op.sums_type = pass->net->workload.precision;
     }
     if (io->dx) {
-        const bool begins = number + 1 == layer_of(pass)->projection_count;
+        const bool begins = number + 1 == yk_layer_pass_layer(pass)->projection_count;
         op.b = weights_of(pass, number, begins, io->weights, &op.b_type);
         pass->store->engine.backend->matmul(pass->lane, &op);
     }

@@ -41,12 +41,10 @@ static double draw_one(struct yk_random *random, enum yk_parameter_init init)
     }
 }
 
-static double scale_of(const struct yk_parameter *parameter)
+static bool is_random(const struct yk_parameter *parameter)
 {
     return parameter->init == YK_PARAMETER_INIT_NORMAL ||
-                   parameter->init == YK_PARAMETER_INIT_UNIFORM
-               ? parameter->init_std
-               : 1;
+           parameter->init == YK_PARAMETER_INIT_UNIFORM;
 }
 
 static uint64_t name_hash(const struct yk_parameter *parameter)
@@ -58,7 +56,7 @@ static yk_status init_exactly(const struct yk_parameter_store *store, int32_t la
                               const struct yk_parameter *parameter, uint64_t seed)
 {
     struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
-    const double scale = scale_of(parameter);
+    const double scale = is_random(parameter) ? parameter->init_std : 1;
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
     YK_TRY_MEMORY(numbers);
     for (int64_t i = 0; i < parameter->count; i++) {
@@ -89,9 +87,7 @@ static yk_status init_from_pool(const struct yk_parameter_store *store, int32_t 
     if (!*pool) {
         *pool = draw_pool(pools->seed, parameter->init);
     }
-    if (!*pool) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY_MEMORY(*pool);
     for (int64_t i = 0; i < given; i++) {
         pools->scaled[i] = (float)parameter->init_std * (*pool)[(from + i) % POOL];
     }
@@ -105,8 +101,7 @@ static yk_status init_one(const struct yk_parameter_store *store, int32_t layer,
     if (which != YK_PARAMETER_STORE_INIT_REPEATED || parameter->adapter) {
         return init_exactly(store, layer, parameter, pools->seed);
     }
-    if (parameter->init == YK_PARAMETER_INIT_NORMAL ||
-        parameter->init == YK_PARAMETER_INIT_UNIFORM) {
+    if (is_random(parameter)) {
         return init_from_pool(store, layer, parameter, pools);
     }
     const float number = parameter->init == YK_PARAMETER_INIT_ONE ? 1 : 0;

@@ -89,13 +89,6 @@ static yk_status write_array(const struct yk_parameter_store *store, int32_t lay
     return store->engine.backend->lane_synchronize(store->engine.lane);
 }
 
-static enum yk_parameter_store_array array_holding(enum yk_state_tensor which)
-{
-    return which == YK_STATE_WEIGHTS   ? YK_PARAMETER_STORE_ARRAY_MASTER
-           : which == YK_STATE_MOMENT1 ? YK_PARAMETER_STORE_ARRAY_MOMENT1
-                                       : YK_PARAMETER_STORE_ARRAY_MOMENT2;
-}
-
 /* Reads or writes 16-bit weights, converting them on the host. */
 static yk_status convert_half(const struct yk_parameter_store *store, int32_t layer,
                               const struct yk_parameter *parameter, struct yk_parameter_range range,
@@ -120,20 +113,33 @@ static yk_status convert_half(const struct yk_parameter_store *store, int32_t la
     return status;
 }
 
+/* The array that holds a state tensor most precisely. */
+static enum yk_parameter_store_array find_array(const struct yk_parameter_store *store,
+                                                int32_t layer, const struct yk_parameter *parameter,
+                                                enum yk_state_tensor which)
+{
+    if (!parameter->trained || (which == YK_STATE_WEIGHTS && !store->layers[layer].master)) {
+        return YK_PARAMETER_STORE_ARRAY_WEIGHTS;
+    }
+    return which == YK_STATE_WEIGHTS   ? YK_PARAMETER_STORE_ARRAY_MASTER
+           : which == YK_STATE_MOMENT1 ? YK_PARAMETER_STORE_ARRAY_MOMENT1
+                                       : YK_PARAMETER_STORE_ARRAY_MOMENT2;
+}
+
+static bool is_half(const struct yk_parameter_store *store, const struct yk_parameter *parameter)
+{
+    return parameter->trained && yk_net_is_half(store->net);
+}
+
 yk_status yk_parameter_store_read_range(const struct yk_parameter_store *store, int32_t layer,
                                         const struct yk_parameter *parameter,
                                         enum yk_state_tensor which, struct yk_parameter_range range,
                                         void *out)
 {
-    if (!parameter->trained) {
-        return read_array(store, layer, parameter, YK_PARAMETER_STORE_ARRAY_WEIGHTS, range, out);
-    }
-    if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
-        return read_array(store, layer, parameter, array_holding(which), range, out);
-    }
-    return yk_net_is_half(store->net)
+    const enum yk_parameter_store_array array = find_array(store, layer, parameter, which);
+    return array == YK_PARAMETER_STORE_ARRAY_WEIGHTS && is_half(store, parameter)
                ? convert_half(store, layer, parameter, range, NULL, out)
-               : read_array(store, layer, parameter, YK_PARAMETER_STORE_ARRAY_WEIGHTS, range, out);
+               : read_array(store, layer, parameter, array, range, out);
 }
 
 yk_status yk_parameter_store_write_range(const struct yk_parameter_store *store, int32_t layer,
@@ -141,18 +147,14 @@ yk_status yk_parameter_store_write_range(const struct yk_parameter_store *store,
                                          enum yk_state_tensor which,
                                          struct yk_parameter_range range, const void *values)
 {
-    if (!parameter->trained) {
-        return write_array(store, layer, parameter, YK_PARAMETER_STORE_ARRAY_WEIGHTS, range,
-                           values);
+    const enum yk_parameter_store_array array = find_array(store, layer, parameter, which);
+    if (array != YK_PARAMETER_STORE_ARRAY_WEIGHTS) {
+        YK_TRY(write_array(store, layer, parameter, array, range, values));
+        if (which != YK_STATE_WEIGHTS) {
+            return YK_OK;
+        }
     }
-    if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
-        YK_TRY(write_array(store, layer, parameter, array_holding(which), range, values));
-    }
-    if (which != YK_STATE_WEIGHTS) {
-        return YK_OK;
-    }
-    return yk_net_is_half(store->net)
-               ? convert_half(store, layer, parameter, range, values, NULL)
-               : write_array(store, layer, parameter, YK_PARAMETER_STORE_ARRAY_WEIGHTS, range,
-                             values);
+    return is_half(store, parameter) ? convert_half(store, layer, parameter, range, values, NULL)
+                                     : write_array(store, layer, parameter,
+                                                   YK_PARAMETER_STORE_ARRAY_WEIGHTS, range, values);
 }

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char CONFIG[] = "adapter_config.json";
 static const char TENSORS[] = "adapter_model.safetensors";
@@ -87,34 +86,24 @@ yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder)
     return status;
 }
 
-static yk_status write_tensors(const struct yk_parameter_store *store,
-                               struct yk_safetensors_writer *writer)
+static yk_status walk_adapters(const void *user, struct yk_safetensors_writer *writer,
+                               bool declares)
 {
+    const struct yk_parameter_store *store = user;
     const struct yk_net *net = store->net;
-    YK_TRY(yk_safetensors_writer_add_metadata(writer, "format", "pt"));
+    if (declares) {
+        YK_TRY(yk_safetensors_writer_add_metadata(writer, "format", "pt"));
+    }
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         if (at.parameter->adapter) {
-            YK_TRY(yk_weights_declare_tensor(writer, net, at.parameter));
+            YK_TRY(declares ? yk_weights_declare_tensor(writer, net, at.parameter)
+                            : yk_weights_add_device_tensor(
+                                  writer, &store->engine,
+                                  store->layers[at.layer].weights + at.parameter->offset,
+                                  yk_net_parameter_bytes(net, at.parameter)));
         }
     }
-    YK_TRY(yk_safetensors_writer_begin(writer));
-    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
-        if (at.parameter->adapter) {
-            YK_TRY(yk_weights_add_device_tensor(
-                writer, &store->engine, store->layers[at.layer].weights + at.parameter->offset,
-                yk_net_parameter_bytes(net, at.parameter)));
-        }
-    }
-    return yk_safetensors_writer_finish(writer, NULL);
-}
-
-static yk_status save_tensors(const struct yk_parameter_store *store, const char *path)
-{
-    struct yk_safetensors_writer *writer = NULL;
-    YK_TRY(yk_safetensors_writer_create(path, &writer));
-    const yk_status status = write_tensors(store, writer);
-    yk_safetensors_writer_destroy(writer);
-    return status;
+    return YK_OK;
 }
 
 static yk_status save(const struct yk_parameter_store *store, const char *folder, const char *base,
@@ -128,7 +117,7 @@ static yk_status save(const struct yk_parameter_store *store, const char *folder
     yk_status status = yk_adapter_config_write(store->net, base, &text);
     YK_THEN(yk_file_write_nofollow(config, &text));
     yk_text_free(&text);
-    YK_THEN(save_tensors(store, tensors));
+    YK_THEN(yk_weights_write_tensor_file(tensors, walk_adapters, store, NULL));
     return status;
 }
 

@@ -1,6 +1,7 @@
 #include "nn/weights/adapter_config.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/json_write.h"
 
@@ -106,17 +107,15 @@ yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_are
 yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
                                  struct yk_adapter_config *out)
 {
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
-    yk_text_addf(&path, "%s/adapter_config.json", folder);
-    yk_status status = yk_text_status(&path);
-    YK_THEN(yk_file_read_document(path.bytes, &text));
+    YK_TRY(yk_folder_join_path(folder, "adapter_config.json", arena, &path));
+    yk_status status = yk_file_read_document(path, &text);
     if (status == YK_OK) {
         status = yk_adapter_config_parse(yk_text_chars(&text), text.length, arena, out);
-        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status;
     }
     yk_text_free(&text);
-    yk_text_free(&path);
     return status;
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    MAX_NAMES = 4,  /* of one parameter */
+    MAX_NAMES = 8,  /* of one parameter, with the NULL after the last */
     LISTED = 3,     /* maximum names of unused tensors in the note */
     CHUNK = 1 << 12 /* numbers compared at a time */
 };
@@ -59,24 +59,6 @@ static yk_status older_name(const char *name, struct yk_arena *arena, const char
     return YK_OK;
 }
 
-/* The names that a parameter may have in a file, its own first; NULL after the last. */
-static yk_status list_names(const struct yk_parameter *parameter, struct yk_arena *arena,
-                            const char *out[MAX_NAMES])
-{
-    const char *older = NULL;
-    int32_t count = 0;
-    YK_TRY(older_name(parameter->name, arena, &older));
-    const char *const names[MAX_NAMES] = {parameter->name, short_name(parameter->name), older,
-                                          older ? short_name(older) : NULL};
-    for (int32_t i = 0; i < MAX_NAMES; i++) {
-        out[i] = NULL;
-        if (names[i]) {
-            out[count++] = names[i];
-        }
-    }
-    return YK_OK;
-}
-
 /* The name of copy `number` of a tied parameter, which Hugging Face stores under several names;
  * NULL after the last. */
 static const char *copy_name(const struct yk_net *net, const char *parameter, int32_t number)
@@ -103,6 +85,29 @@ static const char *copy_name(const struct yk_net *net, const char *parameter, in
     return NULL;
 }
 
+/* The names that a parameter may have in a file, its own first, those of copies last; NULL after
+ * the last. */
+static yk_status list_names(const struct yk_net *net, const struct yk_parameter *parameter,
+                            struct yk_arena *arena, const char *out[MAX_NAMES])
+{
+    const char *older = NULL;
+    const char *copy = NULL;
+    int32_t count = 0;
+    YK_TRY(older_name(parameter->name, arena, &older));
+    const char *const own[] = {parameter->name, short_name(parameter->name), older,
+                               older ? short_name(older) : NULL};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (own[i]) {
+            out[count++] = own[i];
+        }
+    }
+    for (int32_t i = 0; (copy = copy_name(net, parameter->name, i)); i++) {
+        out[count++] = copy;
+    }
+    out[count] = NULL;
+    return YK_OK;
+}
+
 /* Constants that older versions of transformers saved with the weights. */
 static bool is_buffer(const char *name)
 {
@@ -125,14 +130,10 @@ static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
                       const struct yk_tensor_location **out)
 {
     const char *names[MAX_NAMES];
-    const char *copy = NULL;
     *out = NULL;
-    YK_TRY(list_names(parameter, arena, names));
-    for (int32_t i = 0; !*out && i < MAX_NAMES && names[i]; i++) {
+    YK_TRY(list_names(net, parameter, arena, names));
+    for (int32_t i = 0; !*out && names[i]; i++) {
         *out = yk_tensor_set_find(set, names[i]);
-    }
-    for (int32_t i = 0; !*out && (copy = copy_name(net, parameter->name, i)); i++) {
-        *out = yk_tensor_set_find(set, copy);
     }
     return *out || parameter->optional ? YK_OK : yk_tensor_set_require(set, parameter->name, out);
 }
@@ -243,16 +244,12 @@ static yk_status load_parameters(struct yk_parameter_store *store, const struct 
 static yk_status add_names(const struct yk_net *net, const struct yk_parameter *parameter,
                            struct yk_arena *arena, struct yk_name_index *out)
 {
-    const char *own[MAX_NAMES];
-    const char *copy = NULL;
+    const char *names[MAX_NAMES];
     bool added = false;
     int32_t number = 0;
-    YK_TRY(list_names(parameter, arena, own));
-    for (int32_t i = 0; i < MAX_NAMES && own[i]; i++) {
-        YK_TRY(yk_name_index_add(out, own[i], &added, &number));
-    }
-    for (int32_t i = 0; (copy = copy_name(net, parameter->name, i)); i++) {
-        YK_TRY(yk_name_index_add(out, copy, &added, &number));
+    YK_TRY(list_names(net, parameter, arena, names));
+    for (int32_t i = 0; names[i]; i++) {
+        YK_TRY(yk_name_index_add(out, names[i], &added, &number));
     }
     return YK_OK;
 }

@@ -173,36 +173,34 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
                                  yk_weights_tensor_precision(net, parameter));
 }
 
-static yk_status fill_file(const struct save *save, int32_t file,
-                           struct yk_safetensors_writer *writer)
+struct file {
+    const struct save *save;
+    int32_t number;
+};
+
+static yk_status walk_file(const void *user, struct yk_safetensors_writer *writer, bool declares)
 {
+    const struct file *file = user;
     const struct yk_parameter *parameter = NULL;
-    YK_TRY(yk_safetensors_writer_add_metadata(writer, "format", "pt"));
-    for (struct walk walk = start_walk(save); (parameter = next(&walk));) {
-        if (walk.file == file) {
-            YK_TRY(yk_weights_declare_tensor(writer, save->store->net, parameter));
+    if (declares) {
+        YK_TRY(yk_safetensors_writer_add_metadata(writer, "format", "pt"));
+    }
+    for (struct walk walk = start_walk(file->save); (parameter = next(&walk));) {
+        if (walk.file == file->number) {
+            YK_TRY(declares ? yk_weights_declare_tensor(writer, file->save->store->net, parameter)
+                            : write_parameter(file->save, &walk, parameter, writer));
         }
     }
-    YK_TRY(yk_safetensors_writer_begin(writer));
-    for (struct walk walk = start_walk(save); (parameter = next(&walk));) {
-        if (walk.file == file) {
-            YK_TRY(write_parameter(save, &walk, parameter, writer));
-        }
-    }
-    return yk_safetensors_writer_finish(writer, NULL);
+    return YK_OK;
 }
 
-static yk_status write_file(const struct save *save, int32_t file)
+static yk_status write_file(const struct save *save, int32_t number)
 {
     char name[NAME_SIZE];
     const char *path = NULL;
-    struct yk_safetensors_writer *writer = NULL;
-    name_file(save, file, name);
+    name_file(save, number, name);
     YK_TRY(yk_folder_join_path(save->folder, name, save->arena, &path));
-    YK_TRY(yk_safetensors_writer_create(path, &writer));
-    const yk_status status = fill_file(save, file, writer);
-    yk_safetensors_writer_destroy(writer);
-    return status;
+    return yk_weights_write_tensor_file(path, walk_file, &(struct file){save, number}, NULL);
 }
 
 static void list_index(const struct save *save, struct yk_text *out)

@@ -109,6 +109,22 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
     return YK_OK;
 }
 
+yk_status yk_weights_write_tensor_file(const char *path,
+                                       yk_status (*walk)(const void *user,
+                                                         struct yk_safetensors_writer *writer,
+                                                         bool declares),
+                                       const void *user, struct yk_safetensors_file_checksum *out)
+{
+    struct yk_safetensors_writer *writer = NULL;
+    YK_TRY(yk_safetensors_writer_create(path, &writer));
+    yk_status status = walk(user, writer, true);
+    YK_THEN(yk_safetensors_writer_begin(writer));
+    YK_THEN(walk(user, writer, false));
+    YK_THEN(yk_safetensors_writer_finish(writer, out));
+    yk_safetensors_writer_destroy(writer);
+    return status;
+}
+
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter)
 {

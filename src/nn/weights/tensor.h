@@ -22,6 +22,15 @@ yk_status yk_weights_check_tensor(const struct yk_tensor_location *place,
 yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t first,
                                  int64_t count, float *out) YK_MUST_USE;
 
+/*
+ * Writes a file of tensors and syncs it. `walk` is called twice: first it declares all tensors,
+ * then it adds their bytes in the same order. `out` may be NULL.
+ */
+yk_status yk_weights_write_tensor_file(
+    const char *path,
+    yk_status (*walk)(const void *user, struct yk_safetensors_writer *writer, bool declares),
+    const void *user, struct yk_safetensors_file_checksum *out) YK_MUST_USE;
+
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter) YK_MUST_USE;
 

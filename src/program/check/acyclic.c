@@ -7,8 +7,7 @@
 
 struct walk {
     const struct yk_program *program;
-    int32_t **lanes;     /* (ranks, lanes) ops in order */
-    int32_t *counts;     /* (ranks, lanes) */
+    struct yk_op_lanes *lanes; /* (ranks) */
     int32_t *next;       /* (ranks, lanes) number in the lane of the first op that is not done */
     bool **done;         /* (ranks) of each op */
     int32_t *wanted;     /* (matches) ranks */
@@ -26,26 +25,27 @@ static int32_t cell(int32_t rank, int32_t lane)
     return rank * YK_LANE_COUNT + lane;
 }
 
+static bool is_finished(const struct walk *walk, int32_t rank, int32_t lane)
+{
+    return walk->next[cell(rank, lane)] == walk->lanes[rank].count[lane];
+}
+
+/* The first op of a lane that is not done. */
+static int32_t head_of(const struct walk *walk, int32_t rank, int32_t lane)
+{
+    return walk->lanes[rank].ops[lane][walk->next[cell(rank, lane)]];
+}
+
 static yk_status allocate_lanes(struct walk *walk, struct yk_arena *arena)
 {
     const struct yk_program *program = walk->program;
     const int32_t ranks = program->rank_count;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(arena, walk->lanes, ranks * YK_LANE_COUNT);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(arena, walk->lanes, ranks);
     YK_TRY_NEW(arena, walk->done, ranks);
-    YK_TRY_NEW(arena, walk->counts, ranks * YK_LANE_COUNT);
     YK_TRY_NEW(arena, walk->next, ranks * YK_LANE_COUNT);
     for (int32_t r = 0; r < ranks; r++) {
-        const struct yk_op_list *list = &program->ranks[r];
-        YK_TRY_NEW(arena, walk->done[r], list->op_count);
-        for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-            YK_TRY_NEW(arena, walk->lanes[cell(r, lane)], list->op_count);
-        }
-        for (int32_t i = 0; i < list->op_count; i++) {
-            const int32_t at = cell(r, (int32_t)list->ops[i].lane);
-            walk->lanes[at][walk->counts[at]++] = i;
-        }
+        YK_TRY_NEW(arena, walk->done[r], program->ranks[r].op_count);
+        YK_TRY(yk_op_lanes_make(&program->ranks[r], arena, &walk->lanes[r]));
     }
     return YK_OK;
 }
@@ -62,8 +62,9 @@ static yk_status allocate_matches(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->arrived, program->rank_count);
     int64_t sides = 0;
     for (int32_t r = 0; r < program->rank_count; r++) {
-        for (int32_t i = 0; i < walk->counts[cell(r, YK_LANE_COMM)]; i++) {
-            walk->wanted[program->ranks[r].ops[walk->lanes[cell(r, YK_LANE_COMM)][i]].match]++;
+        const struct yk_op_lanes *lanes = &walk->lanes[r];
+        for (int32_t i = 0; i < lanes->count[YK_LANE_COMM]; i++) {
+            walk->wanted[program->ranks[r].ops[lanes->ops[YK_LANE_COMM][i]].match]++;
             sides++;
         }
     }
@@ -98,9 +99,8 @@ static int32_t missing_wait(const struct walk *walk, int32_t rank, int32_t numbe
 
 static void finish(struct walk *walk, int32_t rank, int32_t lane)
 {
-    const int32_t at = cell(rank, lane);
-    walk->done[rank][walk->lanes[at][walk->next[at]]] = true;
-    walk->next[at]++;
+    walk->done[rank][head_of(walk, rank, lane)] = true;
+    walk->next[cell(rank, lane)]++;
 }
 
 /* The last rank to come to a communication ends it for all of them. */
@@ -121,11 +121,10 @@ static void arrive(struct walk *walk, int32_t rank, int32_t match)
 /* One op of one lane; true when the lane got on. */
 static bool advance(struct walk *walk, int32_t rank, int32_t lane)
 {
-    const int32_t at = cell(rank, lane);
-    if (walk->next[at] == walk->counts[at]) {
+    if (is_finished(walk, rank, lane)) {
         return false;
     }
-    const int32_t number = walk->lanes[at][walk->next[at]];
+    const int32_t number = head_of(walk, rank, lane);
     const struct yk_op *op = &walk->program->ranks[rank].ops[number];
     if (missing_wait(walk, rank, number) >= 0) {
         return false;
@@ -166,27 +165,23 @@ struct stuck {
     int32_t op;
 };
 
-static struct stuck head_of(const struct walk *walk, int32_t rank, int32_t lane)
-{
-    const int32_t at = cell(rank, lane);
-    return (struct stuck){rank, walk->lanes[at][walk->next[at]]};
-}
-
 /* What a stuck head of a lane waits for: the head of another lane, here or on another rank. */
 static struct stuck blame(const struct walk *walk, struct stuck stuck)
 {
     const struct yk_program *program = walk->program;
     const int32_t wait = missing_wait(walk, stuck.rank, stuck.op);
     if (wait >= 0) {
-        return head_of(walk, stuck.rank, (int32_t)program->ranks[stuck.rank].ops[wait].lane);
+        const int32_t lane = (int32_t)program->ranks[stuck.rank].ops[wait].lane;
+        return (struct stuck){stuck.rank, head_of(walk, stuck.rank, lane)};
     }
     const int32_t match = program->ranks[stuck.rank].ops[stuck.op].match;
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const int32_t at = cell(r, YK_LANE_COMM);
-        for (int32_t i = walk->next[at]; i < walk->counts[at]; i++) {
-            const bool there = i == walk->next[at] && walk->arrived[r];
-            if (program->ranks[r].ops[walk->lanes[at][i]].match == match && !there) {
-                return head_of(walk, r, YK_LANE_COMM);
+        const struct yk_op_lanes *lanes = &walk->lanes[r];
+        const int32_t next = walk->next[cell(r, YK_LANE_COMM)];
+        for (int32_t i = next; i < lanes->count[YK_LANE_COMM]; i++) {
+            const bool there = i == next && walk->arrived[r];
+            if (program->ranks[r].ops[lanes->ops[YK_LANE_COMM][i]].match == match && !there) {
+                return (struct stuck){r, head_of(walk, r, YK_LANE_COMM)};
             }
         }
     }
@@ -215,8 +210,8 @@ static yk_status check(struct walk *walk, struct yk_arena *arena)
     go(walk);
     for (int32_t r = 0; r < walk->program->rank_count; r++) {
         for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-            if (walk->next[cell(r, lane)] < walk->counts[cell(r, lane)]) {
-                return refuse(walk, head_of(walk, r, lane));
+            if (!is_finished(walk, r, lane)) {
+                return refuse(walk, (struct stuck){r, head_of(walk, r, lane)});
             }
         }
     }

@@ -22,7 +22,7 @@ static yk_status check_order(const struct yk_program_facts *facts, int32_t rank)
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_op_index_make(facts, rank, arena, &view);
     YK_THEN(yk_precedences_find(view, arena, &precedences));
-    YK_THEN(yk_precedences_check(view, &precedences));
+    YK_THEN(yk_precedences_check(&precedences));
     yk_precedences_free(&precedences);
     yk_arena_destroy(arena);
     return status;

@@ -9,11 +9,6 @@ struct forming {
     const struct yk_op *op;
 };
 
-static bool is_pass(enum yk_op_kind kind)
-{
-    return kind == YK_OP_FORWARD || kind == YK_OP_RECOMPUTE || kind == YK_OP_BACKWARD;
-}
-
 /* Checks the fields that the description of an op needs. */
 static yk_status check_numbers(const struct forming *forming, int32_t number)
 {
@@ -56,7 +51,7 @@ static yk_status check_place(const struct forming *forming)
     if (op->lane != yk_op_kind_lane(op->kind)) {
         return refuse(forming, "is on another lane than ops of its kind");
     }
-    if (op->step < -1 || op->step > 1 || (is_pass(op->kind) && op->step != 0)) {
+    if (op->step < -1 || op->step > 1 || (yk_op_kind_is_pass(op->kind) && op->step != 0)) {
         return refuse(forming, "is for a step that it cannot be for");
     }
     if (message && (op->peer < 0 || op->peer >= plan->rank_count || op->peer == forming->rank)) {
@@ -109,7 +104,7 @@ static yk_status check_samples(const struct forming *forming)
     if (op->samples < 0) {
         return refuse(forming, "has fewer than no samples");
     }
-    if (!is_pass(op->kind)) {
+    if (!yk_op_kind_is_pass(op->kind)) {
         return YK_OK;
     }
     const int32_t group = plan->layers[op->layer].group;

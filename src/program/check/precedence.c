@@ -40,32 +40,26 @@ void yk_precedences_free(struct yk_precedences *precedences)
     *precedences = (struct yk_precedences){0};
 }
 
-yk_status yk_precedences_add(struct yk_precedences *precedences, struct yk_precedence precedence)
+yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_t before,
+                                      int32_t after, int32_t lag, enum yk_precedence_reason reason)
 {
     YK_TRY(yk_array_grow((void **)&precedences->items, &precedences->capacity, precedences->count,
-                         sizeof precedence));
-    precedences->items[precedences->count++] = precedence;
+                         sizeof *precedences->items));
+    precedences->items[precedences->count++] = (struct yk_precedence){before, after, lag, reason};
     return YK_OK;
 }
 
-yk_status yk_precedences_add_between_steps(const struct yk_op_index *view,
-                                           struct yk_precedences *precedences, int32_t before,
-                                           int32_t after, int32_t steps,
-                                           enum yk_precedence_reason reason)
+yk_status yk_precedences_add(struct yk_precedences *precedences, int32_t before, int32_t after,
+                             int32_t steps, enum yk_precedence_reason reason)
 {
-    const struct yk_op *ops = view->list->ops;
-    const struct yk_precedence precedence = {
-        .before = before,
-        .after = after,
-        .lag = steps + ops[before].step - ops[after].step,
-        .reason = reason,
-    };
-    return yk_precedences_add(precedences, precedence);
+    const struct yk_op *ops = precedences->view->list->ops;
+    return yk_precedences_add_with_lag(precedences, before, after,
+                                       steps + ops[before].step - ops[after].step, reason);
 }
 
-yk_status yk_precedences_check(const struct yk_op_index *view,
-                               const struct yk_precedences *precedences)
+yk_status yk_precedences_check(const struct yk_precedences *precedences)
 {
+    const struct yk_op_index *view = precedences->view;
     const struct yk_program *program = view->facts->program;
     for (int32_t i = 0; i < precedences->count; i++) {
         const struct yk_precedence *precedence = &precedences->items[i];

@@ -34,6 +34,7 @@ struct yk_precedence {
 };
 
 struct yk_precedences {
+    const struct yk_op_index *view;
     struct yk_precedence *items; /* free with yk_precedences_free() */
     int32_t count;
     int32_t capacity;
@@ -41,34 +42,33 @@ struct yk_precedences {
 
 void yk_precedences_free(struct yk_precedences *precedences);
 
-yk_status yk_precedences_add(struct yk_precedences *precedences,
-                             struct yk_precedence precedence) YK_MUST_USE;
-
 /* Adds a precedence between ops whose training steps differ by `steps`. The lag in iterations is
  * computed from `steps` and the `step` of both ops. */
-yk_status yk_precedences_add_between_steps(const struct yk_op_index *view,
-                                           struct yk_precedences *precedences, int32_t before,
-                                           int32_t after, int32_t steps,
-                                           enum yk_precedence_reason reason) YK_MUST_USE;
+yk_status yk_precedences_add(struct yk_precedences *precedences, int32_t before, int32_t after,
+                             int32_t steps, enum yk_precedence_reason reason) YK_MUST_USE;
+
+/* Adds a precedence between ops that are `lag` iterations apart. */
+yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_t before,
+                                      int32_t after, int32_t lag,
+                                      enum yk_precedence_reason reason) YK_MUST_USE;
 
 /* Adds: a message between groups arrives before the layers that use it run. */
-yk_status yk_precedences_find_messages(const struct yk_op_index *view, struct yk_arena *arena,
-                                       struct yk_precedences *precedences) YK_MUST_USE;
+yk_status yk_precedences_find_messages(struct yk_precedences *precedences,
+                                       struct yk_arena *arena) YK_MUST_USE;
 
 /* Adds: weights are gathered and updated before a pass uses them. */
-yk_status yk_precedences_find_weights(const struct yk_op_index *view, struct yk_arena *arena,
-                                      struct yk_precedences *precedences) YK_MUST_USE;
+yk_status yk_precedences_find_weights(struct yk_precedences *precedences,
+                                      struct yk_arena *arena) YK_MUST_USE;
 
 /* Adds: gradients are reduced, the ranks agree on the norm, weights are updated, in this order. */
-yk_status yk_precedences_find_gradients(const struct yk_op_index *view, struct yk_arena *arena,
-                                        struct yk_precedences *precedences) YK_MUST_USE;
+yk_status yk_precedences_find_gradients(struct yk_precedences *precedences,
+                                        struct yk_arena *arena) YK_MUST_USE;
 
-/* Adds all of these, and: each pass runs once, after its inputs. */
+/* Adds all of these, and: each pass runs once, after its inputs. `out` is {0} before. */
 yk_status yk_precedences_find(const struct yk_op_index *view, struct yk_arena *arena,
-                              struct yk_precedences *precedences) YK_MUST_USE;
+                              struct yk_precedences *out) YK_MUST_USE;
 
 /* Fails if the op list violates a precedence; the message describes the first one. */
-yk_status yk_precedences_check(const struct yk_op_index *view,
-                               const struct yk_precedences *precedences) YK_MUST_USE;
+yk_status yk_precedences_check(const struct yk_precedences *precedences) YK_MUST_USE;
 
 #endif

@@ -15,9 +15,10 @@ static yk_status expect(const struct yk_op_index *view, int32_t op, bool wanted,
                : yk_rule_fail(program, view->rank, "passes", &pass, "is not asked for");
 }
 
-static yk_status order_passes(const struct yk_op_index *view, int32_t layer, int32_t micro_batch,
-                              struct yk_precedences *precedences)
+static yk_status order_passes(struct yk_precedences *precedences, int32_t layer,
+                              int32_t micro_batch)
 {
+    const struct yk_op_index *view = precedences->view;
     const struct yk_program_facts *facts = view->facts;
     const int64_t cell = yk_op_index_cell(view, layer, micro_batch);
     const int32_t forward = view->forward[cell];
@@ -29,20 +30,18 @@ static yk_status order_passes(const struct yk_op_index *view, int32_t layer, int
     YK_TRY(expect(view, recompute, again, YK_OP_RECOMPUTE, layer, micro_batch));
     YK_TRY(expect(view, backward, returns, YK_OP_BACKWARD, layer, micro_batch));
     if (again) {
-        YK_TRY(yk_precedences_add_between_steps(view, precedences, forward, recompute, 0,
-                                                YK_PRECEDENCE_SAME_LAYER));
-        YK_TRY(yk_precedences_add_between_steps(view, precedences, recompute, backward, 0,
-                                                YK_PRECEDENCE_SAME_LAYER));
+        YK_TRY(yk_precedences_add(precedences, forward, recompute, 0, YK_PRECEDENCE_SAME_LAYER));
+        YK_TRY(yk_precedences_add(precedences, recompute, backward, 0, YK_PRECEDENCE_SAME_LAYER));
     }
-    return returns ? yk_precedences_add_between_steps(view, precedences, forward, backward, 0,
-                                                      YK_PRECEDENCE_SAME_LAYER)
+    return returns ? yk_precedences_add(precedences, forward, backward, 0, YK_PRECEDENCE_SAME_LAYER)
                    : YK_OK;
 }
 
 /* Inputs from layers of the same group. Inputs from other groups arrive by messages. */
-static yk_status order_neighbours(const struct yk_op_index *view, int32_t layer,
-                                  int32_t micro_batch, struct yk_precedences *precedences)
+static yk_status order_neighbours(struct yk_precedences *precedences, int32_t layer,
+                                  int32_t micro_batch)
 {
+    const struct yk_op_index *view = precedences->view;
     const struct yk_program_facts *facts = view->facts;
     const int64_t here = yk_op_index_cell(view, layer, micro_batch);
     for (int32_t e = facts->first_edge_to[layer]; e < facts->first_edge_to[layer + 1]; e++) {
@@ -51,13 +50,11 @@ static yk_status order_neighbours(const struct yk_op_index *view, int32_t layer,
         if (facts->plan->layers[from].group != facts->plan->layers[layer].group) {
             continue;
         }
-        YK_TRY(yk_precedences_add_between_steps(view, precedences, view->forward[there],
-                                                view->forward[here], 0,
-                                                YK_PRECEDENCE_FORWARD_AFTER_INPUT));
+        YK_TRY(yk_precedences_add(precedences, view->forward[there], view->forward[here], 0,
+                                  YK_PRECEDENCE_FORWARD_AFTER_INPUT));
         if (facts->goes_backward[from] && facts->goes_backward[layer]) {
-            YK_TRY(yk_precedences_add_between_steps(view, precedences, view->backward[here],
-                                                    view->backward[there], 0,
-                                                    YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
+            YK_TRY(yk_precedences_add(precedences, view->backward[here], view->backward[there], 0,
+                                      YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
         }
     }
     return YK_OK;
@@ -80,9 +77,9 @@ static int32_t choose_load(const struct yk_op_index *view, int32_t forward, int3
     return chosen;
 }
 
-static yk_status order_load(const struct yk_op_index *view, int32_t layer, int32_t micro_batch,
-                            struct yk_precedences *precedences)
+static yk_status order_load(struct yk_precedences *precedences, int32_t layer, int32_t micro_batch)
 {
+    const struct yk_op_index *view = precedences->view;
     const int32_t forward = view->forward[yk_op_index_cell(view, layer, micro_batch)];
     const int64_t samples = view->list->ops[forward].samples;
     const int32_t load = choose_load(view, forward, micro_batch);
@@ -93,24 +90,24 @@ static yk_status order_load(const struct yk_op_index *view, int32_t layer, int32
         return yk_rule_fail(view->facts->program, view->rank, "passes", &view->list->ops[forward],
                             "takes %lld samples that no load brings", (long long)samples);
     }
-    return yk_precedences_add_between_steps(view, precedences, load, forward, 0,
-                                            YK_PRECEDENCE_FORWARD_AFTER_INPUT);
+    return yk_precedences_add(precedences, load, forward, 0, YK_PRECEDENCE_FORWARD_AFTER_INPUT);
 }
 
 /* Adds: passes run once, after their inputs: samples, outputs, gradients of outputs. */
-static yk_status find_passes(const struct yk_op_index *view, struct yk_precedences *precedences)
+static yk_status find_passes(struct yk_precedences *precedences)
 {
+    const struct yk_op_index *view = precedences->view;
     const struct yk_program_facts *facts = view->facts;
     for (int32_t l = 0; l < facts->L; l++) {
         for (int32_t m = 0; yk_op_index_holds_layer(view, l) && m < facts->M; m++) {
-            YK_TRY(order_passes(view, l, m, precedences));
+            YK_TRY(order_passes(precedences, l, m));
         }
     }
     for (int32_t l = 0; l < facts->L; l++) {
         for (int32_t m = 0; yk_op_index_holds_layer(view, l) && m < facts->M; m++) {
-            YK_TRY(order_neighbours(view, l, m, precedences));
+            YK_TRY(order_neighbours(precedences, l, m));
             if (yk_program_facts_reads_samples(facts, l)) {
-                YK_TRY(order_load(view, l, m, precedences));
+                YK_TRY(order_load(precedences, l, m));
             }
         }
     }
@@ -118,10 +115,11 @@ static yk_status find_passes(const struct yk_op_index *view, struct yk_precedenc
 }
 
 yk_status yk_precedences_find(const struct yk_op_index *view, struct yk_arena *arena,
-                              struct yk_precedences *precedences)
+                              struct yk_precedences *out)
 {
-    YK_TRY(find_passes(view, precedences));
-    YK_TRY(yk_precedences_find_messages(view, arena, precedences));
-    YK_TRY(yk_precedences_find_gradients(view, arena, precedences));
-    return yk_precedences_find_weights(view, arena, precedences);
+    out->view = view;
+    YK_TRY(find_passes(out));
+    YK_TRY(yk_precedences_find_messages(out, arena));
+    YK_TRY(yk_precedences_find_gradients(out, arena));
+    return yk_precedences_find_weights(out, arena);
 }

@@ -7,13 +7,6 @@ struct summing {
     struct yk_rule_block_range *blocks; /* (ops) */
 };
 
-static yk_status add(const struct summing *summing, int32_t before, int32_t after,
-                     enum yk_precedence_reason reason)
-{
-    return yk_precedences_add_between_steps(summing->view, summing->precedences, before, after, 0,
-                                            reason);
-}
-
 /* Adds: `after` follows the backward passes of all layers that use the weights of `layer`, in a
  * micro-batch. */
 static yk_status after_backward(const struct summing *summing, int32_t layer, int32_t micro_batch,
@@ -23,7 +16,7 @@ static yk_status after_backward(const struct summing *summing, int32_t layer, in
     for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
         const int32_t backward = view->backward[yk_op_index_cell(view, u, micro_batch)];
         if (backward != YK_OP_NONE) {
-            YK_TRY(add(summing, backward, after, reason));
+            YK_TRY(yk_precedences_add(summing->precedences, backward, after, 0, reason));
         }
     }
     return YK_OK;
@@ -93,7 +86,8 @@ static yk_status find_scatters(const struct summing *summing, int32_t layer)
         summing->blocks[count++] =
             (struct yk_rule_block_range){op->micro_batch, op->first_block, op->block_count, i};
         YK_TRY(after_gradient(summing, layer, op->micro_batch, i));
-        YK_TRY(add(summing, i, view->update[layer], YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
+        YK_TRY(yk_precedences_add(summing->precedences, i, view->update[layer], 0,
+                                  YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
     }
     const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER, .layer = layer, .block_count = 1};
     return scattered
@@ -108,8 +102,8 @@ static yk_status order_reduction(const struct summing *summing, int32_t reductio
     const struct yk_gradient_bucket *bucket = &view->facts->program->buckets[op->bucket];
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         YK_TRY(after_gradient(summing, bucket->layers[i], op->micro_batch, reduction));
-        YK_TRY(add(summing, reduction, view->update[bucket->layers[i]],
-                   YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
+        YK_TRY(yk_precedences_add(summing->precedences, reduction, view->update[bucket->layers[i]],
+                                  0, YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
     }
     return YK_OK;
 }
@@ -180,9 +174,11 @@ static yk_status order_agreement(const struct summing *summing)
     for (int32_t i = 0; i < view->list->op_count; i++) {
         const enum yk_op_kind kind = view->list->ops[i].kind;
         if (kind == YK_OP_REDUCE_SCATTER || kind == YK_OP_ALL_REDUCE) {
-            YK_TRY(add(summing, i, view->agree, YK_PRECEDENCE_AGREE_AFTER_REDUCE));
+            YK_TRY(yk_precedences_add(summing->precedences, i, view->agree, 0,
+                                      YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         } else if (kind == YK_OP_UPDATE) {
-            YK_TRY(add(summing, view->agree, i, YK_PRECEDENCE_UPDATE_AFTER_AGREE));
+            YK_TRY(yk_precedences_add(summing->precedences, view->agree, i, 0,
+                                      YK_PRECEDENCE_UPDATE_AFTER_AGREE));
         }
     }
     for (int32_t l = 0; l < facts->L; l++) {
@@ -193,9 +189,9 @@ static yk_status order_agreement(const struct summing *summing)
     return YK_OK;
 }
 
-yk_status yk_precedences_find_gradients(const struct yk_op_index *view, struct yk_arena *arena,
-                                        struct yk_precedences *precedences)
+yk_status yk_precedences_find_gradients(struct yk_precedences *precedences, struct yk_arena *arena)
 {
+    const struct yk_op_index *view = precedences->view;
     const struct yk_program_facts *facts = view->facts;
     struct summing summing = {.view = view, .precedences = precedences};
     YK_TRY_NEW(arena, summing.blocks, view->list->op_count);

@@ -14,29 +14,18 @@ struct passage {
     int32_t micro_batch;
 };
 
-/* Iterates over the layers that use the output: returns the next one from edge `*edge` on, or −1.
- */
-static int32_t next_consumer(const struct passage *passage, int32_t *edge)
+static struct yk_consumer_cursor consumers_of(const struct passage *passage)
 {
-    const struct yk_program_facts *facts = passage->view->facts;
-    for (; *edge < facts->model->edge_count; (*edge)++) {
-        const struct yk_layer_edge *candidate = &facts->model->edges[*edge];
-        if (candidate->from == passage->producer &&
-            facts->plan->layers[candidate->to].group == passage->to_group) {
-            (*edge)++;
-            return candidate->to;
-        }
-    }
-    return -1;
+    return (struct yk_consumer_cursor){.producer = passage->producer, .group = passage->to_group};
 }
 
 /* True if a gradient is sent back. */
 static bool returns(const struct passage *passage)
 {
     const struct yk_program_facts *facts = passage->view->facts;
-    int32_t edge = 0;
-    for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
-        if (facts->goes_backward[l]) {
+    struct yk_consumer_cursor at = consumers_of(passage);
+    while (yk_program_facts_next_consumer(facts, &at)) {
+        if (facts->goes_backward[at.layer]) {
             return facts->goes_backward[passage->producer];
         }
     }
@@ -48,14 +37,14 @@ static bool suits_consumers(const struct passage *passage, int32_t message)
 {
     const struct yk_op_index *view = passage->view;
     const struct yk_op *op = &view->list->ops[message];
-    int32_t edge = 0;
-    for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
-        const int64_t cell = yk_op_index_cell(view, l, passage->micro_batch);
+    struct yk_consumer_cursor at = consumers_of(passage);
+    while (yk_program_facts_next_consumer(view->facts, &at)) {
+        const int64_t cell = yk_op_index_cell(view, at.layer, passage->micro_batch);
         if (!op->backward &&
             !yk_op_index_happens_before(view, message, view->forward[cell], op->step)) {
             return false;
         }
-        if (op->backward && view->facts->goes_backward[l] &&
+        if (op->backward && view->facts->goes_backward[at.layer] &&
             !yk_op_index_happens_before(view, view->backward[cell], message, -op->step)) {
             return false;
         }
@@ -119,20 +108,19 @@ static yk_status order_consumers(const struct passage *passage, int32_t forward_
                                  int32_t backward_before)
 {
     const struct yk_op_index *view = passage->view;
-    int32_t edge = 0;
-    for (int32_t l = next_consumer(passage, &edge); l >= 0; l = next_consumer(passage, &edge)) {
-        const int64_t cell = yk_op_index_cell(view, l, passage->micro_batch);
+    struct yk_consumer_cursor at = consumers_of(passage);
+    while (yk_program_facts_next_consumer(view->facts, &at)) {
+        const int64_t cell = yk_op_index_cell(view, at.layer, passage->micro_batch);
         if (forward_after != YK_OP_NONE) {
-            YK_TRY(yk_precedences_add_between_steps(view, passage->precedences, forward_after,
-                                                    view->forward[cell], 0,
-                                                    YK_PRECEDENCE_FORWARD_AFTER_INPUT));
+            YK_TRY(yk_precedences_add(passage->precedences, forward_after, view->forward[cell], 0,
+                                      YK_PRECEDENCE_FORWARD_AFTER_INPUT));
         }
-        if (backward_before != YK_OP_NONE && view->facts->goes_backward[l]) {
-            YK_TRY(yk_precedences_add_between_steps(
-                view, passage->precedences, view->backward[cell], backward_before, 0,
-                view->list->ops[backward_before].kind == YK_OP_SEND
-                    ? YK_PRECEDENCE_SEND_AFTER_COMPUTE
-                    : YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
+        if (backward_before != YK_OP_NONE && view->facts->goes_backward[at.layer]) {
+            YK_TRY(yk_precedences_add(passage->precedences, view->backward[cell], backward_before,
+                                      0,
+                                      view->list->ops[backward_before].kind == YK_OP_SEND
+                                          ? YK_PRECEDENCE_SEND_AFTER_COMPUTE
+                                          : YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
         }
     }
     return YK_OK;
@@ -149,15 +137,14 @@ static yk_status order_producer(const struct passage *passage, int32_t peer, int
                                returns(passage) ? view->backward[cell] : YK_OP_NONE);
     }
     YK_TRY(find_message(passage, YK_OP_SEND, false, peer, samples, &message));
-    YK_TRY(yk_precedences_add_between_steps(view, passage->precedences, view->forward[cell],
-                                            message, 0, YK_PRECEDENCE_SEND_AFTER_COMPUTE));
+    YK_TRY(yk_precedences_add(passage->precedences, view->forward[cell], message, 0,
+                              YK_PRECEDENCE_SEND_AFTER_COMPUTE));
     if (!returns(passage)) {
         return YK_OK;
     }
     YK_TRY(find_message(passage, YK_OP_RECV, true, peer, samples, &message));
-    return yk_precedences_add_between_steps(view, passage->precedences, message,
-                                            view->backward[cell], 0,
-                                            YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT);
+    return yk_precedences_add(passage->precedences, message, view->backward[cell], 0,
+                              YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT);
 }
 
 static yk_status order_consumer(const struct passage *passage, int32_t peer, int64_t samples)
@@ -209,9 +196,9 @@ static yk_status order_passage(const struct passage *passage)
     return YK_OK;
 }
 
-yk_status yk_precedences_find_messages(const struct yk_op_index *view, struct yk_arena *arena,
-                                       struct yk_precedences *precedences)
+yk_status yk_precedences_find_messages(struct yk_precedences *precedences, struct yk_arena *arena)
 {
+    const struct yk_op_index *view = precedences->view;
     const struct yk_program_facts *facts = view->facts;
     struct passage passage = {.view = view, .precedences = precedences};
     YK_TRY_NEW(arena, passage.used, view->list->op_count);

@@ -1,3 +1,4 @@
+#include "base/number.h"
 #include "program/check/precedence.h"
 #include "program/check/rule.h"
 #include "program/message_layout.h"
@@ -33,25 +34,24 @@ struct residency {
     int32_t blocks_count;
 };
 
-static yk_status refuse(const struct residency *residency, const char *rule, int32_t op,
-                        const char *reason)
+static yk_status refuse(const struct residency *residency, int32_t op, const char *reason)
 {
-    return yk_rule_fail(residency->view->facts->program, residency->view->rank, rule,
+    return yk_rule_fail(residency->view->facts->program, residency->view->rank, "resident",
                         &residency->view->list->ops[op], "%s", reason);
 }
 
 static yk_status precedence(const struct residency *residency, struct moment before,
                             struct moment after, enum yk_precedence_reason reason)
 {
-    const struct yk_precedence item = {before.op, after.op, after.round - before.round, reason};
-    return yk_precedences_add(residency->precedences, item);
+    return yk_precedences_add_with_lag(residency->precedences, before.op, after.op,
+                                       after.round - before.round, reason);
 }
 
 static int compare_uses(const void *left, const void *right)
 {
     const int32_t a = ((const struct use *)left)->at.op;
     const int32_t b = ((const struct use *)right)->at.op;
-    return (a > b) - (a < b);
+    return yk_number_compare(a, b);
 }
 
 static void find_uses(struct residency *residency)
@@ -148,15 +148,14 @@ static yk_status order_uses(const struct residency *residency, int32_t interval,
         YK_TRY(precedence(residency, use, end, YK_PRECEDENCE_RELEASE_AFTER_USE));
     }
     if (first->op == YK_OP_NONE) {
-        return refuse(residency, "resident", end.op, "drops parameters that nothing has used");
+        return refuse(residency, end.op, "drops parameters that nothing has used");
     }
     if (trained && first->round != last.round) {
-        return refuse(residency, "resident", last.op,
-                      "uses parameters that were gathered before their update");
+        return refuse(residency, last.op, "uses parameters that were gathered before their update");
     }
     return residency->view->list->ops[end.op].step == last.round
                ? YK_OK
-               : refuse(residency, "resident", end.op, "is for another step than what it drops");
+               : refuse(residency, end.op, "is for another step than what it drops");
 }
 
 static yk_status order_gather(struct residency *residency, int32_t gather,
@@ -175,7 +174,7 @@ static yk_status order_gather(struct residency *residency, int32_t gather,
         }
     }
     if (here.round + op->step != firsts[interval].round) {
-        return refuse(residency, "resident", gather, "is for another step than what uses it");
+        return refuse(residency, gather, "is for another step than what uses it");
     }
     residency->blocks[residency->blocks_count++] =
         (struct yk_rule_block_range){interval, op->first_block, op->block_count, gather};
@@ -205,8 +204,7 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
     struct moment *firsts = NULL;
     const int32_t gather = view->first[YK_OP_ALL_GATHER][residency->layer];
     if (residency->release_count == 0) {
-        return refuse(residency, "resident",
-                      gather == YK_OP_NONE ? residency->uses[0].at.op : gather,
+        return refuse(residency, gather == YK_OP_NONE ? residency->uses[0].at.op : gather,
                       gather == YK_OP_NONE ? "uses parameters that are not gathered"
                                            : "is never followed by a release");
     }
@@ -238,21 +236,20 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
 {
     const struct yk_op_index *view = residency->view;
     if (residency->release_count > 0) {
-        return refuse(residency, "resident", residency->releases[0], "drops parameters that stay");
+        return refuse(residency, residency->releases[0], "drops parameters that stay");
     }
     residency->blocks_count = 0;
     for (int32_t i = view->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
          i = view->next[i]) {
         const struct yk_op *op = &view->list->ops[i];
         if (!refreshed) {
-            return refuse(residency, "resident", i, "brings parameters that are there");
+            return refuse(residency, i, "brings parameters that are there");
         }
         residency->blocks[residency->blocks_count++] =
             (struct yk_rule_block_range){0, op->first_block, op->block_count, i};
         for (int32_t u = 0; u < residency->use_count; u++) {
-            YK_TRY(yk_precedences_add_between_steps(view, residency->precedences, i,
-                                                    residency->uses[u].at.op, 0,
-                                                    YK_PRECEDENCE_USE_AFTER_GATHER));
+            YK_TRY(yk_precedences_add(residency->precedences, i, residency->uses[u].at.op, 0,
+                                      YK_PRECEDENCE_USE_AFTER_GATHER));
         }
     }
     struct yk_rule_block_error fault;
@@ -276,26 +273,24 @@ static yk_status order_update(const struct residency *residency)
     }
     for (int32_t i = view->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
          i = view->next[i]) {
-        YK_TRY(yk_precedences_add_between_steps(view, residency->precedences, update, i, 1,
-                                                YK_PRECEDENCE_GATHER_AFTER_UPDATE));
+        YK_TRY(yk_precedences_add(residency->precedences, update, i, 1,
+                                  YK_PRECEDENCE_GATHER_AFTER_UPDATE));
     }
     if (yk_message_layout_is_gathered(view->facts->program, residency->layer)) {
         return YK_OK;
     }
     for (int32_t i = 0; i < residency->use_count; i++) {
-        YK_TRY(yk_precedences_add_between_steps(view, residency->precedences, update,
-                                                residency->uses[i].at.op, 1,
-                                                YK_PRECEDENCE_USE_AFTER_UPDATE));
-        YK_TRY(yk_precedences_add_between_steps(view, residency->precedences,
-                                                residency->uses[i].at.op, update, 0,
-                                                YK_PRECEDENCE_UPDATE_AFTER_USE));
+        YK_TRY(yk_precedences_add(residency->precedences, update, residency->uses[i].at.op, 1,
+                                  YK_PRECEDENCE_USE_AFTER_UPDATE));
+        YK_TRY(yk_precedences_add(residency->precedences, residency->uses[i].at.op, update, 0,
+                                  YK_PRECEDENCE_UPDATE_AFTER_USE));
     }
     return YK_OK;
 }
 
-yk_status yk_precedences_find_weights(const struct yk_op_index *view, struct yk_arena *arena,
-                                      struct yk_precedences *precedences)
+yk_status yk_precedences_find_weights(struct yk_precedences *precedences, struct yk_arena *arena)
 {
+    const struct yk_op_index *view = precedences->view;
     const struct yk_program_facts *facts = view->facts;
     struct residency residency = {.view = view, .precedences = precedences};
     YK_TRY_NEW(arena, residency.uses, view->list->op_count);

@@ -2,8 +2,6 @@
 
 #include "program/message_layout.h"
 
-#include <string.h>
-
 /* One execution of an op. */
 struct moment {
     int32_t round; /* iteration; −1: the op was not executed yet */
@@ -85,15 +83,11 @@ static void need_sums(struct tracking *tracking, const struct yk_op *op)
     }
 }
 
-/* A gradient is sent after the backward pass of the layer that used the output, which is then the
- * last op of the compute lane. */
-static void need_what_is_sent(struct tracking *tracking, const struct yk_op *op)
-{
-    need(tracking, op->backward ? tracking->computed : tracking->forward[cell(tracking, op)]);
-}
-
 static void find_needs(struct tracking *tracking, const struct yk_op *op)
 {
+    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
+        tracking->needs[lane].round = -1;
+    }
     switch (op->kind) {
     case YK_OP_FORWARD:
         need_inputs(tracking, op);
@@ -116,7 +110,9 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
         need(tracking, tracking->backward[cell(tracking, op)]);
         break;
     case YK_OP_SEND:
-        need_what_is_sent(tracking, op);
+        /* A gradient is sent after the backward pass of the layer that used the output, which is
+         * then the last op of the compute lane. */
+        need(tracking, op->backward ? tracking->computed : tracking->forward[cell(tracking, op)]);
         break;
     case YK_OP_UPDATE:
         need(tracking, tracking->reduced[op->layer]);
@@ -193,13 +189,6 @@ static void learn(struct tracking *tracking, const struct yk_op *op, struct mome
     }
 }
 
-static void forget_needs(struct tracking *tracking)
-{
-    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        tracking->needs[lane] = (struct moment){.round = -1};
-    }
-}
-
 static void write_waits(struct tracking *tracking, struct yk_op *op)
 {
     struct yk_op_list *list = tracking->list;
@@ -257,7 +246,6 @@ yk_status yk_op_waits_make(const struct yk_program_facts *facts, int32_t rank)
         tracking.list->wait_count = 0;
         for (int32_t i = 0; i < tracking.list->op_count; i++) {
             struct yk_op *op = &tracking.list->ops[i];
-            forget_needs(&tracking);
             find_needs(&tracking, op);
             write_waits(&tracking, op);
             learn(&tracking, op, (struct moment){.round = tracking.round, .op = i});

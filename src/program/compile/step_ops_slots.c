@@ -1,5 +1,6 @@
 /* Step ops of a plan with transfers: one group, one micro-batch, communication in the slots of the
  * plan. The time of an op is the number of its slot. */
+#include "base/number.h"
 #include "program/compile/step_ops.h"
 #include "program/message_layout.h"
 
@@ -248,10 +249,8 @@ yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk
     const int64_t begin = 0;
     YK_TRY_NEW(arena, slotting.last_reduction, L);
     YK_TRY_NEW(arena, slotting.first_gather, L);
-    for (int32_t l = 0; l < L; l++) {
-        slotting.last_reduction[l] = -1;
-        slotting.first_gather[l] = -1;
-    }
+    yk_number_fill(slotting.last_reduction, L, -1);
+    yk_number_fill(slotting.first_gather, L, -1);
     YK_TRY(add_passes(&slotting));
     YK_TRY(add_releases(&slotting));
     YK_TRY(add_transfers(&slotting));

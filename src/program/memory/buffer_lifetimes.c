@@ -13,8 +13,6 @@ struct finding {
     const struct yk_op_list *list;
     struct yk_arena *arena; /* scratch */
     struct yk_buffer_lifetimes *out;
-    int32_t *first_edge; /* (L + 1) index in `edges` */
-    int32_t *edges;      /* the model's edges, sorted by producer */
     /* (M) messages of the current layer: [0] of its output, [1] of its gradient */
     int32_t *first_recv[2];
     int32_t *last_send[2];
@@ -140,66 +138,52 @@ bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *view, int32
             }
         }
     }
-    for (int32_t e = 0; e < facts->model->edge_count && groups == 1; e++) {
-        const struct yk_layer_edge *edge = &facts->model->edges[e];
-        if (edge->from == producer &&
-            facts->plan->layers[edge->to].group == facts->plan->layers[producer].group) {
-            return false;
-        }
-    }
-    return groups == 1;
+    struct yk_consumer_cursor own = {.producer = producer,
+                                     .group = facts->plan->layers[producer].group};
+    return groups == 1 && !yk_program_facts_next_consumer(facts, &own);
 }
 
 /* ---- consumers of an output ---- */
 
-/* Extends an output to the last pass of its consumers in a group that reads it. */
-static void end_with_consumers(const struct finding *finding, int32_t producer, int32_t group,
+/* Extends an output to the last pass of its consumers that reads it. */
+static void end_with_consumers(const struct finding *finding, struct yk_consumer_cursor consumers,
                                int32_t micro_batch, struct yk_buffer_lifetime *output)
 {
     const struct yk_op_index *view = finding->view;
-    const struct yk_model *model = finding->facts->model;
-    for (int32_t i = finding->first_edge[producer]; i < finding->first_edge[producer + 1]; i++) {
-        const int32_t to = model->edges[finding->edges[i]].to;
-        const int64_t at = cell(finding, to, micro_batch);
-        if (finding->facts->plan->layers[to].group != group) {
-            continue;
-        }
+    while (yk_program_facts_next_consumer(finding->facts, &consumers)) {
+        const struct yk_layer *layer = &finding->facts->model->layers[consumers.layer];
+        const int64_t at = cell(finding, consumers.layer, micro_batch);
         end(finding, output, view->forward[at]);
-        if (model->layers[to].is_block) {
+        if (layer->is_block) {
             end(finding, output, view->recompute[at]);
         }
-        if (model->layers[to].keeps_input) {
+        if (layer->keeps_input) {
             end(finding, output, view->backward[at]);
         }
     }
 }
 
-/* Extends a gradient from the first to the last backward pass of the consumers in a group. */
-static void live_with_consumers(const struct finding *finding, int32_t producer, int32_t group,
+/* Extends a gradient from the first to the last backward pass of the consumers. */
+static void live_with_consumers(const struct finding *finding, struct yk_consumer_cursor consumers,
                                 int32_t micro_batch, struct yk_buffer_lifetime *gradient)
 {
-    const struct yk_model *model = finding->facts->model;
-    for (int32_t i = finding->first_edge[producer]; i < finding->first_edge[producer + 1]; i++) {
-        const int32_t to = model->edges[finding->edges[i]].to;
-        const int32_t backward = finding->view->backward[cell(finding, to, micro_batch)];
-        if (finding->facts->plan->layers[to].group == group) {
-            begin(finding, gradient, backward);
-            end(finding, gradient, backward);
-        }
+    while (yk_program_facts_next_consumer(finding->facts, &consumers)) {
+        const int32_t backward =
+            finding->view->backward[cell(finding, consumers.layer, micro_batch)];
+        begin(finding, gradient, backward);
+        end(finding, gradient, backward);
     }
 }
 
-/* The first forward pass of the consumers in a group. It copies the output if another group of this
- * rank produced it. */
-static int32_t first_consumer(const struct finding *finding, int32_t producer, int32_t group,
+/* The first forward pass of the consumers. It copies the output if another group of this rank
+ * produced it. */
+static int32_t first_consumer(const struct finding *finding, struct yk_consumer_cursor consumers,
                               int32_t micro_batch)
 {
-    const struct yk_model *model = finding->facts->model;
     int32_t first = YK_OP_NONE;
-    for (int32_t i = finding->first_edge[producer]; i < finding->first_edge[producer + 1]; i++) {
-        const int32_t to = model->edges[finding->edges[i]].to;
-        const int32_t forward = finding->view->forward[cell(finding, to, micro_batch)];
-        if (finding->facts->plan->layers[to].group == group && forward != YK_OP_NONE) {
+    while (yk_program_facts_next_consumer(finding->facts, &consumers)) {
+        const int32_t forward = finding->view->forward[cell(finding, consumers.layer, micro_batch)];
+        if (forward != YK_OP_NONE) {
             first = first == YK_OP_NONE || forward < first ? forward : first;
         }
     }
@@ -213,14 +197,17 @@ static void add_output(struct finding *finding, int32_t layer, int32_t micro_bat
     const struct yk_program_facts *facts = finding->facts;
     struct yk_buffer_lifetime output =
         new_activation(YK_BUFFER_OUTPUT, layer, micro_batch, samples);
+    const struct yk_consumer_cursor own = {.producer = layer,
+                                           .group = facts->plan->layers[layer].group};
     begin(finding, &output, finding->view->forward[cell(finding, layer, micro_batch)]);
-    end_with_consumers(finding, layer, facts->plan->layers[layer].group, micro_batch, &output);
+    end_with_consumers(finding, own, micro_batch, &output);
     output.memory = is_any(output.end) ? YK_MEMORY_ACTIVATIONS : YK_MEMORY_BUFFERS;
     end(finding, &output, finding->last_send[0][micro_batch]);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (facts->crossings[c].producer == layer) {
-            end(finding, &output,
-                first_consumer(finding, layer, facts->crossings[c].group, micro_batch));
+            const struct yk_consumer_cursor others = {.producer = layer,
+                                                      .group = facts->crossings[c].group};
+            end(finding, &output, first_consumer(finding, others, micro_batch));
         }
     }
     add(finding, output);
@@ -231,14 +218,17 @@ static void add_output(struct finding *finding, int32_t layer, int32_t micro_bat
 static void add_output_gradient(struct finding *finding, int32_t layer, int32_t micro_batch,
                                 int64_t samples)
 {
-    const int32_t group = finding->facts->plan->layers[layer].group;
+    const struct yk_program_facts *facts = finding->facts;
     const int32_t backward = finding->view->backward[cell(finding, layer, micro_batch)];
     struct yk_buffer_lifetime gradient =
         new_activation(YK_BUFFER_OUTPUT_GRADIENT, layer, micro_batch, samples);
-    if (finding->first_edge[layer] == finding->first_edge[layer + 1]) {
+    if (facts->first_edge_from[layer] == facts->first_edge_from[layer + 1]) {
         return; /* the output has no consumer */
     }
-    live_with_consumers(finding, layer, group, micro_batch, &gradient);
+    live_with_consumers(
+        finding,
+        (struct yk_consumer_cursor){.producer = layer, .group = facts->plan->layers[layer].group},
+        micro_batch, &gradient);
     if (yk_buffer_lifetimes_receives_in_place(finding->view, layer, micro_batch)) {
         gradient.memory = YK_MEMORY_BUFFERS;
         begin(finding, &gradient, finding->first_recv[1][micro_batch]);
@@ -292,23 +282,23 @@ static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch
 static void add_input(struct finding *finding, int32_t crossing, int32_t micro_batch)
 {
     const struct yk_group_crossing *at = &finding->facts->crossings[crossing];
-    const int32_t producer = at->producer;
+    const struct yk_consumer_cursor consumers = {.producer = at->producer, .group = at->group};
     const int64_t samples = samples_in(finding->view, at->group, micro_batch);
     if (samples == 0) {
         return;
     }
     struct yk_buffer_lifetime input =
-        new_activation(YK_BUFFER_INPUT, producer, micro_batch, samples);
+        new_activation(YK_BUFFER_INPUT, at->producer, micro_batch, samples);
     input.crossing = crossing;
     struct yk_buffer_lifetime gradient = input;
     begin(finding, &input, finding->first_recv[0][micro_batch]);
-    begin(finding, &input, first_consumer(finding, producer, at->group, micro_batch));
-    end_with_consumers(finding, producer, at->group, micro_batch, &input);
+    begin(finding, &input, first_consumer(finding, consumers, micro_batch));
+    end_with_consumers(finding, consumers, micro_batch, &input);
     gradient.kind = YK_BUFFER_INPUT_GRADIENT;
     gradient.memory = YK_MEMORY_BUFFERS;
-    live_with_consumers(finding, producer, at->group, micro_batch, &gradient);
+    live_with_consumers(finding, consumers, micro_batch, &gradient);
     end(finding, &gradient, finding->last_send[1][micro_batch]);
-    end(finding, &gradient, finding->view->backward[cell(finding, producer, micro_batch)]);
+    end(finding, &gradient, finding->view->backward[cell(finding, at->producer, micro_batch)]);
     add(finding, input);
     add(finding, gradient);
 }
@@ -381,24 +371,6 @@ static void add_weights(struct finding *finding, int32_t layer)
     finding->out->buffer_count = buffer;
 }
 
-/* The first backward pass that adds to the gradient of a layer's weights, in the micro-batches
- * `from` to `until`. */
-static int32_t first_backward(const struct finding *finding, int32_t layer, int32_t from,
-                              int32_t until)
-{
-    int32_t first = YK_OP_NONE;
-    for (int32_t u = layer; u >= 0;
-         u = yk_program_facts_next_weight_user(finding->facts, layer, u)) {
-        for (int32_t m = from; m <= until; m++) {
-            const int32_t backward = finding->view->backward[cell(finding, u, m)];
-            if (backward != YK_OP_NONE) {
-                first = first == YK_OP_NONE || backward < first ? backward : first;
-            }
-        }
-    }
-    return first;
-}
-
 /* Gradients until they are reduce-scattered: one sum of all micro-batches, or one per micro-batch.
  */
 static void add_gradients(struct finding *finding, int32_t layer)
@@ -406,7 +378,8 @@ static void add_gradients(struct finding *finding, int32_t layer)
     const struct yk_op_index *view = finding->view;
     const int32_t M = finding->facts->M;
     const bool summed = yk_program_facts_accumulates_gradient(finding->facts, layer);
-    const int32_t first_of_all = summed ? first_backward(finding, layer, 0, M - 1) : YK_OP_NONE;
+    const int32_t first_of_all =
+        summed ? yk_op_index_first_backward(view, layer, 0, M - 1) : YK_OP_NONE;
     for (int32_t i = view->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
         struct yk_buffer_lifetime gradient =
             new_message(finding, YK_BUFFER_WEIGHT_GRADIENT, YK_MEMORY_GRADIENTS, i);
@@ -414,7 +387,8 @@ static void add_gradients(struct finding *finding, int32_t layer)
         gradient.micro_batch = summed ? M - 1 : m;
         gradient.buffer = finding->out->buffer_count + (summed ? 0 : m);
         gradient.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
-        begin(finding, &gradient, summed ? first_of_all : first_backward(finding, layer, m, m));
+        begin(finding, &gradient,
+              summed ? first_of_all : yk_op_index_first_backward(view, layer, m, m));
         end(finding, &gradient, i);
         add_part(finding, &gradient);
     }
@@ -437,9 +411,9 @@ static void add_buckets(struct finding *finding)
                 new_message(finding, YK_BUFFER_GRADIENT_BUCKET, YK_MEMORY_GRADIENTS, i);
             sums.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
             for (int32_t j = 0; j < bucket->layer_count; j++) {
-                begin(
-                    finding, &sums,
-                    first_backward(finding, bucket->layers[j], sums.micro_batch, sums.micro_batch));
+                begin(finding, &sums,
+                      yk_op_index_first_backward(view, bucket->layers[j], sums.micro_batch,
+                                                 sums.micro_batch));
             }
             end(finding, &sums, i);
             add(finding, sums);
@@ -477,27 +451,6 @@ static void find_all(struct finding *finding)
     add_buckets(finding);
 }
 
-static yk_status sort_edges(struct finding *finding)
-{
-    const struct yk_program_facts *facts = finding->facts;
-    const struct yk_model *model = facts->model;
-    int32_t *next = NULL;
-    YK_TRY_NEW(finding->arena, finding->first_edge, facts->L + 1);
-    YK_TRY_NEW(finding->arena, finding->edges, model->edge_count + 1);
-    YK_TRY_NEW(finding->arena, next, facts->L + 1);
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        finding->first_edge[model->edges[e].from + 1]++;
-    }
-    for (int32_t l = 0; l < facts->L; l++) {
-        finding->first_edge[l + 1] += finding->first_edge[l];
-        next[l] = finding->first_edge[l];
-    }
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        finding->edges[next[model->edges[e].from]++] = e;
-    }
-    return YK_OK;
-}
-
 static yk_status allocate_arrays(struct finding *finding, struct yk_arena *arena)
 {
     const struct yk_program_facts *facts = finding->facts;
@@ -513,7 +466,7 @@ static yk_status allocate_arrays(struct finding *finding, struct yk_arena *arena
                BUFFERS_OF_PASS * passes +
                    (int64_t)BUFFERS_OF_CROSSING * facts->crossing_count * facts->M +
                    finding->list->op_count + 1);
-    return sort_edges(finding);
+    return YK_OK;
 }
 
 yk_status yk_buffer_lifetimes_find(const struct yk_op_index *view, struct yk_arena *arena,

@@ -11,18 +11,12 @@ enum {
     SAVING_BYTES = 4 << 20, /* numbers go to a file in chunks of at most this size */
 };
 
-struct counting {
-    const struct yk_program *program;
-    struct yk_program_memory *memory;
-};
-
 /* The state of a layer that the rank holds; see the table in docs/planning.md. */
-static void count_state(struct counting *counting, int32_t layer, double part)
+static void count_state(const struct yk_program *program, int32_t layer, double part,
+                        double *always)
 {
-    const struct yk_program_layer *message = &counting->program->layers[layer];
-    const enum yk_sharding_strategy strategy =
-        yk_plan_effective_strategy(counting->program->plan, layer);
-    double *always = counting->memory->permanent_bytes;
+    const struct yk_program_layer *message = &program->layers[layer];
+    const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(program->plan, layer);
     const double weights =
         strategy == YK_SHARDING_REPLICATED || strategy == YK_SHARDING_SHARDED_STATE ? 1 : part;
     const double state = strategy == YK_SHARDING_REPLICATED ? 1 : part;
@@ -36,24 +30,23 @@ static void count_state(struct counting *counting, int32_t layer, double part)
  * already includes the blocks. A context is measured only if the device uses host memory; then
  * checkpoints are saved through a buffer in it.
  */
-static void count_buffer_space(struct counting *counting, int32_t device, double largest_message,
-                               double largest_layer, int64_t max_samples)
+static double count_buffer_space(const struct yk_program *program, int32_t device,
+                                 double largest_message, double largest_layer, int64_t max_samples)
 {
-    const struct yk_plan *plan = counting->program->plan;
+    const struct yk_plan *plan = program->plan;
     const struct yk_workload *workload = &plan->workload;
     const int64_t target =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
     const double tokens = (double)max_samples * (double)(workload->sequence + target);
     const bool measured =
-        yk_device_measurements_of_device(counting->program->facts, device).context_bytes > 0;
+        yk_device_measurements_of_device(program->facts, device).context_bytes > 0;
     const double space =
         measured ? fmin(SAVING_BYTES, largest_layer) : 2 * fmin(plan->block_bytes, largest_message);
-    counting->memory->permanent_bytes[YK_MEMORY_BUFFERS] += space + 2 * TOKEN_BYTES * tokens;
+    return space + 2 * TOKEN_BYTES * tokens;
 }
 
-static void count_always(struct counting *counting, int32_t rank)
+static void count_always(const struct yk_program *program, int32_t rank, double *always)
 {
-    const struct yk_program *program = counting->program;
     const struct yk_plan *plan = program->plan;
     double largest_message = 0;
     double largest_layer = 0;
@@ -71,7 +64,7 @@ static void count_always(struct counting *counting, int32_t rank)
             }
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 if (plan->layers[l].group == g) {
-                    count_state(counting, l, group->members[i].shard_fraction);
+                    count_state(program, l, group->members[i].shard_fraction, always);
                     largest_layer = fmax(largest_layer, program->layers[l].weight_bytes);
                     largest_message = group->member_count > 1
                                           ? fmax(largest_message, program->layers[l].weight_bytes)
@@ -81,8 +74,9 @@ static void count_always(struct counting *counting, int32_t rank)
         }
     }
     const int32_t device = plan->ranks[rank].device;
-    count_buffer_space(counting, device, largest_message, largest_layer, max_samples);
-    counting->memory->permanent_bytes[YK_MEMORY_CONTEXT] =
+    always[YK_MEMORY_BUFFERS] +=
+        count_buffer_space(program, device, largest_message, largest_layer, max_samples);
+    always[YK_MEMORY_CONTEXT] =
         yk_device_measurements_context_bytes(program->facts, program->cluster, device);
 }
 
@@ -145,33 +139,34 @@ static yk_status count_bytes(const struct yk_op_index *view, const int32_t *outp
     return YK_OK;
 }
 
-static yk_status count_buffers(const struct counting *counting, int32_t rank,
-                               struct yk_arena *scratch, struct yk_arena *arena)
+static yk_status count_buffers(const struct yk_program *program, int32_t rank,
+                               struct yk_arena *scratch, struct yk_arena *arena,
+                               struct yk_program_memory *memory)
 {
     struct yk_program_facts *facts = NULL;
     struct yk_op_index *view = NULL;
     struct yk_buffer_lifetimes lifetimes;
     int32_t *outputs = NULL;
-    YK_TRY(yk_program_facts_make(counting->program, scratch, &facts));
+    YK_TRY(yk_program_facts_make(program, scratch, &facts));
     YK_TRY(yk_op_index_make_lookup(facts, rank, scratch, &view));
     YK_TRY(yk_buffer_lifetimes_find(view, arena, &lifetimes));
     YK_TRY(find_outputs(facts->model, scratch, &outputs));
     for (int32_t i = 0; i < lifetimes.count; i++) {
         YK_TRY(count_bytes(view, outputs, &lifetimes.items[i]));
     }
-    counting->memory->lifetimes = lifetimes.items;
-    counting->memory->lifetime_count = lifetimes.count;
+    memory->lifetimes = lifetimes.items;
+    memory->lifetime_count = lifetimes.count;
     return YK_OK;
 }
 
 yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank,
                                   struct yk_arena *arena, struct yk_program_memory **out)
 {
-    struct counting counting = {.program = program};
-    YK_TRY_NEW(arena, counting.memory, 1);
-    count_always(&counting, rank);
-    YK_TRY_WITH_TEMPORARY_ARENA(scratch, count_buffers(&counting, rank, scratch, arena));
-    *out = counting.memory;
+    struct yk_program_memory *memory = NULL;
+    YK_TRY_NEW(arena, memory, 1);
+    count_always(program, rank, memory->permanent_bytes);
+    YK_TRY_WITH_TEMPORARY_ARENA(scratch, count_buffers(program, rank, scratch, arena, memory));
+    *out = memory;
     return YK_OK;
 }
 

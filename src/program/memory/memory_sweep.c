@@ -1,5 +1,7 @@
 #include "program/memory/memory_sweep.h"
 
+#include "base/number.h"
+
 #include <math.h>
 
 enum {
@@ -22,9 +24,7 @@ struct yk_memory_sweep {
     struct yk_arena *arena;
     const struct yk_op_list *list;
     const struct yk_program_memory *memory;
-    int32_t *position;           /* (ops) in the op's lane */
-    int32_t *ops[YK_LANE_COUNT]; /* the ops of each lane */
-    int32_t count[YK_LANE_COUNT];
+    struct yk_op_lanes lanes;
     int32_t *min_comm;    /* (compute ops of all rounds) point that the comm lane is at or
                                past when the op starts */
     int32_t *min_compute; /* (comm ops of all rounds) likewise */
@@ -44,28 +44,13 @@ struct yk_memory_sweep {
 
 static int32_t points_of(const struct yk_memory_sweep *sweep, enum yk_lane lane)
 {
-    return 2 * ROUNDS * sweep->count[lane] + 1;
+    return 2 * ROUNDS * sweep->lanes.count[lane] + 1;
 }
 
 /* The number of an op among its lane's ops of all rounds. */
 static int32_t number_of(const struct yk_memory_sweep *sweep, int32_t op, int32_t round)
 {
-    return round * sweep->count[sweep->list->ops[op].lane] + sweep->position[op];
-}
-
-static yk_status sort_lanes(struct yk_memory_sweep *sweep)
-{
-    const int32_t n = sweep->list->op_count;
-    YK_TRY_NEW(sweep->arena, sweep->position, n + 1);
-    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        YK_TRY_NEW(sweep->arena, sweep->ops[lane], n + 1);
-    }
-    for (int32_t i = 0; i < n; i++) {
-        const enum yk_lane lane = sweep->list->ops[i].lane;
-        sweep->position[i] = sweep->count[lane];
-        sweep->ops[lane][sweep->count[lane]++] = i;
-    }
-    return YK_OK;
+    return round * sweep->lanes.count[sweep->list->ops[op].lane] + sweep->lanes.position[op];
 }
 
 /* For each op of one lane: the point of the other lane after the op that it waits for. */
@@ -74,11 +59,11 @@ static yk_status find_waits(struct yk_memory_sweep *sweep, enum yk_lane lane, en
 {
     const struct yk_op_list *list = sweep->list;
     int32_t *points = NULL;
-    YK_TRY_NEW(sweep->arena, points, ROUNDS * sweep->count[lane] + 1);
+    YK_TRY_NEW(sweep->arena, points, ROUNDS * sweep->lanes.count[lane] + 1);
     for (int32_t round = 0; round < ROUNDS; round++) {
-        for (int32_t p = 0; p < sweep->count[lane]; p++) {
-            const struct yk_op *op = &list->ops[sweep->ops[lane][p]];
-            int32_t *point = &points[round * sweep->count[lane] + p];
+        for (int32_t p = 0; p < sweep->lanes.count[lane]; p++) {
+            const struct yk_op *op = &list->ops[sweep->lanes.ops[lane][p]];
+            int32_t *point = &points[round * sweep->lanes.count[lane] + p];
             for (int32_t w = 0; w < op->wait_count; w++) {
                 const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
                 if (list->ops[wait->op].lane == other && round >= wait->lag) {
@@ -111,11 +96,6 @@ static int32_t point_in(const struct yk_memory_sweep *sweep, int32_t op, int32_t
     return op == YK_OP_NONE ? none : 2 * number_of(sweep, op, round) + 1;
 }
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /*
  * Before the begin op on the compute lane, a buffer is held at the comm points from its begin op
  * on; between begin and end op on the compute lane, at all comm points; after the end op, at the
@@ -137,15 +117,16 @@ static void add_lifetime(struct yk_memory_sweep *sweep, const struct yk_buffer_l
     const int32_t compute_begin = begin[YK_LANE_COMPUTE];
     const int32_t compute_end = end[YK_LANE_COMPUTE];
     const int32_t comm_begin = begin[YK_LANE_COMM];
-    const int32_t comm_end = smaller(end[YK_LANE_COMM], all);
+    const int32_t comm_end = (int32_t)yk_number_min(end[YK_LANE_COMM], all);
     const int32_t first = compute_end + 1 >= compute_begin ? 0 : comm_begin;
     if (comm_begin <= all) {
         add_delta(sweep, 0, comm_begin, compute_end >= 0 ? all : comm_end, lifetime->bytes);
     }
     if (compute_begin < NEVER && comm_begin > 0) {
-        add_delta(sweep, compute_begin, 0,
-                  smaller(comm_begin - 1, compute_begin <= compute_end ? all : comm_end),
-                  lifetime->bytes);
+        add_delta(
+            sweep, compute_begin, 0,
+            (int32_t)yk_number_min(comm_begin - 1, compute_begin <= compute_end ? all : comm_end),
+            lifetime->bytes);
     }
     if (compute_end >= 0 && compute_end < NEVER) {
         add_delta(sweep, compute_end + 1, first > comm_end + 1 ? first : comm_end + 1, all,
@@ -159,9 +140,7 @@ static yk_status find_deltas(struct yk_memory_sweep *sweep)
     YK_TRY_NEW(sweep->arena, sweep->deltas,
                (int64_t)DELTAS * (ROUNDS + 1) * memory->lifetime_count + 1);
     YK_TRY_NEW(sweep->arena, sweep->deltas_at, yk_memory_sweep_end_point(sweep) + 1);
-    for (int32_t point = 0; point <= yk_memory_sweep_end_point(sweep); point++) {
-        sweep->deltas_at[point] = -1;
-    }
+    yk_number_fill(sweep->deltas_at, yk_memory_sweep_end_point(sweep) + 1, -1);
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         /* A buffer that ends in the first iteration may have begun in the one before. */
         for (int32_t round = -memory->lifetimes[i].lag_iterations;
@@ -177,7 +156,7 @@ static yk_status find_deltas(struct yk_memory_sweep *sweep)
 
 static yk_status start(struct yk_memory_sweep *sweep)
 {
-    YK_TRY(sort_lanes(sweep));
+    YK_TRY(yk_op_lanes_make(sweep->list, sweep->arena, &sweep->lanes));
     YK_TRY(find_waits(sweep, YK_LANE_COMPUTE, YK_LANE_COMM, &sweep->min_comm));
     YK_TRY(find_waits(sweep, YK_LANE_COMM, YK_LANE_COMPUTE, &sweep->min_compute));
     YK_TRY(find_deltas(sweep));
@@ -213,12 +192,12 @@ void yk_memory_sweep_destroy(struct yk_memory_sweep *sweep)
 
 int32_t yk_memory_sweep_first_point(const struct yk_memory_sweep *sweep)
 {
-    return 2 * MIDDLE * sweep->count[YK_LANE_COMPUTE];
+    return 2 * MIDDLE * sweep->lanes.count[YK_LANE_COMPUTE];
 }
 
 int32_t yk_memory_sweep_end_point(const struct yk_memory_sweep *sweep)
 {
-    return 2 * (MIDDLE + 1) * sweep->count[YK_LANE_COMPUTE];
+    return 2 * (MIDDLE + 1) * sweep->lanes.count[YK_LANE_COMPUTE];
 }
 
 /* Adds to the leaves of a range, below a node that covers `low` to `high`. */
@@ -255,7 +234,7 @@ void yk_memory_sweep_advance(struct yk_memory_sweep *sweep, int32_t point)
         const int32_t bound = sweep->min_comm[sweep->started];
         sweep->first = bound > sweep->first ? bound : sweep->first;
     }
-    while (sweep->unblocked < ROUNDS * sweep->count[YK_LANE_COMM] &&
+    while (sweep->unblocked < ROUNDS * sweep->lanes.count[YK_LANE_COMM] &&
            sweep->min_compute[sweep->unblocked] <= 2 * ended) {
         sweep->unblocked++;
     }
@@ -272,7 +251,7 @@ void yk_memory_sweep_comm_range(const struct yk_memory_sweep *sweep, int32_t *fi
 int32_t yk_memory_sweep_required_comm_point(const struct yk_memory_sweep *sweep)
 {
     const int32_t next = sweep->point / 2;
-    const bool any = next < ROUNDS * sweep->count[YK_LANE_COMPUTE];
+    const bool any = next < ROUNDS * sweep->lanes.count[YK_LANE_COMPUTE];
     const int32_t bound = any ? sweep->min_comm[next] : 0;
     return bound > sweep->first ? bound : sweep->first;
 }
@@ -338,28 +317,18 @@ int32_t yk_memory_sweep_op_at(const struct yk_memory_sweep *sweep, enum yk_lane 
                               int32_t *round)
 {
     const int32_t number = point / 2;
-    if (number >= ROUNDS * sweep->count[lane]) {
+    if (number >= ROUNDS * sweep->lanes.count[lane]) {
         *round = ROUNDS;
         return -1;
     }
-    *round = number / sweep->count[lane];
-    return sweep->ops[lane][number % sweep->count[lane]];
+    *round = number / sweep->lanes.count[lane];
+    return sweep->lanes.ops[lane][number % sweep->lanes.count[lane]];
 }
 
 int32_t yk_memory_sweep_comm_point_after(const struct yk_memory_sweep *sweep, int32_t op)
 {
-    const int32_t count = sweep->count[YK_LANE_COMM];
-    int32_t low = 0;
-    int32_t high = count;
-    while (low < high) {
-        const int32_t half = low + (high - low) / 2;
-        if (sweep->ops[YK_LANE_COMM][half] < op) {
-            low = half + 1;
-        } else {
-            high = half;
-        }
-    }
-    return 2 * (MIDDLE * count + low);
+    return 2 * (MIDDLE * sweep->lanes.count[YK_LANE_COMM] +
+                yk_op_lanes_count_before(&sweep->lanes, YK_LANE_COMM, op));
 }
 
 /* Raises the bound of an op in all iterations. */
@@ -376,15 +345,15 @@ static void raise_all(int32_t *bounds, int32_t count, int32_t other_count, int32
 
 void yk_memory_sweep_add_compute_wait(struct yk_memory_sweep *sweep, int32_t point, int32_t other)
 {
-    raise_all(sweep->min_comm, sweep->count[YK_LANE_COMPUTE], sweep->count[YK_LANE_COMM], point,
-              other);
+    raise_all(sweep->min_comm, sweep->lanes.count[YK_LANE_COMPUTE],
+              sweep->lanes.count[YK_LANE_COMM], point, other);
     sweep->first = other > sweep->first ? other : sweep->first;
 }
 
 void yk_memory_sweep_add_comm_wait(struct yk_memory_sweep *sweep, int32_t point, int32_t other)
 {
-    raise_all(sweep->min_compute, sweep->count[YK_LANE_COMM], sweep->count[YK_LANE_COMPUTE], point,
-              other);
+    raise_all(sweep->min_compute, sweep->lanes.count[YK_LANE_COMM],
+              sweep->lanes.count[YK_LANE_COMPUTE], point, other);
     if (sweep->unblocked > point / 2) {
         sweep->unblocked = point / 2;
         sweep->last = 2 * sweep->unblocked;

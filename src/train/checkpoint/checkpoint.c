@@ -16,7 +16,6 @@
 #include "train/checkpoint/manifest.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -272,21 +271,6 @@ static yk_status find_candidates(const char *path, struct candidates *out)
 
 /* ---- agreement of the ranks ---- */
 
-static int32_t rank_of(const struct yk_communicator *ranks)
-{
-    return ranks ? ranks->rank : 0;
-}
-
-static int32_t size_of(const struct yk_communicator *ranks)
-{
-    return ranks ? ranks->size : 1;
-}
-
-static yk_status agree(const struct yk_communicator *ranks, yk_status status)
-{
-    return size_of(ranks) > 1 ? yk_host_collective_agree_on_status(ranks, status) : status;
-}
-
 /* What to try next: a folder in Hugging Face format, a checkpoint, or the next newest checkpoint of
  * a run; or no checkpoint of the run is left. */
 enum how {
@@ -314,32 +298,19 @@ static yk_status make_offer(const char *path, const struct candidates *candidate
     return yk_text_status(out);
 }
 
-/* Sends rank 0's offer to all ranks. */
-static yk_status share_offer(const struct yk_communicator *ranks, yk_status made,
-                             struct yk_text *offer)
-{
-    YK_TRY(agree(ranks, made));
-    return size_of(ranks) > 1 ? yk_host_collective_broadcast_text(ranks, 0, offer) : YK_OK;
-}
-
 /* Fails if the same path is a different folder on another machine. */
 static yk_status compare_hashes(const struct yk_communicator *ranks, const char *path,
                                 uint64_t hash)
 {
-    struct yk_text own = {0};
-    struct yk_text first = {0};
-    yk_text_addf(&own, "%016" PRIx64, hash);
-    yk_text_addf(&first, "%016" PRIx64, hash);
-    yk_status status = yk_host_collective_broadcast_text(ranks, 0, &first);
-    if (status == YK_OK && strcmp(yk_text_chars(&own), yk_text_chars(&first)) != 0) {
+    uint64_t first = hash;
+    yk_status status = yk_host_collective_broadcast(ranks, &first, sizeof first);
+    if (status == YK_OK && first != hash) {
         status = yk_fail(YK_ERROR_INPUT,
                          "%s holds another checkpoint here than for rank 0; it must be a folder "
                          "that all ranks share",
                          path);
     }
-    yk_text_free(&first);
-    yk_text_free(&own);
-    return agree(ranks, status);
+    return yk_host_collective_agree_on_status(ranks, status);
 }
 
 /* ---- opening ---- */
@@ -350,12 +321,13 @@ static yk_status open_offer(const struct yk_communicator *ranks, const char *off
     const struct source source = {
         .path = offer + 1,
         .own = offer[0] != TRY_OTHER,
-        .share = {.rank = rank_of(ranks), .ranks = size_of(ranks)},
+        .share = {.rank = yk_communicator_rank(ranks), .ranks = yk_communicator_size(ranks)},
     };
     struct yk_checkpoint *checkpoint = NULL;
     uint64_t hash = 0;
-    yk_status status = agree(ranks, read_checkpoint(&source, &checkpoint, &hash));
-    if (status == YK_OK && size_of(ranks) > 1) {
+    yk_status status =
+        yk_host_collective_agree_on_status(ranks, read_checkpoint(&source, &checkpoint, &hash));
+    if (status == YK_OK && yk_communicator_size(ranks) > 1) {
         status = compare_hashes(ranks, source.path, hash);
     }
     YK_TRY_OR(status, yk_checkpoint_close(checkpoint));
@@ -393,15 +365,19 @@ static yk_status open_first_whole(const char *path, const struct yk_communicator
                                   struct yk_checkpoint **out)
 {
     for (int32_t torn = 0;; torn++) {
-        const yk_status made =
-            rank_of(ranks) == 0 ? make_offer(path, candidates, torn, &texts->offer) : YK_OK;
-        YK_TRY(share_offer(ranks, made, &texts->offer));
+        const yk_status made = yk_communicator_rank(ranks) == 0
+                                   ? make_offer(path, candidates, torn, &texts->offer)
+                                   : YK_OK;
+        YK_TRY(yk_host_collective_agree_on_status(ranks, made));
+        if (yk_communicator_size(ranks) > 1) {
+            YK_TRY(yk_host_collective_broadcast_text(ranks, 0, &texts->offer));
+        }
         const char *offer = yk_text_chars(&texts->offer);
         if (offer[0] == NONE_LEFT) {
             return fail_all_torn(offer + 1, &texts->faults);
         }
         const yk_status status = open_offer(ranks, offer, out);
-        if (status == YK_OK && rank_of(ranks) == 0) {
+        if (status == YK_OK && yk_communicator_rank(ranks) == 0) {
             warn_of_torn(&texts->faults, torn, offer + 1);
         }
         if (status != YK_ERROR_INPUT || offer[0] != TRY_NEXT) {
@@ -417,10 +393,10 @@ yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communic
     struct candidates candidates = {0};
     struct texts texts = {0};
     yk_status status = yk_arena_create(&candidates.arena);
-    if (status == YK_OK && rank_of(ranks) == 0) {
+    if (status == YK_OK && yk_communicator_rank(ranks) == 0) {
         status = find_candidates(path, &candidates);
     }
-    status = agree(ranks, status);
+    status = yk_host_collective_agree_on_status(ranks, status);
     YK_THEN(open_first_whole(path, ranks, &candidates, &texts, out));
     yk_text_free(&texts.offer);
     yk_text_free(&texts.faults);

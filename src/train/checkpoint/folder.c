@@ -1,6 +1,5 @@
 #include "train/checkpoint/folder.h"
 
-#include "base/array.h"
 #include "base/number.h"
 
 #include <dirent.h>
@@ -37,76 +36,49 @@ static int older_first(const void *a, const void *b)
 {
     const struct yk_checkpoint_folder_entry *left = a;
     const struct yk_checkpoint_folder_entry *right = b;
-    if (left->step != right->step) {
-        return left->step < right->step ? -1 : 1;
-    }
-    return (int)right->old - (int)left->old;
+    const int steps = yk_number_compare(left->step, right->step);
+    return steps != 0 ? steps : (int)right->old - (int)left->old;
 }
 
-static yk_status add_entry(struct yk_checkpoint_folder_list *list, int32_t *capacity,
-                           const char *name, struct yk_arena *arena)
+/* False: it is not the name of a checkpoint. */
+static bool read_entry(const char *name, struct yk_checkpoint_folder_entry *out)
 {
-    struct yk_checkpoint_folder_entry entry = {0};
-    if (read_name(name, ".old", &entry.step)) {
-        entry.old = true;
-    } else if (!read_name(name, "", &entry.step)) {
-        return YK_OK;
-    }
-    YK_TRY(yk_arena_strdup(arena, name, &entry.name));
-    YK_TRY(yk_array_grow((void **)&list->entries, capacity, list->count, sizeof *list->entries));
-    list->entries[list->count++] = entry;
-    return YK_OK;
+    out->old = read_name(name, ".old", &out->step);
+    return out->old || read_name(name, "", &out->step);
 }
 
-static yk_status fill_list(DIR *listing, struct yk_arena *arena,
-                           struct yk_checkpoint_folder_list *list)
+static int is_checkpoint(const struct dirent *found)
 {
-    int32_t capacity = 0;
-    yk_status status = YK_OK;
-    for (struct dirent *entry = NULL; status == YK_OK && (entry = readdir(listing));) {
-        status = add_entry(list, &capacity, entry->d_name, arena);
-    }
-    return status;
-}
-
-/* Sorts the list and moves it into the arena. */
-static yk_status move_sorted(struct yk_arena *arena, struct yk_checkpoint_folder_list *list)
-{
-    struct yk_checkpoint_folder_entry *entries = NULL;
-    if (list->count > 0) {
-        YK_TRY_NEW(arena, entries, list->count);
-        memcpy(entries, list->entries, (size_t)list->count * sizeof *entries);
-        qsort(entries, (size_t)list->count, sizeof *entries, older_first);
-    }
-    free(list->entries);
-    list->entries = entries;
-    return YK_OK;
+    struct yk_checkpoint_folder_entry entry;
+    return read_entry(found->d_name, &entry);
 }
 
 yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
                                     struct yk_checkpoint_folder_list *out)
 {
-    struct yk_checkpoint_folder_list list = {0};
-    DIR *listing = opendir(folder);
-    *out = list;
-    if (!listing) {
+    struct dirent **found = NULL;
+    *out = (struct yk_checkpoint_folder_list){0};
+    const int count = scandir(folder, &found, is_checkpoint, NULL);
+    if (count < 0) {
         return errno == ENOENT || errno == ENOTDIR
                    ? YK_OK
                    : yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", folder, strerror(errno));
     }
-    yk_status status = fill_list(listing, arena, &list);
-    closedir(listing);
-    YK_THEN(move_sorted(arena, &list));
-    YK_TRY_OR(status, free(list.entries));
-    *out = list;
+    struct yk_checkpoint_folder_entry *entries =
+        yk_arena_allocate(arena, (size_t)count + 1, sizeof *entries);
+    yk_status status = entries ? YK_OK : yk_fail_out_of_memory();
+    for (int i = 0; i < count; i++) {
+        if (status == YK_OK) {
+            (void)read_entry(found[i]->d_name, &entries[i]);
+            status = yk_arena_strdup(arena, found[i]->d_name, &entries[i].name);
+        }
+        free(found[i]);
+    }
+    free(found);
+    YK_TRY(status);
+    qsort(entries, (size_t)count, sizeof *entries, older_first);
+    *out = (struct yk_checkpoint_folder_list){entries, count};
     return YK_OK;
-}
-
-yk_status yk_checkpoint_folder_join_path(const char *folder, const char *name, struct yk_text *out)
-{
-    out->length = 0;
-    yk_text_addf(out, "%s/%s", folder, name);
-    return yk_text_status(out);
 }
 
 bool yk_checkpoint_folder_has_weights(const char *folder)
@@ -155,8 +127,9 @@ void yk_checkpoint_folder_remove_partial(const char *folder)
     struct yk_text path = {0};
     int64_t step = 0;
     for (struct dirent *entry = NULL; listing && (entry = readdir(listing));) {
-        if (read_name(entry->d_name, ".partial", &step) &&
-            yk_checkpoint_folder_join_path(folder, entry->d_name, &path) == YK_OK) {
+        path.length = 0;
+        yk_text_addf(&path, "%s/%s", folder, entry->d_name);
+        if (read_name(entry->d_name, ".partial", &step) && yk_text_status(&path) == YK_OK) {
             yk_checkpoint_folder_remove(path.bytes);
         }
     }

@@ -45,10 +45,6 @@ struct yk_checkpoint_folder_list {
 yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
                                     struct yk_checkpoint_folder_list *out) YK_MUST_USE;
 
-/* Replaces the text of `out` with "folder/name". */
-yk_status yk_checkpoint_folder_join_path(const char *folder, const char *name,
-                                         struct yk_text *out) YK_MUST_USE;
-
 /* Returns whether the folder contains the weights of a model in Hugging Face format. */
 bool yk_checkpoint_folder_has_weights(const char *folder);
 /* Returns whether the folder contains a PEFT adapter. */

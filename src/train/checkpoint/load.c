@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
-                                      struct yk_parameter_store *store)
+/* The optimizer state is loaded only if the shards have one. */
+static yk_status load_from_shards(const struct yk_checkpoint *checkpoint, struct yk_shard_load what,
+                                  struct yk_parameter_store *store)
 {
-    const struct yk_shard_load what = {
-        .precision = checkpoint->workload.precision, .model = true, .rounded = true};
     struct yk_shard_set *set = NULL;
     YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
+    what.precision = checkpoint->workload.precision;
+    what.state = what.state && yk_shard_set_has_slice(set, YK_SHARD_MOMENT1, NULL);
     const yk_status status = yk_shard_load(set, &what, store);
     yk_shard_set_close(set);
     return status;
@@ -27,7 +28,8 @@ yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *
         return yk_weights_load(store, path);
     }
     YK_TRY(yk_checkpoint_open(path, &checkpoint));
-    const yk_status status = checkpoint->shards > 0 ? load_model_of_shards(checkpoint, store)
+    const struct yk_shard_load model = {.model = true, .rounded = true};
+    const yk_status status = checkpoint->shards > 0 ? load_from_shards(checkpoint, model, store)
                                                     : yk_weights_load(store, checkpoint->path);
     yk_checkpoint_close(checkpoint);
     return status;
@@ -63,11 +65,9 @@ static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *n
                            yk_status (*load)(struct yk_parameter_store *store, const char *path),
                            struct yk_parameter_store *store)
 {
-    struct yk_text path = {0};
-    yk_status status = yk_checkpoint_folder_join_path(checkpoint->path, name, &path);
-    YK_THEN(load(store, path.bytes));
-    yk_text_free(&path);
-    return status;
+    const char *path = NULL;
+    YK_TRY(yk_folder_join_path(checkpoint->path, name, checkpoint->arena, &path));
+    return load(store, path);
 }
 
 /* The optimizer state is of no use if only one of checkpoint and store has adapters. */
@@ -101,22 +101,17 @@ static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char 
                              struct yk_parameter_store *store)
 {
     const bool adapted = checkpoint->workload.lora_rank > 0;
-    struct yk_shard_set *set = NULL;
-    struct yk_shard_load what = {
-        .precision = checkpoint->workload.precision,
+    const bool state = wants_state(checkpoint, store);
+    const struct yk_shard_load what = {
         .model = !adapted || !checkpoint->base_model,
         .adapters = adapted,
-        .rounded = !wants_state(checkpoint, store),
+        .state = state,
+        .rounded = !state,
     };
     if (!what.model) {
         YK_TRY(load_weights(checkpoint, base, store));
     }
-    YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
-    what.state =
-        wants_state(checkpoint, store) && yk_shard_set_has_slice(set, YK_SHARD_MOMENT1, NULL);
-    const yk_status status = yk_shard_load(set, &what, store);
-    yk_shard_set_close(set);
-    return status;
+    return load_from_shards(checkpoint, what, store);
 }
 
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,

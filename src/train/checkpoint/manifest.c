@@ -67,19 +67,8 @@ void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
 
 static bool read_hash(const char *digits, uint64_t *out)
 {
-    *out = 0;
-    if (strlen(digits) != HASH_DIGITS) {
-        return false;
-    }
-    for (int i = 0; i < HASH_DIGITS; i++) {
-        static const char known[] = "0123456789abcdef";
-        const char *found = strchr(known, digits[i]);
-        if (!found) {
-            return false;
-        }
-        *out = *out << 4 | (uint64_t)(found - known);
-    }
-    return true;
+    *out = strtoull(digits, NULL, 16);
+    return strlen(digits) == HASH_DIGITS && strspn(digits, "0123456789abcdef") == HASH_DIGITS;
 }
 
 static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
@@ -230,31 +219,33 @@ static int by_name(const void *a, const void *b)
 }
 
 static yk_status add_file(const char *folder, const char *name, struct yk_arena *arena,
-                          struct yk_text *path, struct yk_manifest *manifest)
+                          struct yk_manifest *manifest)
 {
+    const char *path = NULL;
     if (manifest->count == MAX_FILES) {
         return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
     }
     struct yk_manifest_file *file = &manifest->files[manifest->count++];
     YK_TRY(yk_arena_strdup(arena, name, &file->name));
-    YK_TRY(yk_checkpoint_folder_join_path(folder, file->name, path));
-    YK_TRY(yk_checkpoint_folder_sync(path->bytes));
-    return hash_file(path->bytes, file);
+    YK_TRY(yk_folder_join_path(folder, file->name, arena, &path));
+    YK_TRY(yk_checkpoint_folder_sync(path));
+    return hash_file(path, file);
 }
 
 /* Adds the files that other ranks have written and hashed. */
 static yk_status add_known(const char *folder, const struct yk_manifest *known,
-                           struct yk_text *path, struct yk_manifest *manifest)
+                           struct yk_arena *arena, struct yk_manifest *manifest)
 {
     struct stat info;
+    const char *path = NULL;
     for (int32_t i = 0; i < known->count; i++) {
         const struct yk_manifest_file *file = &known->files[i];
-        YK_TRY(yk_checkpoint_folder_join_path(folder, file->name, path));
-        if (stat(path->bytes, &info) != 0 || (uint64_t)info.st_size != file->bytes) {
+        YK_TRY(yk_folder_join_path(folder, file->name, arena, &path));
+        if (stat(path, &info) != 0 || (uint64_t)info.st_size != file->bytes) {
             return yk_fail(YK_ERROR_SYSTEM,
                            "%s is not here as it was written; checkpoints must be in a folder "
                            "that all ranks share",
-                           path->bytes);
+                           path);
         }
         if (manifest->count == MAX_FILES) {
             return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
@@ -264,55 +255,45 @@ static yk_status add_known(const char *folder, const struct yk_manifest *known,
     return YK_OK;
 }
 
-static yk_status seal_files(const char *folder, const struct yk_manifest *known, DIR *listing,
-                            struct yk_arena *arena, struct yk_text *path,
-                            struct yk_manifest *manifest)
+/* Adds the files that this rank has written. */
+static yk_status add_own(const char *folder, const struct yk_manifest *known,
+                         struct yk_arena *arena, struct yk_manifest *manifest)
 {
-    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+    DIR *listing = opendir(folder);
+    if (!listing) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot open %s: %s", folder, strerror(errno));
+    }
+    yk_status status = YK_OK;
+    for (struct dirent *entry = NULL; status == YK_OK && (entry = readdir(listing));) {
         if (entry->d_name[0] != '.' && !yk_manifest_has_file(known, entry->d_name)) {
-            YK_TRY(add_file(folder, entry->d_name, arena, path, manifest));
+            status = add_file(folder, entry->d_name, arena, manifest);
         }
     }
-    YK_TRY(add_known(folder, known, path, manifest));
-    qsort(manifest->files, (size_t)manifest->count, sizeof *manifest->files, by_name);
-    return YK_OK;
+    closedir(listing);
+    return status;
 }
 
-static yk_status write_manifest(const char *folder, const struct yk_manifest *manifest,
-                                struct yk_text *path)
+static yk_status save(const char *folder, const struct yk_manifest *known, struct yk_arena *arena)
 {
+    struct yk_manifest manifest = {.step = known->step, .ranks = known->ranks};
     struct yk_text text = {0};
-    yk_manifest_write(manifest, &text);
-    yk_status status = yk_checkpoint_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, path);
-    YK_THEN(yk_file_write_nofollow(path->bytes, &text));
-    YK_THEN(yk_checkpoint_folder_sync(path->bytes));
+    const char *path = NULL;
+    YK_TRY_NEW(arena, manifest.files, MAX_FILES);
+    YK_TRY(add_own(folder, known, arena, &manifest));
+    YK_TRY(add_known(folder, known, arena, &manifest));
+    YK_TRY(yk_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, arena, &path));
+    qsort(manifest.files, (size_t)manifest.count, sizeof *manifest.files, by_name);
+    yk_manifest_write(&manifest, &text);
+    yk_status status = yk_file_write_nofollow(path, &text);
+    YK_THEN(yk_checkpoint_folder_sync(path));
     yk_text_free(&text);
     return status;
 }
 
 yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
 {
-    struct yk_arena *arena = NULL;
-    struct yk_text path = {0};
-    struct yk_manifest manifest = {.step = known->step, .ranks = known->ranks};
-    YK_TRY(yk_arena_create(&arena));
-    DIR *listing = opendir(folder);
-    yk_status status = YK_OK;
-    manifest.files = yk_arena_allocate(arena, MAX_FILES, sizeof *manifest.files);
-    if (!listing) {
-        status = yk_fail(YK_ERROR_SYSTEM, "cannot open %s: %s", folder, strerror(errno));
-    } else if (!manifest.files) {
-        status = yk_fail_out_of_memory();
-    } else {
-        status = seal_files(folder, known, listing, arena, &path, &manifest);
-    }
-    if (listing) {
-        closedir(listing);
-    }
-    YK_THEN(write_manifest(folder, &manifest, &path));
-    yk_text_free(&path);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, save(folder, known, arena));
+    return YK_OK;
 }
 
 static yk_status check_size(const char *path, const struct yk_manifest_file *file)
@@ -339,38 +320,35 @@ static yk_status check_hash(const char *path, const struct yk_manifest_file *fil
 }
 
 static yk_status check_files(const char *folder, const struct yk_manifest *manifest,
-                             struct yk_manifest_file_share share,
+                             struct yk_manifest_file_share share, struct yk_arena *arena,
                              yk_status (*check)(const char *path,
                                                 const struct yk_manifest_file *file))
 {
-    struct yk_text path = {0};
-    yk_status status = YK_OK;
-    for (int32_t i = share.rank; status == YK_OK && i < manifest->count; i += share.ranks) {
-        status = yk_checkpoint_folder_join_path(folder, manifest->files[i].name, &path);
-        YK_THEN(check(path.bytes, &manifest->files[i]));
+    for (int32_t i = share.rank; i < manifest->count; i += share.ranks) {
+        const char *path = NULL;
+        YK_TRY(yk_folder_join_path(folder, manifest->files[i].name, arena, &path));
+        YK_TRY(check(path, &manifest->files[i]));
     }
-    yk_text_free(&path);
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_manifest_verify(const char *folder, struct yk_manifest_file_share share,
                              struct yk_arena *arena, struct yk_manifest *out, uint64_t *hash)
 {
     static const struct yk_manifest_file_share everything = {.rank = 0, .ranks = 1};
-    struct yk_text path = {0};
+    const char *path = NULL;
     struct yk_text text = {0};
-    yk_status status = yk_checkpoint_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, &path);
-    YK_THEN(yk_file_read_document(path.bytes, &text));
+    YK_TRY(yk_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, arena, &path));
+    yk_status status = yk_file_read_document(path, &text);
     if (status == YK_OK) {
         status = yk_manifest_parse(yk_text_chars(&text), text.length, arena, out);
-        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status;
     }
     if (status == YK_OK && hash) {
         *hash = yk_hash_bytes(text.bytes, text.length);
     }
     yk_text_free(&text);
-    yk_text_free(&path);
     YK_TRY(status);
-    YK_TRY(check_files(folder, out, everything, check_size));
-    return check_files(folder, out, share, check_hash);
+    YK_TRY(check_files(folder, out, everything, arena, check_size));
+    return check_files(folder, out, share, arena, check_hash);
 }

@@ -104,18 +104,12 @@ static yk_status write_weights(const struct yk_checkpoint_content *content,
 
 static bool is_alone(const struct yk_checkpoint_content *content)
 {
-    return !content->ranks || content->ranks->size <= 1;
+    return yk_communicator_size(content->ranks) <= 1;
 }
 
 static bool is_first(const struct yk_checkpoint_content *content)
 {
-    return is_alone(content) || content->ranks->rank == 0;
-}
-
-/* Returns the same status on all ranks. */
-static yk_status agree(const struct yk_checkpoint_content *content, yk_status status)
-{
-    return is_alone(content) ? status : yk_host_collective_agree_on_status(content->ranks, status);
+    return yk_communicator_rank(content->ranks) == 0;
 }
 
 /* The frozen weights of an adapted model are not saved if its base model is available elsewhere. */
@@ -124,19 +118,12 @@ static bool saves_frozen(const struct yk_checkpoint_content *content)
     return content->store->net->workload.lora_rank == 0 || !content->base_model;
 }
 
-static yk_status name_shard(int32_t rank, int32_t ranks, struct yk_arena *arena, const char **out)
-{
-    struct yk_text name = {0};
-    yk_shard_add_file_name(&name, rank, ranks);
-    return yk_text_move_to_arena(&name, arena, out);
-}
-
 static yk_status write_shard(const struct yk_checkpoint_content *content,
                              const struct places *places, struct yk_safetensors_file_checksum *out)
 {
-    const char *name = NULL;
+    char name[YK_SHARD_FILE_NAME_SIZE];
     const char *path = NULL;
-    YK_TRY(name_shard(content->ranks->rank, content->ranks->size, places->arena, &name));
+    yk_shard_format_file_name(content->ranks->rank, content->ranks->size, name);
     YK_TRY(yk_folder_join_path(places->partial, name, places->arena, &path));
     return yk_shard_write(content->store, content->saves, saves_frozen(content), path, out);
 }
@@ -179,12 +166,14 @@ static yk_status read_shard_report(const struct yk_host_collective_gathered_byte
                                    struct yk_manifest_file *out)
 {
     struct yk_safetensors_file_checksum written;
+    char name[YK_SHARD_FILE_NAME_SIZE];
     if (said->size != sizeof written) {
         return yk_fail(YK_ERROR_LOST, "rank %" PRId32 " does not say what it has written", rank);
     }
     memcpy(&written, said->bytes, sizeof written);
     *out = (struct yk_manifest_file){.bytes = written.bytes, .hash = written.hash};
-    return name_shard(rank, ranks, arena, &out->name);
+    yk_shard_format_file_name(rank, ranks, name);
+    return yk_arena_strdup(arena, name, &out->name);
 }
 
 /* Writes the manifest. `said` is what the ranks reported about their shards. */
@@ -311,14 +300,15 @@ static yk_status finish(const char *folder, const struct yk_checkpoint_content *
 static yk_status save(const char *folder, const struct yk_checkpoint_content *content,
                       struct places *places)
 {
+    const struct yk_communicator *ranks = content->ranks;
     struct yk_safetensors_file_checksum own = {0};
     yk_status status = name_places(folder, content->state.step, places);
     if (status == YK_OK && is_first(content)) {
         status = begin(folder, places);
     }
-    status = agree(content, status);
-    YK_THEN(agree(content, write_numbers(content, places, &own)));
-    YK_THEN(agree(content, finish(folder, content, places, &own)));
+    status = yk_host_collective_agree_on_status(ranks, status);
+    YK_THEN(yk_host_collective_agree_on_status(ranks, write_numbers(content, places, &own)));
+    YK_THEN(yk_host_collective_agree_on_status(ranks, finish(folder, content, places, &own)));
     if (status != YK_OK && is_first(content) && places->partial) {
         yk_checkpoint_folder_remove(places->partial);
     }
@@ -363,15 +353,14 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
                          const struct yk_parameter *parameter, uint64_t moments)
 {
     const struct yk_net *net = content->store->net;
-    const bool sharded = content->ranks && content->ranks->size > 1;
-    const bool elsewhere = net->workload.lora_rank > 0 && content->base_model;
+    const bool sharded = !is_alone(content);
     const uint64_t count = (uint64_t)parameter->count;
     const int64_t width = yk_precision_bytes(yk_weights_tensor_precision(net, parameter));
     uint64_t bytes = parameter->trained ? count * FP32_BYTES * moments : 0;
     if (sharded && parameter->trained) {
         return bytes + count * FP32_BYTES;
     }
-    if (!parameter->adapter && elsewhere) {
+    if (!parameter->adapter && !saves_frozen(content)) {
         return bytes;
     }
     if (sharded) {

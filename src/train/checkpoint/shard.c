@@ -3,6 +3,7 @@
 #include "backend/ops.h"
 #include "base/number.h"
 #include "nn/store/parameter_range.h"
+#include "nn/weights/tensor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,24 +13,22 @@
 static const char *const kind_names[YK_SHARD_KIND_COUNT] = {"weights", "moment1", "moment2", "fp32",
                                                             "bf16",    "fp16",    "nf4"};
 
-static const char FILE_FORM[] = "shard-%05" PRId32 "-of-%05" PRId32 ".safetensors";
-
 /* Positions of the numbers in the name. */
 enum {
     FILE_RANK = sizeof "shard-" - 1,
     FILE_DIGITS = 5,
     FILE_RANKS = sizeof "shard-00000-of-" - 1,
-    LONGEST_FILE_NAME = 64,
 };
 
-void yk_shard_add_file_name(struct yk_text *out, int32_t rank, int32_t ranks)
+void yk_shard_format_file_name(int32_t rank, int32_t ranks, char out[YK_SHARD_FILE_NAME_SIZE])
 {
-    yk_text_addf(out, FILE_FORM, rank + 1, ranks);
+    (void)snprintf(out, YK_SHARD_FILE_NAME_SIZE, "shard-%05" PRId32 "-of-%05" PRId32 ".safetensors",
+                   rank + 1, ranks);
 }
 
 bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks)
 {
-    char again[LONGEST_FILE_NAME];
+    char again[YK_SHARD_FILE_NAME_SIZE];
     int64_t number = 0;
     int64_t all = 0;
     if (strlen(name) < FILE_RANKS + FILE_DIGITS ||
@@ -38,9 +37,9 @@ bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks)
         number > all || all > YK_SHARD_MAX_RANKS) {
         return false;
     }
-    snprintf(again, sizeof again, FILE_FORM, (int32_t)number, (int32_t)all);
     *rank = (int32_t)number - 1;
     *ranks = (int32_t)all;
+    yk_shard_format_file_name(*rank, *ranks, again);
     return strcmp(name, again) == 0;
 }
 
@@ -121,103 +120,85 @@ enum {
     CHUNK_BYTES = 1 << 22 /* copied from the device at a time */
 };
 
-/* A walk over all slices; `visit` is called for each. */
-struct walk {
+/* What is written. */
+struct writing {
     const struct yk_parameter_store *store;
     const struct yk_partition *saves; /* (L) */
-    struct yk_safetensors_writer *writer;
-    char *chunk;          /* (CHUNK_BYTES) */
-    struct yk_text *name; /* of the current slice */
-    yk_status (*visit)(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
-                       enum yk_shard_kind kind, struct yk_parameter_range range);
+    bool frozen;
+    char *chunk; /* (CHUNK_BYTES) */
 };
 
-static yk_status declare(const struct walk *walk, int32_t layer,
-                         const struct yk_parameter *parameter, enum yk_shard_kind kind,
-                         struct yk_parameter_range range)
+static yk_status declare(struct yk_safetensors_writer *writer, const struct yk_parameter *parameter,
+                         enum yk_shard_kind kind, struct yk_parameter_range range)
 {
-    (void)layer;
-    walk->name->length = 0;
-    yk_shard_add_slice_name(walk->name, kind, parameter->name, range.first);
-    YK_TRY(yk_text_status(walk->name));
-    return yk_safetensors_writer_declare_tensor(
-        walk->writer, walk->name->bytes, yk_shard_is_frozen(kind) ? YK_TENSOR_U8 : YK_TENSOR_F32, 1,
-        &range.count);
+    struct yk_text name = {0};
+    yk_shard_add_slice_name(&name, kind, parameter->name, range.first);
+    yk_status status = yk_text_status(&name);
+    YK_THEN(yk_safetensors_writer_declare_tensor(
+        writer, name.bytes, yk_shard_is_frozen(kind) ? YK_TENSOR_U8 : YK_TENSOR_F32, 1,
+        &range.count));
+    yk_text_free(&name);
+    return status;
 }
 
-static yk_status add(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
-                     enum yk_shard_kind kind, struct yk_parameter_range range)
+static yk_status add(const struct writing *writing, struct yk_safetensors_writer *writer,
+                     int32_t layer, const struct yk_parameter *parameter, enum yk_shard_kind kind,
+                     struct yk_parameter_range range)
 {
     const int64_t width = yk_shard_element_bytes(kind);
     const int64_t max = CHUNK_BYTES / width;
     for (int64_t done = 0; done < range.count; done += max) {
-        const int64_t count = range.count - done < max ? range.count - done : max;
+        const int64_t count = yk_number_min(range.count - done, max);
         const struct yk_parameter_range slice = {range.first + done, count};
-        YK_TRY(yk_parameter_store_read_range(walk->store, layer, parameter,
-                                             yk_shard_state_tensor(kind), slice, walk->chunk));
-        YK_TRY(yk_safetensors_writer_add_bytes(walk->writer, walk->chunk, (size_t)(count * width)));
+        YK_TRY(yk_parameter_store_read_range(writing->store, layer, parameter,
+                                             yk_shard_state_tensor(kind), slice, writing->chunk));
+        YK_TRY(yk_safetensors_writer_add_bytes(writer, writing->chunk, (size_t)(count * width)));
     }
     return YK_OK;
 }
 
-static bool has_kind(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
-                     enum yk_shard_kind kind)
+static bool has_kind(const struct writing *writing, int32_t layer,
+                     const struct yk_parameter *parameter, enum yk_shard_kind kind)
 {
     if (!parameter->trained) {
-        return kind == yk_shard_frozen_kind(walk->store->net, parameter);
+        return writing->frozen && kind == yk_shard_frozen_kind(writing->store->net, parameter);
     }
     return !yk_shard_is_frozen(kind) &&
-           yk_parameter_store_has_state(walk->store, layer, yk_shard_state_tensor(kind));
-}
-
-static yk_status walk_parameter(const struct walk *walk, int32_t layer,
-                                const struct yk_parameter *parameter, enum yk_shard_kind kind)
-{
-    const struct yk_partition *saved = &walk->saves[layer];
-    struct yk_parameter_range range;
-    for (int32_t b = 0;
-         yk_partition_next_range(saved, walk->store->net, layer, parameter, &b, &range);) {
-        YK_TRY(walk->visit(walk, layer, parameter, kind, range));
-    }
-    return YK_OK;
+           yk_parameter_store_has_state(writing->store, layer, yk_shard_state_tensor(kind));
 }
 
 /* Ordered by kind, so that fp32 tensors come before byte tensors. */
-static yk_status walk_all(const struct walk *walk, bool frozen)
+static yk_status walk_slices(const void *user, struct yk_safetensors_writer *writer, bool declares)
 {
-    const struct yk_net *net = walk->store->net;
-    for (int kind = 0; kind < YK_SHARD_KIND_COUNT; kind++) {
+    const struct writing *writing = user;
+    const struct yk_net *net = writing->store->net;
+    for (int i = 0; i < YK_SHARD_KIND_COUNT; i++) {
+        const enum yk_shard_kind kind = (enum yk_shard_kind)i;
         for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
-            if ((at.parameter->trained || frozen) &&
-                has_kind(walk, at.layer, at.parameter, (enum yk_shard_kind)kind)) {
-                YK_TRY(walk_parameter(walk, at.layer, at.parameter, (enum yk_shard_kind)kind));
+            const struct yk_partition *saved = &writing->saves[at.layer];
+            struct yk_parameter_range range;
+            for (int32_t b = 0;
+                 has_kind(writing, at.layer, at.parameter, kind) &&
+                 yk_partition_next_range(saved, net, at.layer, at.parameter, &b, &range);) {
+                YK_TRY(declares ? declare(writer, at.parameter, kind, range)
+                                : add(writing, writer, at.layer, at.parameter, kind, range));
             }
         }
     }
     return YK_OK;
 }
 
-static yk_status write_all(struct walk *walk, bool frozen, struct yk_safetensors_file_checksum *out)
-{
-    walk->visit = declare;
-    YK_TRY(walk_all(walk, frozen));
-    YK_TRY(yk_safetensors_writer_begin(walk->writer));
-    walk->visit = add;
-    YK_TRY(walk_all(walk, frozen));
-    return yk_safetensors_writer_finish(walk->writer, out);
-}
-
 yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
                          bool frozen, const char *path, struct yk_safetensors_file_checksum *out)
 {
-    struct yk_text name = {0};
-    struct walk walk = {.store = store, .saves = saves, .name = &name};
-    walk.chunk = malloc(CHUNK_BYTES);
-    YK_TRY_MEMORY(walk.chunk);
-    yk_status status = yk_safetensors_writer_create(path, &walk.writer);
-    YK_THEN(write_all(&walk, frozen, out));
-    yk_safetensors_writer_destroy(walk.writer);
-    yk_text_free(&name);
-    free(walk.chunk);
+    const struct writing writing = {
+        .store = store,
+        .saves = saves,
+        .frozen = frozen,
+        .chunk = malloc(CHUNK_BYTES),
+    };
+    YK_TRY_MEMORY(writing.chunk);
+    const yk_status status = yk_weights_write_tensor_file(path, walk_slices, &writing, out);
+    free(writing.chunk);
     return status;
 }

@@ -27,7 +27,8 @@
 #include <stdint.h>
 
 enum {
-    YK_SHARD_MAX_RANKS = 4096
+    YK_SHARD_MAX_RANKS = 4096,
+    YK_SHARD_FILE_NAME_SIZE = 64,
 };
 
 enum yk_shard_kind {
@@ -49,8 +50,8 @@ struct yk_shard_slice {
     int64_t first;
 };
 
-/* Appends the file name of a rank; ranks are counted from 0. */
-void yk_shard_add_file_name(struct yk_text *out, int32_t rank, int32_t ranks);
+/* Formats the file name of a rank; ranks are counted from 0. */
+void yk_shard_format_file_name(int32_t rank, int32_t ranks, char out[YK_SHARD_FILE_NAME_SIZE]);
 /* False: it is not the name of a shard. */
 bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks);
 

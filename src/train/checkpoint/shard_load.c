@@ -18,22 +18,23 @@ struct load {
     void *chunk; /* (CHUNK_BYTES) */
 };
 
-/* Finds the kind of tensor that a parameter was saved as. */
+/* Finds the kind of tensor that a parameter was saved as. `*out` does not change if there is none.
+ */
 static yk_status find_kind(const struct load *load, const struct yk_parameter *parameter,
-                           bool *found, enum yk_shard_kind *out)
+                           enum yk_shard_kind *out)
 {
-    *found = false;
+    bool found = false;
     for (int i = 0; i < YK_SHARD_KIND_COUNT; i++) {
         const enum yk_shard_kind kind = (enum yk_shard_kind)i;
         const bool weights = kind == YK_SHARD_WEIGHTS || yk_shard_is_frozen(kind);
         if (!weights || !yk_shard_set_has_slice(load->set, kind, parameter)) {
             continue;
         }
-        if (*found) {
+        if (found) {
             return yk_fail(YK_ERROR_INPUT, "\"%s\" was saved twice, as %s and as %s",
                            parameter->name, yk_shard_kind_name(*out), yk_shard_kind_name(kind));
         }
-        *found = true;
+        found = true;
         *out = kind;
     }
     return YK_OK;
@@ -175,8 +176,7 @@ static yk_status load_weights(const struct load *load, int32_t layer,
     enum yk_shard_kind kind =
         parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_frozen_kind(net, parameter);
     const enum yk_shard_kind own = kind;
-    bool found = false;
-    YK_TRY(find_kind(load, parameter, &found, &kind));
+    YK_TRY(find_kind(load, parameter, &kind));
     YK_TRY(yk_shard_set_check_parameter(load->set, kind, parameter));
     if (keep == YK_PARTITION_ABSENT) {
         return YK_OK;

@@ -1,6 +1,7 @@
 #include "train/checkpoint/shard_set.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "tensors/safetensors.h"
 #include "train/checkpoint/folder.h"
 
@@ -36,10 +37,8 @@ static int in_order(const void *a, const void *b)
     if (names != 0) {
         return names;
     }
-    if (left->kind != right->kind) {
-        return left->kind < right->kind ? -1 : 1;
-    }
-    return left->first < right->first ? -1 : left->first > right->first;
+    const int kinds = yk_number_compare((int64_t)left->kind, (int64_t)right->kind);
+    return kinds != 0 ? kinds : yk_number_compare(left->first, right->first);
 }
 
 static yk_status add_slice(struct yk_shard_set *set, const struct yk_safetensors *file,
@@ -90,22 +89,15 @@ static yk_status add_slices(struct yk_shard_set *set)
 
 static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
 {
-    struct yk_text name = {0};
-    struct yk_text path = {0};
-    yk_status status = YK_OK;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(set->arena, set->files, ranks);
-    for (int32_t rank = 0; status == YK_OK && rank < ranks; rank++) {
-        name.length = 0;
-        yk_shard_add_file_name(&name, rank, ranks);
-        status = yk_text_status(&name);
-        YK_THEN(yk_checkpoint_folder_join_path(set->folder, name.bytes, &path));
-        YK_THEN(yk_safetensors_open(path.bytes, &set->files[rank]));
-        set->file_count += status == YK_OK;
+    for (; set->file_count < ranks; set->file_count++) {
+        char name[YK_SHARD_FILE_NAME_SIZE];
+        const char *path = NULL;
+        yk_shard_format_file_name(set->file_count, ranks, name);
+        YK_TRY(yk_folder_join_path(set->folder, name, set->arena, &path));
+        YK_TRY(yk_safetensors_open(path, &set->files[set->file_count]));
     }
-    yk_text_free(&path);
-    yk_text_free(&name);
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_set **out)

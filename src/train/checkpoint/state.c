@@ -4,8 +4,10 @@
 #include "base/json_write.h"
 #include "base/precision.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* JSON strings contain no line breaks, so the first occurrence of OPTIONS starts the options. */
@@ -84,17 +86,12 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
 
 static bool read_seed(const char *digits, uint64_t *out)
 {
-    *out = 0;
-    if (!digits || *digits == '\0') {
+    if (!digits || *digits == '\0' || strspn(digits, "0123456789") != strlen(digits)) {
         return false;
     }
-    for (; *digits; digits++) {
-        if (*digits < '0' || *digits > '9' || __builtin_mul_overflow(*out, 10U, out) ||
-            __builtin_add_overflow(*out, (uint64_t)(*digits - '0'), out)) {
-            return false;
-        }
-    }
-    return true;
+    errno = 0;
+    *out = strtoull(digits, NULL, 10);
+    return errno == 0;
 }
 
 static yk_status need_integer(const struct yk_json *object, const char *key, int64_t max,

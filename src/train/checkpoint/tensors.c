@@ -1,5 +1,6 @@
 #include "train/checkpoint/folder.h"
 
+#include "base/number.h"
 #include "nn/store/parameter_range.h"
 #include "nn/weights/tensor.h"
 #include "tensors/safetensors_writer.h"
@@ -36,6 +37,7 @@ static float *find_state(const struct yk_parameter_store *store, int32_t layer,
 struct visit {
     const struct yk_parameter_store *store;
     struct yk_safetensors_writer *writer;
+    bool declares; /* tensors are declared; else their bytes are written */
     const struct yk_tensor_set *set;
     float *scratch;
     yk_status (*state)(const struct visit *visit, int32_t layer,
@@ -76,55 +78,53 @@ static yk_status visit_all(const struct visit *visit)
     return YK_OK;
 }
 
-static yk_status declare_state(const struct visit *visit, int32_t layer,
-                               const struct yk_parameter *parameter, enum kind kind,
-                               const char *name)
-{
-    return find_state(visit->store, layer, parameter, kind)
-               ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
-                                                      parameter->rank, parameter->shape)
-               : YK_OK;
-}
-
-static yk_status write_state(const struct visit *visit, int32_t layer,
-                             const struct yk_parameter *parameter, enum kind kind, const char *name)
+static yk_status save_state(const struct visit *visit, int32_t layer,
+                            const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
     const float *numbers = find_state(visit->store, layer, parameter, kind);
-    (void)name;
-    return numbers ? yk_weights_add_device_tensor(visit->writer, &visit->store->engine, numbers,
-                                                  (uint64_t)parameter->count * sizeof *numbers)
-                   : YK_OK;
+    if (!numbers) {
+        return YK_OK;
+    }
+    return visit->declares
+               ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
+                                                      parameter->rank, parameter->shape)
+               : yk_weights_add_device_tensor(visit->writer, &visit->store->engine, numbers,
+                                              (uint64_t)parameter->count * sizeof *numbers);
 }
 
-/* Reads a range of a parameter's state into the store. */
-static yk_status read_state_range(const struct visit *visit, int32_t layer,
-                                  const struct yk_parameter *parameter, enum kind kind,
-                                  const struct yk_tensor_location *place,
-                                  struct yk_parameter_range range)
+/* Reads a range of a parameter's state into the store. Ranges of frozen parameters are bytes. */
+static yk_status read_range(const struct visit *visit, int32_t layer,
+                            const struct yk_parameter *parameter, enum kind kind,
+                            const struct yk_tensor_location *place, struct yk_parameter_range range)
 {
-    YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->scratch));
-    return yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], range,
-                                          visit->scratch);
+    const int64_t max = parameter->trained ? range.count : CHUNK_BYTES;
+    for (int64_t done = 0; done < range.count; done += max) {
+        const struct yk_parameter_range part = {range.first + done,
+                                                yk_number_min(range.count - done, max)};
+        YK_TRY(parameter->trained
+                   ? yk_weights_read_tensor(place, part.first, part.count, visit->scratch)
+                   : yk_safetensors_read(place->file, place->entry, (uint64_t)part.first,
+                                         (uint64_t)part.count, visit->scratch));
+        YK_TRY(yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], part,
+                                              visit->scratch));
+    }
+    return YK_OK;
 }
 
 /* Reads the part of a parameter that the store keeps. Weights are whole unless the layer is fully
  * sharded. `count` is the number of its elements. */
 static yk_status read_kept(const struct visit *visit, int32_t layer,
                            const struct yk_parameter *parameter, enum kind kind,
-                           const struct yk_tensor_location *place, int64_t count,
-                           yk_status (*read)(const struct visit *visit, int32_t layer,
-                                             const struct yk_parameter *parameter, enum kind kind,
-                                             const struct yk_tensor_location *place,
-                                             struct yk_parameter_range range))
+                           const struct yk_tensor_location *place, int64_t count)
 {
     const struct yk_partition *partition = &visit->store->layers[layer].partition;
     struct yk_parameter_range range = {0, count};
     if (kind == MASTER && partition->kind != YK_PARTITION_FULLY_SHARDED) {
-        return read(visit, layer, parameter, kind, place, range);
+        return read_range(visit, layer, parameter, kind, place, range);
     }
     for (int32_t b = 0;
          yk_partition_next_range(partition, visit->store->net, layer, parameter, &b, &range);) {
-        YK_TRY(read(visit, layer, parameter, kind, place, range));
+        YK_TRY(read_range(visit, layer, parameter, kind, place, range));
     }
     return YK_OK;
 }
@@ -146,41 +146,19 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
                        visit->set->path, name);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
-    return read_kept(visit, layer, parameter, kind, place, parameter->count, read_state_range);
+    return read_kept(visit, layer, parameter, kind, place, parameter->count);
 }
 
-static yk_status declare_frozen(const struct visit *visit, int32_t layer,
-                                const struct yk_parameter *parameter)
+static yk_status save_frozen(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter)
 {
     const int64_t bytes = (int64_t)yk_net_parameter_bytes(visit->store->net, parameter);
-    (void)layer;
-    return yk_safetensors_writer_declare_tensor(visit->writer, parameter->name, YK_TENSOR_U8, 1,
-                                                &bytes);
-}
-
-static yk_status write_frozen(const struct visit *visit, int32_t layer,
-                              const struct yk_parameter *parameter)
-{
-    return yk_weights_add_device_tensor(visit->writer, &visit->store->engine,
-                                        visit->store->layers[layer].weights + parameter->offset,
-                                        yk_net_parameter_bytes(visit->store->net, parameter));
-}
-
-static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
-                                   const struct yk_parameter *parameter, enum kind kind,
-                                   const struct yk_tensor_location *place,
-                                   struct yk_parameter_range range)
-{
-    for (int64_t done = 0; done < range.count; done += CHUNK_BYTES) {
-        const int64_t left = range.count - done;
-        const struct yk_parameter_range chunk = {range.first + done,
-                                                 left < CHUNK_BYTES ? left : CHUNK_BYTES};
-        YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)chunk.first,
-                                   (uint64_t)chunk.count, visit->scratch));
-        YK_TRY(yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], chunk,
-                                              visit->scratch));
-    }
-    return YK_OK;
+    return visit->declares
+               ? yk_safetensors_writer_declare_tensor(visit->writer, parameter->name, YK_TENSOR_U8,
+                                                      1, &bytes)
+               : yk_weights_add_device_tensor(
+                     visit->writer, &visit->store->engine,
+                     visit->store->layers[layer].weights + parameter->offset, (uint64_t)bytes);
 }
 
 static yk_status read_frozen(const struct visit *visit, int32_t layer,
@@ -194,64 +172,53 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
                        visit->set->path, parameter->name, place->entry->bytes, bytes);
     }
-    return read_kept(visit, layer, parameter, MASTER, place, (int64_t)bytes, read_frozen_range);
+    return read_kept(visit, layer, parameter, MASTER, place, (int64_t)bytes);
 }
 
-/* The first walk declares the tensors, the second writes their data. */
-static yk_status save(struct visit declare, struct visit write, const char *path)
+static yk_status walk_tensors(const void *user, struct yk_safetensors_writer *writer, bool declares)
 {
-    struct yk_safetensors_writer *writer = NULL;
-    YK_TRY(yk_safetensors_writer_create(path, &writer));
-    declare.writer = writer;
-    write.writer = writer;
-    yk_status status = visit_all(&declare);
-    YK_THEN(yk_safetensors_writer_begin(writer));
-    YK_THEN(visit_all(&write));
-    YK_THEN(yk_safetensors_writer_finish(writer, NULL));
-    yk_safetensors_writer_destroy(writer);
-    return status;
+    struct visit visit = *(const struct visit *)user;
+    visit.writer = writer;
+    visit.declares = declares;
+    return visit_all(&visit);
 }
 
+/* Frees the scratch memory of `read`. */
 static yk_status load(struct visit read, const char *path)
 {
     struct yk_tensor_set *set = NULL;
-    YK_TRY(yk_tensor_set_open(path, &set));
+    yk_status status = yk_tensor_set_open(path, &set);
     read.set = set;
-    const yk_status status = visit_all(&read);
+    YK_THEN(visit_all(&read));
     yk_tensor_set_close(set);
+    free(read.scratch);
     return status;
 }
 
 yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
                                                const char *path)
 {
-    return save((struct visit){.store = store, .state = declare_state},
-                (struct visit){.store = store, .state = write_state}, path);
+    const struct visit visit = {.store = store, .state = save_state};
+    return yk_weights_write_tensor_file(path, walk_tensors, &visit, NULL);
 }
 
 yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = NULL;
     YK_TRY(yk_weights_allocate_tensor(store->net, &scratch));
-    const yk_status status =
-        load((struct visit){.store = store, .scratch = scratch, .state = read_state}, path);
-    free(scratch);
-    return status;
+    return load((struct visit){.store = store, .scratch = scratch, .state = read_state}, path);
 }
 
 yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
                                             const char *path)
 {
-    return save((struct visit){.store = store, .frozen = declare_frozen},
-                (struct visit){.store = store, .frozen = write_frozen}, path);
+    const struct visit visit = {.store = store, .frozen = save_frozen};
+    return yk_weights_write_tensor_file(path, walk_tensors, &visit, NULL);
 }
 
 yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = malloc(CHUNK_BYTES);
     YK_TRY_MEMORY(scratch);
-    const yk_status status =
-        load((struct visit){.store = store, .scratch = scratch, .frozen = read_frozen}, path);
-    free(scratch);
-    return status;
+    return load((struct visit){.store = store, .scratch = scratch, .frozen = read_frozen}, path);
 }

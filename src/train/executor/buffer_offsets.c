@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "program/memory/memory.h"
 
@@ -80,7 +81,7 @@ static struct life find_life(const struct yk_op_index *view,
             const int32_t op = lifetime->begin[from];
             if (op != YK_OP_NONE) {
                 const int64_t known = view->ended[(int64_t)op * YK_LANE_COUNT + lane];
-                life.after[lane] = known < life.after[lane] ? known : life.after[lane];
+                life.after[lane] = yk_number_min(life.after[lane], known);
             }
         }
     }
@@ -99,9 +100,8 @@ static int64_t find_distance(const struct yk_op_index *view, const struct life *
     int64_t rounds = INT32_MIN;
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         if (a->until[lane] != NOTHING) {
-            const int64_t min_rounds =
-                divide_up(a->until[lane] - b->after[lane], view->lane_count[lane]);
-            rounds = min_rounds > rounds ? min_rounds : rounds;
+            rounds = yk_number_max(
+                rounds, divide_up(a->until[lane] - b->after[lane], view->lane_count[lane]));
         }
     }
     return rounds;
@@ -113,9 +113,7 @@ static bool can_meet(const struct yk_op_index *view, const struct life *a, const
 {
     const int64_t below = find_distance(view, a, b);
     const int64_t above = -find_distance(view, b, a);
-    const int64_t first = above + 1 > -FAR ? above + 1 : -FAR;
-    const int64_t last = below - 1 < FAR ? below - 1 : FAR;
-    return first <= last;
+    return yk_number_max(above + 1, -FAR) <= yk_number_min(below - 1, FAR);
 }
 
 /* ---- index of parts by time ---- */
@@ -271,18 +269,14 @@ static int compare_parts(const void *a, const void *b)
 {
     const struct yk_buffer_part *left = a;
     const struct yk_buffer_part *right = b;
-    if (left->lifetime.buffer != right->lifetime.buffer) {
-        return left->lifetime.buffer < right->lifetime.buffer ? -1 : 1;
-    }
-    return left->at < right->at ? -1 : left->at > right->at;
+    const int buffers = yk_number_compare(left->lifetime.buffer, right->lifetime.buffer);
+    return buffers != 0 ? buffers : (left->at > right->at) - (left->at < right->at);
 }
 
 static int compare_begins(const struct buffer *left, const struct buffer *right)
 {
-    if (left->begin != right->begin) {
-        return left->begin < right->begin ? -1 : 1;
-    }
-    return left->number < right->number ? -1 : left->number > right->number;
+    const int begins = yk_number_compare(left->begin, right->begin);
+    return begins != 0 ? begins : yk_number_compare(left->number, right->number);
 }
 
 /* Sorts the largest first, equal ones by their begin. */
@@ -301,10 +295,8 @@ static int compare_spans(const void *a, const void *b)
 {
     const struct buffer *left = *(struct buffer *const *)a;
     const struct buffer *right = *(struct buffer *const *)b;
-    if (left->span != right->span) {
-        return left->span > right->span ? -1 : 1;
-    }
-    return compare_bytes(a, b);
+    const int spans = yk_number_compare(right->span, left->span);
+    return spans != 0 ? spans : compare_bytes(a, b);
 }
 
 /* Sorts the parts and groups them into buffers. Returns the number of buffers. */
@@ -523,8 +515,7 @@ static yk_status search(struct placing *placing, double lower_bound, int64_t tri
 static yk_status place_best(struct placing *placing, double lower_bound, size_t *out_bytes)
 {
     static int (*const orders[])(const void *, const void *) = {compare_bytes, compare_spans};
-    const int64_t some = MAX_PLACED / placing->count;
-    const int64_t tries = some < MAX_TRIES ? some : MAX_TRIES;
+    const int64_t tries = yk_number_min(MAX_PLACED / placing->count, MAX_TRIES);
     struct yk_random random = yk_random_from_seed(1);
     *out_bytes = SIZE_MAX;
     for (int32_t i = 0; i < placing->count; i++) {
@@ -546,10 +537,8 @@ static yk_status find(struct yk_buffer_offsets *offsets, const struct yk_op_inde
 {
     double lower_bound = 0;
     YK_TRY_NEW(arena, placing->buffers, offsets->count);
-    /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers */
     YK_TRY_NEW(arena, placing->order, offsets->count);
     YK_TRY_NEW(arena, placing->accepted, offsets->count);
-    /* NOLINTEND(bugprone-sizeof-expression) */
     placing->count = join_parts(offsets, view->list->op_count, placing->buffers);
     YK_TRY(create_index(offsets, view, arena, &placing->index));
     YK_TRY(find_lower_bound(offsets, view, arena, &lower_bound));
@@ -598,13 +587,9 @@ static int compare_waits(const void *a, const void *b)
 {
     const struct yk_buffer_reuse_wait *left = a;
     const struct yk_buffer_reuse_wait *right = b;
-    if (left->op != right->op) {
-        return left->op < right->op ? -1 : 1;
-    }
-    if (left->lag != right->lag) {
-        return left->lag < right->lag ? -1 : 1;
-    }
-    return left->after > right->after ? -1 : left->after < right->after;
+    int order = yk_number_compare(left->op, right->op);
+    order = order != 0 ? order : yk_number_compare(left->lag, right->lag);
+    return order != 0 ? order : yk_number_compare(right->after, left->after);
 }
 
 /* Removes waits for all but the last op of a lane: the ops of a lane end in order. */

@@ -1,22 +1,19 @@
 #include "train/executor/buffers.h"
 
+#include "base/number.h"
 #include "nn/bump_allocator.h"
 #include "nn/store/partition.h"
 
 #include <inttypes.h>
 
 struct assignment {
-    const struct yk_executor_buffers_request *request;
+    int64_t spare_samples;
     const struct yk_program *program;
     const struct yk_op_index *view;
     const struct yk_net *net;
     struct yk_buffer_lifetimes lifetimes;
     struct yk_buffer_offsets offsets;
     struct yk_executor_buffers *out;
-    /* Sizes of the last pass that was asked for: lifetimes of one pass follow each other. */
-    struct yk_layer_memory_sizes sizes;
-    int32_t sized_layer;
-    int64_t sized_samples;
 };
 
 /* ---- sizes ---- */
@@ -33,7 +30,7 @@ static size_t output_bytes(const struct assignment *assignment,
                            const struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_net *net = assignment->net;
-    const int64_t samples = lifetime->samples + assignment->request->spare_samples;
+    const int64_t samples = lifetime->samples + assignment->spare_samples;
     int64_t bytes = yk_precision_bytes(net->workload.precision);
     const bool overflows =
         __builtin_mul_overflow(bytes, samples, &bytes) ||
@@ -42,27 +39,26 @@ static size_t output_bytes(const struct assignment *assignment,
     return overflows ? SIZE_MAX : (size_t)bytes;
 }
 
-static const struct yk_layer_memory_sizes *pass_sizes(struct assignment *assignment,
-                                                      const struct yk_buffer_lifetime *lifetime)
+static struct yk_layer_memory_sizes pass_sizes(const struct assignment *assignment,
+                                               const struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_net *net = assignment->net;
     const int32_t layer = lifetime->layer;
-    if (layer != assignment->sized_layer || lifetime->samples != assignment->sized_samples) {
-        const struct yk_batch_shape batch = {
-            .samples = lifetime->samples + assignment->request->spare_samples,
-            .sequence = sequence_of(net, layer),
-            .memory = net->layers[layer].memory >= 0 ? net->workload.sequence : 0,
-        };
-        net->layers[layer].kind->measure(net, layer, &batch, &assignment->sizes);
-        assignment->sized_layer = layer;
-        assignment->sized_samples = lifetime->samples;
-    }
-    return &assignment->sizes;
+    const struct yk_batch_shape batch = {
+        .samples = lifetime->samples + assignment->spare_samples,
+        .sequence = sequence_of(net, layer),
+        .memory = net->layers[layer].memory >= 0 ? net->workload.sequence : 0,
+    };
+    struct yk_layer_memory_sizes sizes;
+    net->layers[layer].kind->measure(net, layer, &batch, &sizes);
+    return sizes;
 }
 
 static size_t bucket_bytes(const struct assignment *assignment,
-                           const struct yk_gradient_bucket *bucket)
+                           const struct yk_buffer_lifetime *lifetime)
 {
+    const int32_t number = assignment->view->list->ops[lifetime->op].bucket;
+    const struct yk_gradient_bucket *bucket = &assignment->program->buckets[number];
     struct yk_bump_allocator carver = {0};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         (void)yk_bump_allocate(
@@ -100,47 +96,38 @@ static void add_weights(struct assignment *assignment, const struct yk_buffer_li
     add_blocks(assignment, lifetime, trained, (int64_t)(layer->weight_bytes - trained), 1);
 }
 
-static void add_lifetime(struct assignment *assignment, const struct yk_buffer_lifetime *lifetime)
+static size_t whole_bytes(const struct assignment *assignment,
+                          const struct yk_buffer_lifetime *lifetime)
 {
-    const struct yk_net_layer *layer = &assignment->net->layers[lifetime->layer];
-    struct yk_buffer_offsets *offsets = &assignment->offsets;
     switch (lifetime->kind) {
     case YK_BUFFER_OUTPUT:
     case YK_BUFFER_OUTPUT_GRADIENT:
     case YK_BUFFER_INPUT:
     case YK_BUFFER_INPUT_GRADIENT:
     case YK_BUFFER_PARTIAL_OUTPUT_GRADIENT:
-        yk_buffer_offsets_add(offsets, lifetime, 0, output_bytes(assignment, lifetime));
-        break;
+        return output_bytes(assignment, lifetime);
     case YK_BUFFER_SAVED_ACTIVATIONS:
     case YK_BUFFER_RECOMPUTED_ACTIVATIONS:
-        yk_buffer_offsets_add(offsets, lifetime, 0, pass_sizes(assignment, lifetime)->saved_bytes);
-        break;
+        return pass_sizes(assignment, lifetime).saved_bytes;
     case YK_BUFFER_FORWARD_WORKSPACE:
     case YK_BUFFER_RECOMPUTE_WORKSPACE:
-        yk_buffer_offsets_add(offsets, lifetime, 0,
-                              pass_sizes(assignment, lifetime)->forward_bytes);
-        break;
+        return pass_sizes(assignment, lifetime).forward_bytes;
     case YK_BUFFER_BACKWARD_WORKSPACE:
-        yk_buffer_offsets_add(offsets, lifetime, 0,
-                              pass_sizes(assignment, lifetime)->backward_bytes);
-        break;
-    case YK_BUFFER_GATHERED_WEIGHTS:
-        add_weights(assignment, lifetime);
-        break;
-    case YK_BUFFER_WEIGHT_GRADIENT:
-        add_blocks(assignment, lifetime, 0, layer->trained,
-                   (size_t)yk_precision_bytes(assignment->net->workload.precision));
-        break;
-    case YK_BUFFER_GRADIENT_BUCKET:
-    case YK_BUFFER_KIND_COUNT:
+        return pass_sizes(assignment, lifetime).backward_bytes;
     default:
-        yk_buffer_offsets_add(
-            offsets, lifetime, 0,
-            bucket_bytes(
-                assignment,
-                &assignment->program->buckets[assignment->view->list->ops[lifetime->op].bucket]));
-        break;
+        return bucket_bytes(assignment, lifetime);
+    }
+}
+
+static void add_lifetime(struct assignment *assignment, const struct yk_buffer_lifetime *lifetime)
+{
+    if (lifetime->kind == YK_BUFFER_GATHERED_WEIGHTS) {
+        add_weights(assignment, lifetime);
+    } else if (lifetime->kind == YK_BUFFER_WEIGHT_GRADIENT) {
+        add_blocks(assignment, lifetime, 0, assignment->net->layers[lifetime->layer].trained,
+                   (size_t)yk_precision_bytes(assignment->net->workload.precision));
+    } else {
+        yk_buffer_offsets_add(&assignment->offsets, lifetime, 0, whole_bytes(assignment, lifetime));
     }
 }
 
@@ -207,11 +194,6 @@ static void find_direct(const struct assignment *assignment)
 
 /* ---- weights and gradients of ops ---- */
 
-static bool is_pass(const struct yk_op *op)
-{
-    return op->kind == YK_OP_FORWARD || op->kind == YK_OP_RECOMPUTE || op->kind == YK_OP_BACKWARD;
-}
-
 /* A pass reads gathered weights from the buffer whose lifetime the next release ends. After the
  * last release of a round, this is the first release of the next round. */
 static yk_status record_weights(const struct assignment *assignment, struct yk_arena *arena)
@@ -222,12 +204,8 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
     int32_t *next = NULL;     /* (L) the buffer that the next release ends */
     YK_TRY_NEW(arena, released, list->op_count + 1);
     YK_TRY_NEW(arena, next, assignment->view->facts->L);
-    for (int32_t i = 0; i < list->op_count; i++) {
-        released[i] = YK_BUFFER_NONE;
-    }
-    for (int32_t l = 0; l < assignment->view->facts->L; l++) {
-        next[l] = YK_BUFFER_NONE;
-    }
+    yk_number_fill(released, list->op_count, YK_BUFFER_NONE);
+    yk_number_fill(next, assignment->view->facts->L, YK_BUFFER_NONE);
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
         const struct yk_buffer_lifetime *lifetime = &assignment->lifetimes.items[i];
         if (lifetime->kind == YK_BUFFER_GATHERED_WEIGHTS) {
@@ -240,7 +218,7 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
             const struct yk_op *op = &list->ops[i];
             if (op->kind == YK_OP_RELEASE) {
                 next[op->layer] = released[i];
-            } else if (is_pass(op)) {
+            } else if (yk_op_kind_is_pass(op->kind)) {
                 const int32_t leader = assignment->program->layers[op->layer].weights_owner;
                 ops[i].weights = next[op->layer];
                 ops[i].leader_weights = leader != op->layer ? next[leader] : YK_BUFFER_NONE;
@@ -315,19 +293,10 @@ static void find_clear(const struct assignment *assignment, int32_t layer, int32
                        int32_t last)
 {
     const struct yk_op_index *view = assignment->view;
-    int32_t op = -1;
-    bool leader = false;
-    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
-        for (int32_t m = first; m <= last; m++) {
-            const int32_t back = view->backward[yk_op_index_cell(view, u, m)];
-            if (back >= 0 && (op < 0 || back < op)) {
-                op = back;
-                leader = u != layer;
-            }
-        }
-    }
-    if (op >= 0) {
+    const int32_t op = yk_op_index_first_backward(view, layer, first, last);
+    if (op != YK_OP_NONE) {
         struct yk_op_buffers *buffers = &assignment->out->ops[op];
+        const bool leader = view->list->ops[op].layer != layer;
         *(leader ? &buffers->clears_leader : &buffers->clears_gradient) = true;
     }
 }
@@ -403,25 +372,25 @@ static yk_status assign(struct assignment *assignment, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_executor_buffers_assign(const struct yk_executor_buffers_request *request,
-                                     struct yk_arena *arena, struct yk_executor_buffers *out)
+yk_status yk_executor_buffers_assign(const struct yk_op_index *view, const struct yk_net *net,
+                                     int64_t spare_samples, struct yk_arena *arena,
+                                     struct yk_executor_buffers *out)
 {
     struct assignment assignment = {
-        .request = request,
-        .program = request->view->facts->program,
-        .view = request->view,
-        .net = request->net,
+        .spare_samples = spare_samples,
+        .program = view->facts->program,
+        .view = view,
+        .net = net,
         .out = out,
-        .sized_layer = -1,
     };
     *out = (struct yk_executor_buffers){0};
     /* The model has checked that sizes of a pass over the whole batch do not overflow by a wide
      * margin, so twice as many samples need no further check. */
-    if (request->spare_samples < 0 || request->spare_samples > request->net->workload.batch) {
+    if (spare_samples < 0 || spare_samples > net->workload.batch) {
         return yk_fail(YK_ERROR_INPUT,
                        "room for %" PRId64 " samples besides a batch of %" PRId64
                        " is more than can be counted",
-                       request->spare_samples, request->net->workload.batch);
+                       spare_samples, net->workload.batch);
     }
     const yk_status status = assign(&assignment, arena);
     yk_buffer_offsets_free(&assignment.offsets);

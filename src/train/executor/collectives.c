@@ -169,7 +169,6 @@ static yk_status create_groups(struct creation *creation)
     const struct yk_plan *plan = creation->plan;
     struct yk_collectives *out = creation->out;
     int32_t *members = NULL;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(creation->arena, out->groups, plan->group_count);
     out->group_count = plan->group_count;
     YK_TRY_NEW(creation->arena, members, plan->rank_count);

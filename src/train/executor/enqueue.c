@@ -277,17 +277,9 @@ static void enqueue_agreement(struct yk_executor *executor, int32_t number, int6
 /* Whether an evaluation needs the op. */
 static bool computes_loss(const struct yk_op *op)
 {
-    switch (op->kind) {
-    case YK_OP_LOAD:
-    case YK_OP_FORWARD:
-        return true;
-    case YK_OP_ALL_GATHER:
-    case YK_OP_SEND:
-    case YK_OP_RECV:
-        return !op->backward;
-    default:
-        return false;
-    }
+    const bool moves =
+        op->kind == YK_OP_ALL_GATHER || op->kind == YK_OP_SEND || op->kind == YK_OP_RECV;
+    return op->kind == YK_OP_LOAD || op->kind == YK_OP_FORWARD || (moves && !op->backward);
 }
 
 static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t step)
@@ -317,8 +309,7 @@ static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t s
         break;
     case YK_OP_SEND:
     case YK_OP_RECV:
-        yk_executor_route_message(executor, number, &batch->slices[op->micro_batch],
-                                  executor->rounds);
+        yk_executor_route_message(executor, number, &batch->slices[op->micro_batch]);
         break;
     case YK_OP_AGREE:
         enqueue_agreement(executor, number, step);

@@ -111,20 +111,15 @@ static yk_status create_events(struct yk_executor *executor)
 
 static yk_status name_ops(struct yk_executor *executor)
 {
-    struct yk_text text = {0};
-    yk_status status = YK_OK;
     if (!executor->backend->begin_range) {
         return YK_OK;
     }
     YK_TRY_NEW(executor->arena, executor->names, executor->list->op_count + 1);
-    for (int32_t i = 0; i < executor->list->op_count && status == YK_OK; i++) {
-        text.length = 0;
-        yk_op_describe(executor->program, &executor->list->ops[i], &text);
-        status = yk_text_status(&text);
-        YK_THEN(yk_arena_strdup(executor->arena, yk_text_chars(&text), &executor->names[i]));
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        YK_TRY(yk_op_describe_in_arena(executor->program, &executor->list->ops[i], executor->arena,
+                                       &executor->names[i]));
     }
-    yk_text_free(&text);
-    return status;
+    return YK_OK;
 }
 
 static yk_status index_waits(struct yk_executor *executor)
@@ -176,15 +171,14 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
                                   executor->options.spare_samples, net, executor->arena,
                                   &executor->batches));
-    YK_TRY(yk_executor_buffers_assign(
-        &(struct yk_executor_buffers_request){executor->view, net, executor->options.spare_samples},
-        executor->arena, &executor->buffers));
+    YK_TRY(yk_executor_buffers_assign(executor->view, net, executor->options.spare_samples,
+                                      executor->arena, &executor->buffers));
     YK_TRY(index_waits(executor));
     YK_TRY(allocate(executor));
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
     YK_TRY(name_ops(executor));
-    YK_TRY(yk_executor_sort_lanes(executor));
+    YK_TRY(yk_op_lanes_make(executor->list, executor->arena, &executor->lane_ops));
     if (executor->backend->reserve_scratch) {
         YK_TRY(executor->backend->reserve_scratch(executor->lanes[YK_LANE_COMPUTE], 0));
     }
@@ -207,7 +201,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
                              const struct yk_executor_options *options, struct yk_executor **out)
 {
     struct yk_executor *executor = NULL;
-    const int32_t ranks = options->ranks ? options->ranks->size : 1;
+    const int32_t ranks = yk_communicator_size(options->ranks);
     if (program->rank_count != ranks) {
         return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks, but %d %s here",
                        (int)program->rank_count, (int)ranks, ranks == 1 ? "is" : "are");
@@ -216,7 +210,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
     *executor = (struct yk_executor){
         .arena = executor->arena,
         .program = program,
-        .rank = options->ranks ? options->ranks->rank : 0,
+        .rank = yk_communicator_rank(options->ranks),
         .ranks = ranks,
         .store = store,
         .optimizer = optimizer,

@@ -121,8 +121,7 @@ struct yk_executor {
     struct yk_step_slot slots[YK_EXECUTOR_STEP_SLOTS];
     int32_t report_count; /* numbers in a report */
 
-    int32_t *lane_ops[YK_LANE_COUNT]; /* the ops of each lane */
-    int32_t lane_op_counts[YK_LANE_COUNT];
+    struct yk_op_lanes lane_ops;
     atomic_int_fast64_t enqueued; /* ops enqueued, over all rounds and lanes */
 
     int64_t rounds;        /* rounds enqueued */
@@ -156,18 +155,15 @@ void yk_executor_route_input(struct yk_executor *executor, int32_t number,
 void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
                                 const struct yk_batch_slice *slice);
 
-/* Enqueues a message between groups on the comm lane. */
+/* Enqueues a message between groups on the comm lane, in the current round. */
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *slice, int64_t round);
+                               const struct yk_batch_slice *slice);
 
 /* Finds crossings and messages, once. */
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;
 
 /* The compute time of this rank in a round whose computation is done. */
 double yk_executor_timeline_compute_s(const struct yk_executor *executor, int64_t round);
-
-/* Lists the ops of each lane, once. */
-yk_status yk_executor_sort_lanes(struct yk_executor *executor) YK_MUST_USE;
 
 /* Enqueues a round whose own step is `step`. Only ops of the steps `first` to `last` do work. */
 void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64_t first,

@@ -1,41 +1,12 @@
 /* Finds the op that a lane is running, by the events of its ops. */
 #include "train/executor/executor_state.h"
 
-yk_status yk_executor_sort_lanes(struct yk_executor *executor)
-{
-    const struct yk_op_list *list = executor->list;
-    for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
-        YK_TRY_NEW(executor->arena, executor->lane_ops[lane], list->op_count + 1);
-    }
-    for (int32_t i = 0; i < list->op_count; i++) {
-        const enum yk_lane lane = list->ops[i].lane;
-        executor->lane_ops[lane][executor->lane_op_counts[lane]++] = i;
-    }
-    return YK_OK;
-}
-
-/* How many of the lane's ops come before op `number` of the list. */
-static int32_t count_before(const struct yk_executor *executor, enum yk_lane lane, int32_t number)
-{
-    int32_t low = 0;
-    int32_t high = executor->lane_op_counts[lane];
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (executor->lane_ops[lane][middle] < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* The events of the lane's op number `at`, counted over all rounds. */
 static const struct yk_op_events *events_at(const struct yk_executor *executor, enum yk_lane lane,
                                             int64_t at, int32_t *op)
 {
-    const int32_t count = executor->lane_op_counts[lane];
-    *op = executor->lane_ops[lane][at % count];
+    const int32_t count = executor->lane_ops.count[lane];
+    *op = executor->lane_ops.ops[lane][at % count];
     return &executor->events[at / count % YK_EXECUTOR_ROUND_SLOTS][*op];
 }
 
@@ -48,7 +19,7 @@ void yk_executor_get_lane_position(const struct yk_executor *executor, enum yk_l
     const struct yk_backend *backend = executor->backend;
     const int64_t enqueued = atomic_load_explicit(&executor->enqueued, memory_order_acquire);
     const int32_t ops = executor->list->op_count;
-    const int64_t count = executor->lane_op_counts[lane];
+    const int64_t count = executor->lane_ops.count[lane];
     *out = (struct yk_lane_position){.op = YK_OP_NONE};
     if (count == 0 || enqueued == 0) {
         return;
@@ -58,7 +29,8 @@ void yk_executor_get_lane_position(const struct yk_executor *executor, enum yk_l
     int64_t low =
         round >= YK_EXECUTOR_ROUND_SLOTS ? (round - YK_EXECUTOR_ROUND_SLOTS + 1) * count : 0;
     const int64_t end =
-        enqueued / ops * count + count_before(executor, lane, (int32_t)(enqueued % ops));
+        enqueued / ops * count +
+        yk_op_lanes_count_before(&executor->lane_ops, lane, (int32_t)(enqueued % ops));
     int64_t high = end;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;

@@ -2,6 +2,7 @@
  * Routes: which samples a rank computes, and how outputs and their gradients move from one group of
  * ranks to another. Samples are numbered as in the plan's micro-batch.
  */
+#include "base/number.h"
 #include "train/executor/executor_state.h"
 
 struct sample_range {
@@ -28,17 +29,6 @@ static struct sample_range intersect(struct sample_range a, struct sample_range 
 {
     return (struct sample_range){a.first > b.first ? a.first : b.first,
                                  a.end < b.end ? a.end : b.end};
-}
-
-static int32_t find_crossing(const struct yk_executor *executor, int32_t producer, int32_t group)
-{
-    const struct yk_program_facts *facts = executor->facts;
-    for (int32_t c = 0; c < facts->crossing_count; c++) {
-        if (facts->crossings[c].producer == producer && facts->crossings[c].group == group) {
-            return c;
-        }
-    }
-    return -1;
 }
 
 /* The samples of a crossing that both this rank and the message's peer have. False: the message
@@ -69,17 +59,13 @@ static bool find_common(const struct yk_executor *executor, const struct yk_op *
 static bool is_in_time(const struct yk_op_index *view, int32_t message, int32_t group)
 {
     const struct yk_op *op = &view->list->ops[message];
-    const struct yk_program_facts *facts = view->facts;
-    for (int32_t e = 0; e < facts->model->edge_count; e++) {
-        const struct yk_layer_edge *edge = &facts->model->edges[e];
-        if (edge->from != op->layer || facts->plan->layers[edge->to].group != group) {
-            continue;
-        }
-        const int64_t cell = yk_op_index_cell(view, edge->to, op->micro_batch);
+    struct yk_consumer_cursor at = {.producer = op->layer, .group = group};
+    while (yk_program_facts_next_consumer(view->facts, &at)) {
+        const int64_t cell = yk_op_index_cell(view, at.layer, op->micro_batch);
         if (!op->backward && !yk_op_index_happens_before(view, message, view->forward[cell], 0)) {
             return false;
         }
-        if (op->backward && facts->goes_backward[edge->to] &&
+        if (op->backward && view->facts->goes_backward[at.layer] &&
             !yk_op_index_happens_before(view, view->backward[cell], message, 0)) {
             return false;
         }
@@ -159,9 +145,7 @@ static yk_status find_message(struct yk_executor *executor, int32_t number)
 static void find_readers(struct yk_executor *executor)
 {
     const struct yk_program_facts *facts = executor->facts;
-    for (int64_t i = 0; i < (int64_t)facts->crossing_count * facts->M; i++) {
-        executor->first_reader[i] = -1;
-    }
+    yk_number_fill(executor->first_reader, (int64_t)facts->crossing_count * facts->M, -1);
     for (int32_t i = executor->list->op_count; i-- > 0;) {
         const struct yk_op *op = &executor->list->ops[i];
         for (int which = 0; op->kind == YK_OP_FORWARD && which < 2; which++) {
@@ -192,34 +176,32 @@ static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
     return false;
 }
 
-/* A rank in several groups has a load for each group, but loads its samples only once: with the
- * load of the step that runs first. A second load would overwrite tokens in use. */
-static void find_first_load(struct yk_executor *executor, int32_t micro_batch)
-{
-    const struct yk_op *ops = executor->list->ops;
-    int32_t first = -1;
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        if (ops[i].kind == YK_OP_LOAD && ops[i].micro_batch == micro_batch &&
-            (first < 0 || ops[i].step > ops[first].step)) {
-            first = i;
-        }
-    }
-    if (first >= 0) {
-        executor->is_first[first] = true;
-    }
-}
-
+/* Marks the first forward pass and the first load of each micro-batch. A rank in several groups has
+ * a load for each group, but loads its samples only once: with the load of the step that runs
+ * first. A second load would overwrite tokens in use. */
 static void find_first(struct yk_executor *executor)
 {
+    const struct yk_op *ops = executor->list->ops;
     for (int32_t m = 0; m < executor->facts->M; m++) {
+        int32_t forward = YK_OP_NONE;
+        int32_t load = YK_OP_NONE;
         for (int32_t i = 0; i < executor->list->op_count; i++) {
-            const struct yk_op *op = &executor->list->ops[i];
-            if (op->kind == YK_OP_FORWARD && op->micro_batch == m) {
-                executor->is_first[i] = true;
-                break;
+            if (ops[i].micro_batch != m) {
+                continue;
+            }
+            if (ops[i].kind == YK_OP_FORWARD && forward == YK_OP_NONE) {
+                forward = i;
+            } else if (ops[i].kind == YK_OP_LOAD &&
+                       (load == YK_OP_NONE || ops[i].step > ops[load].step)) {
+                load = i;
             }
         }
-        find_first_load(executor, m);
+        if (forward != YK_OP_NONE) {
+            executor->is_first[forward] = true;
+        }
+        if (load != YK_OP_NONE) {
+            executor->is_first[load] = true;
+        }
     }
 }
 
@@ -239,7 +221,7 @@ yk_status yk_executor_find_routes(struct yk_executor *executor)
         const int32_t from[] = {layer->input, layer->memory};
         for (int which = 0; which < 2; which++) {
             executor->input_crossings[2 * l + which] =
-                from[which] >= 0 ? find_crossing(executor, from[which], group) : -1;
+                from[which] >= 0 ? yk_program_facts_find_crossing(facts, from[which], group) : -1;
         }
     }
     find_readers(executor);
@@ -372,11 +354,9 @@ void yk_executor_route_input(struct yk_executor *executor, int32_t number,
 /* Whether a layer of `group` reads the output and returns a gradient. */
 static bool returns_gradient(const struct yk_executor *executor, int32_t producer, int32_t group)
 {
-    const struct yk_program_facts *facts = executor->facts;
-    for (int32_t e = 0; e < facts->model->edge_count; e++) {
-        const struct yk_layer_edge *edge = &facts->model->edges[e];
-        if (edge->from == producer && facts->plan->layers[edge->to].group == group &&
-            facts->goes_backward[edge->to]) {
+    struct yk_consumer_cursor at = {.producer = producer, .group = group};
+    while (yk_program_facts_next_consumer(executor->facts, &at)) {
+        if (executor->facts->goes_backward[at.layer]) {
             return true;
         }
     }
@@ -451,7 +431,7 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
 }
 
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *slice, int64_t round)
+                               const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_message *message = &executor->messages[number];
@@ -461,7 +441,7 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
         strip_of(slice, message->from, (struct sample_range){message->first, message->end},
                  row_bytes(executor, op->layer, &slice->own));
     struct yk_comm_send_recv *transfer =
-        &executor->transfers[round % YK_EXECUTOR_ROUND_SLOTS][number];
+        &executor->transfers[executor->rounds % YK_EXECUTOR_ROUND_SLOTS][number];
     const bool sends = op->kind == YK_OP_SEND;
     const size_t at =
         !op->backward
