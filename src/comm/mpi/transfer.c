@@ -74,11 +74,9 @@ int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *reque
 bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
-    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     int length = 0;
     (void)MPI_Error_string(code, text, &length);
-    (void)snprintf(sentence, sizeof sentence, "%s: %s", doing, text);
-    yk_first_failure_set(&world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(&world->failure, YK_ERROR_LOST, "%s: %s", doing, text);
     return false;
 }
 
@@ -168,12 +166,10 @@ static bool is_whole(const struct flight *flight, int slot, const MPI_Status *st
     if (segment->is_sent || (size_t)count == flight->size[slot]) {
         return true;
     }
-    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
-    (void)snprintf(sentence, sizeof sentence,
-                   "rank %d sends %d bytes where %zu are expected: ranks differ in what they "
-                   "exchange",
-                   (int)segment->peer, count, flight->size[slot]);
-    yk_first_failure_set(&flight->world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(&flight->world->failure, YK_ERROR_LOST,
+                         "rank %d sends %d bytes where %zu are expected: ranks differ in what they "
+                         "exchange",
+                         (int)segment->peer, count, flight->size[slot]);
     return false;
 }
 

@@ -16,6 +16,7 @@
 #include "comm/comm.h"
 #include "comm/elements.h"
 #include "comm/first_failure.h"
+#include "comm/parts.h"
 
 #include <nccl.h>
 #include <pthread.h>
@@ -134,11 +135,6 @@ void yk_nccl_error_monitor_abort_communicators(struct yk_comm_world *world);
  * world has failed: the caller then enqueues nothing. */
 bool yk_nccl_enqueue_lock(struct yk_comm_world *world);
 void yk_nccl_enqueue_unlock(struct yk_comm_world *world);
-
-static inline int64_t yk_nccl_min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op);
 void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op);

@@ -52,7 +52,7 @@ static const int64_t max_workspace = 4LL << 30;
 
 struct plan {
     struct yk_cudnn_builder builder;
-    struct yk_cudnn_attention_tensor_ids slots;
+    int ids[YK_CUDNN_ATTENTION_TENSOR_COUNT]; /* by enum yk_cudnn_attention_tensor */
     int32_t *query_counts; /* (B) in device memory, T each; NULL without lengths */
 };
 
@@ -159,8 +159,8 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_attention_sha
         counts[i] = (int32_t)shape->queries;
     }
     cudaError_t error = cudaMalloc((void **)&plan->query_counts, bytes);
-    YK_CUDA_THEN(cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
-    YK_CUDA_THEN(cudaStreamSynchronize(NULL));
+    YK_CUDA_THEN(error, cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
+    YK_CUDA_THEN(error, cudaStreamSynchronize(NULL));
     free(counts);
     return error == cudaSuccess;
 }
@@ -171,11 +171,7 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_attent
     if (!plan) {
         return NULL;
     }
-    if (shape->backward) {
-        yk_cudnn_attention_graph_backward(&plan->builder, shape, &plan->slots);
-    } else {
-        yk_cudnn_attention_graph_forward(&plan->builder, shape, &plan->slots);
-    }
+    yk_cudnn_attention_graph_build(&plan->builder, shape, plan->ids);
     const struct yk_cudnn_plan_options options = {max_workspace, shape->repeatable != 0};
     if (!yk_cudnn_builder_make_plan(&plan->builder, handle, options) ||
         (shape->lengths && !count_queries(plan, shape))) {
@@ -246,7 +242,7 @@ static bool run_plan(struct yk_cudnn_plan_cache *cache, struct plan *plan,
     void *used[YK_CUDNN_ATTENTION_TENSOR_COUNT];
     int64_t count = 0;
     for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
-        const int id = plan->slots.ids[i];
+        const int id = plan->ids[i];
         if (id != YK_CUDNN_NO_TENSOR && plan->builder.tensors[id].place != YK_CUDNN_VIRTUAL) {
             ids[count] = id;
             used[count] = i == YK_CUDNN_QUERY_COUNTS ? plan->query_counts : pointers[i];

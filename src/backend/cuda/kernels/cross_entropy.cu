@@ -359,13 +359,13 @@ static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entrop
     cudaError_t error =
         cudaFuncSetAttribute(cross_entropy_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(properties->shared_bytes) - RESERVED_BYTES);
-    YK_CUDA_THEN(cudaFuncSetAttribute(cross_entropy_rows<T>,
-                                      cudaFuncAttributePreferredSharedMemoryCarveout,
-                                      cudaSharedmemCarveoutMaxShared));
+    YK_CUDA_THEN(error, cudaFuncSetAttribute(cross_entropy_rows<T>,
+                                             cudaFuncAttributePreferredSharedMemoryCarveout,
+                                             cudaSharedmemCarveoutMaxShared));
     const size_t bytes = static_cast<size_t>(shape.kept) * 16;
     int together = 0; /* blocks of a processor */
-    YK_CUDA_THEN(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, cross_entropy_rows<T>,
-                                                               shape.threads, bytes));
+    YK_CUDA_THEN(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                            &together, cross_entropy_rows<T>, shape.threads, bytes));
     if (error == cudaSuccess) {
         const int64_t most =
             static_cast<int64_t>(properties->processors) * (together > 0 ? together : 1);

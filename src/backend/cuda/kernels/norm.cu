@@ -228,9 +228,9 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     cudaError_t error = cudaFuncSetAttribute(
         register_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
         static_cast<int>(yk_min64(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
-    YK_CUDA_THEN(cudaFuncSetAttribute(register_rows<T>,
-                                      cudaFuncAttributePreferredSharedMemoryCarveout,
-                                      cudaSharedmemCarveoutMaxShared));
+    YK_CUDA_THEN(error, cudaFuncSetAttribute(register_rows<T>,
+                                             cudaFuncAttributePreferredSharedMemoryCarveout,
+                                             cudaSharedmemCarveoutMaxShared));
     if (yk_cuda_lane_check(lane, error, "norm")) {
         register_rows<T><<<grid, YK_TEAM_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
             *op, team_warps, prefetch);

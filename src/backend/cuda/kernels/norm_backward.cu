@@ -296,8 +296,8 @@ static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, 
 {
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes));
-    YK_CUDA_THEN(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                      cudaSharedmemCarveoutMaxShared));
+    YK_CUDA_THEN(error, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                             cudaSharedmemCarveoutMaxShared));
     return yk_cuda_lane_check(lane, error, "norm_backward");
 }
 
