@@ -45,14 +45,12 @@ enum {
 
 /* Writes the algorithms worth a benchmark, likely fastest first. Returns their number. */
 int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
-                                const struct yk_matmul_shape *shape,
                                 const struct yk_matmul_descriptors *layout,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 
 /* Writes slow algorithms without clusters, for the case that all other algorithms compute wrong
  * results. Returns their number. */
 int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
-                                          const struct yk_matmul_shape *shape,
                                           const struct yk_matmul_descriptors *layout,
                                           cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 

@@ -94,7 +94,7 @@ cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *
                                                   int32_t processors,
                                                   struct yk_matmul_descriptors *out)
 {
-    *out = (struct yk_matmul_descriptors){0};
+    *out = (struct yk_matmul_descriptors){.shape = *shape};
     const cublasComputeType_t computed =
         shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
