@@ -77,6 +77,11 @@ void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_att
 void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
                                         const struct yk_attention_backward_op *op);
 
+/* Clears dk and dv: keys to which no query attends have a gradient of 0. Returns false if the lane
+ * has failed. */
+bool yk_cuda_attention_clear_key_gradients(struct yk_backend_lane *lane,
+                                           const struct yk_attention_backward_op *op);
+
 /* Attention by cuDNN. Returns false, and enqueues nothing, if cuDNN does not support the op or has
  * no plan for its shape yet. With `repeatable`, gradients have the same bits in every run, which
  * takes longer. */

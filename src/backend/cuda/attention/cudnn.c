@@ -432,17 +432,6 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     return done;
 }
 
-/* Clears dk or dv. The plan does not write the gradients of keys beyond the lengths, which are 0.
- */
-static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_op *op, void *rows,
-                       int64_t stride)
-{
-    const cudaError_t error =
-        cudaMemset2DAsync(rows, (size_t)stride * 2, 0, (size_t)(op->kv_heads * op->head_size) * 2,
-                          (size_t)(op->batch * op->keys), yk_cuda_lane_stream(lane));
-    return yk_cuda_lane_check(lane, error, "attention_backward");
-}
-
 /* Runs the plan for shape->batch samples, from sample `first` on. */
 static bool run_backward(struct yk_cudnn_plan_cache *cache, struct plan *plan,
                          const struct yk_attention_backward_op *op,
@@ -480,11 +469,8 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                               dq_sums_bytes(forward, shape.batch, repeatable) +
                               plan->builder.workspace_bytes;
         char *scratch = yk_cuda_lane_scratch(lane, (size_t)bytes);
-        done = scratch != NULL;
-        if (done && forward->lengths) {
-            done = clear_rows(lane, forward, op->dk, op->dk_stride) &&
-                   clear_rows(lane, forward, op->dv, op->dv_stride);
-        }
+        /* The plan does not write the gradients of keys beyond the lengths. */
+        done = scratch && (!forward->lengths || yk_cuda_attention_clear_key_gradients(lane, op));
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
             done = run_backward(cache, plan, op, &shape, i, scratch);
         }

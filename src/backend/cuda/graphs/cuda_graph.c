@@ -411,14 +411,9 @@ static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, con
     }
 YK_CUDA_OPS(COLLECT)
 
-static bool is_collecting(const struct yk_backend_lane *lane)
-{
-    return lane->replay && lane->replay->collecting;
-}
-
 void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
 {
-    if (is_collecting(lane) && bytes > 0) {
+    if (lane->replay && lane->replay->collecting && bytes > 0) {
         const struct yk_cuda_copy_or_clear_op copied = {.to = to, .from = from, .count = bytes};
         if (yk_cuda_memory_contains(lane->device, to) &&
             yk_cuda_memory_contains(lane->device, from) &&
