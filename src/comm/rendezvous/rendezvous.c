@@ -86,10 +86,12 @@ static yk_status connect_until_accepted(const struct yk_rendezvous_options *rend
         struct yk_network_address_list addresses;
         enum yk_rendezvous_client_result end = YK_RENDEZVOUS_CLIENT_RETRY;
         status = yk_network_address_resolve_host(rendezvous->address, rendezvous->port, &addresses);
-        if (status == YK_OK) {
-            end = yk_rendezvous_client_connect_any(client, &addresses, connection, &status);
-        } else if (status != YK_ERROR_LOST) { /* a machine that starts late gets its name late */
-            return status;
+        if (status != YK_OK && status != YK_ERROR_LOST) {
+            return status; /* lost: a machine that starts late gets its name late */
+        }
+        const int32_t count = status == YK_OK ? addresses.count : 0;
+        for (int32_t i = 0; i < count && end == YK_RENDEZVOUS_CLIENT_RETRY; i++) {
+            end = yk_rendezvous_client_connect(client, &addresses, i, connection, &status);
         }
         if (end != YK_RENDEZVOUS_CLIENT_RETRY) {
             return end == YK_RENDEZVOUS_CLIENT_WRONG_TOKEN ? fail_token(rendezvous) : status;

@@ -166,6 +166,13 @@ static void send_to_all(const struct yk_watchdog *watch, const struct yk_watchdo
     }
 }
 
+static void send_goodbye(const struct yk_watchdog *watch)
+{
+    const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
+                                                .rank = watch->rank};
+    send_to_all(watch, &goodbye);
+}
+
 static void drop_link(struct yk_watchdog *watch, int32_t rank)
 {
     (void)close(watch->links[rank]);
@@ -370,9 +377,7 @@ static void *run_watch(void *argument)
             return NULL;
         }
     }
-    const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
-                                                .rank = watch->rank};
-    send_to_all(watch, &goodbye);
+    send_goodbye(watch);
     drain_links(watch, goodbye_s);
     return NULL;
 }
@@ -439,10 +444,8 @@ static yk_status start_threads(struct yk_watchdog *watch)
 {
     if (!inspector_start(&watch->inspector, &watch->options, watch) ||
         !start_thread(&watch->thread, "watch", run_watch, watch)) {
-        const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
-                                                    .rank = watch->rank};
         inspector_stop(&watch->inspector);
-        send_to_all(watch, &goodbye);
+        send_goodbye(watch);
         return yk_fail(YK_ERROR_SYSTEM,
                        "the system refuses a thread for the watch over ranks: raise the limit "
                        "(ulimit -u)");
@@ -494,29 +497,23 @@ void yk_watchdog_close(struct yk_watchdog *watch)
 
 /* Where rank 0 is to listen; known to rank 0 alone. */
 static yk_status choose_addresses(const struct yk_communicator *ranks, const char *address,
-                                  struct yk_network_address_list *out)
+                                  struct yk_arena *arena, struct yk_network_address_list *out)
 {
     struct yk_host_addresses own;
     struct yk_host_addresses *machines = NULL;
     struct yk_host_collective_gathered_bytes *gathered = NULL;
-    struct yk_arena *arena = NULL;
     yk_host_addresses_of_this_host(address, &own);
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_host_collective_gather(ranks, &own, sizeof own, arena, &gathered);
-    if (status == YK_OK && gathered) {
-        machines = yk_arena_allocate(arena, (size_t)ranks->size, sizeof *machines);
-        status = machines ? YK_OK : yk_fail_out_of_memory();
+    YK_TRY(yk_host_collective_gather(ranks, &own, sizeof own, arena, &gathered));
+    if (!gathered) {
+        return YK_OK;
     }
-    for (int32_t i = 0; machines && i < ranks->size; i++) {
+    YK_TRY_NEW(arena, machines, ranks->size);
+    for (int32_t i = 0; i < ranks->size; i++) {
         if (gathered[i].size == sizeof own) { /* another version of yoke fails at the listener */
             memcpy(&machines[i], gathered[i].bytes, sizeof own);
         }
     }
-    if (machines) {
-        status = yk_host_addresses_choose_listening(machines, ranks->size, out);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    return yk_host_addresses_choose_listening(machines, ranks->size, out);
 }
 
 static yk_status share_endpoint(const struct yk_communicator *ranks,
@@ -538,7 +535,10 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
     struct yk_network_address_list addresses = {.count = 0};
     struct yk_watchdog_endpoint endpoint = {.socket_count = 0};
     struct yk_watchdog *watch = NULL;
-    yk_status status = choose_addresses(ranks, options->address, &addresses);
+    struct yk_arena *arena = NULL;
+    yk_status status = yk_arena_create(&arena);
+    YK_THEN(choose_addresses(ranks, options->address, arena, &addresses));
+    yk_arena_destroy(arena);
     if (status == YK_OK && ranks->rank == 0) {
         status = yk_watchdog_channel_listen(&addresses, &endpoint);
     }

@@ -250,7 +250,7 @@ static int64_t cut(int64_t length, int64_t most)
 {
     const int64_t blocks = (length + most - 1) / most;
     const int64_t block = (length + blocks - 1) / blocks;
-    return yk_cpu_min((block + STEP - 1) / STEP * STEP, most);
+    return yk_number_min((block + STEP - 1) / STEP * STEP, most);
 }
 
 static struct tiles cut_tiles(int64_t m, int64_t n, int64_t k, int64_t rows, int64_t columns)
@@ -266,7 +266,7 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     int64_t rows = TILE_ROWS;
     int64_t columns = TILE_COLUMNS;
     struct tiles tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
-    const int64_t parts = yk_cpu_min(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
+    const int64_t parts = yk_number_min(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
     if (parts > 1 && yk_precision_bytes(op->c_type) == 4 && !needs_epilogue(op)) {
         tiles.depth = cut(op->k, (op->k + parts - 1) / parts);
         tiles.parts = (op->k + tiles.depth - 1) / tiles.depth;
@@ -293,9 +293,9 @@ static struct block find_block(const struct yk_matmul_op *op, const struct tiles
         .j = tile % tiles->across * tiles->columns,
         .l = number % tiles->parts * tiles->depth,
     };
-    block.rows = yk_cpu_min(tiles->rows, op->m - block.i);
-    block.columns = yk_cpu_min(tiles->columns, op->n - block.j);
-    block.depth = yk_cpu_min(tiles->depth, op->k - block.l);
+    block.rows = yk_number_min(tiles->rows, op->m - block.i);
+    block.columns = yk_number_min(tiles->columns, op->n - block.j);
+    block.depth = yk_number_min(tiles->depth, op->k - block.l);
     return block;
 }
 
@@ -324,7 +324,7 @@ static void multiply(const struct yk_matmul_op *op, const struct block *block, f
     int64_t done = 0;
     do {
         const int64_t l = block->l + done;
-        const int64_t depth = yk_cpu_min(chunk, block->depth - done);
+        const int64_t depth = yk_number_min(chunk, block->depth - done);
         const struct operand a =
             op->a_transposed
                 ? load(op->a_type, op->a, op->a_stride, l, depth, i, block->rows, scratch->a)

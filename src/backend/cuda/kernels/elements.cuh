@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "backend/cuda/kernels.h"
+#include "base/number.h"
 
 #define YK_DEVICE static __device__ __forceinline__
 
@@ -264,11 +265,6 @@ template <typename F> YK_DEVICE void yk_dispatch_type_on_device(enum yk_precisio
         f(float());
         break;
     }
-}
-
-static inline int64_t yk_min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static inline int64_t yk_ceil_div(int64_t a, int64_t b)

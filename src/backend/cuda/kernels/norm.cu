@@ -227,7 +227,7 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     /* The same every time: other lanes may be at it. */
     cudaError_t error = cudaFuncSetAttribute(
         register_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        static_cast<int>(yk_min64(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
+        static_cast<int>(yk_number_min(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
     YK_CUDA_THEN(error, cudaFuncSetAttribute(register_rows<T>,
                                              cudaFuncAttributePreferredSharedMemoryCarveout,
                                              cudaSharedmemCarveoutMaxShared));
@@ -252,7 +252,7 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
     if (!row_registers) {
         const int64_t max_blocks =
             static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * SLOW_BLOCKS;
-        walk_rows<<<static_cast<unsigned>(yk_min64(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
+        walk_rows<<<static_cast<unsigned>(yk_number_min(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
                     yk_cuda_lane_stream(lane)>>>(*op);
     }
     yk_cuda_lane_check(lane, cudaGetLastError(), "norm");

@@ -451,8 +451,9 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
     if (op->d_weight || op->d_bias) {
         const int64_t bytes = op->width * 2 * static_cast<int64_t>(sizeof(float));
         const int64_t scratch = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
-        const int64_t max_blocks = yk_min64(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
-        const int64_t group_rows = yk_ceil_div(op->rows, yk_min64(max_blocks, scratch));
+        const int64_t max_blocks =
+            yk_number_min(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
+        const int64_t group_rows = yk_ceil_div(op->rows, yk_number_min(max_blocks, scratch));
         const int64_t groups = yk_ceil_div(op->rows, group_rows);
         float *partials =
             static_cast<float *>(yk_cuda_lane_scratch(lane, static_cast<size_t>(groups * bytes)));
@@ -465,7 +466,7 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
         add_column_sums(lane, op, partials, groups);
     }
     const int64_t grid =
-        yk_min64(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+        yk_number_min(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
     walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);
 }
 
