@@ -114,7 +114,7 @@ static void fail_timed_out(struct yk_comm_world *world, const char *doing, doubl
         doing, (int)world->size, max_s);
 }
 
-enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s)
+bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s)
 {
     struct yk_comm_world *world = call->world;
     pthread_t thread;
@@ -125,21 +125,17 @@ enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call_with_deadline *cal
             free_call(thread_call);
         }
         yk_first_failure_set(&world->failure, YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
-        return YK_NCCL_CALL_FAILED;
+        return false;
     }
     if (!await(thread_call, max_s)) {
         (void)pthread_detach(thread);
         atomic_store(&world->is_abandoned, true);
         fail_timed_out(world, call->doing, max_s);
-        return YK_NCCL_CALL_TIMED_OUT;
+        return false;
     }
     (void)pthread_join(thread, NULL);
     const ncclResult_t result = thread_call->result;
     *call = thread_call->call;
     free_call(thread_call);
-    if (result != ncclSuccess) {
-        (void)yk_nccl_call_fail(world, result, call->doing);
-        return YK_NCCL_CALL_FAILED;
-    }
-    return YK_NCCL_CALL_DONE;
+    return result == ncclSuccess || yk_nccl_call_fail(world, result, call->doing);
 }

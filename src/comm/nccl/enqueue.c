@@ -40,9 +40,9 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
     for (int64_t at = 0; goes && at < op->count; at += block) {
         const int64_t now = yk_number_min(op->count - at, block);
         void *place = yk_comm_elements_pointer_at(op->type, op->numbers, at);
-        yk_nccl_staging_load(world, world->stage, wire_type, place, op->type, now);
+        yk_nccl_staging_convert(world, world->stage, wire_type, place, op->type, now);
         goes = yk_nccl_device_all_reduce(op->group, world->stage, now, wire_type);
-        yk_nccl_staging_store(world, place, op->type, world->stage, wire_type, now);
+        yk_nccl_staging_convert(world, place, op->type, world->stage, wire_type, now);
     }
 }
 
@@ -212,10 +212,10 @@ static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void 
     struct yk_comm_world *world = op->group->world;
     void *own = yk_comm_elements_pointer_at(op->type, op->own, at);
     if (op->accumulate && count > 0) {
-        yk_nccl_staging_load(world, spare, wire_type, own, op->type, count);
+        yk_nccl_staging_convert(world, spare, wire_type, own, op->type, count);
         yk_nccl_staging_add(world, sum, spare, count, wire_type);
     }
-    yk_nccl_staging_store(world, own, op->type, sum, wire_type, count);
+    yk_nccl_staging_convert(world, own, op->type, sum, wire_type, count);
 }
 
 static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
@@ -230,7 +230,7 @@ static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
     for (int64_t at = 0; goes && at < longest; at += block) {
         yk_comm_parts_pack_block(op->offsets, group->members, at, block, group->firsts);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_load(
+            yk_nccl_staging_convert(
                 world, yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[i]),
                 wire_type, yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[i] + at),
                 op->type, packed(group, i));

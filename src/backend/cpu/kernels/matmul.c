@@ -109,9 +109,12 @@ static void add_to(float *x, const float *added, int64_t count)
     }
 }
 
-static void activate(enum yk_epilogue epilogue, float *x, int64_t count)
+/* `aux` is used by the backward functions only. */
+static void activate(enum yk_epilogue epilogue, float *x, const float *aux, int64_t count)
 {
     switch (epilogue) {
+    case YK_EPILOGUE_NONE:
+        break;
     case YK_EPILOGUE_GELU:
         apply(gelu, x, x, count);
         break;
@@ -128,14 +131,6 @@ static void activate(enum yk_epilogue epilogue, float *x, int64_t count)
     case YK_EPILOGUE_SILU:
         apply(silu, x, x, count);
         break;
-    default:
-        break;
-    }
-}
-
-static void activate_backward(enum yk_epilogue epilogue, float *x, const float *aux, int64_t count)
-{
-    switch (epilogue) {
     case YK_EPILOGUE_GELU_BACKWARD:
         apply(gelu_backward, x, aux, count);
         break;
@@ -151,8 +146,6 @@ static void activate_backward(enum yk_epilogue epilogue, float *x, const float *
         break;
     case YK_EPILOGUE_SILU_BACKWARD:
         apply(silu_backward, x, aux, count);
-        break;
-    default:
         break;
     }
 }
@@ -187,16 +180,14 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
             add_to(x, yk_cpu_fp32_input(op->c_type, op->add, i * op->add_stride + j, count, buffer),
                    count);
         }
+        const float *aux = NULL;
         if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
-            activate_backward(op->epilogue, x,
-                              yk_cpu_fp32_input(op->c_type, op->aux, aux_place, count, buffer),
-                              count);
-        } else {
-            if (op->aux && op->epilogue != YK_EPILOGUE_RELU && op->epilogue != YK_EPILOGUE_NONE) {
-                yk_cpu_convert_from_fp32(op->c_type, x, count, op->aux, aux_place);
-            }
-            activate(op->epilogue, x, count);
+            aux = yk_cpu_fp32_input(op->c_type, op->aux, aux_place, count, buffer);
+        } else if (op->aux && op->epilogue != YK_EPILOGUE_RELU &&
+                   op->epilogue != YK_EPILOGUE_NONE) {
+            yk_cpu_convert_from_fp32(op->c_type, x, count, op->aux, aux_place);
         }
+        activate(op->epilogue, x, aux, count);
     }
     if (!in_place) {
         yk_cpu_convert_from_fp32(op->c_type, x, count, op->c, place);

@@ -47,9 +47,6 @@ enum {
     ENOUGH_TIMES_LATE = 1000 /* requests of such a frequent shape */
 };
 
-/* Limit of the workspace of one plan, in bytes. */
-static const int64_t max_workspace = 4LL << 30;
-
 struct plan {
     struct yk_cudnn_builder builder;
     int ids[YK_CUDNN_ATTENTION_TENSOR_COUNT]; /* by enum yk_cudnn_attention_tensor */
@@ -172,8 +169,7 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_attent
         return NULL;
     }
     yk_cudnn_attention_graph_build(&plan->builder, shape, plan->ids);
-    const struct yk_cudnn_plan_options options = {max_workspace, shape->repeatable != 0};
-    if (!yk_cudnn_builder_make_plan(&plan->builder, handle, options) ||
+    if (!yk_cudnn_builder_make_plan(&plan->builder, handle, shape->repeatable != 0) ||
         (shape->lengths && !count_queries(plan, shape))) {
         destroy_plan(plan);
         /* Clears CUDA errors of failed attempts, which later ops would report. */

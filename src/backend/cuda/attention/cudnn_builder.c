@@ -269,6 +269,9 @@ enum {
     MAX_CONFIGS = 32, /* engine configurations to consider */
 };
 
+/* Limit of the workspace of one plan, in bytes. */
+static const int64_t max_workspace = 4LL << 30;
+
 /* Whether the engine of a configuration computes the same bits in every run. */
 static bool is_repeatable(cudnnBackendDescriptor_t config)
 {
@@ -295,11 +298,10 @@ static bool is_repeatable(cudnnBackendDescriptor_t config)
 
 /* Makes the plan of a configuration. Returns NULL where the plan does not meet the options. */
 static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
-                                           cudnnBackendDescriptor_t config,
-                                           struct yk_cudnn_plan_options options)
+                                           cudnnBackendDescriptor_t config, bool repeatable)
 {
     cudnnBackendDescriptor_t plan = NULL;
-    if ((options.repeatable && !is_repeatable(config)) ||
+    if ((repeatable && !is_repeatable(config)) ||
         cudnnBackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &plan) !=
             CUDNN_STATUS_SUCCESS) {
         return NULL;
@@ -312,7 +314,7 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
     YK_CUDA_THEN(status,
                  cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
                                           CUDNN_TYPE_INT64, 1, &count, &builder->workspace_bytes));
-    if (status != CUDNN_STATUS_SUCCESS || builder->workspace_bytes > options.max_workspace) {
+    if (status != CUDNN_STATUS_SUCCESS || builder->workspace_bytes > max_workspace) {
         cudnnBackendDestroyDescriptor(plan);
         return NULL;
     }
@@ -321,7 +323,7 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
 
 /* Keeps the first usable configuration. cuDNN sorts them by expected speed. */
 static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t heuristics,
-                        struct yk_cudnn_plan_options options)
+                        bool repeatable)
 {
     cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     int64_t made = 0;
@@ -338,7 +340,7 @@ static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor
     }
     for (int64_t i = 0; i < made; i++) {
         if (i < count && !builder->plan) {
-            builder->plan = try_config(builder, configs[i], options);
+            builder->plan = try_config(builder, configs[i], repeatable);
             if (builder->plan) {
                 builder->config = configs[i]; /* the plan refers to it */
                 continue;
@@ -368,7 +370,7 @@ static cudnnBackendDescriptor_t ask_heuristics(cudnnBackendDescriptor_t graph,
 }
 
 bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                                struct yk_cudnn_plan_options options)
+                                bool repeatable)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
     const cudnnBackendDescriptor_t graph = finish_graph(builder, handle);
@@ -378,7 +380,7 @@ bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t 
         }
         const cudnnBackendDescriptor_t heuristics = ask_heuristics(graph, modes[i]);
         if (heuristics) {
-            try_configs(builder, heuristics, options);
+            try_configs(builder, heuristics, repeatable);
             cudnnBackendDestroyDescriptor(heuristics);
         }
     }

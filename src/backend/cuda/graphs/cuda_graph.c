@@ -175,20 +175,7 @@ struct yk_cuda_graph_replay {
     int32_t graph_count; /* includes retired graphs */
 };
 
-/* ---- create and destroy ---- */
-
-static struct yk_cuda_graph_replay *create(void)
-{
-    struct yk_cuda_graph_replay *replay = calloc(1, sizeof *replay);
-    if (replay) {
-        replay->list.bytes = malloc(YK_CUDA_OP_LIST_BYTES);
-    }
-    if (replay && !replay->list.bytes) {
-        free(replay);
-        replay = NULL;
-    }
-    return replay;
-}
+/* ---- destroy ---- */
 
 /* Call it only when the lane is idle. */
 static void destroy_retired(struct yk_cuda_graph_replay *replay)
@@ -213,7 +200,6 @@ static void destroy(struct yk_cuda_graph_replay *replay)
         }
         free(replay->ranges[i]);
     }
-    free(replay->list.bytes);
     free(replay);
 }
 
@@ -331,7 +317,7 @@ static void interrupt(struct yk_backend_lane *lane)
 static void begin(struct yk_backend_lane *lane, const char *name)
 {
     if (!lane->replay) {
-        lane->replay = create();
+        lane->replay = calloc(1, sizeof *lane->replay);
     }
     struct yk_cuda_graph_replay *replay = lane->replay;
     if (!replay || replay->depth++ > 0) {

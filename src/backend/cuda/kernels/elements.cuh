@@ -267,6 +267,16 @@ template <typename F> YK_DEVICE void yk_dispatch_type_on_device(enum yk_precisio
     }
 }
 
+/* Allows a kernel up to `bytes` of dynamic shared memory, and prefers shared memory to cache. */
+static inline cudaError_t yk_set_shared_memory(const void *kernel, int64_t bytes)
+{
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(bytes));
+    YK_CUDA_THEN(error, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                             cudaSharedmemCarveoutMaxShared));
+    return error;
+}
+
 static inline int64_t yk_ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;

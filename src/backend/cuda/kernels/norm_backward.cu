@@ -292,15 +292,6 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     }
 }
 
-static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, int64_t bytes)
-{
-    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(bytes));
-    YK_CUDA_THEN(error, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                             cudaSharedmemCarveoutMaxShared));
-    return yk_cuda_lane_check(lane, error, "norm_backward");
-}
-
 /* Prefetches where there is shared memory for as many blocks as registers allow. False where there
  * is none for even a row. */
 template <typename T, int CHUNKS, bool SUMS>
@@ -325,7 +316,9 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
         partials = static_cast<float *>(yk_cuda_lane_scratch(lane, grid * sums_bytes));
     }
     if ((SUMS && !partials) ||
-        !set_shared_memory(lane, reinterpret_cast<const void *>(kernel), bytes)) {
+        !yk_cuda_lane_check(lane,
+                            yk_set_shared_memory(reinterpret_cast<const void *>(kernel), bytes),
+                            "norm_backward")) {
         return true;
     }
     kernel<<<grid, YK_TEAM_THREADS, static_cast<size_t>(bytes), yk_cuda_lane_stream(lane)>>>(

@@ -63,9 +63,10 @@ bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *conte
             yk_matmul_algorithm_cluster_size(algorithm) <= YK_MATMUL_SAFE_CLUSTER_SIZE);
 }
 
-bool yk_matmul_algorithm_is_supported(const struct yk_cublas_context *context,
-                                      const struct yk_matmul_descriptors *layout,
-                                      const cublasLtMatmulAlgo_t *algorithm)
+/* Whether cuBLASLt supports the matmul with this algorithm and the available workspace. */
+static bool is_supported(const struct yk_cublas_context *context,
+                         const struct yk_matmul_descriptors *layout,
+                         const cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
     return cublasLtMatmulAlgoCheck(context->library, layout->work, layout->b, layout->a,
@@ -169,12 +170,11 @@ static int add_stages(const struct yk_cublas_context *context,
     for (int i = stage_count - 1; i >= 0 && count < max && count < STAGES_TRIED; i--) {
         cublasLtMatmulAlgo_t made = *algorithm;
         if (set_number(&made, CUBLASLT_ALGO_CONFIG_STAGES_ID, stages[i]) &&
-            yk_matmul_algorithm_is_supported(context, layout, &made)) {
+            is_supported(context, layout, &made)) {
             out[count++] = made;
         }
     }
-    if (stage_count == 0 && count < max &&
-        yk_matmul_algorithm_is_supported(context, layout, algorithm)) {
+    if (stage_count == 0 && count < max && is_supported(context, layout, algorithm)) {
         out[count++] = *algorithm;
     }
     return count;
@@ -285,8 +285,7 @@ static int add_changed(const struct yk_cublas_context *context,
                        cublasLtMatmulAlgo_t *out)
 {
     cublasLtMatmulAlgo_t changed = *algorithm;
-    return set_cluster(&changed, shape) &&
-                   yk_matmul_algorithm_is_supported(context, layout, &changed)
+    return set_cluster(&changed, shape) && is_supported(context, layout, &changed)
                ? add_new(&changed, count, out)
                : count;
 }

@@ -32,11 +32,6 @@ int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm);
 bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *context,
                                            const cublasLtMatmulAlgo_t *algorithm);
 
-/* Whether cuBLASLt supports the matmul with this algorithm and the available workspace. */
-bool yk_matmul_algorithm_is_supported(const struct yk_cublas_context *context,
-                                      const struct yk_matmul_descriptors *layout,
-                                      const cublasLtMatmulAlgo_t *algorithm);
-
 /* ---- proposals ---- */
 
 enum {
