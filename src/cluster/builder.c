@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cluster/datasheet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,8 +177,15 @@ yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *builder,
     }
     YK_TRY(yk_array_grow((void **)&builder->devices, &builder->device_capacity,
                          builder->device_count, sizeof *builder->devices));
-    struct yk_device *added = &builder->devices[builder->device_count++];
+    struct yk_device *added = &builder->devices[builder->device_count];
     *added = *device;
+    const int number = (int)builder->kind_counts[device->is_cpu]++;
+    if (!device->name) {
+        char name[24];
+        snprintf(name, sizeof name, device->is_cpu ? "cpu%d" : "gpu%d", number);
+        YK_TRY(yk_arena_strdup(builder->arena, name, &added->name));
+    }
+    builder->device_count++;
     fill_rates(added);
     if (added->node >= builder->node_count) {
         builder->node_count = added->node + 1;

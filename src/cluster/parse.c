@@ -108,8 +108,6 @@ struct level {
 struct parser {
     struct line line;
     int depth;
-    int32_t gpu_count;
-    int32_t cpu_count;
     struct yk_cluster_builder builder;
     struct level *levels; /* those that ended, inner ones before outer ones */
     int32_t level_count;
@@ -279,10 +277,6 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
 
 static yk_status add_device(struct parser *parser, struct level *level, struct yk_device *device)
 {
-    char name[24];
-    snprintf(name, sizeof name, device->is_cpu ? "cpu%d" : "gpu%d",
-             (int)(device->is_cpu ? parser->cpu_count++ : parser->gpu_count++));
-    YK_TRY(yk_arena_strdup(parser->builder.arena, name, &device->name));
     if (level->node < 0) {
         level->node = parser->builder.node_count;
     }
