@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -40,6 +39,7 @@ struct member {
 };
 
 struct yk_watchdog {
+    struct yk_arena *arena; /* owns the watchdog and its arrays */
     int32_t rank;
     int32_t size;
     struct yk_watchdog_options options;
@@ -392,50 +392,46 @@ static void free_watch(struct yk_watchdog *watch)
     if (watch->wake >= 0) {
         (void)close(watch->wake);
     }
-    free(watch->states);
-    free(watch->left);
-    free(watch->links);
-    free(watch->members);
-    free(watch->pollers);
-    free(watch);
+    yk_arena_destroy(watch->arena); /* also frees the watchdog */
 }
 
-static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog_options *options,
-                            struct yk_watchdog **out)
+static double or_default(double seconds, double usual_s)
 {
-    struct yk_watchdog *watch = calloc(1, sizeof *watch);
-    YK_TRY_MEMORY(watch);
-    const size_t count = (size_t)size;
-    watch->rank = rank;
-    watch->size = size;
-    watch->options = *options;
-    watch->options.heartbeat_period_s =
-        options->heartbeat_period_s > 0 ? options->heartbeat_period_s : usual_beat_s;
-    watch->options.heartbeat_timeout_s =
-        options->heartbeat_timeout_s > 0 ? options->heartbeat_timeout_s : usual_limit_s;
-    watch->options.op_timeout_s = options->op_timeout_s > 0 ? options->op_timeout_s : usual_limit_s;
-    watch->states = calloc(count, sizeof *watch->states);
-    watch->left = calloc(count, sizeof *watch->left);
-    watch->links = calloc(count, sizeof *watch->links);
-    watch->members = calloc(count, sizeof *watch->members);
-    watch->pollers = calloc(count + 1, sizeof *watch->pollers);
-    watch->wake = eventfd(0, EFD_CLOEXEC);
-    for (int32_t i = 0; watch->links && i < size; i++) {
+    return seconds > 0 ? seconds : usual_s;
+}
+
+static yk_status allocate(struct yk_watchdog *watch, double now_s)
+{
+    YK_TRY_NEW(watch->arena, watch->states, watch->size);
+    YK_TRY_NEW(watch->arena, watch->left, watch->size);
+    YK_TRY_NEW(watch->arena, watch->members, watch->size);
+    YK_TRY_NEW(watch->arena, watch->pollers, watch->size + 1);
+    YK_TRY_NEW(watch->arena, watch->links, watch->size); /* last: a link of 0 would be closed */
+    for (int32_t i = 0; i < watch->size; i++) {
         watch->links[i] = -1;
-    }
-    if (!watch->states || !watch->left || !watch->links || !watch->members || !watch->pollers ||
-        watch->wake < 0) {
-        free_watch(watch);
-        return yk_fail_out_of_memory();
-    }
-    const double now_s = yk_clock_now_s();
-    forgive_silence(watch, now_s);
-    for (int32_t i = 0; i < size; i++) {
         for (int lane = 0; lane < YK_WATCHDOG_LANE_COUNT; lane++) {
             watch->states[i].ops[lane] = YK_WATCHDOG_NO_OP;
             watch->changed_s[lane] = now_s;
         }
     }
+    forgive_silence(watch, now_s);
+    watch->wake = eventfd(0, EFD_CLOEXEC);
+    return watch->wake >= 0 ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog_options *options,
+                            struct yk_watchdog **out)
+{
+    struct yk_watchdog *watch = NULL;
+    YK_TRY_NEW_WITH_ARENA(watch);
+    watch->rank = rank;
+    watch->size = size;
+    watch->wake = -1;
+    watch->options = *options;
+    watch->options.heartbeat_period_s = or_default(options->heartbeat_period_s, usual_beat_s);
+    watch->options.heartbeat_timeout_s = or_default(options->heartbeat_timeout_s, usual_limit_s);
+    watch->options.op_timeout_s = or_default(options->op_timeout_s, usual_limit_s);
+    YK_TRY_OR(allocate(watch, yk_clock_now_s()), free_watch(watch));
     *out = watch;
     return YK_OK;
 }

@@ -115,27 +115,20 @@ YK_DEVICE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
 }
 
 /* The weights of a thread's columns, one by one: they may lie anywhere. */
-template <typename W, int CHUNKS, int N>
-YK_DEVICE void load_weights_as(const void *from, const struct position &position,
-                               float (&out)[CHUNKS][N])
-{
-    const W *weights = static_cast<const W *>(from);
-#pragma unroll
-    for (int i = 0; i < CHUNKS; i++) {
-        const int chunk = position.place + i * position.step;
-#pragma unroll
-        for (int j = 0; j < N; j++) {
-            out[i][j] = chunk < position.chunks ? yk_to_float(weights[chunk * N + j]) : 0.0F;
-        }
-    }
-}
-
 template <int CHUNKS, int N>
 YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
                             float (&out)[CHUNKS][N])
 {
     yk_dispatch_type_on_device(op.weight_type, [&](auto number) {
-        load_weights_as<decltype(number)>(op.weight, position, out);
+        const auto *weights = static_cast<const decltype(number) *>(op.weight);
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const int chunk = position.place + i * position.step;
+#pragma unroll
+            for (int j = 0; j < N; j++) {
+                out[i][j] = chunk < position.chunks ? yk_to_float(weights[chunk * N + j]) : 0.0F;
+            }
+        }
     });
 }
 
