@@ -15,11 +15,11 @@
  *     attention/            attention forward and backward, and products of small tiles
  *     kernels/              the other ops, one file each; OpenMP shares the work among threads
  *     math/                 conversions, SIMD, reductions, exp and erf, random numbers
- *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream (device, lane, memory,
- * event) attention/            attention by cuDNN, by tensor cores, and by CUDA cores matmul/
- * matmul by cuBLASLt: shapes, algorithms, benchmarks, and their cache kernels/              the
- * other ops, and functions that kernels share (.cuh) graphs/               launches repeated ops as
- * CUDA graphs
+ *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream
+ *     attention/            attention by cuDNN, by tensor cores, and by CUDA cores
+ *     matmul/               matmul by cuBLASLt: shapes, algorithms, benchmarks, and their cache
+ *     kernels/              the other ops, and functions that kernels share (.cuh)
+ *     graphs/               launches repeated ops as CUDA graphs
  */
 #ifndef YK_BACKEND_BACKEND_H
 #define YK_BACKEND_BACKEND_H

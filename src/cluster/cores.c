@@ -12,25 +12,14 @@ enum {
     MAX_CORES = 8192
 };
 
-/* The set of cores that this process may use, of MOST_CORES; NULL: the system does not tell. */
-static cpu_set_t *find_allowed(size_t size)
-{
-    cpu_set_t *set = CPU_ALLOC(MAX_CORES);
-    if (set && sched_getaffinity(0, size, set) != 0) {
-        CPU_FREE(set);
-        return NULL;
-    }
-    return set;
-}
-
 yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores *out)
 {
     const size_t size = CPU_ALLOC_SIZE(MAX_CORES);
-    cpu_set_t *allowed = find_allowed(size);
+    cpu_set_t *allowed = CPU_ALLOC(MAX_CORES);
     struct yk_cpu_core *known = NULL;
     int32_t known_count = 0;
-    yk_status status = YK_OK;
-    if (!allowed) {
+    if (!allowed || sched_getaffinity(0, size, allowed) != 0) {
+        CPU_FREE(allowed);
         return yk_fail(YK_ERROR_SYSTEM, "the system does not tell which cores may be used");
     }
     /* Where hwloc knows nothing, the system's own order will do. */
@@ -41,8 +30,8 @@ yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores 
     struct yk_cpu_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
     int32_t used = 0;
     if (!cores) {
-        status = yk_fail_out_of_memory();
-        goto done;
+        CPU_FREE(allowed);
+        return yk_fail_out_of_memory();
     }
     for (int32_t i = 0; i < known_count; i++) {
         if (known[i].number < MAX_CORES && CPU_ISSET_S((size_t)known[i].number, size, allowed)) {
@@ -60,9 +49,8 @@ yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores 
         .count = count,
         .machine_count = known_count > count ? known_count : count,
     };
-done:
     CPU_FREE(allowed);
-    return status;
+    return YK_OK;
 }
 
 /* A run of cores that is one rank's. */

@@ -132,13 +132,6 @@ static yk_status receive_all(const struct yk_communicator *ranks,
     return YK_OK;
 }
 
-static yk_status send_own(const struct yk_communicator *ranks, const void *bytes, size_t size)
-{
-    const struct yk_comm_send_recv op = {ranks->world, (void *)(uintptr_t)bytes, size, 0, NUMBER};
-    ranks->comm->send(&op);
-    return yk_communicator_synchronize(ranks);
-}
-
 yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const void *bytes,
                                     size_t size, struct yk_arena *arena,
                                     struct yk_host_collective_gathered_bytes **out)
@@ -154,8 +147,11 @@ yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const v
     free(sizes);
     YK_TRY(yk_host_collective_agree_on_status(ranks, status));
     if (!parts) { /* rank 0 alone has them */
+        const struct yk_comm_send_recv op = {ranks->world, (void *)(uintptr_t)bytes, size, 0,
+                                             NUMBER};
         *out = NULL;
-        return send_own(ranks, bytes, size);
+        ranks->comm->send(&op);
+        return yk_communicator_synchronize(ranks);
     }
     if (size > 0) {
         memcpy(parts[0].bytes, bytes, size);

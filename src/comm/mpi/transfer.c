@@ -36,24 +36,19 @@ static void sleep_a_part(double waited_s)
     (void)nanosleep(&pause, NULL);
 }
 
-/* The end that another thread asked for, on the thread that may call MPI. */
-static void abort_if_requested(struct yk_comm_world *world)
-{
-    const int exit_request = atomic_load(&world->exit_request);
-    if (exit_request != 0 && !atomic_exchange(&world->is_aborting, true)) {
-        (void)MPI_Abort(MPI_COMM_WORLD, exit_request - 1);
-    }
-}
-
-/* After a look that found nothing: false when the run is to end. */
+/* After a look that found nothing: false when the run is to end, which another thread asks for and
+ * the thread that may call MPI carries out. */
 static bool wait_a_little(struct yk_comm_world *world, double since_s)
 {
-    abort_if_requested(world);
-    if (atomic_load(&world->exit_request) != 0) {
-        return false;
+    const int exit_request = atomic_load(&world->exit_request);
+    if (exit_request == 0) {
+        sleep_a_part(yk_clock_now_s() - since_s);
+        return true;
     }
-    sleep_a_part(yk_clock_now_s() - since_s);
-    return true;
+    if (!atomic_exchange(&world->is_aborting, true)) {
+        (void)MPI_Abort(MPI_COMM_WORLD, exit_request - 1);
+    }
+    return false;
 }
 
 int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out)

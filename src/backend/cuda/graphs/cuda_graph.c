@@ -314,37 +314,6 @@ static void interrupt(struct yk_backend_lane *lane)
     }
 }
 
-static void begin(struct yk_backend_lane *lane, const char *name)
-{
-    if (!lane->replay) {
-        lane->replay = calloc(1, sizeof *lane->replay);
-    }
-    struct yk_cuda_graph_replay *replay = lane->replay;
-    if (!replay || replay->depth++ > 0) {
-        return;
-    }
-    struct range *range = find_range(replay, name);
-    if (range && range->resting > 0) {
-        range->resting--;
-    } else {
-        replay->collecting = range;
-        replay->list.length = 0;
-        replay->list.count = 0;
-    }
-}
-
-static void end(struct yk_backend_lane *lane)
-{
-    struct yk_cuda_graph_replay *replay = lane->replay;
-    if (!replay || replay->depth == 0) {
-        return;
-    }
-    replay->depth--;
-    if (replay->depth == 0 && replay->collecting) {
-        run_collected(lane);
-    }
-}
-
 /* ---- entries of the backend's table ---- */
 
 void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane)
@@ -362,14 +331,29 @@ void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane)
 void yk_cuda_graph_begin_range(struct yk_backend_lane *lane, const char *name)
 {
     (void)nvtxRangePushA(name);
-    if (lane->device->graphs) {
-        begin(lane, name);
+    if (lane->device->graphs && !lane->replay) {
+        lane->replay = calloc(1, sizeof *lane->replay);
+    }
+    struct yk_cuda_graph_replay *replay = lane->replay;
+    if (!replay || replay->depth++ > 0) {
+        return;
+    }
+    struct range *range = find_range(replay, name);
+    if (range && range->resting > 0) {
+        range->resting--;
+    } else {
+        replay->collecting = range;
+        replay->list.length = 0;
+        replay->list.count = 0;
     }
 }
 
 void yk_cuda_graph_end_range(struct yk_backend_lane *lane)
 {
-    end(lane);
+    struct yk_cuda_graph_replay *replay = lane->replay;
+    if (replay && replay->depth > 0 && --replay->depth == 0 && replay->collecting) {
+        run_collected(lane);
+    }
     (void)nvtxRangePop();
 }
 
