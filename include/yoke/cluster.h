@@ -1,7 +1,7 @@
 /*
- * Cluster: a set of devices, which may differ, and the links between them. A cluster is validated
- * and completed from datasheets: every pair of devices has a link, and no speed or memory size is
- * 0.
+ * Cluster: a set of devices, which may differ, and the links between them. When a cluster is
+ * opened, it is validated and missing values are taken from datasheets: every pair of devices has a
+ * link, and no speed or memory size is 0.
  */
 #ifndef YOKE_CLUSTER_H
 #define YOKE_CLUSTER_H
@@ -21,22 +21,22 @@ struct yoke_cluster_info {
     int32_t device_count;
     int32_t node_count;
     double host_memory_bytes; /* main memory of all hosts; 0 means: unknown */
-    const char *assumption;   /* what was assumed about the links, or NULL */
+    const char *assumption;   /* a text about the links that were assumed; NULL means: none */
 };
 
 struct yoke_device {
     const char *name; /* "gpu0" */
-    const char *type; /* "rtx3090"; NULL if the cluster file gives all numbers itself */
+    const char *type; /* "rtx3090"; NULL if the cluster file contains all numbers itself */
     int32_t node;     /* devices with the same node share a host */
     bool is_cpu;
-    double part; /* the fraction of the physical device that is used, up to 1 */
+    double part; /* fraction of the physical device that is used, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
     double fp32_flops; /* operations per second of dense matrix products */
     double tf32_flops;
     double fp16_flops;
     double bf16_flops;
-    double vector_flops; /* fp32, without tensor cores */
+    double vector_flops; /* fp32 operations per second without tensor cores */
 };
 
 struct yoke_link {
@@ -44,15 +44,17 @@ struct yoke_link {
     double bytes_per_s;
 };
 
-/* Opens a cluster. `word` is a file if it ends in ".json" or if such a file exists, else a
- * description: "1xrtx6000ada + 2xrtx3090 @ 32GB/s". */
+/* Opens a cluster. If `word` ends in ".json", or if a file with this path exists, it is the path of
+ * a cluster file. "-" means: a cluster file from standard input. Otherwise `word` is a description,
+ * such as "1xrtx6000ada + 2xrtx3090 @ 32GB/s". */
 YOKE_API yoke_status yoke_cluster_open(const char *word, yoke_cluster **out) YOKE_MUST_USE;
 
-/* Reads the text of a cluster file. `source` is its name in messages and plans. */
+/* Reads a cluster from the text of a cluster file. `source` is the name of the text in messages and
+ * plans. */
 YOKE_API yoke_status yoke_cluster_read(const char *text, const char *source,
                                        yoke_cluster **out) YOKE_MUST_USE;
 
-/* Describes this machine: its GPUs, or its CPU cores if it has none. */
+/* Describes this machine: its GPUs, or its CPU cores if it has no GPU. */
 YOKE_API yoke_status yoke_cluster_discover(yoke_cluster **out) YOKE_MUST_USE;
 
 YOKE_API void yoke_cluster_destroy(yoke_cluster *cluster);
@@ -60,15 +62,15 @@ YOKE_API void yoke_cluster_destroy(yoke_cluster *cluster);
 YOKE_API const struct yoke_cluster_info *yoke_cluster_info(const yoke_cluster *cluster);
 YOKE_API const struct yoke_device *yoke_cluster_device(const yoke_cluster *cluster, int32_t device);
 
-/* The link between two devices. Returns NULL if they are the same device. */
+/* Returns the link between two devices, or NULL if `a` equals `b` or is out of range. */
 YOKE_API const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a,
                                                    int32_t b);
 
 /* Writes the cluster as a cluster file. Reading the file gives the same cluster. */
 YOKE_API yoke_status yoke_cluster_write(const yoke_cluster *cluster, char **out) YOKE_MUST_USE;
 
-/* The name of device type `number` for descriptions, or NULL after the last one. `*title` is its
- * full name. `title` may be NULL. */
+/* Returns the name that device type `number` has in descriptions, or NULL after the last type. Sets
+ * `*title` to the full name of the type. `title` may be NULL. */
 YOKE_API const char *yoke_device_type(int32_t number, const char **title);
 
 #ifdef __cplusplus

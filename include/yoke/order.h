@@ -1,7 +1,8 @@
 /*
- * Order: schedules the all-gathers and reduce-scatters of a sharded training step such that
- * computation hides as much communication as possible and memory suffices in every slot. It needs
- * no model: a problem states the computation time of each slot and the data to transfer.
+ * Order: schedules the all-gathers and reduce-scatters of a sharded training step, so that as much
+ * communication as possible overlaps with computation, and memory suffices in every slot. A slot is
+ * the forward or the backward pass of one layer, or a gap without computation. No model is needed:
+ * a problem contains the computation time of each slot and the data to transfer.
  */
 #ifndef YOKE_ORDER_H
 #define YOKE_ORDER_H
@@ -22,7 +23,8 @@ typedef struct yoke_order yoke_order;
 struct yoke_order_problem_info {
     int32_t layer_count; /* L */
     int32_t slot_count;  /* 2L + 3; struct yoke_transfer defines the slots */
-    bool barrier;        /* all ranks synchronize between the scatters and the next gathers */
+    bool barrier; /* all ranks wait for each other between the scatters and the gathers of the next
+                     step */
 };
 
 struct yoke_order_info {
@@ -32,21 +34,21 @@ struct yoke_order_info {
     int32_t transfer_count;
 };
 
-/* Opens a file: a JSON object with layers, blocks, compute_s, activation_bytes, comm_s, full_bytes,
- * static_bytes, memory_bytes and barrier. docs/library.md describes them. */
+/* Opens a problem file: a JSON object with layers, blocks, compute_s, activation_bytes, comm_s,
+ * full_bytes, static_bytes, memory_bytes and barrier. docs/library.md describes these members. */
 YOKE_API yoke_status yoke_order_problem_open(const char *path,
                                              yoke_order_problem **out) YOKE_MUST_USE;
 
-/* Reads the text of such a file. `source` is its name in messages. */
+/* Reads a problem from the text of such a file. `source` is the name of the text in messages. */
 YOKE_API yoke_status yoke_order_problem_read(const char *text, const char *source,
                                              yoke_order_problem **out) YOKE_MUST_USE;
 YOKE_API void yoke_order_problem_destroy(yoke_order_problem *problem);
 YOKE_API const struct yoke_order_problem_info *
 yoke_order_problem_info(const yoke_order_problem *problem);
 
-/* Finds an order. `method` is "greedy" (least slack first) or "milp" (an integer program; its
- * result is never worse). `search` limits the time of the latter and may be NULL. Fails with
- * YOKE_ERROR_NO_FIT if there is no order. */
+/* Finds an order. `method` is "greedy" (a heuristic that balances the slots) or "milp" (an integer
+ * program, whose result is never slower than the greedy order). `search` limits the time of "milp"
+ * and may be NULL. Fails with YOKE_ERROR_NO_FIT if no order fits into memory. */
 YOKE_API yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
                                      const struct yoke_search *search,
                                      yoke_order **out) YOKE_MUST_USE;
@@ -54,8 +56,8 @@ YOKE_API void yoke_order_destroy(yoke_order *order);
 
 YOKE_API const struct yoke_order_info *yoke_order_info(const yoke_order *order);
 
-/* Whether the parameters of a layer stay in memory from the forward to the backward pass. Returns
- * false if `layer` is out of range. */
+/* Returns whether the parameters of a layer stay in memory from the forward to the backward pass.
+ * Returns false if `layer` is out of range. */
 YOKE_API bool yoke_order_keeps(const yoke_order *order, int32_t layer);
 
 /* Transfers are sorted by slot, and within a slot by the order in which they start. */

@@ -1,6 +1,7 @@
 /*
  * Plan: the decisions about one training step (the devices of each layer, the samples of each
- * device, how each layer is sharded, when data is sent), and the predicted step.
+ * device, how each layer is sharded, when data is sent), and the prediction of the step. A group is
+ * a set of ranks that hold the same layers.
  */
 #ifndef YOKE_PLAN_H
 #define YOKE_PLAN_H
@@ -22,13 +23,13 @@ struct yoke_plan_info {
     double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
     double mfu;          /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
-    double exact_mfu;    /* the same, but causal attention counts only the pairs of tokens that it
-                            computes */
+    double exact_mfu;    /* like `mfu`, but for causal attention only the pairs of tokens that are
+                            computed count */
     const char *summary; /* one sentence about the plan */
-    const char *bottleneck; /* what limits the step, as text */
-    const char *source;     /* the sources of the times, as text */
-    bool fits;            /* in the memory of the devices; always true for a plan that was found */
-    int32_t missing_rank; /* if it does not fit: the rank that lacks most memory, else -1 */
+    const char *bottleneck; /* a text that explains what limits the step time */
+    const char *source;     /* a text that explains where the times come from */
+    bool fits; /* fits into the memory of the devices; always true after yoke_plan_find() */
+    int32_t missing_rank; /* the rank that lacks most memory; -1 means: none */
     double missing_bytes;
     int32_t rank_count;
     int32_t layer_count;
@@ -37,15 +38,16 @@ struct yoke_plan_info {
     int32_t leave_one_out_count;
     int32_t micro_batches;
     const char *pipeline; /* "gpipe" or "1f1b" */
-    bool no_sync;         /* reduce gradients once, after the last micro-batch */
+    bool no_sync;         /* gradients are reduced only once, after the last micro-batch */
     bool clip;
-    int32_t prefetch;    /* without transfers: all-gathers start this many layers early */
-    double block_bytes;  /* size of the messages of gathers and scatters */
+    int32_t prefetch;    /* if transfer_count is 0: all-gathers start this many layers early */
+    double block_bytes;  /* all-gathers and reduce-scatters are split into blocks of this size */
     double bucket_bytes; /* all-reduces are combined up to this size */
     double search_s;     /* duration of the search */
-    int64_t trials;      /* plans that the search evaluated */
-    double error;        /* 90 % of such predictions deviate by no more than this fraction */
-    bool cut_short;      /* the time budget ended before the search was complete */
+    int64_t trials;      /* number of plans that the search evaluated */
+    double error; /* relative error of step_s: 90 % of such predictions deviate by no more than this
+                     fraction */
+    bool cut_short; /* the time budget ended before the search was complete */
 };
 
 enum yoke_memory_kind {
@@ -55,37 +57,39 @@ enum yoke_memory_kind {
     YOKE_MEMORY_OPTIMIZER,
     YOKE_MEMORY_ACTIVATIONS,
     YOKE_MEMORY_BUFFERS,
-    YOKE_MEMORY_CONTEXT, /* of the driver and its libraries */
+    YOKE_MEMORY_CONTEXT, /* memory of the driver and its libraries */
     YOKE_MEMORY_KIND_COUNT,
 };
 
 /* A process that drives one device. */
 struct yoke_rank {
-    int32_t device; /* its number in the cluster */
+    int32_t device; /* number of the device in the cluster */
     const char *device_name;
-    int64_t share; /* samples of the batch, in the first group of layers that contains this rank */
-    double part;   /* fraction of the sharded state, in the same group */
-    double peak_bytes; /* upper bound for any execution of the plan */
+    int64_t share; /* samples of the batch that this rank computes, in the first group that contains
+                      it */
+    double part;   /* fraction of the sharded state that this rank stores, in the same group */
+    double peak_bytes; /* upper bound of the memory that any execution of the plan uses */
     double limit_bytes;
-    double compute_s;           /* computing, in seconds of the step */
-    double exposed_s;           /* waiting for data to or from this rank */
-    double idle_s;              /* waiting for anything else */
-    const double *memory_bytes; /* (YOKE_MEMORY_KIND_COUNT) peak_bytes by kind */
+    double compute_s;           /* time that the rank computes */
+    double exposed_s;           /* time that the rank waits while data moves to or from it */
+    double idle_s;              /* time that the rank waits for anything else */
+    const double *memory_bytes; /* (YOKE_MEMORY_KIND_COUNT) the parts of peak_bytes, by enum
+                                   yoke_memory_kind */
 };
 
 struct yoke_plan_layer {
     const char *name;
     const char *strategy; /* "replicated", "sharded-state", "kept", "fully-sharded" */
     bool recompute;
-    int32_t rank_count;    /* ranks that have this layer */
+    int32_t rank_count;    /* number of ranks that have this layer */
     const int32_t *ranks;  /* (rank_count) */
-    const int64_t *shares; /* (rank_count) samples of the batch */
-    const double *parts;   /* (rank_count) fraction of the sharded state */
+    const int64_t *shares; /* (rank_count) samples of the batch on each rank */
+    const double *parts;   /* (rank_count) fraction of the sharded state on each rank */
 };
 
-/* A transfer of blocks of a layer, which starts no earlier than its slot. For L layers, slot i is
- * the forward pass of layer i, slot L is a gap, slot 2L - i is the backward pass of layer i, and
- * the step ends with two gaps. */
+/* A transfer of blocks of a layer. It does not start before its slot. A step of L layers has 2L + 3
+ * slots: slot i is the forward pass of layer i, slot L is a gap without computation, slot 2L - i is
+ * the backward pass of layer i, and the last two slots are gaps. */
 struct yoke_transfer {
     const char *kind; /* "all_gather", "reduce_scatter", "all_reduce" */
     int32_t layer;
@@ -97,39 +101,38 @@ struct yoke_transfer {
 /* A plan that is common today, for comparison. */
 struct yoke_alternative {
     const char *name;   /* "even data-parallel" … */
-    const char *remark; /* or NULL */
-    double step_s;      /* NAN if there is no such plan */
+    const char *remark; /* may be NULL */
+    double step_s;      /* NAN if this kind of plan is not possible */
     bool fits;
 };
 
 /* The step time of the best plan without one device. */
 struct yoke_leave_one_out {
     int32_t device;
-    double step_s; /* NAN if nothing fits without the device */
+    double step_s; /* NAN if no plan fits without the device */
 };
 
 /* How to read a plan file. Filled by the caller. */
 struct yoke_plan_reading {
-    yoke_model *model; /* replaces the model that the file names; its workload is ignored. NULL
-                          means: use the file's */
-    yoke_cluster
-        *cluster;        /* replaces the cluster that the file names. NULL means: use the file's */
-    const char *profile; /* replaces the profile that the file names. NULL means: use the file's */
-    double slowdown;     /* see yoke_request_set_slowdown() */
-    bool compare;        /* also evaluate alternatives */
-    const struct yoke_search *search; /* of the alternatives; NULL means: defaults */
+    yoke_model *model;     /* replaces the model in the file; the workload of this model is ignored.
+                              NULL means: use the model in the file */
+    yoke_cluster *cluster; /* replaces the cluster in the file. NULL means: use that of the file */
+    const char *profile;   /* replaces the profile in the file. NULL means: use that of the file */
+    double slowdown;       /* see yoke_request_set_slowdown() */
+    bool compare;          /* also evaluates alternatives */
+    const struct yoke_search *search; /* search for the alternatives; NULL means: defaults */
 };
 
-/* Searches for the best plan. Fails with YOKE_ERROR_NO_FIT if no plan fits; the message names the
- * device, the missing memory and a remedy. */
+/* Searches for the best plan. Fails with YOKE_ERROR_NO_FIT if no plan fits. The message then says
+ * which device lacks how much memory, and what would help. */
 YOKE_API yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out) YOKE_MUST_USE;
 
-/* Opens a plan file and predicts its step. `reading` may be NULL. Also opens a plan that does not
- * fit. */
+/* Opens a plan file and predicts the step. `reading` may be NULL. Succeeds even if the plan does
+ * not fit into memory. */
 YOKE_API yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *reading,
                                     yoke_plan **out) YOKE_MUST_USE;
 
-/* Reads the text of a plan file. `source` is its name in messages. */
+/* Reads a plan from the text of a plan file. `source` is the name of the text in messages. */
 YOKE_API yoke_status yoke_plan_read(const char *text, const char *source,
                                     const struct yoke_plan_reading *reading,
                                     yoke_plan **out) YOKE_MUST_USE;
@@ -145,13 +148,14 @@ YOKE_API const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *p
 YOKE_API const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan,
                                                                   int32_t number);
 
-/* "parameters", "gathered" …, or NULL if `kind` is out of range. */
+/* Returns "parameters", "gathered" …, or NULL if `kind` is out of range. */
 YOKE_API const char *yoke_memory_kind_name(enum yoke_memory_kind kind);
 
-/* Writes the plan file: JSON that people can read and edit. Reading it gives the same plan. */
+/* Writes the text of a plan file: JSON that people can read and edit. yoke_plan_read() makes the
+ * same plan from this text. */
 YOKE_API yoke_status yoke_plan_write(const yoke_plan *plan, char **out) YOKE_MUST_USE;
 
-/* Writes the plan file to `path`. The file is replaced completely or not at all. */
+/* Writes a plan file to `path`. An existing file is replaced completely or not at all. */
 YOKE_API yoke_status yoke_plan_save(const yoke_plan *plan, const char *path) YOKE_MUST_USE;
 
 /* Writes the compiled program of the plan as text: the ops of every rank in order, with their

@@ -1,5 +1,5 @@
-/* Status: the return value of every function that can fail, its message, and the log of the
- * library. */
+/* Status: the return value of every function that can fail, the message of a failure, and the log
+ * of the library. */
 #ifndef YOKE_STATUS_H
 #define YOKE_STATUS_H
 
@@ -26,20 +26,21 @@ typedef enum yoke_status {
 } yoke_status;
 
 /*
- * The message of the calling thread's last failure: what is wrong, where, and what to do. It is ""
- * before the first failure and is valid until the next failure of the same thread. Messages use the
- * names of the command line ("--lora 16" is the member lora_rank of a workload).
+ * Returns the message of the last failure in the calling thread: what is wrong, where, and what to
+ * do. The message is "" before the first failure and is valid until the next failure in the same
+ * thread. Messages use the names of the command line ("--lora 16" is the member lora_rank of a
+ * workload).
  */
 YOKE_API const char *yoke_message(void);
 
-/* The version of the library, "1.2.3". */
+/* Returns the version of the library, such as "1.2.3". */
 YOKE_API const char *yoke_version(void);
 
 /* Frees a string that a function of the library returned. NULL is allowed. */
 YOKE_API void yoke_free(char *text);
 
 enum yoke_log_level {
-    YOKE_LOG_WARNING, /* the result is valid, but the user should know this */
+    YOKE_LOG_WARNING, /* the result is valid, but the user should know about this */
     YOKE_LOG_NOTE,    /* a choice that was made because the input left it open */
     YOKE_LOG_DETAIL,  /* for debugging */
 };
@@ -47,11 +48,11 @@ enum yoke_log_level {
 typedef void (*yoke_log)(void *user, enum yoke_log_level level, const char *line);
 
 /*
- * Sets the log callback of the process, which receives warnings and notes, one line per call. NULL,
- * the initial value, means: no log. Any thread may call this at any time. Several threads may call
- * `log` at the same time, always with the `user` that was set with it. When yoke_set_log() returns,
- * no call of the previous callback is running, and its `user` may be freed. Therefore `log` must
- * not call yoke_set_log().
+ * Sets the log callback of the process, which receives warnings, notes and details, one line per
+ * call. NULL, the initial value, means: no log. Any thread may call this function at any time.
+ * Several threads of the library may call `log` at the same time, always with the `user` that was
+ * set together with it. When yoke_set_log() returns, no call of the previous callback is running,
+ * and the previous `user` may be freed. Therefore `log` must not call yoke_set_log().
  */
 YOKE_API void yoke_set_log(yoke_log log, void *user);
 

@@ -1,8 +1,9 @@
 /*
- * Trade-off: memory can hold parameters from the forward to the backward pass, or parameters that
- * are gathered ahead of their use. A trade-off predicts the step time for different splits of the
- * free memory between the two, for different memory sizes of the devices, and for the plan that
- * decides both together.
+ * Trade-off: free memory can be used to keep parameters from the forward pass to the backward pass,
+ * or to gather parameters before they are needed. A trade-off predicts the step time for different
+ * splits of the free memory between these two uses, and for different memory sizes of the devices.
+ * It compares both with the joint plan, in which the two uses are optimised together without a
+ * fixed split.
  */
 #ifndef YOKE_TRADEOFF_H
 #define YOKE_TRADEOFF_H
@@ -21,32 +22,34 @@ enum {
     YOKE_TRADEOFF_MAX_POINTS = 200
 };
 
-/* Each array has `points` numbers. NAN means: nothing fits, or the time budget ended before. */
+/* Each array has `points` elements. NAN means: no plan fits, or the time budget ended before this
+ * point was computed. */
 struct yoke_tradeoff_info {
     int32_t points;
-    const char *definition; /* what is split, as text */
-    double min_bytes;       /* the memory that one layer needs to compute */
+    const char *definition; /* a text that explains which memory is split */
+    double min_bytes;       /* size of the parameters and the gradient of the largest layer */
     double free_bytes;
-    const double *part;    /* fraction of the free memory that is reserved for gathering ahead */
-    const double *split_s; /* step time if strategies are chosen first, in the rest */
-    const int32_t *kept;   /* layers whose parameters are kept */
-    double joint_s; /* step time if both are decided together; NAN means: the time budget ended
-                       before */
+    const double *part;    /* fraction of the free memory that is reserved for early gathers */
+    const double *split_s; /* step time if the sharding strategies are chosen first and may use only
+                              the rest of the free memory */
+    const int32_t *kept;   /* number of layers whose parameters are kept until the backward pass */
+    double joint_s; /* step time of the joint plan; NAN means: the time budget ended before it was
+                       found */
     int32_t joint_kept;
     const double *memory_bytes; /* memory limit of every device */
     const double *joint_of_memory_s;
     const double *ahead_of_memory_s; /* step time if all layers are fully-sharded and all-gathers
                                         start one layer ahead */
     double bound_s;                  /* lower bound of the step time of any plan */
-    int32_t split_points; /* points of the split curve that were computed, at least one; the rest is
-                             NAN */
-    int32_t memory_points; /* points of the memory curves that were computed, may be 0; the rest is
-                              NAN */
+    int32_t split_points; /* number of points of `split_s` that were computed, at least 1; the other
+                             points are NAN */
+    int32_t memory_points; /* number of points over `memory_bytes` that were computed, may be 0; the
+                              other points are NAN */
 };
 
-/* Computes both curves with 2 to YOKE_TRADEOFF_MAX_POINTS points, for one micro-batch on all
- * devices; 0 points means: 21. Fails with YOKE_ERROR_NO_FIT if not even fully-sharded layers fit.
- */
+/* Computes the curve over the split and the curves over the memory size, for one micro-batch on all
+ * devices. Each curve has `points` points, 2 to YOKE_TRADEOFF_MAX_POINTS; 0 means: 21. Fails with
+ * YOKE_ERROR_NO_FIT if the model does not fit even when all layers are fully-sharded. */
 YOKE_API yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points,
                                         yoke_tradeoff **out) YOKE_MUST_USE;
 YOKE_API void yoke_tradeoff_destroy(yoke_tradeoff *tradeoff);

@@ -1,16 +1,16 @@
 /*
- * Training: the functions of `yoke train`. A training finds or reads a plan, executes it, writes
- * checkpoints, metrics and a trace to the folder of the run, and can resume a run.
+ * Training: what `yoke train` does, as functions. A training run finds or reads a plan and executes
+ * it. It writes checkpoints, metrics and a trace to the folder of the run. A run can be resumed.
  *
  * Options. yoke_training_set() accepts the names and values of the options of `yoke train`, which
- * "yoke help train" lists: yoke_training_set(training, "batch", "16"). An option that is not set
- * has its default or, with "resume", the value of the resumed run.
+ * `yoke help train` lists. Example: yoke_training_set(training, "batch", "16"). An option that is
+ * not set has its default value or, with the option "resume", the value of the resumed run.
  *
- * Ranks. Each process is one rank. A program that mpirun, srun or torchrun started joins the ranks
- * of the same launch; every rank must set the same options and make the same calls. The library
- * does not start ranks: without a launcher there is one.
+ * Ranks. Each process is one rank. A process that mpirun, srun or torchrun started joins the other
+ * ranks of the same launch. All ranks must set the same options and make the same calls. The
+ * library does not start ranks: without a launcher there is only one rank.
  *
- * The library does not change signal handlers and does not print. It holds device memory while
+ * The library does not change signal handlers and does not print. It holds device memory only while
  * yoke_training_run() runs. It loads the communication libraries (MPI, NCCL) on demand and does not
  * unload them.
  */
@@ -29,51 +29,52 @@ extern "C" {
 typedef struct yoke_training yoke_training;
 
 struct yoke_training_step {
-    int64_t step;        /* from 1 */
-    int64_t steps;       /* of the whole run */
-    double loss;         /* mean over the tokens of all ranks that are part of the loss */
+    int64_t step;        /* number of the step, counted from 1 */
+    int64_t steps;       /* number of steps of the whole run */
+    double loss;         /* mean over all tokens, on all ranks, that are part of the loss */
     double norm;         /* global norm of the gradients, before clipping */
     double lr;           /* learning rate */
-    double seconds;      /* wall clock */
-    double tokens_per_s; /* of all ranks together */
+    double seconds;      /* wall clock time of the step */
+    double tokens_per_s; /* tokens per second of all ranks together */
     bool skipped;        /* fp16 gradients overflowed: no parameter was updated */
 };
 
 /* Filled by the caller. All members may be NULL. Threads of the library call `lost` and `leave`.
- * The thread that runs the training calls the others, on rank 0 only. */
+ * The thread that runs the training calls the other callbacks, and only on rank 0. */
 struct yoke_training_callbacks {
     void *user;
     void (*step)(void *user, const struct yoke_training_step *step);
     void (*evaluated)(void *user, int64_t step, double loss);
     void (*saved)(void *user, int64_t step, const char *checkpoint);
-    yoke_progress progress; /* of the search for a plan */
-    const yoke_stop *stop;  /* raise it to save a checkpoint and stop */
+    yoke_progress progress; /* progress of the search for a plan */
+    const yoke_stop *stop;  /* a flag; when it is raised, the run saves a checkpoint and stops */
 
-    /* A rank has failed or hangs; `sentence` names it. One of the remaining ranks makes this call,
-     * from a thread of the library. The training thread may be blocked forever, therefore the
-     * callback must not wait for a lock, not even for that of a stream. */
+    /* Is called if a rank has failed or hangs; `sentence` says which rank. Only one of the other
+     * ranks makes this call, from a thread of the library. The training thread may be blocked
+     * forever, so the callback must not wait for a lock, not even for the lock of a stdio
+     * stream. */
     void (*lost)(void *user, const char *sentence);
 
-    /* Must end this process with _exit(status) and not return. It is called on every rank after
-     * `lost`. If it is NULL, the communication is aborted instead: with NCCL, yoke_training_run()
+    /* Is called on every rank after `lost`. Must end this process with _exit(status) and must not
+     * return. NULL means: the communication is aborted instead. With NCCL, yoke_training_run()
      * fails with YOKE_ERROR_LOST; with MPI, MPI_Abort() ends the processes of all ranks, including
      * this one. */
     void (*leave)(void *user, yoke_status status);
 };
 
-/* The result of a run. Ranks other than 0 have only `rank`, `rank_count` and `stopped`; their other
- * members are 0 or NULL. A loss that does not exist is NAN. */
+/* The result of a run. On ranks other than 0, only `rank`, `rank_count` and `stopped` are set; the
+ * other members are 0 or NULL. A loss that does not exist is NAN. */
 struct yoke_training_result {
-    const char *folder;     /* of the run */
-    const char *checkpoint; /* the newest one; NULL means: none was saved */
-    int32_t rank;           /* of this process */
+    const char *folder;     /* path of the folder of the run */
+    const char *checkpoint; /* path of the newest checkpoint; NULL means: none was saved */
+    int32_t rank;           /* rank of this process */
     int32_t rank_count;
-    int64_t steps_done; /* of the run, including steps before it was resumed */
+    int64_t steps_done; /* steps of the run, including those before it was resumed */
     bool stopped;       /* the stop flag ended the run before its last step */
-    double first_loss;  /* of the first step of this call */
+    double first_loss;  /* loss of the first step of this call */
     double last_loss;
     double evaluation_loss;
-    double seconds; /* of the steps of this call */
+    double seconds; /* time of the steps of this call */
     double tokens;
     double median_step_s;
     double predicted_step_s;
@@ -89,14 +90,16 @@ YOKE_API yoke_status yoke_training_set(yoke_training *training, const char *name
                                        const char *value) YOKE_MUST_USE;
 
 /*
- * Trains until the last step or until the stop flag is raised; both are a success. `callbacks` may
- * be NULL. It may be called again to continue the run, with the option "resume". A process can join
- * other ranks over MPI only once. If all ranks fail together, rank 0 has the message.
+ * Trains until the last step or until the stop flag is raised. Returns YOKE_OK in both cases.
+ * `callbacks` may be NULL. To continue the run, set the option "resume" and call this function
+ * again. A process can join other ranks over MPI only once. If all ranks fail together, only
+ * yoke_message() of rank 0 returns the message.
  */
 YOKE_API yoke_status yoke_training_run(
     yoke_training *training, const struct yoke_training_callbacks *callbacks) YOKE_MUST_USE;
 
-/* The result of the last successful run, or NULL. */
+/* Returns the result of the last call of yoke_training_run(), or NULL if that call failed or if
+ * there was none. */
 YOKE_API const struct yoke_training_result *yoke_training_result(const yoke_training *training);
 
 #ifdef __cplusplus

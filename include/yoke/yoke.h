@@ -1,36 +1,37 @@
 /*
- * yoke: train one model on processors that differ. This header is the complete interface of the
- * library: devices, models, their costs (measured or from datasheets), the plan of a training step,
- * its prediction, reports and exports, training, and trained models. docs/library.md shows how to
- * use it.
+ * yoke: trains one model on processors that differ. This header is the complete interface of the
+ * library: devices, models, their costs (measured or from datasheets), the plan of a training step
+ * and its prediction, reports and exports, training, and trained models. docs/library.md shows how
+ * to use the library.
  *
- * Handles. A handle that was created (open, read, create, find) is destroyed by the
+ * Handles. A handle that a function created (open, read, create, find) is destroyed with the
  * yoke_*_destroy() function of its type; destroying NULL does nothing. Other functions require a
- * handle; those that return a status fail if it is NULL. A handle keeps what it needs from other
- * handles alive, so that handles may be destroyed in any order.
+ * handle that is not NULL; those that return a status fail if the handle is NULL. A handle keeps
+ * alive everything that it needs from other handles, so handles may be destroyed in any order.
  *
  * Records. A function that returns a `const struct yoke_… *` returns a record that the handle owns.
- * The record and its strings are valid as long as the handle. A number that is out of range gives
- * NULL. Later versions may add members at the end of a record: do not copy arrays of records.
- * Records that the caller fills must be initialized with {0}; a member that is 0 has its default
- * value.
+ * The record and its strings are valid until the handle is destroyed. The function returns NULL if
+ * an index is out of range. Later versions may add members at the end of a record, so do not copy
+ * arrays of records. Records that the caller fills must be initialized with {0}; a member that is 0
+ * has its default value.
  *
  * Strings. A function with a `char **out` returns a zero-terminated UTF-8 string, which the caller
  * frees with yoke_free().
  *
- * Failures. A function that can fail returns a yoke_status, writes its outputs only on success, and
- * stores a message for yoke_message(). The library does not print, does not end the process, and
- * does not change its locale or signal handlers.
+ * Failures. A function that can fail returns a yoke_status and writes its outputs only on success.
+ * After a failure, yoke_message() returns a message. The library does not print, does not end the
+ * process, and does not change the locale or the signal handlers of the process.
  *
  * Processes. The library starts a child process, and waits for it, in two cases: a search that
- * solves an integer program forks a process for the solver; a training with the option "counters"
- * runs dcgmi, if it is installed, to read the hardware counters of NVIDIA GPUs.
+ * solves an integer program forks a process for the solver; a training run with the option
+ * "counters" runs dcgmi, if dcgmi is installed, to read the hardware counters of NVIDIA GPUs.
  *
  * Threads. Clusters, models, graphs and order problems are immutable: any number of threads may use
- * one. One thread at a time may use any other handle. Different handles are independent.
+ * the same handle. Any thread may raise a stop flag (yoke/search.h). A handle of any other type may
+ * be used by only one thread at a time. Different handles are independent.
  *
- * Times are in seconds, memory is in bytes. Devices, layers and everything else are numbered from
- * 0.
+ * Times are in seconds, memory sizes are in bytes. Devices, layers and everything else are numbered
+ * from 0.
  */
 #ifndef YOKE_YOKE_H
 #define YOKE_YOKE_H

@@ -11,13 +11,13 @@
  * This folder:
  *   backend.h, ops.h        the table, and the arguments of every op
  *   nf4_codebook.h          the values of NF4 codes
- *   cpu/                    CPUs; a lane is a thread (lane, pin, memory, blas, parallel)
+ *   cpu/                    CPUs; a lane is a thread (lane, affinity, memory, blas, parallel)
  *     attention/            attention forward and backward, and products of small tiles
  *     kernels/              the other ops, one file each; OpenMP shares the work among threads
  *     math/                 conversions, SIMD, reductions, exp and erf, random numbers
- *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream
- *     attention/            attention by cuDNN, by tensor cores, and by CUDA cores
- *     matmul/               matmul by cuBLASLt: shapes, algorithms, benchmarks, and their cache
+ *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream (device, lane, memory)
+ *     attention/            attention with cuDNN, with tensor cores, and with CUDA cores
+ *     matmul/               matmuls with cuBLASLt: shapes, algorithms, benchmarks, their cache
  *     kernels/              the other ops, and functions that kernels share (.cuh)
  *     graphs/               launches repeated ops as CUDA graphs
  */

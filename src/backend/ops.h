@@ -1,10 +1,10 @@
 /*
  * Ops: the arguments of every op of a backend, one struct per op.
  *
- * Matrices are row-major. A stride is the number of elements from one row to the next. Pointers are
- * to device memory and must stay valid until the op has run. The struct is copied when the op is
- * enqueued. Elements are stored in the given type (fp32, fp16 or bf16); ops compute in fp32. The
- * order of summation does not depend on the number of threads.
+ * Matrices are row-major. A stride is the number of elements from the start of one row to the start
+ * of the next. Pointers are to device memory and must stay valid until the op has run. The struct
+ * is copied when the op is enqueued. Elements are stored in the given type (fp32, fp16 or bf16);
+ * ops compute in fp32. The order of summation does not depend on the number of threads.
  */
 #ifndef YK_BACKEND_OPS_H
 #define YK_BACKEND_OPS_H
@@ -18,16 +18,17 @@
 enum yk_epilogue {
     YK_EPILOGUE_NONE,
     YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; stores x in aux if aux is not NULL */
-    YK_EPILOGUE_GELU_ERF, /* the same, exact form */
+    YK_EPILOGUE_GELU_ERF, /* like YK_EPILOGUE_GELU, but the exact form */
     YK_EPILOGUE_RELU,
     YK_EPILOGUE_SILU,          /* c = x · sigmoid(x) */
     YK_EPILOGUE_GELU_BACKWARD, /* c = x · gelu'(aux) */
     YK_EPILOGUE_GELU_ERF_BACKWARD,
-    YK_EPILOGUE_RELU_BACKWARD, /* c = aux > 0 ? x : 0; aux is input or output of ReLU */
+    YK_EPILOGUE_RELU_BACKWARD, /* c = aux > 0 ? x : 0; aux is the input or the output of ReLU */
     YK_EPILOGUE_SILU_BACKWARD,
 };
 
-/* Sums over rows that a matmul computes in addition: gradients of biases. */
+/* Row sums that a matmul computes in addition to its product. They are used as gradients of
+ * biases. */
 enum yk_matmul_row_sum {
     YK_MATMUL_ROW_SUM_NONE,
     YK_MATMUL_ROW_SUM_A, /* (m): the sum of op(a) over k; requires a_transposed */
@@ -64,16 +65,16 @@ struct yk_matmul_op {
     int64_t split_columns[2]; /* columns at which the matmul may be split into independent matmuls,
                         such as queries, keys and values; 0 means: none */
     enum yk_matmul_row_sum sums_of;
-    void *row_sums; /* the row sums are added to it */
+    void *row_sums; /* output: the row sums are added to these elements */
     enum yk_precision sums_type;
 };
 
 /*
- * Parameters of dropout. Element e of a sample is dropped if its random word is below rate · 2^32;
- * other elements are divided by 1 − rate. The random word is word e mod 4 of Philox4x32-10 with the
- * key `seed` and the counter (e / 4, sample, low half of site, high half of site). Samples are
- * numbered through the whole run, so the mask is the same in recomputation and on any number of
- * ranks.
+ * Parameters of dropout. Element e of a sample is dropped if its random word is less than rate ·
+ * 2^32; other elements are divided by 1 − rate. The random word is word e mod 4 of Philox4x32-10
+ * with the key `seed` and the counter (e / 4, sample, low half of site, high half of site). Samples
+ * are numbered consecutively over the whole run, so the mask is the same in recomputation and for
+ * any number of ranks.
  */
 struct yk_dropout {
     float rate; /* 0 means: no dropout */
@@ -84,8 +85,8 @@ struct yk_dropout {
 
 /*
  * Attention of each query to the keys of its sample: out = softmax(scale · q kᵀ) v for every head.
- * A row is a token, and a row contains all heads. heads / kv_heads query heads share one head of
- * keys and values. Scores are never stored.
+ * A row is a token, and a row contains all heads. Each head of keys and values is shared by heads /
+ * kv_heads query heads. Scores are never stored.
  */
 struct yk_attention_op {
     int64_t batch;
@@ -106,12 +107,14 @@ struct yk_attention_op {
     int64_t out_stride;
     enum yk_precision type;
     float scale;
-    bool causal;               /* query t attends to keys up to t + S − T */
-    const int32_t *lengths;    /* (B): number of valid keys, at least 1; NULL means: all S */
-    struct yk_dropout dropout; /* of the probabilities; e = (head · T + t) · S + s */
+    bool causal;            /* query t attends to keys up to t + S − T */
+    const int32_t *lengths; /* (B): number of valid keys, at least 1; NULL means: all S */
+    struct yk_dropout
+        dropout; /* dropout of the probabilities; element e is (head · T + t) · S + s */
 };
 
-/* The gradients dq, dk and dv are overwritten. `forward` must have out and sums. */
+/* The gradients dq, dk and dv are overwritten. forward.out and forward.log_sum_exp must not be
+ * NULL. */
 struct yk_attention_backward_op {
     struct yk_attention_op forward;
     const void *d_out; /* has the stride forward.out_stride */
@@ -149,8 +152,9 @@ struct yk_norm_backward_op {
     void *dx;        /* in x's type; may be dy or add itself */
     const void *add; /* in x's type; may be NULL */
     const void *weight;
-    void *d_weight;    /* in weight's type; NULL means: frozen, not computed */
-    void *d_bias;      /* the same */
+    void *d_weight;    /* in weight's type; NULL means: the weight is frozen, its gradient is not
+                          computed */
+    void *d_bias;      /* in weight's type; NULL means: the bias is frozen, or there is none */
     const float *mean; /* NULL means: RMS norm */
     const float *rstd;
     enum yk_precision x_type;
@@ -169,7 +173,7 @@ struct yk_embedding_op {
     const void *positions; /* (at least sequence, width); may be NULL */
     const void *shift;     /* (width) in the table's type, added to every row; may be NULL */
     void *out;
-    float scale; /* applies to the table only */
+    float scale; /* factor of the rows of the table only */
     enum yk_precision table_type;
     enum yk_precision out_type;
 };
@@ -199,12 +203,12 @@ struct yk_rotary_op {
     int64_t stride;
     void *data;
     const float *cos_sin; /* (sequence, head_size / 2, 2): cosine and sine */
-    bool inverse;         /* rotate by the negative angle, for the backward pass */
+    bool inverse;         /* rotates by the negative angle, for the backward pass */
     enum yk_precision type;
 };
 
-/* SwiGLU: out (rows, width) = silu(gate) · up. A row of gate_up (rows, 2 · width) is gate, then up.
- */
+/* SwiGLU: out (rows, width) = silu(gate) · up. A row of gate_up (rows, 2 · width) consists of gate,
+ * then up. */
 struct yk_swiglu_op {
     int64_t rows;
     int64_t width;
@@ -247,9 +251,9 @@ struct yk_sum_rows_op {
 
 /*
  * Softmax and cross-entropy. Adds the sum of the losses of all rows to `loss`, and replaces the
- * logits by `factor` times their gradient. With a factor of 0 the logits do not change. With label
- * smoothing s, the target probability of every class is s / classes, plus 1 − s for the label. A
- * row with a negative target has a loss and a gradient of 0.
+ * logits with `factor` times their gradient. With a factor of 0 the logits do not change. With
+ * label smoothing s, the target probability of every class is s / classes, plus 1 − s for the
+ * label. A row with a negative target has a loss and a gradient of 0.
  */
 struct yk_cross_entropy_op {
     int64_t rows;
@@ -269,7 +273,7 @@ struct yk_cross_entropy_op {
 struct yk_gradient_norm {
     double norm;  /* without the loss scale */
     float factor; /* factor for gradients: removes the loss scale and clips */
-    int32_t skip; /* 1: the norm is infinite or NaN, and optimizers do nothing */
+    int32_t skip; /* 1 means: the norm is infinite or NaN, and optimizers do nothing */
 };
 
 /* *to = the sum of squares of all elements, in double precision. */
@@ -289,16 +293,16 @@ struct yk_clip_norm_op {
     struct yk_gradient_norm *gradient_norm;
 };
 
-/* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. With `master`, the op updates master
- * and rounds it to weights. */
+/* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. If `master` is not NULL, the op
+ * updates `master` and writes it, rounded, to `weights`. */
 struct yk_adamw_op {
     int64_t count;
     void *weights;
-    float *master; /* NULL means: update weights directly */
+    float *master; /* fp32 copy of the weights; NULL means: update `weights` directly */
     const void *gradients;
     float *moment1;
     float *moment2;
-    enum yk_precision type; /* of weights and gradients */
+    enum yk_precision type; /* type of weights and gradients */
     float lr;
     float beta1;
     float beta2;
@@ -310,7 +314,7 @@ struct yk_adamw_op {
 };
 
 /* Gradient descent with momentum, computed as in PyTorch: velocity = momentum · velocity + gradient
- * + weight_decay · weight. In the first step the old velocity is not used. */
+ * + weight_decay · weight. If `first` is set (first step), the old velocity is not used. */
 struct yk_sgd_op {
     int64_t count;
     void *weights;
@@ -342,13 +346,14 @@ struct yk_add_op {
 };
 
 /*
- * NF4 (Dettmers et al. 2023): a block of 64 elements is divided by its scale, the largest absolute
- * value, and each element is stored as the 4-bit code of the nearest of 16 values. Scales are
- * quantised too: minus their mean, in blocks of 256, as 8-bit codes of 256 values.
+ * NF4 (Dettmers et al. 2023): the scale of a block of 64 elements is their largest absolute value.
+ * Each element is divided by the scale and stored as the 4-bit code of the nearest of 16 values.
+ * The scales are quantised too: the mean of all scales is subtracted, and the differences are
+ * quantised in the same way, in blocks of 256, to 8-bit codes for 256 values.
  */
 enum {
     YK_NF4_BLOCK_SIZE = 64,        /* elements per scale */
-    YK_NF4_SCALE_BLOCK_SIZE = 256, /* scales per scale_scales */
+    YK_NF4_SCALE_BLOCK_SIZE = 256, /* scales per element of scale_scales */
 };
 
 /* A tensor in NF4. */
@@ -369,10 +374,10 @@ struct yk_quantise_op {
 /* When a dequantise op runs. */
 enum yk_dequantise_order {
     YK_DEQUANTISE_IN_ORDER, /* in order, like every other op */
-    /* In parallel with the ops that were enqueued since the last dequantise op. They must not use
-     * the output of this op. */
+    /* In parallel with the ops that were enqueued since the last dequantise op. Those ops must not
+     * use the output of this op. */
     YK_DEQUANTISE_PREFETCH,
-    YK_DEQUANTISE_WITH_PREVIOUS, /* like the dequantise op before */
+    YK_DEQUANTISE_WITH_PREVIOUS, /* like the previous dequantise op */
 };
 
 struct yk_dequantise_op {
@@ -383,12 +388,12 @@ struct yk_dequantise_op {
     enum yk_dequantise_order order;
 };
 
-/* The op that computes the row sums of a matmul after the matmul. Requires that sums_of is not
- * NONE. */
+/* Returns the op that computes the row sums of a matmul after the matmul has run. op->sums_of must
+ * not be YK_MATMUL_ROW_SUM_NONE. */
 struct yk_sum_rows_op yk_ops_matmul_row_sum(const struct yk_matmul_op *op);
 
-/* Sets the pointers of an NF4 tensor that is stored at `base`. Returns its size in bytes. `out` may
- * be NULL. */
+/* Sets the pointers of an NF4 tensor that is stored at `base`. Returns the size of the tensor in
+ * bytes. `out` may be NULL. */
 size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4_tensor *out);
 
 #endif

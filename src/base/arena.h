@@ -1,7 +1,7 @@
 /*
  * Arena: an allocator whose memory is freed all at once. Allocations are zeroed and aligned for any
- * type. An arena belongs to one phase of the work (reading a graph, one schedule). One thread at a
- * time may use it.
+ * type. An arena belongs to one phase of the work (reading a graph, one schedule). Only one thread
+ * at a time may use an arena.
  */
 #ifndef YK_BASE_ARENA_H
 #define YK_BASE_ARENA_H
@@ -19,7 +19,8 @@ void yk_arena_destroy(struct yk_arena *arena);
  * memory is exhausted. */
 void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size);
 
-/* Copies `length` bytes and adds a terminating zero. Returns NULL if memory is exhausted. */
+/* Copies `length` bytes into the arena and adds a terminating zero. Returns NULL if memory is
+ * exhausted. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
 
 /* Copies a string into the arena. If `text` is NULL, `*out` is NULL. */
@@ -49,8 +50,9 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
         (pointer)->arena = yk_arena_owned_;                                                        \
     } while (0)
 
-/* Evaluates `expression` with a temporary arena, a new variable with the name `arena`, and then
- * destroys the arena. Returns a failure from the calling function. */
+/* Creates a temporary arena in a new variable with the name `arena`, evaluates `expression`, and
+ * destroys the arena. If the arena cannot be created or the expression fails, returns the failure
+ * from the calling function. */
 #define YK_TRY_WITH_TEMPORARY_ARENA(arena, expression)                                             \
     do {                                                                                           \
         struct yk_arena *(arena) = NULL;                                                           \

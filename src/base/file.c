@@ -190,6 +190,15 @@ yk_status yk_file_read_document(const char *path, struct yk_text *out)
     return yk_file_read_limited(path, YK_FILE_MAX_DOCUMENT_BYTES, out);
 }
 
+yk_status yk_file_read_document_to_arena(const char *path, struct yk_arena *arena, const char **out,
+                                         size_t *out_length)
+{
+    struct yk_text text = {0};
+    YK_TRY_OR(yk_file_read_document(path, &text), yk_text_free(&text));
+    *out_length = text.length;
+    return yk_text_move_to_arena(&text, arena, out);
+}
+
 yk_status yk_file_read_data(const char *path, struct yk_text *out)
 {
     const double free = yk_system_free_memory_bytes();

@@ -26,7 +26,11 @@
  * longer than YK_FILE_MAX_DOCUMENT_BYTES. */
 yk_status yk_file_read_document(const char *path, struct yk_text *out) YK_MUST_USE;
 
-/* The same with a limit of `most` bytes. */
+/* Reads a document into the arena, zero-terminated. */
+yk_status yk_file_read_document_to_arena(const char *path, struct yk_arena *arena, const char **out,
+                                         size_t *out_length) YK_MUST_USE;
+
+/* The same as yk_file_read_document() with a limit of `most` bytes. */
 yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
 
 /* The same for training data. The limit is one eighth of the free memory, because the data needs

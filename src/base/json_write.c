@@ -104,6 +104,26 @@ void yk_json_write_number(struct yk_json_writer *writer, const char *key, double
     }
 }
 
+void yk_json_write_integers(struct yk_json_writer *writer, const char *key, const int64_t *values,
+                            int64_t count)
+{
+    yk_json_write_begin_array(writer, key);
+    for (int64_t i = 0; i < count; i++) {
+        yk_json_write_integer(writer, NULL, values[i]);
+    }
+    yk_json_write_end_array(writer);
+}
+
+void yk_json_write_numbers(struct yk_json_writer *writer, const char *key, const double *values,
+                           int64_t count)
+{
+    yk_json_write_begin_array(writer, key);
+    for (int64_t i = 0; i < count; i++) {
+        yk_json_write_number(writer, NULL, values[i]);
+    }
+    yk_json_write_end_array(writer);
+}
+
 void yk_json_write_bool(struct yk_json_writer *writer, const char *key, bool value)
 {
     yk_json_write_raw(writer, key, value ? "true" : "false");

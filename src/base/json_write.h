@@ -50,6 +50,12 @@ void yk_json_write_integer(struct yk_json_writer *writer, const char *key, int64
 /* Writes the shortest decimal that parses to the same double, or null if `value` is not finite. */
 void yk_json_write_number(struct yk_json_writer *writer, const char *key, double value);
 
+/* Write an array. */
+void yk_json_write_integers(struct yk_json_writer *writer, const char *key, const int64_t *values,
+                            int64_t count);
+void yk_json_write_numbers(struct yk_json_writer *writer, const char *key, const double *values,
+                           int64_t count);
+
 void yk_json_write_bool(struct yk_json_writer *writer, const char *key, bool value);
 void yk_json_write_null(struct yk_json_writer *writer, const char *key);
 

@@ -1,7 +1,7 @@
 /*
- * Lines: the lines of a UTF-8 text. A line ends with LF or CR LF, which is not part of it; the last
- * line may end without. Zero bytes are an error, so that each line is a C string. Lines are
- * immutable: any number of threads may read them.
+ * Lines: the lines of a UTF-8 text. A line ends with LF or CR LF, which is not part of the line;
+ * the last line may have no line ending. Zero bytes are an error, so that each line is a C string.
+ * Lines are immutable: any number of threads may read them.
  */
 #ifndef YK_DATA_LINES_H
 #define YK_DATA_LINES_H
@@ -14,25 +14,26 @@
 struct yk_lines {
     char *bytes;        /* the text, with a zero at the end of each line */
     const char **items; /* (count) zero-terminated strings in `bytes` */
-    size_t *lengths;    /* (count) in bytes, without the zero */
+    size_t *lengths;    /* (count) lengths in bytes, without the zero */
     int64_t count;
 };
 
-/* Reads a file. The path "-" is a file of that name. */
+/* Reads a file. The path "-" means a file with the name "-", not standard input. */
 yk_status yk_lines_read(const char *path, struct yk_lines **out) YK_MUST_USE;
 
-/* Reads a file, or standard input if the path is NULL or "-". `*source` is its name for messages.
- */
+/* Reads a file, or standard input if the path is NULL or "-". Sets `*source` to the name of the
+ * input for error messages. */
 yk_status yk_lines_read_input(const char *path, const char **source,
                               struct yk_lines **out) YK_MUST_USE;
 
-/* Splits a copy of `length` bytes. Error messages call it `source`. Text that is not UTF-8 is an
- * error that names the line. */
+/* Copies `length` bytes and splits the copy into lines. `source` is the name of the text in error
+ * messages. Fails if the text is not UTF-8; the message contains the line number. */
 yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
                          struct yk_lines **out) YK_MUST_USE;
 
-/* The index of the first line after the fraction `part` (0 to 1) of `count` lines. The end of one
- * part is exactly the beginning of the next. */
+/* Returns the index of the first line after the first `part` · `count` lines, where `part` is a
+ * fraction from 0 to 1. If one range of lines ends and the next begins at the same fraction, they
+ * neither overlap nor leave a gap. */
 int64_t yk_lines_index_at_fraction(int64_t count, double part);
 
 void yk_lines_destroy(struct yk_lines *lines);

@@ -1,11 +1,10 @@
 /*
- * Library: the definitions of the opaque types of include/yoke/, and the helpers of their
- * functions. Only this folder includes it. The handles that other handles refer to are
- * reference-counted: YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() drops one.
+ * Library: the definitions of the opaque types of include/yoke/, and helper functions. Only files
+ * of this folder include this header. A handle that other handles refer to is reference-counted:
+ * YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() drops one.
  *
- * Files of this folder: one .c file for each public header, with the same name (search.h and
- * status.h are in library.c), and context.c, the request and the costs that a result was computed
- * from.
+ * This folder has one .c file for each public header, with the same name; library.c implements
+ * search.h and status.h. In addition, context.c implements struct yk_library_context.
  */
 #ifndef YK_LIBRARY_LIBRARY_H
 #define YK_LIBRARY_LIBRARY_H
@@ -37,14 +36,14 @@ struct yoke_cluster {
     struct yk_cluster *cluster;
     struct yoke_cluster_info info;
     struct yoke_device *devices;
-    struct yoke_link *links; /* (P, P) */
+    struct yoke_link *links; /* (devices, devices) */
 };
 
 struct yoke_model {
     atomic_int references;
-    struct yoke_model *origin; /* the model that owns `config`; NULL means: this one does */
+    struct yoke_model *origin; /* the model that owns `config`; NULL means: this model owns it */
     struct yk_arena *arena;
-    const char *word; /* the name or path of the model, as plan files store it */
+    const char *word; /* name or path of the model, as plan files store it */
     const struct yk_model_config *config;
     const struct yk_model *model; /* the layers for `workload` */
     struct yk_workload workload;
@@ -66,7 +65,7 @@ struct yoke_request {
     struct yk_arena *arena;
     struct yoke_model *model;
     struct yoke_cluster *cluster;
-    const char *profile; /* or NULL */
+    const char *profile; /* may be NULL */
     int32_t micro_batches;
     double memory_bytes;
     double slowdown;
@@ -74,16 +73,16 @@ struct yoke_request {
     uint32_t decisions;
     enum yk_sharding_strategy strategy;
     bool random_strategies;
-    const char *algorithm;           /* or NULL */
-    const struct yk_device_map *map; /* or NULL */
+    const char *algorithm;           /* may be NULL */
+    const struct yk_device_map *map; /* may be NULL */
     struct yoke_search search;
 };
 
 /* The request and the costs that a result was computed from. */
 struct yk_library_context {
-    struct yoke_request *request; /* retained; NULL: costs only */
-    struct yk_profile *profile;   /* or NULL */
-    struct yk_arena *arena;       /* owns book.facts */
+    struct yoke_request *request; /* retained; NULL means: costs only */
+    struct yk_profile *profile;   /* may be NULL */
+    struct yk_arena *arena;       /* owns book.measurements */
     struct yk_cost_sources book;
 };
 
@@ -92,7 +91,7 @@ static inline yoke_status yk_library_status(yk_status status)
     return (yoke_status)status;
 }
 
-/* Stores a sentence and evaluates to YOKE_ERROR_USAGE. */
+/* Stores an error message and evaluates to YOKE_ERROR_USAGE. */
 #define YK_LIBRARY_FAIL(...) yk_library_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
 /* Returns a failure from the calling function if `pointer` is NULL. */
@@ -103,18 +102,18 @@ static inline yoke_status yk_library_status(yk_status status)
         }                                                                                          \
     } while (0)
 
-/* If `status` is YK_OK, moves the text to `*out`; else frees it. Returns the status. */
+/* If `status` is YK_OK, moves the text to `*out`; otherwise frees the text. Returns the status. */
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
 
 /* Returns name `number` of a list, or NULL after the last one. */
 typedef const char *(*yk_library_name_function)(int32_t number);
 
-/* Finds the number of the name that equals `word`. Fails if there is none; the message suggests the
- * nearest name and calls the list `what`. */
+/* Finds the number of the name that equals `word`. Fails if no name equals it; the message suggests
+ * the most similar name. `what` says in the message what kind of name it is, such as "method". */
 yk_status yk_library_find_name(const char *what, const char *word, yk_library_name_function name_of,
                                int32_t *out) YK_MUST_USE;
 
-/* A pointer to records[number], or NULL if `number` is out of range. */
+/* Evaluates to a pointer to records[number], or to NULL if `number` is out of range. */
 #define YK_LIBRARY_RECORD_AT(records, count, number)                                               \
     ((number) >= 0 && (number) < (count) ? &(records)[number] : NULL)
 
@@ -127,29 +126,30 @@ yk_status yk_library_check_request_slowdown(double slowdown) YK_MUST_USE;
 /* Adds a reference to a handle and evaluates to the handle. */
 #define YK_LIBRARY_RETAIN(handle) (atomic_fetch_add(&(handle)->references, 1), (handle))
 
-/* Drops a reference. Returns true if it was the last one: the caller frees the handle. */
+/* Drops a reference. Returns true if it was the last reference; the caller must then free the
+ * handle. */
 static inline bool yk_library_release_reference(atomic_int *references)
 {
     return atomic_fetch_sub(references, 1) == 1;
 }
 
-/* Creates a handle that owns `cluster`. Destroys the cluster if it fails. */
+/* Creates a handle that owns `cluster`. Destroys the cluster on failure. */
 yk_status yk_library_wrap_cluster(struct yk_cluster *cluster,
                                   struct yoke_cluster **out) YK_MUST_USE;
 
-/* Opens a model without its layers: yk_library_describe_model() adds them for a workload. */
+/* Opens a model without its layers. yk_library_describe_model() adds the layers for a workload. */
 yk_status yk_library_open_model(const char *word, struct yoke_model **out) YK_MUST_USE;
 /* Creates a model, without layers, that shares the config of `origin`. */
 yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out) YK_MUST_USE;
 yk_status yk_library_describe_model(struct yoke_model *handle,
                                     const struct yk_workload *workload) YK_MUST_USE;
 
-/* Adds a schedule in the requested format to `out`. */
+/* Appends a schedule in the requested format to `out`. */
 yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
                                     enum yoke_schedule_form form, struct yk_text *out) YK_MUST_USE;
 
-/* Opens the costs of a cluster. `profile` is a file or NULL. `model` selects the measured memory of
- * device contexts and may be NULL. */
+/* Opens the costs of a cluster. `profile` is the path of a profile file and may be NULL. `model`
+ * selects the measured memory of device contexts and may be NULL. */
 yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const char *profile,
                                         const char *model,
                                         struct yk_library_context *out) YK_MUST_USE;
@@ -158,7 +158,8 @@ yk_status yk_library_context_open(const struct yoke_request *request,
                                   struct yk_library_context *out) YK_MUST_USE;
 void yk_library_context_close(struct yk_library_context *basis);
 
-/* Converts the request for the planner. `usual_s` is the default search budget in seconds. */
+/* Converts the request to a request of the planner. `usual_s` is the default search budget in
+ * seconds. */
 yk_status yk_library_context_plan_request(const struct yk_library_context *basis, double usual_s,
                                           struct yk_plan_request *out) YK_MUST_USE;
 
@@ -174,7 +175,7 @@ struct yoke_plan {
     struct yoke_leave_one_out *leave_one_out;
 };
 
-/* Converts transfers to public records, in the arena. */
+/* Converts transfers to public records, which are in the arena. */
 yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
                                          struct yk_arena *arena,
                                          struct yoke_transfer **out) YK_MUST_USE;
@@ -189,8 +190,8 @@ struct yoke_tradeoff {
     struct yk_memory_tradeoff *found;
     struct yk_plan_chart_curve curves[YK_LIBRARY_CURVES];
     struct yk_plan_tradeoff_chart
-        charts[YK_LIBRARY_CHARTS]; /* in the order of yoke_tradeoff_chart */
-    int32_t chart_count;           /* charts that have points */
+        charts[YK_LIBRARY_CHARTS]; /* indexed by enum yoke_tradeoff_chart */
+    int32_t chart_count;           /* number of charts that have points */
     struct yoke_tradeoff_info info;
 };
 

@@ -194,6 +194,8 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
         }
     }
     YK_TRY(yk_arena_strdup(state->arena, class.profile_key, &class.profile_key));
+    YK_TRY(yk_arena_strdup(state->arena, class.layer, &class.layer));
+    YK_TRY(yk_arena_strdup(state->arena, class.shape, &class.shape));
     YK_TRY(yk_array_grow((void **)&made->classes, &made->class_capacity, made->class_count,
                          sizeof class));
     *out = made->class_count;
@@ -457,15 +459,6 @@ static void compute_classes(struct yk_calibration *made, const struct sums *sums
 
 /* ---- rows ---- */
 
-/* As costs look it up. */
-static const char *collective_of(const struct yk_calibration_class *class)
-{
-    return class->kind == YK_OP_SEND             ? "send"
-           : class->kind == YK_OP_ALL_GATHER     ? "all_gather"
-           : class->kind == YK_OP_REDUCE_SCATTER ? "reduce_scatter"
-                                                 : "all_reduce";
-}
-
 static yk_status add_row(struct state *state, const struct yk_calibration_class *class)
 {
     const struct yk_calibration_request *request = state->request;
@@ -481,7 +474,7 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
     if (is_message(class)) {
         const struct yk_profiler_link_row row = {
             .link = {.link = class->profile_key,
-                     .collective = collective_of(class),
+                     .collective = yk_op_kind_name(class->kind),
                      .ranks = class->ranks},
             .bytes = class->size,
             .measurement = measurement,
@@ -617,10 +610,4 @@ void yk_calibration_free(struct yk_calibration *calibration)
     free(calibration->classes);
     yk_profiler_free(&calibration->rows);
     *calibration = (struct yk_calibration){0};
-}
-
-yk_status yk_calibration_write_profile(const struct yk_calibration *calibration,
-                                       struct yk_profile *profile)
-{
-    return yk_profiler_write_rows(&calibration->rows, profile);
 }

@@ -79,8 +79,4 @@ yk_status yk_calibration_compute(const struct yk_calibration_request *request,
                                  struct yk_arena *arena, struct yk_calibration *out) YK_MUST_USE;
 void yk_calibration_free(struct yk_calibration *calibration);
 
-/* Writes the rows to the profile in one transaction. */
-yk_status yk_calibration_write_profile(const struct yk_calibration *calibration,
-                                       struct yk_profile *profile) YK_MUST_USE;
-
 #endif

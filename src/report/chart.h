@@ -1,7 +1,7 @@
 /*
- * Chart: one section of a page: a picture, a table, or its own HTML, with its numbers as CSV. A
- * page is a list of charts. To add a chart, write one file with its record, and add one row to the
- * list of the page (plan/charts.h, run/charts.h).
+ * Chart: one section of a page. It shows a picture, a table or other HTML, and offers its numbers
+ * as CSV. A page is a list of charts. To add a chart, write one file that defines its record (a
+ * struct yk_chart), and add one row to the list of the page (plan/charts.h, run/charts.h).
  *
  * The functions of a record get the subject of the page: struct yk_equal_ranks_sets for a plan,
  * struct yk_run_page_data for a run. Records are constant.
@@ -18,45 +18,49 @@ enum {
 
 struct yk_chart {
     const char *name;  /* the picture's file is NAME.svg; NULL if `draw` is NULL */
-    const char *title; /* heading of the section; NULL: `heading` returns it */
+    const char *title; /* heading of the section; NULL means: `heading` returns it */
     const char *(*heading)(const void *subject);
     const char *row_class; /* consecutive charts with the same value share one <div> of this CSS
-                              class; NULL: the chart stands in a row of its own */
-    bool (*applies)(const void *subject); /* whether the page has this chart; NULL: always */
+                              class; NULL means: the chart has a row of its own */
+    bool (*applies)(const void *subject); /* whether the page has this chart; NULL means: always */
 
-    /* Draws the picture at the figure's width and sets its height. NULL: there is no picture. */
+    /* Draws the picture with the width frame.width. The function itself chooses the height of the
+     * picture. NULL means: there is no picture. */
     yk_status (*draw)(const void *subject, struct yk_figure frame);
-    double width;      /* picture width in a page on a wide screen, in pixels; the browser scales
-                          the picture down, and up to 680 pixels, or with the class "full" to the
-                          width of its section */
+    double width; /* picture width in a page on a wide screen, in pixels; the browser scales the
+                     picture to the width of its section, but to at most 680 pixels unless the
+                     picture has the class "full" */
     double file_width; /* picture width in its own file, in pixels */
-    const char *css_class; /* CSS classes of the picture in a page, of web/charts.css: "full" (see
-                              `width`), "scrolled" (a tall picture gets a scroll bar); NULL: none */
+    /* CSS classes of the picture in a page, defined in web/charts.css: "full" (see `width`) or
+     * "scrolled" (a tall picture gets a scroll bar). NULL means: none. */
+    const char *css_class;
 
-    /* Adds the section's HTML. NULL: the section shows the picture. */
+    /* Adds the section's HTML. NULL means: the section shows the picture. */
     yk_status (*add_html)(const void *subject, struct yk_text *out);
-    const char *note; /* HTML of a paragraph below; NULL: none */
+    const char *note; /* HTML of a paragraph at the end of the section; NULL means: none */
 
-    const char *csv_name; /* the numbers' file is CSV_NAME.csv; NULL if `write_csv` is NULL */
-    yk_status (*write_csv)(const void *subject, struct yk_text *out); /* NULL: no numbers */
+    const char *csv_name; /* file of the numbers: CSV_NAME.csv; NULL if `write_csv` is NULL */
+    yk_status (*write_csv)(const void *subject, struct yk_text *out); /* NULL means: no numbers */
 };
 
-/* Adds the sections of all charts that apply. `charts` ends with NULL. */
+/* Adds the sections of all charts that apply to the subject. `charts` ends with NULL. */
 yk_status yk_chart_add_sections(const struct yk_chart *const *charts, const void *subject,
                                 struct yk_text *out) YK_MUST_USE;
 
-/* Adds the chart's picture twice, for wide and for narrow screens; CSS shows one of them. */
+/* Adds the chart's picture twice, for wide and for narrow screens. CSS shows only one of the two
+ * pictures. */
 yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject,
                                struct yk_text *out) YK_MUST_USE;
 
 /* Returns in `out` the text that receives the picture file `name`, such as "bars.svg". */
 typedef yk_status (*yk_chart_open_file)(void *argument, const char *name, struct yk_text **out);
 
-/* A yk_chart_open_file for a single picture: `argument` is the text. */
+/* A yk_chart_open_file for a single picture. `argument` is the struct yk_text that receives it. */
 yk_status yk_chart_open_single_text(void *argument, const char *name, struct yk_text **out);
 
-/* Writes pictures as standalone SVG files, each into the text that `open` returns: the picture of
- * the chart called `name`, or with name NULL those of all charts that apply. */
+/* Writes pictures as standalone SVG files, each into the text that `open` returns. If `name` is not
+ * NULL, writes only the picture of the chart with this name. If `name` is NULL, writes the pictures
+ * of all charts that apply. */
 yk_status yk_chart_write_svg(const struct yk_chart *const *charts, const char *name,
                              const void *subject, yk_chart_open_file open,
                              void *argument) YK_MUST_USE;

@@ -1,9 +1,9 @@
 /*
  * Character vocabulary: the characters (Unicode code points) of a text and their ids 0, 1, 2 …, in
- * the order of the code points, as in nanoGPT. Its file is {"yoke": 1, "kind": "vocabulary",
- * "characters":
- * ["\n", " ", "!", …]}. A vocabulary is immutable: any number of threads may use one. It never
- * contains U+0000.
+ * the order of the code points, as in nanoGPT. A vocabulary is immutable: any number of threads may
+ * use one. It never contains U+0000. Its file has this format:
+ *
+ *   {"yoke": 1, "kind": "vocabulary", "characters": ["\n", " ", "!", …]}
  */
 #ifndef YK_TOKENIZER_CHARACTER_VOCABULARY_H
 #define YK_TOKENIZER_CHARACTER_VOCABULARY_H
@@ -24,12 +24,12 @@ yk_status yk_character_vocabulary_build(const char *text, size_t length, const c
 void yk_character_vocabulary_destroy(struct yk_character_vocabulary *vocabulary);
 
 int32_t yk_character_vocabulary_count(const struct yk_character_vocabulary *vocabulary);
-/* The id of a character, or -1. */
+/* Returns the id of a character, or -1 if the character is not in the vocabulary. */
 int32_t yk_character_vocabulary_id(const struct yk_character_vocabulary *vocabulary,
                                    uint32_t character);
 
 /* Appends the ids of UTF-8 text to `out`. Fails if a character is not in the vocabulary; the
- * message contains its line and column. */
+ * message contains the line and the column of the character. */
 yk_status yk_character_vocabulary_encode(const struct yk_character_vocabulary *vocabulary,
                                          const char *text, size_t length, const char *source,
                                          struct yk_token_ids *out) YK_MUST_USE;
@@ -39,11 +39,12 @@ yk_status yk_character_vocabulary_decode(const struct yk_character_vocabulary *v
                                          const int32_t *ids, int64_t count,
                                          struct yk_text *out) YK_MUST_USE;
 
-/* Fails with a message about the character at `text` + `at`, which is not in the vocabulary. */
+/* Always fails, with a message about the character at `text` + `at`, which is not in the
+ * vocabulary. */
 yk_status yk_character_vocabulary_fail_unknown(const char *text, size_t length, size_t at,
                                                const char *source) YK_MUST_USE;
 
-/* Appends the file of the vocabulary to `out`. */
+/* Appends the contents of the vocabulary file to `out`. */
 yk_status yk_character_vocabulary_write(const struct yk_character_vocabulary *vocabulary,
                                         struct yk_text *out) YK_MUST_USE;
 yk_status yk_character_vocabulary_read(const char *bytes, size_t length, const char *source,

@@ -1,6 +1,6 @@
 /*
- * Chat template: encodes the messages of a conversation as Llama 3 was trained (Dubey et al.,
- * 2024):
+ * Chat template: encodes the messages of a conversation in the format on which Llama 3 was trained
+ * (Dubey et al., 2024):
  *
  *   <|begin_of_text|><|start_header_id|>system<|end_header_id|>
  *
@@ -10,10 +10,10 @@
  *
  * The tokens equal those of Llama 3's own template in Hugging Face's apply_chat_template(): white
  * space around a message is removed, and special tokens inside a message are recognized. (The
- * template of Llama 3.1 also adds dates to the first message; this one does not.)
+ * template of Llama 3.1 also adds dates to the first message; this template does not.)
  *
- * A template uses an encoder, therefore one thread at a time may use it. The tokenizer and the
- * encoder must outlive it.
+ * A template uses an encoder, so only one thread at a time may use the template. The tokenizer and
+ * the encoder must outlive the template.
  */
 #ifndef YK_TOKENIZER_CHAT_TEMPLATE_H
 #define YK_TOKENIZER_CHAT_TEMPLATE_H
@@ -33,7 +33,8 @@ enum yk_chat_role {
     YK_CHAT_ROLE_COUNT
 };
 
-/* Finds a role by its name in files. Returns false if there is none. */
+/* Finds a role by the name that it has in data files ("system", "user", "assistant"). Returns false
+ * if no role has this name. */
 bool yk_chat_template_find_role(const char *name, enum yk_chat_role *out);
 
 struct yk_chat_template {
@@ -44,7 +45,8 @@ struct yk_chat_template {
     int32_t begin_id;
 };
 
-/* Fails if the tokenizer lacks one of the special tokens. The message names the token. */
+/* Fails if the tokenizer lacks one of the special tokens. The error message contains the name of
+ * the token. */
 yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
                                 struct yk_tokenizer_encoder *encoder,
                                 struct yk_chat_template *out) YK_MUST_USE;
@@ -58,14 +60,15 @@ void yk_chat_template_add_begin(const struct yk_chat_template *chat, struct yk_t
 void yk_chat_template_add_header(const struct yk_chat_template *chat, enum yk_chat_role role,
                                  struct yk_token_ids *out);
 
-/* Appends a message. `*first` is the index in `out` of the first token of the content, or of the
- * end token if the content is empty. `source` is the prefix of error messages. */
+/* Appends a message. Sets `*first` to the index in `out` of the first token of the content, or of
+ * the end token if the content is empty. `source` is the prefix of error messages. */
 yk_status yk_chat_template_add_message(struct yk_chat_template *chat, enum yk_chat_role role,
                                        const char *content, const char *source,
                                        struct yk_token_ids *out, int64_t *first) YK_MUST_USE;
 
-/* A text without the white space around it, as Python's strip() defines it. The result may be
- * empty. */
+/* Returns a pointer to the first character of `text` that is not white space, and sets `*length` to
+ * the length without the white space at the end. White space is what Python's strip() removes.
+ * `*length` may be 0. */
 const char *yk_chat_template_trim(const char *text, size_t *length);
 
 #endif

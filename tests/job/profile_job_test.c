@@ -147,10 +147,10 @@ static void a_profile_imported_twice_adds_nothing(void **state)
     const int32_t numbers = measured.survey.layer_count + measured.survey.fact_count;
     assert_ok(yk_profile_import_run(&import, &once));
     assert_int_equal(once.file_count, 1);
-    assert_int_equal(once.files[0].added, numbers);
+    assert_int_equal(once.files[0].counts.added, numbers);
     assert_ok(yk_profile_import_run(&import, &twice));
-    assert_int_equal(twice.files[0].added, 0);
-    assert_int_equal(twice.files[0].skipped, numbers);
+    assert_int_equal(twice.files[0].counts.added, 0);
+    assert_int_equal(twice.files[0].counts.left, numbers);
     yk_profile_import_result_free(&twice);
     yk_profile_import_result_free(&once);
     yk_profile_job_result_free(&measured);

@@ -45,7 +45,7 @@ static void on_start(void *user, const struct yk_train_start_report *start)
 {
     struct fixture *fixture = user;
     assert_int_equal(fixture->step_count, 0);
-    fixture->parameters = start->parameters;
+    fixture->parameters = start->predicted->parameters;
     fixture->starts++;
 }
 

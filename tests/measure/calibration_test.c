@@ -192,7 +192,7 @@ static double reported_s(const struct made_run *run, struct yk_layer_costs *pric
 static void assert_reported(struct made_run *run, double more_update_s)
 {
     struct yk_layer_costs *prices = NULL;
-    assert_ok(yk_calibration_write_profile(&run->calibration, run->profile));
+    assert_ok(yk_profiler_write_rows(&run->calibration.rows, run->profile));
     assert_ok(yk_layer_costs_create(&run->book, run->sizes, &prices));
     for (int32_t i = 0; i < run->program->ranks[0].op_count; i++) {
         const struct yk_op *op = &run->program->ranks[0].ops[i];

@@ -42,7 +42,7 @@ static double bytes_of(const struct place *place, const struct yk_model_config *
     double bytes = 0;
     assert_ok(
         yk_benchmark_plan_make(config, &workload, place->cluster, samples, place->arena, &plan));
-    assert_ok(yk_benchmark_plan_peak_bytes(&plan, &bytes));
+    assert_ok(yk_benchmark_plan_peak_bytes(&plan, place->arena, &bytes));
     yk_benchmark_plan_free(&plan);
     return bytes;
 }

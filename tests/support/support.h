@@ -1,4 +1,4 @@
-/* Support: cmocka with the headers it needs, and checks that tests of several rooms share. */
+/* Support: cmocka with the headers it needs, and checks that tests of several layers share. */
 #ifndef YK_TESTS_SUPPORT_H
 #define YK_TESTS_SUPPORT_H
 

@@ -31,7 +31,7 @@ public() {
     printf '#ifndef %s\n#define %s\n%s\n#endif\n' "$guard" "$guard" "${2:-}" >"$tree/include/yoke/$1"
 }
 
-# header room/file.h [LINE]: a sound header that also holds LINE, as its line 3.
+# header layer/file.h [LINE]: a sound header that also holds LINE, as its line 3.
 header() {
     guard=YK_$(echo "$1" | tr 'a-z/.' 'A-Z__')
     printf '#ifndef %s\n#define %s\n%s\n#endif\n' "$guard" "$guard" "${2:-}" | write "$1"
@@ -112,7 +112,7 @@ house
 if run_check; then verdict yes; else verdict no 'the sound house is refused'; fi
 
 header base/text.h '#include "graph/graph.h"'
-refused 'base using a room' base/text.h:3: 'base must not use graph'
+refused 'base using a layer' base/text.h:3: 'base must not use graph'
 
 header graph/graph.h '#include "sched/schedule.h"'
 refused 'an arrow upwards' graph/graph.h:3: 'graph must not use sched: it is above graph'
@@ -121,19 +121,19 @@ header sched/schedule.h '#include "trace/trace.h"'
 refused 'an arrow along a row' sched/schedule.h:3: 'sched must not use trace: they are in one row'
 
 header attic/box.h
-refused 'an unknown room' attic/box.h:1: 'there is no room attic'
+refused 'an unknown layer' attic/box.h:1: 'there is no layer attic'
 
 header sched/graph/graph.h 'struct yk_sched_graph;'
-refused 'a header that hides a room' sched/schedule.h:3: '"graph/graph.h" means src/sched/graph/graph.h here'
+refused 'a header that hides a layer' sched/schedule.h:3: '"graph/graph.h" means src/sched/graph/graph.h here'
 
 header stray.h
-refused 'a file outside all rooms' stray.h:1: 'a source stands in a room'
+refused 'a file outside all layers' stray.h:1: 'a source stands in a layer'
 
 header sched/schedule.h '#include "attic/box.h"'
-refused 'an include of an unknown room' sched/schedule.h:3: 'there is no room attic'
+refused 'an include of an unknown layer' sched/schedule.h:3: 'there is no layer attic'
 
 header sched/schedule.h '#include "schedule.h"'
-refused 'an include without its room' sched/schedule.h:3: 'with its room'
+refused 'an include without its layer' sched/schedule.h:3: 'with its layer'
 
 header sched/schedule.h '#include <graph/graph.h>'
 refused 'a header of ours in angle brackets' sched/schedule.h:3: 'included with quotes'
@@ -191,7 +191,7 @@ echo '#include "sched/schedule.h"' | write backend/cuda/rows.cu
 refused 'an arrow upwards from a kernel' backend/cuda/rows.cu:1: 'backend must not use sched: it is above backend'
 
 printf '#include "base/text.h"\n__global__ void f() { printf("x"); }\n' | write backend/cuda/rows.cu
-refused 'a kernel that prints' backend/cuda/rows.cu:2: 'printf() in a library room'
+refused 'a kernel that prints' backend/cuda/rows.cu:2: 'printf() in a library layer'
 
 for library in jansson.h sqlite3.h mpi.h nccl.h cuda_runtime.h cublas_v2.h cublasLt.h cudnn.h nvtx3/nvToolsExt.h; do
     echo "#include <$library>" | write cli/main.c
@@ -207,14 +207,14 @@ refused 'a second wrapper' profile/second.c:1: 'included by src/profile/profile.
 
 for call in 'exit(1)' '_exit(1)' 'abort()' 'printf("x")' 'fprintf(f, "x")' 'puts ("x")' 'perror("x")'; do
     printf '#include "graph/graph.h"\nvoid f(void) { %s; }\n' "$call" | write graph/graph.c
-    refused "$call in a library room" graph/graph.c:2: "${call%%[ (]*}() in a library room"
+    refused "$call in a library layer" graph/graph.c:2: "${call%%[ (]*}() in a library layer"
 done
 
 printf '#include "graph/graph.h"\nvoid f(void) { /* a */ fputs("x", stderr); }\n' | write graph/graph.c
 refused 'writing to standard error' graph/graph.c:2: 'belong to cli'
 
 printf '#include "graph/graph.h"\n/* one\n two */ void f(void) { abort(); }\n' | write graph/graph.c
-refused 'a call after a comment of two lines' graph/graph.c:3: 'abort() in a library room'
+refused 'a call after a comment of two lines' graph/graph.c:3: 'abort() in a library layer'
 
 printf '#include <yoke/plan.h>\n' | write sched/second.c
 refused 'a public header below the library' sched/second.c:1: 'public headers are for others'
@@ -226,7 +226,7 @@ public plan.h '#include <jansson.h>'
 refused 'a library in a public header' yoke/plan.h:3: 'alone' include
 
 public plan.h '#include "base/text.h"'
-refused 'a room in a public header' yoke/plan.h:3: 'alone' include
+refused 'a layer in a public header' yoke/plan.h:3: 'alone' include
 
 public plan.h 'yoke_unknown yoke_lonely(void);'
 refused 'a public header that leans on another' yoke/plan.h:3: 'unknown type name' include
@@ -295,7 +295,7 @@ refused 'two files that call each other' graph/order.c: \
 calling graph/deep/order.c yk_transfer_order yk_walk
 calling graph/walk.c yk_walk yk_transfer_order
 build graph/deep/order.c graph/walk.c
-refused 'two folders of a room that call each other' graph/deep/order.c: 'which calls yk_transfer_order back'
+refused 'two folders of a layer that call each other' graph/deep/order.c: 'which calls yk_transfer_order back'
 
 # A file that calls into the circle and one that is called from it are not named.
 calling graph/top.c yk_top yk_a

@@ -12,17 +12,20 @@
 #include <stdint.h>
 
 enum {
-    /* Work of fewer multiplications runs on one thread: waking another thread takes longer. */
+    /* Work with fewer multiplications than this runs on one thread, because waking another thread
+     * would take longer than the work itself. */
     YK_CPU_PARALLEL_MIN_MULTIPLICATIONS = 1 << 18,
-    /* Elements per chunk: about ten microseconds of work, more than waking a thread takes. */
+    /* Elements per chunk. A chunk takes about ten microseconds, which is longer than waking a
+     * thread. */
     YK_CPU_CHUNK_SIZE = 16384,
 };
 
 typedef void (*yk_cpu_chunk_function)(const void *work, int64_t chunk);
 typedef void (*yk_cpu_row_function)(const void *work, int64_t row);
 
-/* Starts the OpenMP threads of the calling thread, which OpenMP keeps for later. Returns false if
- * the system refuses so many threads. (If it refused them inside a kernel, OpenMP would abort.) */
+/* Starts the OpenMP threads of the calling thread. OpenMP keeps them for later parallel regions.
+ * Returns false if the system cannot start that many threads. (If this happened inside a kernel,
+ * OpenMP would abort the process.) */
 bool yk_cpu_parallel_start_threads(int threads);
 
 /* Calls run(work, chunk) for chunks 0 to `chunks` − 1. A single chunk runs on the calling thread.
@@ -33,19 +36,19 @@ void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run,
 void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
                           const void *work);
 
-/* The number of threads to use for work with this many multiplications. */
+/* Returns the number of threads to use for work with this many multiplications. */
 static inline int yk_cpu_parallel_thread_count(int threads, int64_t multiplications)
 {
     return multiplications < YK_CPU_PARALLEL_MIN_MULTIPLICATIONS ? 1 : threads;
 }
 
-/* ⌈count / size⌉ */
+/* Returns ⌈count / size⌉. */
 static inline int64_t yk_cpu_ceil_div(int64_t count, int64_t size)
 {
     return (count + size - 1) / size;
 }
 
-/* Number of rows of `width` elements in a chunk; at least 1. */
+/* Returns the number of rows of `width` elements in a chunk, at least 1. */
 static inline int64_t yk_cpu_rows_per_chunk(int64_t width)
 {
     return width < YK_CPU_CHUNK_SIZE ? YK_CPU_CHUNK_SIZE / (width > 0 ? width : 1) : 1;

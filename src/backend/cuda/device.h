@@ -1,6 +1,7 @@
 /*
  * Device: the structs of this backend's device, lanes and events, and the functions that its host
- * sources share. Kernels include lane.h instead. Threads: as in backend.h.
+ * sources share. Kernels include lane.h instead. The rules for threads are those of
+ * backend/backend.h.
  */
 #ifndef YK_BACKEND_CUDA_DEVICE_H
 #define YK_BACKEND_CUDA_DEVICE_H
@@ -47,7 +48,7 @@ struct yk_backend_device {
     pthread_mutex_t clock_lock;
     cudaStream_t clock_stream;
     cudaEvent_t anchor;
-    double anchor_s; /* on the host's clock */
+    double anchor_s; /* time of the anchor on the host's clock */
 };
 
 struct yk_backend_lane {
@@ -57,29 +58,31 @@ struct yk_backend_lane {
     void *scratch;
     size_t scratch_bytes;
     struct yk_backend_lane
-        *sides[YK_CUDA_SIDE_STREAM_COUNT];        /* side streams; NULL before the first use */
-    cudaEvent_t fork;                             /* side streams wait for it; NULL likewise */
-    cudaEvent_t joins[YK_CUDA_SIDE_STREAM_COUNT]; /* the lane waits for them */
+        *sides[YK_CUDA_SIDE_STREAM_COUNT]; /* side streams; each is NULL before the first use */
+    cudaEvent_t fork; /* side streams wait for this event; NULL before the first use */
+    cudaEvent_t joins[YK_CUDA_SIDE_STREAM_COUNT]; /* the lane waits for these events; NULL before
+                                                     the first use */
     struct yk_cuda_prefetch *prefetch;            /* NULL before the first prefetch */
     struct yk_cuda_graph_replay *replay;          /* NULL before the first range */
-    yk_status status;                             /* of the first failure */
+    yk_status status; /* status of the first failure; YK_OK if there was none */
     char message[YK_CUDA_LANE_MESSAGE_SIZE];
 };
 
 struct yk_backend_event {
     struct yk_backend_device *device;
-    struct yk_backend_lane *lane; /* where it was recorded last; NULL means: never recorded */
+    struct yk_backend_lane *lane; /* lane of the last recording; NULL means: never recorded */
     cudaEvent_t event;
 };
 
-/* Reports a failed CUDA call. Returns YK_ERROR_LOST if the device is gone, else YK_ERROR_SYSTEM. */
+/* Reports a failed CUDA call. Returns YK_ERROR_LOST if the device is gone, otherwise
+ * YK_ERROR_SYSTEM. */
 yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
                               const char *action) YK_MUST_USE;
 
 /* Makes the device current for the calling thread. */
 void yk_cuda_device_make_current(const struct yk_backend_device *device);
 
-/* Fails if there is no GPU with this number or no driver for it. */
+/* Fails if there is no driver or no GPU with this number. */
 yk_status yk_cuda_device_check_exists(int32_t number) YK_MUST_USE;
 
 /* Reads the name, memory size and properties of GPU device->number. `messages` is the number of SMs
@@ -105,7 +108,8 @@ bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void 
 
 yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
                               struct yk_backend_lane **out) YK_MUST_USE;
-/* Does not destroy graphs and prefetch of the lane; yk_cuda_graph_lane_destroy() does. */
+/* Does not destroy the graphs and the prefetch of the lane; yk_cuda_graph_lane_destroy() destroys
+ * them. */
 void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
 void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *number);
 yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
@@ -128,15 +132,16 @@ void yk_cuda_event_clock_close(struct yk_backend_device *device);
 /* ---- nvml.c: the NVIDIA Management Library ---- */
 
 struct yk_cuda_nvml {
-    void *library; /* handle of dlopen(); never closed */
-    void *gpu;     /* nvmlDevice_t; NULL if not found */
+    void *library; /* handle from dlopen(); never closed */
+    void *gpu;     /* nvmlDevice_t; NULL means: NVML did not find the GPU */
 };
 
 /* Loads the library and finds the GPU by its PCI address, because NVML may number GPUs differently
  * from CUDA. Returns false if the library is not available. */
 bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nvml *out);
 
-/* Sets the function pointer at `function`. Returns false if the library has no such function. */
+/* Looks up the NVML function `name` and stores its address in the function pointer that `function`
+ * points to. Returns false if the library has no such function. */
 bool yk_cuda_nvml_find_function(const struct yk_cuda_nvml *driver, const char *name,
                                 void *function);
 
@@ -144,20 +149,22 @@ bool yk_cuda_nvml_find_function(const struct yk_cuda_nvml *driver, const char *n
 
 void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch);
 
-/* Forgets earlier ops, so that the next op is not prefetched. Needed before and after a capture,
- * whose events are not events of the lane. Accepts NULL. */
+/* Forgets earlier ops, so that the next op is not prefetched. Must be called before and after a
+ * capture: an event that was recorded outside a capture must not be waited for inside it, and an
+ * event of the capture must not be waited for outside it. Accepts NULL. */
 void yk_cuda_prefetch_reset(struct yk_cuda_prefetch *prefetch);
 
-/* The side stream, as a lane. Returns NULL before the first prefetch. */
+/* Returns the side stream as a lane, or NULL before the first prefetch. */
 struct yk_backend_lane *yk_cuda_prefetch_side_lane(const struct yk_cuda_prefetch *prefetch);
 
-/* ---- attention/cudnn.c: plans of cuDNN by shape, owned by the device ----
+/* ---- attention/cudnn.c: the cache of cuDNN plans, one plan per shape; the device owns it ----
  *
  * Compiling a plan takes half a second. A shape therefore gets a plan only if it is large or has
- * come several times. With many plans, only very frequent shapes get one. With the option attention
- * = "cudnn" every shape gets a plan at once. The cache has a lock, so any thread may enqueue. */
+ * been requested several times. If the cache already has many plans, only very frequent shapes get
+ * one. With the option attention = "cudnn", every shape gets a plan at its first request. The cache
+ * has a lock, so any thread may enqueue. */
 
-/* Call it when all lanes are idle. Accepts NULL. */
+/* Must be called only while all lanes are idle. Accepts NULL. */
 void yk_cudnn_plan_cache_destroy(struct yk_cudnn_plan_cache *cache);
 
 #endif

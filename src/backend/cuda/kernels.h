@@ -41,23 +41,23 @@ extern "C" {
 YK_CUDA_OPS(YK_CUDA_DECLARE)
 #undef YK_CUDA_DECLARE
 
-/* Dequantises on the lane itself, whatever op->order is. */
+/* Dequantises on the lane itself and ignores op->order. */
 void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 
 /* Finishes a matmul for which c already holds scale · op(a) · op(b): adds the bias and op->add, and
  * applies the epilogue. */
 void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Result of yk_cuda_matmul_check(). Elements that would pass with a value of zero count as neither
- * wrong nor correct. */
+/* Result of yk_cuda_matmul_check(). An element counts as neither wrong nor correct if a value of
+ * zero would also pass the check, or if the expected value is too large for the type. */
 struct yk_matmul_check_counts {
     int bad;     /* wrong elements */
     int decided; /* correct elements */
 };
 
 /* Recomputes a sample of the elements of c on the device and compares them. `sums` are the row sums
- * that were computed with the product; NULL means: do not check sums. `from_zero`: c was zero
- * before the product was added to it. Writes to `out`, which is device memory. */
+ * that the matmul computed; NULL means: do not check row sums. `from_zero` means: c was zero before
+ * the product was added to it. Writes to `out`, which is device memory. */
 void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                           bool from_zero, const void *sums, struct yk_matmul_check_counts *out);
 
@@ -65,14 +65,15 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
 void yk_cuda_matmul_check_fill_random(struct yk_backend_lane *lane, int64_t count, unsigned salt,
                                       enum yk_precision type, void *to);
 
-/* Converts a (rows, columns) matrix to another type. With `adds`, adds it to `to` instead of
- * overwriting `to`. */
+/* Converts a (rows, columns) matrix to another type. If `adds` is true, adds the result to `to`
+ * instead of overwriting `to`. */
 void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
                                      const void *from, int64_t from_stride,
                                      enum yk_precision from_type, void *to, int64_t to_stride,
                                      enum yk_precision to_type, bool adds);
 
-/* Attention by yoke's built-in kernels, for every type, head size, mask and dropout rate. */
+/* Enqueue attention with yoke's built-in kernels, for every type, head size, mask and dropout
+ * rate. */
 void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_attention_op *op);
 void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
                                         const struct yk_attention_backward_op *op);
@@ -82,9 +83,9 @@ void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
 bool yk_cuda_attention_clear_key_gradients(struct yk_backend_lane *lane,
                                            const struct yk_attention_backward_op *op);
 
-/* Attention by cuDNN. Returns false, and enqueues nothing, if cuDNN does not support the op or has
- * no plan for its shape yet. With `repeatable`, gradients have the same bits in every run, which
- * takes longer. */
+/* Enqueue attention with cuDNN. Return false, and enqueue nothing, if cuDNN does not support the op
+ * or if its shape has no plan yet. If `repeatable` is true, gradients have the same bits in every
+ * run, but the op takes longer. */
 bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op);
 bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                                       const struct yk_attention_backward_op *op, bool repeatable);

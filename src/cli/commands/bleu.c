@@ -41,12 +41,10 @@ static const struct yk_option options[] = {
 static const struct yk_command_example examples[] = {
     {"yoke bleu test.de < translated.de", "The score of a translated test set"},
     {"yoke bleu test.de translated.de --json", "The same with every number, for a program"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "a file is missing or no UTF-8, or the lines do not pair up"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_bleu = {

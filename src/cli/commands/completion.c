@@ -47,15 +47,12 @@ static const struct yk_operand operands[] = {
 static const struct yk_command_example examples[] = {
     {"source <(yoke completion bash)", "Complete yoke's words in this bash"},
     {"yoke completion fish > ~/.config/fish/completions/yoke.fish", "Complete them in every fish"},
-    {NULL, NULL},
 };
 
 const struct yk_command yk_command_completion = {
     .name = "completion",
     .summary = "print a script that lets a shell complete yoke's words",
     .description = "The script knows every command, its options and the values they can take.",
-    .examples = examples,
+    YK_COMMAND_BASIC_MEMBERS(struct arguments),
     YK_OPERAND_TABLE(operands),
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
 };

@@ -133,7 +133,6 @@ static const struct yk_command_example examples[] = {
     {"yoke devices", "See the processors and GPUs of this machine"},
     {"yoke devices --output here.json", "Write them into a cluster file, to plan with or to edit"},
     {"yoke devices --list", "See which devices and links can be named in a cluster"},
-    {NULL, NULL},
 };
 
 const struct yk_command yk_command_devices = {
@@ -143,8 +142,6 @@ const struct yk_command yk_command_devices = {
         "Looks at the processors, caches and memory of this machine, and at its NVIDIA GPUs if "
         "there is a driver. With --json it prints what it found as a cluster file; without a GPU "
         "that is one device of all cores.",
-    .examples = examples,
+    YK_COMMAND_BASIC_MEMBERS(struct arguments),
     YK_OPTION_ROWS(options),
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
 };

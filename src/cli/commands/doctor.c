@@ -253,7 +253,6 @@ static const struct yk_option options[] = {
 
 static const struct yk_command_example examples[] = {
     {"yoke doctor", "See what this machine offers and what is missing"},
-    {NULL, NULL},
 };
 
 const struct yk_command yk_command_doctor = {
@@ -262,8 +261,6 @@ const struct yk_command yk_command_doctor = {
     .description = "Lists the libraries yoke can use with their versions, its plug-ins, what it "
                    "can train on, and the devices of this machine. Planning, and training on the "
                    "CPU, need none of those that may be missing.",
-    .examples = examples,
+    YK_COMMAND_BASIC_MEMBERS(struct arguments),
     YK_OPTION_ROWS(options),
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
 };

@@ -86,13 +86,11 @@ static const struct yk_command_example examples[] = {
     {"yoke eval runs/gpt-mini --data book.txt", "How well a trained model foretells a text"},
     {"yoke eval runs/gpt-mini/checkpoints/step-00000500 --data book.txt --data-part 10%",
      "An earlier one, on a tenth of it"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the checkpoint or the data makes no sense, or does not fit the other"},
     {YK_ERROR_NUMBERS, "the loss is not a number"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_eval = {

@@ -74,13 +74,11 @@ static const struct yk_command_example examples[] = {
      "Ask a model that was tuned on instructions"},
     {"yoke generate runs/gpt-mini --prompt \"The \" --tokens 500 --temperature 1 --top-k 40",
      "A longer and more daring text"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the checkpoint makes no sense, or the prompt has characters it never saw"},
     {YK_ERROR_NUMBERS, "the model's weights have gone bad"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_generate = {

@@ -33,16 +33,13 @@ static const struct yk_operand operands[] = {
 static const struct yk_command_example examples[] = {
     {"yoke help schedule", "Explain a command, as \"yoke schedule --help\" does"},
     {"yoke help --man schedule | man -l -", "Read its page of the manual without installing it"},
-    {NULL, NULL},
 };
 
 const struct yk_command yk_command_help = {
     .name = "help",
     .summary = "explain yoke or one of its commands",
-    .examples = examples,
     .description = "Prints the help of a command, or its page of the manual.",
+    YK_COMMAND_BASIC_MEMBERS(struct arguments),
     YK_OPTION_ROWS(options),
     YK_OPERAND_TABLE(operands),
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
 };

@@ -333,13 +333,11 @@ static const struct yk_command_example examples[] = {
     {"yoke model gpt2 --batch 8 --seq 1024", "See what GPT-2 takes to train"},
     {"yoke model llama3-8b --batch 5 --seq 1024 --lora 32 --nf4 --recompute",
      "See what is left of it with QLoRA and recomputation"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "there is no such model, its config makes no sense, or it cannot take such a "
                      "batch"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_model = {

@@ -56,13 +56,11 @@ static const struct yk_operand operands[] = {
 static const struct yk_command_example examples[] = {
     {"yoke order problem.json", "Order the communication of one step"},
     {"yoke order problem.json --method greedy --json", "At once, for a program to read"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "memory suffices for no order"},
     {YK_ERROR_INPUT, "the file cannot be read or is no order problem"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_order = {

@@ -1,74 +1,13 @@
 #include "job/models/pair_extraction.h"
 
-#include "base/json_write.h"
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
-enum {
-    KEY_SIZE = 32
-};
 
 struct arguments {
     struct yk_pair_extraction_request request;
     bool json;
     bool quiet;
 };
-
-static void write_text(const struct yk_pair_extraction_result *result, struct yk_text *out)
-{
-    for (size_t i = 0; i < result->path_count; i++) {
-        yk_text_addf(out, "%s%s", i == 0 ? "" : ", ", yk_text_chars(&result->paths[i]));
-    }
-    yk_text_addf(out, "\n\n  catalogues          %" PRId32 "\n", result->catalogues);
-    yk_text_addf(out, "  messages            %" PRId64 "\n", result->messages);
-    yk_text_addf(out, "  pairs               %" PRId32 "\n", result->pairs);
-    yk_text_addf(out, "  held out            %" PRId32 "\n\nLeft out\n", result->held_out);
-    yk_text_addf(out, "  catalogues          %" PRId32 "\n", result->broken);
-    for (size_t i = 0; i < result->left_out_count; i++) {
-        yk_text_addf(out, "  %-18s  %" PRId64 "\n", result->left_out[i].reason,
-                     result->left_out[i].count);
-    }
-}
-
-/* "no letters" has the key "no_letters". */
-static void add_left_out(struct yk_json_writer *json,
-                         const struct yk_pair_extraction_rejections *left_out)
-{
-    char key[KEY_SIZE];
-    (void)snprintf(key, sizeof key, "%s", left_out->reason);
-    for (char *c = key; *c; c++) {
-        *c = *c == ' ' ? '_' : *c;
-    }
-    yk_json_write_integer(json, key, left_out->count);
-}
-
-static void write_json(const char *language, const struct yk_pair_extraction_result *result,
-                       struct yk_text *out)
-{
-    struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "pairs");
-    yk_json_write_string(&json, "language", language);
-    yk_json_write_begin_array(&json, "files");
-    for (size_t i = 0; i < result->path_count; i++) {
-        yk_json_write_string(&json, NULL, yk_text_chars(&result->paths[i]));
-    }
-    yk_json_write_end_array(&json);
-    yk_json_write_integer(&json, "catalogues", result->catalogues);
-    yk_json_write_integer(&json, "messages", result->messages);
-    yk_json_write_integer(&json, "pairs", result->pairs);
-    yk_json_write_integer(&json, "held_out", result->held_out);
-    yk_json_write_begin_object(&json, "left_out");
-    yk_json_write_integer(&json, "catalogues", result->broken);
-    for (size_t i = 0; i < result->left_out_count; i++) {
-        add_left_out(&json, &result->left_out[i]);
-    }
-    yk_json_write_end_object(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-}
 
 static yk_status run(const void *given, struct yk_text *out)
 {
@@ -77,14 +16,12 @@ static yk_status run(const void *given, struct yk_text *out)
     if (!arguments->request.output) {
         return yk_fail(YK_ERROR_USAGE, "name what the files begin with: -o ui");
     }
-    const yk_status status = yk_pair_extraction_run(&arguments->request, &result);
-    if (status == YK_OK && arguments->json) {
-        write_json(arguments->request.language, &result, out);
-    } else if (status == YK_OK) {
-        write_text(&result, out);
-    }
+    yk_status status = yk_pair_extraction_run(&arguments->request, &result);
+    YK_THEN(arguments->json
+                ? yk_pair_extraction_write_json(&result, arguments->request.language, out)
+                : yk_pair_extraction_write_text(&result, out));
     yk_pair_extraction_result_free(&result);
-    return status == YK_OK ? yk_text_status(out) : status;
+    return status;
 }
 
 #define TO(member) YK_OPTION_FIELD(struct arguments, member)
@@ -119,12 +56,10 @@ static const struct yk_option options[] = {
 static const struct yk_command_example examples[] = {
     {"yoke pairs de -o ui --held-out 1000", "English and German from this machine's programs"},
     {"yoke pairs ko -o ui --from /opt/app/share/locale", "Korean from those of one program"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "there are no catalogues of the language, or none to keep a pair of"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_pairs = {

@@ -80,13 +80,11 @@ static const struct yk_command_example examples[] = {
      "Compare pipelines of eight micro-batches, and draw them"},
     {"yoke place --model ./config.json --cluster cluster.json --export accelerate",
      "Write a device_map.json for your own model and machines"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "no placement fits the devices' memory"},
     {YK_ERROR_INPUT, "the model, the cluster, the map or the profile makes no sense"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_place = {
@@ -104,9 +102,5 @@ const struct yk_command yk_command_place = {
         "on another where its weights fit in both. The bound is a time that no placement with as "
         "many "
         "micro-batches can beat.",
-    .examples = examples,
-    YK_OPTION_ROWS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
 };

@@ -86,13 +86,11 @@ static const struct yk_command_example examples[] = {
     {"yoke plan --model bert-large --batch 64 --cluster \"4xrtx3090\" --only shares,order "
      "--strategy fully-sharded",
      "Decide shares and the order of communication only"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "no plan fits the devices' memory"},
     {YK_ERROR_INPUT, "the model, the cluster or the profile makes no sense"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_plan = {
@@ -108,9 +106,5 @@ const struct yk_command yk_command_plan = {
         "what every device computes, waits for and holds, what binds, what the usual ways would "
         "take, and what leaving a device out would change. Ctrl-C ends the search with the best "
         "plan so far.",
-    .examples = examples,
-    YK_OPTION_ROWS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
 };

@@ -230,13 +230,13 @@ static yk_status write_measured(const struct yk_profile_job_result *result, stru
 static yk_status write_imported(const struct yk_profile_import_result *result, struct yk_text *out)
 {
     for (int32_t i = 0; i < result->file_count; i++) {
-        const struct yk_profile_import_file *file = &result->files[i];
-        const int64_t numbers = file->added + file->replaced + file->skipped;
+        const struct yk_profile_import_counts *counts = &result->files[i].counts;
+        const int64_t numbers = counts->added + counts->replaced + counts->left;
         yk_text_addf(out,
                      "%s: %" PRId64 " number%s, %" PRId64 " new, %" PRId64 " newer, %" PRId64
                      " no newer than what is known\n",
-                     file->path, numbers, yk_text_plural_suffix(numbers), file->added,
-                     file->replaced, file->skipped);
+                     result->files[i].path, numbers, yk_text_plural_suffix(numbers), counts->added,
+                     counts->replaced, counts->left);
     }
     yk_text_addf(out, "\nkept in %s\n", result->path);
     return yk_text_status(out);
@@ -251,12 +251,12 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
     yk_json_write_newline(&json, 1);
     yk_json_write_begin_array(&json, "imported");
     for (int32_t i = 0; i < result->file_count; i++) {
-        const struct yk_profile_import_file *file = &result->files[i];
+        const struct yk_profile_import_counts *counts = &result->files[i].counts;
         yk_json_write_begin_row(&json, 2);
-        yk_json_write_string(&json, "file", file->path);
-        yk_json_write_integer(&json, "new", file->added);
-        yk_json_write_integer(&json, "newer", file->replaced);
-        yk_json_write_integer(&json, "left", file->skipped);
+        yk_json_write_string(&json, "file", result->files[i].path);
+        yk_json_write_integer(&json, "new", counts->added);
+        yk_json_write_integer(&json, "newer", counts->replaced);
+        yk_json_write_integer(&json, "left", counts->left);
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);
@@ -521,14 +521,12 @@ static const struct yk_command_example examples[] = {
     {"yoke profile --model gpt-mini --ranks 2 --slow 1:2.5 --cluster-out two.json",
      "Two unequal ranks, and the cluster file to plan for them"},
     {"yoke profile --show", "What is known by now"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "a device cannot hold even two of the model's blocks"},
     {YK_ERROR_INPUT, "the model or the cluster makes no sense, or a file is no profile"},
     {YK_ERROR_LOST, "a rank was lost"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_profile = {
@@ -542,10 +540,6 @@ const struct yk_command yk_command_profile = {
         "a GPU take, and how much computation and messages hold each other up. Commands that plan "
         "take times from there (--profile) before datasheets. What is known and not stale is not "
         "measured again. Ctrl-C ends it with what was measured by then.",
-    .examples = examples,
-    YK_OPTION_ROWS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
     .by_ranks = true,
-    .run = run,
 };

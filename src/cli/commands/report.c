@@ -40,13 +40,11 @@ static const struct yk_command_example examples[] = {
     {"yoke report plan.json -o report.html", "One page about a plan"},
     {"yoke report plan.json --svg figures --trace step.json", "Its pictures, and a trace"},
     {"yoke report runs/gpt-nano -o run.html", "One page about a training"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the plan needs more memory than a device has"},
     {YK_ERROR_INPUT, "the plan makes no sense, or is for another model, cluster or profile"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_report = {

@@ -27,7 +27,6 @@ static const struct yk_command_example examples[] = {
     {"yoke generate runs/book --prompt \"The \"", "Let it write"},
     {"yoke devices", "See what this machine has"},
     {"yoke schedule --example --algorithm all", "Compare all algorithms on a small graph"},
-    {NULL, NULL},
 };
 
 const struct yk_command yk_command_root = {
@@ -40,8 +39,6 @@ const struct yk_command yk_command_root = {
         "scratch, others from files in Hugging Face format, whole or with adapters.\n\n"
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
-    .examples = examples,
+    YK_COMMAND_BASIC_MEMBERS(struct arguments),
     YK_OPTION_ROWS(options),
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
 };

@@ -35,10 +35,9 @@ static yk_status show(const struct arguments *arguments, const struct yk_schedul
                       struct yk_text *out)
 {
     const struct yk_schedule_report *report = &result->report;
-    if (result->comparison.count > 0) {
-        return arguments->json
-                   ? yk_schedule_comparison_write_json(&result->comparison, out)
-                   : yk_schedule_comparison_write_text(&result->comparison, report->source, out);
+    if (result->row_count > 0) {
+        return arguments->json ? yk_schedule_write_comparison_json(result, out)
+                               : yk_schedule_write_comparison_text(result, out);
     }
     return arguments->json ? yk_schedule_report_write_json(report, out)
                            : write_text(arguments, report, out);
@@ -115,13 +114,11 @@ static const struct yk_command_example examples[] = {
     {"yoke schedule graph.json --algorithm all", "Compare the algorithms on your graph"},
     {"yoke schedule rand0000.stg --speeds 1,2,4 --algorithm best --svg gantt.svg",
      "Search for a short schedule on three unequal devices, and draw it"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the algorithm finds no schedule that the devices can run and hold"},
     {YK_ERROR_INPUT, "the file cannot be read or is no graph"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_schedule = {

@@ -51,13 +51,11 @@ static const struct yk_command_example examples[] = {
     {"yoke simulate plan.json --program", "Show what every rank does, op by op"},
     {"yoke simulate plan.json --times", "Tell what was measured from what was estimated"},
     {"yoke simulate plan.json --trace step.json", "Look at the predicted step in Perfetto"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "the plan needs more memory than a device has"},
     {YK_ERROR_INPUT, "the plan makes no sense, or is for another model, cluster or profile"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_simulate = {

@@ -372,13 +372,11 @@ static const struct yk_command_example examples[] = {
      "Write their tokens, for yoke train --data tokens.bin"},
     {"echo \"Hello, world\" | yoke tokenize --tokenizer tokenizer.json", "Look at the tokens"},
     {"yoke tokenize --tokenizer tokenizer.json --decode tokens.bin", "Read what was written"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the tokenizer, a text or a shard makes no sense"},
     {YK_ERROR_STOPPED, "stopped by a signal; nothing was written"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_tokenize = {

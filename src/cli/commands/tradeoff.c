@@ -58,14 +58,12 @@ static const struct yk_option options[] = {
 static const struct yk_command_example examples[] = {
     {"yoke tradeoff --model llama3-8b --batch 8 --seq 4096 --cluster \"8xrtx3090 @ 8GB/s\"",
      "Where memory is better spent: on parameters kept, or on gathers ahead"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NO_FIT, "not even fully-sharded layers fit the devices' memory"},
     {YK_ERROR_INPUT, "the model, the cluster or the profile makes no sense, or the budget is too "
                      "small for a single point"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_tradeoff = {
@@ -80,9 +78,5 @@ const struct yk_command yk_command_tradeoff = {
         "ends before "
         "that, all outputs hold the points that were computed, and a line says how many of how "
         "many they are.",
-    .examples = examples,
-    YK_OPTION_ROWS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
 };

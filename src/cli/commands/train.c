@@ -124,9 +124,10 @@ static void show(struct lines *lines, bool keep)
 
 static void add_model(const struct yk_train_start_report *start, struct yk_text *out)
 {
-    yk_text_addf(out, "%s: %" PRId64 " parameters", start->model, start->parameters);
-    if (start->trainable < start->parameters) {
-        yk_text_addf(out, ", %" PRId64 " of them trained", start->trainable);
+    const struct yk_train_result *predicted = start->predicted;
+    yk_text_addf(out, "%s: %" PRId64 " parameters", predicted->model, predicted->parameters);
+    if (predicted->trainable < predicted->parameters) {
+        yk_text_addf(out, ", %" PRId64 " of them trained", predicted->trainable);
     }
     yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", start->vocabulary,
                  yk_text_plural_suffix(start->vocabulary));
@@ -141,22 +142,23 @@ static void add_data(const struct yk_train_start_report *start, struct yk_text *
                      units, units == 1 ? "" : "es", start->batch_rows);
         return;
     }
+    const int64_t sequence = start->predicted->sequence;
     yk_text_addf(out, "%" PRId64 " sample%s of %" PRId64 " token%s an epoch\n", units,
-                 yk_text_plural_suffix(units), start->sequence,
-                 yk_text_plural_suffix(start->sequence));
+                 yk_text_plural_suffix(units), sequence, yk_text_plural_suffix(sequence));
 }
 
 static void add_plan(const struct yk_train_start_report *start, struct yk_text *out)
 {
-    yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
-                 yk_text_plural_suffix(start->batch), start->precision, start->plan);
+    const struct yk_train_result *predicted = start->predicted;
+    yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", predicted->batch,
+                 yk_text_plural_suffix(predicted->batch), predicted->precision, start->plan);
     yk_text_addf(out, "predicted: %s a step ±%.0f %%, ",
-                 YK_UNITS_TEXT(start->predicted_step_s, YK_UNIT_SECONDS),
-                 100 * start->predicted_error);
-    yk_text_add_duration(start->predicted_s, out);
+                 YK_UNITS_TEXT(predicted->predicted_step_s, YK_UNIT_SECONDS),
+                 100 * predicted->predicted_error);
+    yk_text_add_duration(predicted->predicted_s, out);
     yk_text_addf(out, " in all, %s of %s memory",
-                 YK_UNITS_TEXT(start->planned_bytes, YK_UNIT_BYTES),
-                 YK_UNITS_TEXT(start->limit_bytes, YK_UNIT_BYTES));
+                 YK_UNITS_TEXT(predicted->planned_bytes, YK_UNIT_BYTES),
+                 YK_UNITS_TEXT(predicted->limit_bytes, YK_UNIT_BYTES));
     if (start->resumed) {
         yk_text_addf(out, "\nresumed: %s", start->resumed);
     }
@@ -307,7 +309,6 @@ static const struct yk_command_example examples[] = {
      "Train a Transformer that translates"},
     {"yoke train --weights ./gpt2 --data tokens.bin --lora 8 --rate 2e-4 --dry-run",
      "See what fine-tuning GPT-2 with adapters would take"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
@@ -316,7 +317,6 @@ static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_NUMBERS, "numbers went bad and stayed so"},
     {YK_ERROR_LOST, "a rank was lost"},
     {YK_ERROR_STOPPED, "stopped by Ctrl-C or TERM, and saved"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_train = {
@@ -335,11 +335,9 @@ const struct yk_command yk_command_train = {
         "trace-predicted.json (the last step as it was and as it was predicted), and report.html, "
         "a page of it all. Ctrl-C or TERM saves a checkpoint and ends the run, a second one ends "
         "it at once; --resume goes on as if it had never stopped.",
-    .examples = examples,
+    YK_COMMAND_BASIC_MEMBERS(struct yk_train_request),
+    YK_COMMAND_EXIT_CODES(exits),
     .table = &yk_train_option_table,
-    .exits = exits,
-    .arguments_size = sizeof(struct yk_train_request),
     .by_ranks = true,
     .sources = find_sources,
-    .run = run,
 };

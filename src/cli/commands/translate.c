@@ -101,14 +101,12 @@ static const struct yk_command_example examples[] = {
     {"yoke translate runs/en-de < news.en > news.de", "Translate a text, a sentence a line"},
     {"yoke translate runs/en-de test.en --bleu test.de -o test.out",
      "Score a translation, and keep it"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the checkpoint does not translate, or a line is no UTF-8 or too long"},
     {YK_ERROR_NUMBERS, "the model's weights have gone bad"},
     {YK_ERROR_STOPPED, "stopped by Ctrl-C or TERM; nothing was written"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_translate = {

@@ -56,12 +56,10 @@ static const struct yk_command_example examples[] = {
     {"yoke weights runs/gpt-mini -o gpt-mini", "A folder for AutoModelForCausalLM.from_pretrained"},
     {"yoke weights runs/tuned -o tuned --merge --precision bf16",
      "Adapters added to the weights they were trained beside, in half the bytes"},
-    {NULL, NULL},
 };
 
 static const struct yk_command_exit_code exits[] = {
     {YK_ERROR_INPUT, "the checkpoint makes no sense, or what its adapter adapts is gone"},
-    {0, NULL},
 };
 
 const struct yk_command yk_command_weights = {

@@ -14,12 +14,21 @@ const struct yk_command_table *yk_command_table(void)
     return &known;
 }
 
-const struct yk_command_exit_code yk_command_exit_codes[] = {
-    {YK_OK, "done"},
-    {YK_ERROR_SYSTEM, "out of memory, or a device, an output or a thread could not be had"},
-    {YK_ERROR_USAGE, "the command line is wrong"},
-    {0, NULL},
-};
+const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,
+                                                            size_t number)
+{
+    static const struct yk_command_exit_code shared[] = {
+        {YK_OK, "done"},
+        {YK_ERROR_SYSTEM, "out of memory, or a device, an output or a thread could not be had"},
+        {YK_ERROR_USAGE, "the command line is wrong"},
+    };
+    const size_t shared_count = sizeof shared / sizeof shared[0];
+    if (number < shared_count) {
+        return &shared[number];
+    }
+    return number - shared_count < command->exit_count ? &command->exits[number - shared_count]
+                                                       : NULL;
+}
 
 struct yk_option_table yk_command_options(const struct yk_command *command)
 {

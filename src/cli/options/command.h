@@ -33,17 +33,18 @@ struct yk_command_exit_code {
 };
 
 struct yk_command {
-    const char *name;                          /* the verb; NULL for yoke without a verb */
-    const char *summary;                       /* one line without a full stop */
-    const char *description;                   /* paragraphs separated by empty lines */
-    const struct yk_command_example *examples; /* ends with a NULL line */
+    const char *name;        /* the verb; NULL for yoke without a verb */
+    const char *summary;     /* one line without a full stop */
+    const char *description; /* paragraphs separated by empty lines */
+    const struct yk_command_example *examples;
+    size_t example_count;
     const struct yk_option *options;
     size_t option_count;
     const struct yk_option_table *table; /* replaces options and option_count if not NULL */
     const struct yk_operand *operands;
     size_t operand_count;
-    const struct yk_command_exit_code
-        *exits;            /* exit codes of this command only; ends with a NULL meaning */
+    const struct yk_command_exit_code *exits; /* exit codes of this command only */
+    size_t exit_count;
     size_t arguments_size; /* size of the struct that the options are stored in */
     bool by_ranks;         /* may run as several processes, the ranks of one run */
     /* Called after the command line has been parsed. Returns sources of further option values,
@@ -55,11 +56,18 @@ struct yk_command {
     yk_status (*run)(const void *arguments, struct yk_text *out);
 };
 
-/* Initializes the members of a command from file-scope names `examples`, `operands`, `options`,
- * `exits` and `run`. `type` is the type of its arguments. */
-#define YK_COMMAND_MEMBERS(type)                                                                   \
-    .examples = examples, YK_OPERAND_TABLE(operands), YK_OPTION_ROWS(options), .exits = exits,     \
+#define YK_COMMAND_EXIT_CODES(rows_)                                                               \
+    .exits = (rows_), .exit_count = sizeof(rows_) / sizeof((rows_)[0])
+
+/* Initialize the members of a command from names of its file. YK_COMMAND_BASIC_MEMBERS() uses
+ * `examples` and `run`, YK_COMMAND_MEMBERS_NO_OPERANDS() also `options` and `exits`, and
+ * YK_COMMAND_MEMBERS() also `operands`. `type` is the type of the command's arguments. */
+#define YK_COMMAND_BASIC_MEMBERS(type)                                                             \
+    .examples = examples, .example_count = sizeof examples / sizeof examples[0],                   \
     .arguments_size = sizeof(type), .run = run
+#define YK_COMMAND_MEMBERS_NO_OPERANDS(type)                                                       \
+    YK_COMMAND_BASIC_MEMBERS(type), YK_OPTION_ROWS(options), YK_COMMAND_EXIT_CODES(exits)
+#define YK_COMMAND_MEMBERS(type) YK_COMMAND_MEMBERS_NO_OPERANDS(type), YK_OPERAND_TABLE(operands)
 
 /* All commands in the order of the help page. `root` is yoke without a verb. */
 struct yk_command_table {
@@ -75,8 +83,9 @@ extern const struct yk_command_table yk_all_commands;
 void yk_command_register(const struct yk_command_table *list);
 const struct yk_command_table *yk_command_table(void);
 
-/* Exit codes that all commands share; ends with a NULL meaning. */
-extern const struct yk_command_exit_code yk_command_exit_codes[];
+/* Exit code `number` of a command, those that all commands share first. NULL past the end. */
+const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,
+                                                            size_t number);
 
 /* The options of a command, without --help. */
 struct yk_option_table yk_command_options(const struct yk_command *command);

@@ -80,10 +80,10 @@ static bool has_descriptions(yk_option_choice_function choices)
 
 static void add_examples(const struct page *page, const struct yk_command *command)
 {
-    yk_text_add(page->out, command->examples[1].line ? "Examples:\n" : "Example:\n");
-    for (const struct yk_command_example *example = command->examples; example->line; example++) {
-        yk_text_addf(page->out, "  %s\n      ", example->line);
-        add_folded(page, example->what, 6, 6);
+    yk_text_add(page->out, command->example_count > 1 ? "Examples:\n" : "Example:\n");
+    for (size_t i = 0; i < command->example_count; i++) {
+        yk_text_addf(page->out, "  %s\n      ", command->examples[i].line);
+        add_folded(page, command->examples[i].what, 6, 6);
     }
     yk_text_add(page->out, "\n");
 }
@@ -168,9 +168,11 @@ static void add_options(const struct page *page, const struct yk_command *comman
     yk_text_add(page->out, "\n");
 }
 
-static void add_exit_rows(const struct page *page, const struct yk_command_exit_code *row)
+static void add_exit_codes(const struct page *page, const struct yk_command *command)
 {
-    for (; row && row->meaning; row++) {
+    const struct yk_command_exit_code *row = NULL;
+    yk_text_add(page->out, "Exit codes:\n");
+    for (size_t i = 0; (row = yk_command_get_exit_code(command, i)); i++) {
         char code[16];
         snprintf(code, sizeof code, "%d", (int)row->code);
         add_row(page, code, row->meaning, 2, 6);
@@ -196,9 +198,7 @@ yk_status yk_help_page_write(const struct yk_command *command, int width, struct
     }
     add_operands(&page, command);
     add_options(&page, command);
-    yk_text_add(out, "Exit codes:\n");
-    add_exit_rows(&page, yk_command_exit_codes);
-    add_exit_rows(&page, command->exits);
+    add_exit_codes(&page, command);
     return yk_text_status(out);
 }
 

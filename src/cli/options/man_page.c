@@ -186,17 +186,19 @@ static void add_options(const struct yk_command *command, struct yk_text *out)
 static void add_examples(const struct yk_command *command, struct yk_text *out)
 {
     yk_text_add(out, ".SH EXAMPLES\n");
-    for (const struct yk_command_example *example = command->examples; example->line; example++) {
+    for (size_t i = 0; i < command->example_count; i++) {
         yk_text_add(out, ".TP\n");
-        add_font(out, 'B', example->line);
+        add_font(out, 'B', command->examples[i].line);
         yk_text_add(out, "\n");
-        add_sentence(out, example->what);
+        add_sentence(out, command->examples[i].what);
     }
 }
 
-static void add_exit_rows(const struct yk_command_exit_code *row, struct yk_text *out)
+static void add_exit_codes(const struct yk_command *command, struct yk_text *out)
 {
-    for (; row && row->meaning; row++) {
+    const struct yk_command_exit_code *row = NULL;
+    yk_text_add(out, ".SH EXIT STATUS\n");
+    for (size_t i = 0; (row = yk_command_get_exit_code(command, i)); i++) {
         yk_text_addf(out, ".TP\n\\fB%d\\fR\n", (int)row->code);
         add_sentence(out, row->meaning);
     }
@@ -231,9 +233,7 @@ yk_status yk_man_page_write(const struct yk_command *command, struct yk_text *ou
     add_operands(command, out);
     add_options(command, out);
     add_examples(command, out);
-    yk_text_add(out, ".SH EXIT STATUS\n");
-    add_exit_rows(yk_command_exit_codes, out);
-    add_exit_rows(command->exits, out);
+    add_exit_codes(command, out);
     yk_text_add(out, ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\n"
                      "When set to anything but an empty string, no colour is used.\n");
     add_see_also(command, out);

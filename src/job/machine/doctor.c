@@ -161,7 +161,7 @@ static const struct dependency dependencies[] = {
         .needed_for = "reading JSON",
         .package = "libjansson4",
         .files = {"libjansson.so.4"},
-        /* From the build: the headers of others stay in the rooms that wrap them. */
+        /* From the build: the headers of others stay in the folders that wrap them. */
         .compiled = YOKE_JANSSON_VERSION,
         .symbol = "jansson_version_str",
     },

@@ -56,33 +56,19 @@ yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_
     return yk_text_status(out);
 }
 
-static void add_counts(struct yk_json_writer *json, const char *key,
-                       const int64_t counts[YK_BLEU_MAX_NGRAM])
-{
-    yk_json_write_begin_array(json, key);
-    for (int n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
-        yk_json_write_integer(json, NULL, counts[n]);
-    }
-    yk_json_write_end_array(json);
-}
-
 yk_status yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text *out)
 {
     const struct yk_bleu_result *bleu = &score->bleu;
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "bleu");
     yk_json_write_number(&json, "score", bleu->score);
-    yk_json_write_begin_array(&json, "precisions");
-    for (int n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
-        yk_json_write_number(&json, NULL, bleu->precisions[n]);
-    }
-    yk_json_write_end_array(&json);
+    yk_json_write_numbers(&json, "precisions", bleu->precisions, YK_BLEU_MAX_NGRAM);
     yk_json_write_number(&json, "brevity_penalty", bleu->brevity_penalty);
     yk_json_write_number(&json, "ratio", yk_bleu_length_ratio(bleu));
     yk_json_write_integer(&json, "hypothesis_length", bleu->hypothesis_length);
     yk_json_write_integer(&json, "reference_length", bleu->reference_length);
-    add_counts(&json, "matches", bleu->matches);
-    add_counts(&json, "totals", bleu->totals);
+    yk_json_write_integers(&json, "matches", bleu->matches, YK_BLEU_MAX_NGRAM);
+    yk_json_write_integers(&json, "totals", bleu->totals, YK_BLEU_MAX_NGRAM);
     /* A signature has nothing to escape. */
     yk_json_write_key(&json, "signature");
     yk_text_add(out, "\"");

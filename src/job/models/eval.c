@@ -1,6 +1,7 @@
 #include "job/models/eval.h"
 
 #include "base/json_write.h"
+#include "base/number.h"
 #include "job/device_counters.h"
 #include "job/model_data.h"
 #include "nn/inference/inference.h"
@@ -8,8 +9,15 @@
 #include "train/training_run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+
+/* An evaluation under way. Starts as {0}. */
+struct evaluation {
+    const struct yk_eval_request *request;
+    struct yk_eval_result *result;
+    struct yk_loaded_model loaded;
+    struct yk_dataset *dataset;
+    struct yk_counter_recorder *recorder; /* NULL: no counters */
+};
 
 struct logits {
     struct yk_inference *forward;
@@ -18,28 +26,16 @@ struct logits {
     float *row; /* (V) */
 };
 
-static void free_logits(struct logits *outputs)
-{
-    yk_inference_destroy(outputs->forward);
-    yk_safetensors_writer_destroy(outputs->writer);
-    free(outputs->slice.tokens);
-    free(outputs->slice.lengths);
-    free(outputs->slice.targets);
-    free(outputs->row);
-}
-
 static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t samples, int64_t V,
-                               struct logits *out)
+                               struct yk_arena *arena, struct logits *out)
 {
-    const size_t rows = (size_t)yk_sampler_max_slice_tokens(sampler, samples);
+    const int64_t rows = yk_sampler_max_slice_tokens(sampler, samples);
     struct yk_sample_slice *slice = &out->slice;
-    slice->tokens = calloc(rows, sizeof *slice->tokens);
-    slice->targets = calloc(rows, sizeof *slice->targets);
-    slice->lengths = calloc((size_t)samples, sizeof *slice->lengths);
-    out->row = calloc((size_t)V, sizeof *out->row);
-    return slice->tokens && slice->targets && slice->lengths && out->row
-               ? yk_sampler_fetch_slice(sampler, 0, samples, slice)
-               : yk_fail_out_of_memory();
+    YK_TRY_NEW(arena, slice->tokens, rows);
+    YK_TRY_NEW(arena, slice->targets, rows);
+    YK_TRY_NEW(arena, slice->lengths, samples);
+    YK_TRY_NEW(arena, out->row, V);
+    return yk_sampler_fetch_slice(sampler, 0, samples, slice);
 }
 
 static yk_status declare(struct logits *outputs, int64_t V)
@@ -73,53 +69,46 @@ static yk_status write_rows(struct logits *outputs, int64_t V)
     return yk_safetensors_writer_finish(outputs->writer, NULL);
 }
 
-static yk_status write_outputs(const struct yk_parameter_store *store,
-                               const struct yk_sampler *sampler, int64_t samples, const char *path,
-                               struct logits *outputs)
+static yk_status write_outputs(const struct evaluation *evaluation,
+                               const struct yk_sampler *sampler, struct logits *outputs)
 {
+    const struct yk_parameter_store *store = evaluation->loaded.store;
     const int64_t V = yk_model_config_target_vocabulary(store->net->config);
+    const int64_t samples =
+        yk_number_min(evaluation->request->output_samples, sampler->epoch_units);
     const struct yk_sample_slice *slice = &outputs->slice;
-    YK_TRY(fetch_samples(sampler, samples, V, outputs));
+    YK_TRY(fetch_samples(sampler, samples, V, evaluation->loaded.arena, outputs));
     const struct yk_inference_shape shape = {.samples = slice->samples,
                                              .sequence = slice->sequence};
     YK_TRY(yk_inference_create(store, &shape, &outputs->forward));
-    /* Without a decoder, the encoder is all count is. */
+    /* Without a decoder, the encoder is all there is. */
     YK_TRY(yk_inference_encode(outputs->forward, slice->tokens, slice->lengths, slice->samples,
                                slice->sequence));
-    YK_TRY(yk_safetensors_writer_create(path, &outputs->writer));
+    YK_TRY(yk_safetensors_writer_create(evaluation->request->outputs, &outputs->writer));
     YK_TRY(declare(outputs, V));
     return write_rows(outputs, V);
 }
 
 /* Writes "logits" (samples, sequence, V) in fp32 into a safetensors file, and what they are for:
- * "tokens" (samples, sequence), of which the first "lengths" (samples) are count. At most
- * `samples`, fewer where the text has fewer. */
-static yk_status write_logits(const struct yk_parameter_store *store,
-                              const struct yk_dataset *dataset, int64_t samples, const char *path)
+ * "tokens" (samples, sequence), of which the first "lengths" (samples) count. Fewer samples than
+ * requested where the text has fewer. */
+static yk_status write_logits(const struct evaluation *evaluation)
 {
-    const struct yk_sampler_options cut = {.sequence = store->net->workload.sequence};
+    const struct yk_net *net = evaluation->loaded.store->net;
+    const struct yk_sampler_options cut = {.sequence = net->workload.sequence};
     struct logits outputs = {0};
     struct yk_sampler *sampler = NULL;
-    if (store->net->config->encoder_layers > 0) {
+    if (net->config->encoder_layers > 0) {
         return yk_fail(YK_ERROR_USAGE, "--outputs: what a model says that translates depends on "
                                        "what it has said before; see yoke translate");
     }
-    YK_TRY(yk_dataset_create_sequential_sampler(dataset, &cut, true, &sampler));
-    const int64_t count = samples < sampler->epoch_units ? samples : sampler->epoch_units;
-    const yk_status status = write_outputs(store, sampler, count, path, &outputs);
-    free_logits(&outputs);
+    YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
+    const yk_status status = write_outputs(evaluation, sampler, &outputs);
+    yk_inference_destroy(outputs.forward);
+    yk_safetensors_writer_destroy(outputs.writer);
     yk_sampler_destroy(sampler);
     return status;
 }
-
-/* An evaluation under way. Starts as {0}. */
-struct evaluation {
-    const struct yk_eval_request *request;
-    struct yk_eval_result *result;
-    struct yk_loaded_model loaded;
-    struct yk_dataset *dataset;
-    struct yk_counter_recorder *recorder; /* NULL: no counters */
-};
 
 static void note_pass(void *user, double began_s, double done_s)
 {
@@ -214,9 +203,7 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(measure_loss(evaluation));
     YK_TRY(read_counters(evaluation));
     if (request->outputs) {
-        yk_output_files_record(&result->outputs,
-                               write_logits(evaluation->loaded.store, evaluation->dataset,
-                                            request->output_samples, request->outputs));
+        yk_output_files_record(&result->outputs, write_logits(evaluation));
     }
     return isfinite(result->loss)
                ? YK_OK

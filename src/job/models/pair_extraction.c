@@ -1,7 +1,14 @@
 #include "job/models/pair_extraction.h"
 
-#include "data/gettext_pairs.h"
+#include "base/json_write.h"
 #include "job/output_files.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    KEY_SIZE = 32
+};
 
 /* Where programs keep their catalogues; the second is Ubuntu's. */
 static const char *const system_folders[] = {"/usr/share/locale", "/usr/share/locale-langpack"};
@@ -37,9 +44,9 @@ static void add_line(struct yk_text *out, const char *sentence)
     yk_text_add(out, "\n");
 }
 
-static yk_status write_files(const struct yk_gettext_pairs *pairs,
-                             const struct yk_pair_extraction_result *result)
+static yk_status write_files(const struct yk_pair_extraction_result *result)
 {
+    const struct yk_gettext_pairs *pairs = result->pairs;
     struct yk_output_files outputs = {.together = true};
     struct yk_text *texts[YK_PAIR_EXTRACTION_MAX_FILES] = {NULL};
     for (size_t i = 0; i < result->path_count; i++) {
@@ -53,25 +60,9 @@ static yk_status write_files(const struct yk_gettext_pairs *pairs,
     return yk_output_files_write(&outputs);
 }
 
-static void count(const struct yk_gettext_pairs *pairs, struct yk_pair_extraction_result *out)
-{
-    out->catalogues = pairs->catalogues;
-    out->broken = pairs->broken;
-    out->messages = pairs->entries;
-    out->pairs = pairs->count - pairs->held_out;
-    out->held_out = pairs->held_out;
-    for (int i = YK_PAIR_ACCEPTED + 1; i < YK_PAIR_REJECT_REASON_COUNT; i++) {
-        out->left_out[out->left_out_count++] = (struct yk_pair_extraction_rejections){
-            .reason = yk_pair_cleaning_reason_name((enum yk_pair_reject_reason)i),
-            .count = pairs->rejected[i],
-        };
-    }
-}
-
 yk_status yk_pair_extraction_run(const struct yk_pair_extraction_request *request,
                                  struct yk_pair_extraction_result *out)
 {
-    struct yk_gettext_pairs *pairs = NULL;
     const size_t folder_count = sizeof system_folders / sizeof system_folders[0];
     const struct yk_gettext_pairs_request wanted = {
         .folders = request->locale_folder ? &request->locale_folder : system_folders,
@@ -82,13 +73,8 @@ yk_status yk_pair_extraction_run(const struct yk_pair_extraction_request *reques
     };
     YK_TRY(yk_gettext_pairs_check_language(request->language));
     YK_TRY(name_files(request, out));
-    YK_TRY(yk_gettext_pairs_collect(&wanted, &pairs));
-    const yk_status status = write_files(pairs, out);
-    if (status == YK_OK) {
-        count(pairs, out);
-    }
-    yk_gettext_pairs_destroy(pairs);
-    return status;
+    YK_TRY(yk_gettext_pairs_collect(&wanted, &out->pairs));
+    return write_files(out);
 }
 
 void yk_pair_extraction_result_free(struct yk_pair_extraction_result *result)
@@ -96,5 +82,63 @@ void yk_pair_extraction_result_free(struct yk_pair_extraction_result *result)
     for (size_t i = 0; i < YK_PAIR_EXTRACTION_MAX_FILES; i++) {
         yk_text_free(&result->paths[i]);
     }
+    yk_gettext_pairs_destroy(result->pairs);
     *result = (struct yk_pair_extraction_result){0};
+}
+
+yk_status yk_pair_extraction_write_text(const struct yk_pair_extraction_result *result,
+                                        struct yk_text *out)
+{
+    const struct yk_gettext_pairs *pairs = result->pairs;
+    for (size_t i = 0; i < result->path_count; i++) {
+        yk_text_addf(out, "%s%s", i == 0 ? "" : ", ", yk_text_chars(&result->paths[i]));
+    }
+    yk_text_addf(out, "\n\n  catalogues          %" PRId32 "\n", pairs->catalogues);
+    yk_text_addf(out, "  messages            %" PRId64 "\n", pairs->entries);
+    yk_text_addf(out, "  pairs               %" PRId32 "\n", pairs->count - pairs->held_out);
+    yk_text_addf(out, "  held out            %" PRId32 "\n\nLeft out\n", pairs->held_out);
+    yk_text_addf(out, "  catalogues          %" PRId32 "\n", pairs->broken);
+    for (int i = YK_PAIR_ACCEPTED + 1; i < YK_PAIR_REJECT_REASON_COUNT; i++) {
+        yk_text_addf(out, "  %-18s  %" PRId64 "\n",
+                     yk_pair_cleaning_reason_name((enum yk_pair_reject_reason)i),
+                     pairs->rejected[i]);
+    }
+    return yk_text_status(out);
+}
+
+/* "no letters" has the key "no_letters". */
+static void write_rejected(enum yk_pair_reject_reason reason, int64_t count,
+                           struct yk_json_writer *json)
+{
+    char key[KEY_SIZE];
+    (void)snprintf(key, sizeof key, "%s", yk_pair_cleaning_reason_name(reason));
+    for (char *c = key; *c; c++) {
+        *c = *c == ' ' ? '_' : *c;
+    }
+    yk_json_write_integer(json, key, count);
+}
+
+yk_status yk_pair_extraction_write_json(const struct yk_pair_extraction_result *result,
+                                        const char *language, struct yk_text *out)
+{
+    const struct yk_gettext_pairs *pairs = result->pairs;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "pairs");
+    yk_json_write_string(&json, "language", language);
+    yk_json_write_begin_array(&json, "files");
+    for (size_t i = 0; i < result->path_count; i++) {
+        yk_json_write_string(&json, NULL, yk_text_chars(&result->paths[i]));
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_integer(&json, "catalogues", pairs->catalogues);
+    yk_json_write_integer(&json, "messages", pairs->entries);
+    yk_json_write_integer(&json, "pairs", pairs->count - pairs->held_out);
+    yk_json_write_integer(&json, "held_out", pairs->held_out);
+    yk_json_write_begin_object(&json, "left_out");
+    yk_json_write_integer(&json, "catalogues", pairs->broken);
+    for (int i = YK_PAIR_ACCEPTED + 1; i < YK_PAIR_REJECT_REASON_COUNT; i++) {
+        write_rejected((enum yk_pair_reject_reason)i, pairs->rejected[i], &json);
+    }
+    yk_json_write_end_object(&json);
+    return yk_json_write_end_document(&json);
 }

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "data/pair_cleaning.h"
+#include "data/gettext_pairs.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,23 +24,11 @@ struct yk_pair_extraction_request {
     int64_t max_characters;    /* maximum length of a sentence, in characters */
 };
 
-/* Number of messages rejected for one reason. */
-struct yk_pair_extraction_rejections {
-    const char *reason; /* "not translated" */
-    int64_t count;
-};
-
-/* Starts as {0}. */
+/* Starts as {0}; owns what it points to. */
 struct yk_pair_extraction_result {
     struct yk_text paths[YK_PAIR_EXTRACTION_MAX_FILES]; /* files written */
     size_t path_count;
-    int32_t catalogues; /* catalogues read */
-    int32_t broken;     /* catalogues skipped because they could not be read */
-    int64_t messages;   /* messages in the catalogues */
-    int32_t pairs;      /* pairs written, excluding the held-out ones */
-    int32_t held_out;   /* held-out pairs */
-    struct yk_pair_extraction_rejections left_out[YK_PAIR_REJECT_REASON_COUNT];
-    size_t left_out_count;
+    struct yk_gettext_pairs *pairs;
 };
 
 /* Writes PREFIX.en and PREFIX.LANGUAGE and, if pairs are held out, PREFIX.held-out.en and
@@ -48,5 +36,10 @@ struct yk_pair_extraction_result {
 yk_status yk_pair_extraction_run(const struct yk_pair_extraction_request *request,
                                  struct yk_pair_extraction_result *out) YK_MUST_USE;
 void yk_pair_extraction_result_free(struct yk_pair_extraction_result *result);
+
+yk_status yk_pair_extraction_write_text(const struct yk_pair_extraction_result *result,
+                                        struct yk_text *out) YK_MUST_USE;
+yk_status yk_pair_extraction_write_json(const struct yk_pair_extraction_result *result,
+                                        const char *language, struct yk_text *out) YK_MUST_USE;
 
 #endif

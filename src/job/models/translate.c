@@ -1,5 +1,6 @@
 #include "job/models/translate.h"
 
+#include "base/number.h"
 #include "data/lines.h"
 #include "nn/inference/beam.h"
 
@@ -63,18 +64,15 @@ static int by_length(const void *a, const void *b)
 {
     const struct sentence *left = a;
     const struct sentence *right = b;
-    if (left->count != right->count) {
-        return left->count > right->count ? -1 : 1;
-    }
-    return left->line < right->line ? -1 : 1;
+    return left->count != right->count ? yk_number_compare(right->count, left->count)
+                                       : yk_number_compare(left->line, right->line);
 }
 
 static int64_t longest_output(const struct translator *translator, int64_t source)
 {
-    const int64_t positions = translator->loaded.model->config->positions;
     const int64_t wanted = translator->request->max_tokens > 0 ? translator->request->max_tokens
                                                                : 2 * source + MORE_TOKENS;
-    return wanted < positions ? wanted : positions;
+    return yk_number_min(wanted, translator->loaded.model->config->positions);
 }
 
 /* Room for the first sentences, which are the longest. */
@@ -90,10 +88,9 @@ static yk_status allocate(struct translator *translator)
         .target_sequence = target,
         .last_only = true,
     };
-    translator->tokens = calloc((size_t)(batch * source), sizeof *translator->tokens);
-    translator->lengths = calloc((size_t)batch, sizeof *translator->lengths);
-    translator->longest = calloc((size_t)batch, sizeof *translator->longest);
-    YK_TRY_MEMORY(translator->tokens && translator->lengths && translator->longest);
+    YK_TRY_NEW(loaded->arena, translator->tokens, batch * source);
+    YK_TRY_NEW(loaded->arena, translator->lengths, batch);
+    YK_TRY_NEW(loaded->arena, translator->longest, batch);
     YK_TRY(yk_inference_create(loaded->store, &shape, &translator->forward));
     return yk_beam_create(&translator->options, batch, target,
                           yk_model_config_target_vocabulary(loaded->model->config),
@@ -147,8 +144,7 @@ static yk_status translate_all(struct translator *translator)
     }
     YK_TRY(allocate(translator));
     for (int64_t done = 0; done < count;) {
-        const int64_t left = count - done;
-        const int64_t batch = left < translator->request->batch ? left : translator->request->batch;
+        const int64_t batch = yk_number_min(count - done, translator->request->batch);
         const yk_status status = translate(translator, translator->sentences + done, batch);
         if (status == YK_ERROR_STOPPED) {
             return yk_fail(YK_ERROR_STOPPED,
@@ -235,11 +231,10 @@ static yk_status open_all(struct translator *translator)
     YK_TRY(
         yk_lines_read_input(translator->request->input, &translator->source, &translator->lines));
     YK_TRY(check_reference(translator));
-    const size_t room = (size_t)translator->lines->count + 1;
-    translator->sentences = calloc(room, sizeof *translator->sentences);
-    translator->texts = calloc(room, sizeof *translator->texts);
-    return translator->sentences && translator->texts ? find_tokens(translator)
-                                                      : yk_fail_out_of_memory();
+    const int64_t room = translator->lines->count + 1;
+    YK_TRY_NEW(translator->loaded.arena, translator->sentences, room);
+    YK_TRY_NEW(translator->loaded.arena, translator->texts, room);
+    return find_tokens(translator);
 }
 
 static void close_all(struct translator *translator)
@@ -247,11 +242,6 @@ static void close_all(struct translator *translator)
     for (int64_t i = 0; translator->texts && i < translator->lines->count; i++) {
         yk_text_free(&translator->texts[i]);
     }
-    free(translator->sentences);
-    free(translator->texts);
-    free(translator->tokens);
-    free(translator->lengths);
-    free(translator->longest);
     yk_token_ids_free(&translator->ids);
     yk_beam_destroy(translator->beam);
     yk_inference_destroy(translator->forward);

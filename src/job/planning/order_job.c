@@ -12,17 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static yk_status read_problem(const struct yk_order_job_request *request,
-                              struct yk_order_job_result *out)
-{
-    struct yk_text text = {0};
-    yk_status status = yk_file_read_document(request->file, &text);
-    YK_THEN(yk_transfer_order_problem_read(yk_text_chars(&text), text.length, out->source,
-                                           out->arena, &out->problem));
-    yk_text_free(&text);
-    return status;
-}
-
 static yk_status find_order(const struct yk_order_job_request *request,
                             struct yk_order_job_result *out)
 {
@@ -47,10 +36,13 @@ static yk_status find_order(const struct yk_order_job_request *request,
 yk_status yk_order_job_run(const struct yk_order_job_request *request,
                            struct yk_order_job_result *out)
 {
+    const char *text = NULL;
+    size_t length = 0;
     out->source = strcmp(request->file, "-") == 0 ? "standard input" : request->file;
     out->method = request->method;
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(read_problem(request, out));
+    YK_TRY(yk_file_read_document_to_arena(request->file, out->arena, &text, &length));
+    YK_TRY(yk_transfer_order_problem_read(text, length, out->source, out->arena, &out->problem));
     YK_TRY(find_order(request, out));
     const int32_t slots = yk_transfer_order_slot_count(out->problem);
     YK_TRY(yk_transfer_order_list_transfers(out->problem, out->order, out->arena, &out->transfers,

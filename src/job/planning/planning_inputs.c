@@ -44,12 +44,17 @@ yk_status yk_planning_inputs_open(const struct yk_planning_inputs_request *reque
     return YK_OK;
 }
 
-static yk_status open_plan(const char *path, const char *text, size_t length,
-                           const struct yk_planning_inputs_request *request,
-                           struct yk_planning_inputs *out, const struct yk_plan **plan)
+yk_status yk_planning_inputs_open_plan_file(const char *path,
+                                            const struct yk_planning_inputs_request *request,
+                                            struct yk_planning_inputs *out,
+                                            const struct yk_plan **plan)
 {
     struct yk_plan_source_paths sources;
     const char *profile = NULL;
+    const char *text = NULL;
+    size_t length = 0;
+    YK_TRY(yk_arena_create(&out->arena));
+    YK_TRY(yk_file_read_document_to_arena(path, out->arena, &text, &length));
     YK_TRY(yk_plan_file_read_source_paths(text, length, path, out->arena, &sources));
     profile = sources.profile; /* one that was made without a profile stays without */
     if (request->profile) {
@@ -70,19 +75,6 @@ static yk_status open_plan(const char *path, const char *text, size_t length,
         out->request.slowdown = request->slowdown;
     }
     return YK_OK;
-}
-
-yk_status yk_planning_inputs_open_plan_file(const char *path,
-                                            const struct yk_planning_inputs_request *request,
-                                            struct yk_planning_inputs *out,
-                                            const struct yk_plan **plan)
-{
-    struct yk_text text = {0};
-    YK_TRY(yk_arena_create(&out->arena));
-    yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(open_plan(path, yk_text_chars(&text), text.length, request, out, plan));
-    yk_text_free(&text);
-    return status;
 }
 
 void yk_planning_inputs_close(struct yk_planning_inputs *planning)
@@ -108,11 +100,9 @@ yk_status yk_planning_inputs_read_device_map(const char *path, const struct yk_m
                                              const struct yk_device_map **out)
 {
     const struct yk_module_tree *modules = NULL;
-    struct yk_text text = {0};
+    const char *text = NULL;
+    size_t length = 0;
     YK_TRY(yk_module_tree_build(config, arena, &modules));
-    yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(yk_device_map_read(yk_text_chars(&text), text.length, path, modules, device_count,
-                               arena, out));
-    yk_text_free(&text);
-    return status;
+    YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
+    return yk_device_map_read(text, length, path, modules, device_count, arena, out);
 }

@@ -16,24 +16,10 @@
 
 struct yk_schedule_comparison_row {
     const struct yk_scheduler *scheduler;
-    struct yk_text failure; /* why the scheduler found no schedule; empty if it found one */
-    int64_t makespan;       /* ticks */
-    double seconds;         /* run time of the scheduler */
+    const char *failure; /* why the scheduler found no schedule; NULL if it found one */
+    int64_t makespan;    /* ticks */
+    double seconds;      /* run time of the scheduler */
 };
-
-struct yk_schedule_comparison {
-    const struct yk_graph *graph;
-    struct yk_schedule_comparison_row *rows;
-    size_t count;
-    const struct yk_scheduler *best; /* the first with the shortest schedule */
-    struct yk_schedule *schedule;    /* schedule of `best` */
-    int64_t lower_bound;             /* largest lower bound that any scheduler proved; ticks */
-};
-
-yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison *comparison,
-                                            const char *source, struct yk_text *out) YK_MUST_USE;
-yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison *comparison,
-                                            struct yk_text *out) YK_MUST_USE;
 
 /* Strings that are not given are NULL. */
 struct yk_schedule_request {
@@ -51,12 +37,14 @@ struct yk_schedule_request {
     struct yk_output_drawing_paths drawings;
 };
 
-/* Starts as {0}. */
+/* Starts as {0}; owns what it points to. */
 struct yk_schedule_result {
+    struct yk_arena *arena;
     struct yk_graph *graph;
-    struct yk_schedule_comparison comparison; /* has rows only if `algorithm` is "all" */
-    struct yk_schedule *schedule;     /* NULL if `algorithm` is "all": see comparison.schedule */
-    struct yk_schedule_report report; /* report of the schedule, or of the best one */
+    struct yk_schedule *schedule;            /* if `algorithm` is "all": the first shortest one */
+    struct yk_schedule_report report;        /* of `schedule` */
+    struct yk_schedule_comparison_row *rows; /* one for each scheduler if `algorithm` is "all" */
+    size_t row_count;
 };
 
 yk_status yk_schedule_run(const struct yk_schedule_request *request,
@@ -66,6 +54,12 @@ yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
                                   const struct yk_schedule_result *result) YK_MUST_USE;
 
 void yk_schedule_result_free(struct yk_schedule_result *result);
+
+/* Append the rows, if there are any. */
+yk_status yk_schedule_write_comparison_text(const struct yk_schedule_result *result,
+                                            struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_write_comparison_json(const struct yk_schedule_result *result,
+                                            struct yk_text *out) YK_MUST_USE;
 
 /* Choices for `algorithm`. */
 bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out);

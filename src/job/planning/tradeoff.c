@@ -260,23 +260,13 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
     return yk_text_status(out);
 }
 
-static void add_list(struct yk_json_writer *json, const char *key, const double *values,
-                     int32_t count)
-{
-    yk_json_write_begin_array(json, key);
-    for (int32_t i = 0; i < count; i++) {
-        yk_json_write_number(json, NULL, values[i]);
-    }
-    yk_json_write_end_array(json);
-}
-
 static void add_split_json(const struct yk_memory_tradeoff *tradeoff, struct yk_json_writer *json)
 {
-    add_list(json, "free_bytes", &tradeoff->free_bytes, 1);
+    yk_json_write_numbers(json, "free_bytes", &tradeoff->free_bytes, 1);
     yk_json_write_integer(json, "points", tradeoff->points);
     yk_json_write_bool(json, "cut_short", yk_memory_tradeoff_is_cut_short(tradeoff));
-    add_list(json, "part", tradeoff->scheduling_fraction, tradeoff->split_points);
-    add_list(json, "split_s", tradeoff->split_s, tradeoff->split_points);
+    yk_json_write_numbers(json, "part", tradeoff->scheduling_fraction, tradeoff->split_points);
+    yk_json_write_numbers(json, "split_s", tradeoff->split_s, tradeoff->split_points);
     yk_json_write_begin_array(json, "kept");
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
         yk_json_write_integer(json, NULL, tradeoff->kept[i]);
@@ -300,8 +290,10 @@ yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
     yk_json_write_integer(&json, "joint_kept", tradeoff->joint_kept);
     yk_json_write_number(&json, "bound_s", tradeoff->bound_s);
     yk_error_band_write_json(&tradeoff->band, out);
-    add_list(&json, "memory_bytes", tradeoff->memory_bytes, tradeoff->memory_points);
-    add_list(&json, "joint_of_memory_s", tradeoff->joint_of_memory_s, tradeoff->memory_points);
-    add_list(&json, "ahead_of_memory_s", tradeoff->ahead_of_memory_s, tradeoff->memory_points);
+    yk_json_write_numbers(&json, "memory_bytes", tradeoff->memory_bytes, tradeoff->memory_points);
+    yk_json_write_numbers(&json, "joint_of_memory_s", tradeoff->joint_of_memory_s,
+                          tradeoff->memory_points);
+    yk_json_write_numbers(&json, "ahead_of_memory_s", tradeoff->ahead_of_memory_s,
+                          tradeoff->memory_points);
     return yk_json_write_end_document(&json);
 }

@@ -2,12 +2,13 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/json_write.h"
 #include "base/log.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "job/planning/planning_inputs.h"
 #include "job/profile_path.h"
 #include "job/reporting/run_report.h"
-#include "measure/calibration.h"
 #include "measure/timings.h"
 #include "planner/planner.h"
 #include "report/run/metrics.h"
@@ -15,6 +16,7 @@
 #include "trace/op_times.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,7 +287,7 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
     struct yk_profile *tried = NULL;
     YK_TRY(yk_profile_create(":memory:", &tried));
     yk_status status = run->planning.profile ? copy(run->planning.profile, tried) : YK_OK;
-    YK_THEN(yk_calibration_write_profile(calibration, tried));
+    YK_THEN(yk_profiler_write_rows(&calibration->rows, tried));
     YK_THEN(predict_step(run, tried, out_s));
     yk_profile_close(tried);
     return status;
@@ -297,7 +299,7 @@ static yk_status save_profile(const struct finished_run *run,
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_path_open_writable(run->is_default ? NULL : run->profile, run->profile,
                                          &profile));
-    const yk_status status = yk_calibration_write_profile(calibration, profile);
+    const yk_status status = yk_profiler_write_rows(&calibration->rows, profile);
     yk_profile_close(profile);
     return status;
 }
@@ -324,53 +326,8 @@ static void warn_unexplained(const struct yk_calibrate_result *result)
     }
 }
 
-/* NULL stays NULL. */
-static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
-                         struct yk_calibrate_op_class *out)
-{
-    *out = (struct yk_calibrate_op_class){
-        .op = yk_op_kind_name(sort->kind),
-        .size = sort->kind == YK_OP_UPDATE ? -1 : sort->size,
-        .ranks = sort->ranks,
-        .times = sort->times,
-        .predicted_s = sort->predicted_s,
-        .measured_s = sort->measured_s,
-        .difference_s = sort->difference_s,
-        .alone_s = sort->alone_s,
-        .spread = sort->spread,
-    };
-    YK_TRY(yk_arena_strdup(arena, sort->profile_key, &out->device_or_link));
-    YK_TRY(yk_arena_strdup(arena, sort->layer, &out->layer));
-    return yk_arena_strdup(arena, sort->shape, &out->shape);
-}
-
-/* Copies everything into the result, so that the run can be closed. */
-static yk_status fill_result(const struct finished_run *run,
-                             const struct yk_calibration *calibration,
-                             struct yk_calibrate_result *out)
-{
-    out->steps = run->op_times.steps;
-    out->ranks = run->op_times.rank_count;
-    out->measured_step_s = run->measured_step_s;
-    out->predicted_step_s = run->planned->evaluation.step_s;
-    out->compute_slowdown = calibration->compute_slowdown;
-    out->message_slowdown = calibration->message_slowdown;
-    out->estimated_compute = calibration->estimated_compute;
-    out->estimated_message = calibration->estimated_message;
-    out->layer_count = calibration->rows.layer_count;
-    out->link_count = calibration->rows.link_count;
-    out->skipped_messages = calibration->skipped_message_classes;
-    YK_TRY(yk_arena_strdup(out->arena, run->folder, &out->run));
-    YK_TRY(yk_arena_strdup(out->arena, run->profile, &out->profile));
-    YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->class_count + 1);
-    for (; out->op_count < calibration->class_count; out->op_count++) {
-        YK_TRY(fill_op(&calibration->classes[out->op_count], out->arena, &out->ops[out->op_count]));
-    }
-    return YK_OK;
-}
-
 static yk_status calibrate(const struct yk_calibrate_request *request, struct finished_run *run,
-                           struct yk_calibration *calibration, struct yk_calibrate_result *out)
+                           struct yk_calibrate_result *out)
 {
     YK_TRY(open_run(request->run, request->profile, !request->dry_run, run));
     const struct yk_calibration_request wanted = {
@@ -379,16 +336,21 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
         .book = &run->planning.book,
         .measured = &run->op_times,
     };
-    const yk_status status = yk_calibration_compute(&wanted, run->arena, calibration);
+    const yk_status status = yk_calibration_compute(&wanted, run->arena, &out->calibration);
     if (status != YK_OK) {
         return yk_status_prefix(status, request->run);
     }
-    YK_TRY(fill_result(run, calibration, out));
-    YK_TRY(predict(run, calibration, &out->calibrated_step_s));
+    out->run = run->folder;
+    out->profile = run->profile;
+    out->steps = run->op_times.steps;
+    out->ranks = run->op_times.rank_count;
+    out->measured_step_s = run->measured_step_s;
+    out->predicted_step_s = run->planned->evaluation.step_s;
+    YK_TRY(predict(run, &out->calibration, &out->calibrated_step_s));
     note_other_profile(run);
     warn_unexplained(out);
     if (!request->dry_run) {
-        YK_TRY(save_profile(run, calibration));
+        YK_TRY(save_profile(run, &out->calibration));
         out->written = true;
     }
     return YK_OK;
@@ -398,16 +360,193 @@ yk_status yk_calibrate_run(const struct yk_calibrate_request *request,
                            struct yk_calibrate_result *out)
 {
     struct finished_run run = {0};
-    struct yk_calibration calibration = {0};
-    YK_TRY(yk_arena_create(&out->arena));
-    const yk_status status = calibrate(request, &run, &calibration, out);
-    yk_calibration_free(&calibration);
+    const yk_status status = calibrate(request, &run, out);
+    /* The result takes over the arena, which it points into. */
+    out->arena = run.arena;
+    run.arena = NULL;
     close_run(&run);
     return status;
 }
 
 void yk_calibrate_result_free(struct yk_calibrate_result *result)
 {
+    yk_calibration_free(&result->calibration);
     yk_arena_destroy(result->arena);
     *result = (struct yk_calibrate_result){0};
+}
+
+/* "forward gpt-block, 8 samples"; "gather 1.2MiB". */
+static void describe(const struct yk_calibration_class *op, struct yk_text *out)
+{
+    yk_text_add(out, yk_op_kind_name(op->kind));
+    if (!op->layer) {
+        yk_text_addf(out, " %s", YK_UNITS_TEXT((double)op->size, YK_UNIT_BYTES));
+        return;
+    }
+    yk_text_addf(out, " %s", op->layer);
+    if (op->kind != YK_OP_UPDATE) {
+        yk_text_addf(out, ", %" PRId64 " sample%s", op->size, yk_text_plural_suffix(op->size));
+    }
+}
+
+static void add_percent(double part, struct yk_table *table)
+{
+    if (isfinite(part) && fabs(part) < 0.0005) {
+        yk_table_add(table, "0 %%");
+    } else if (isfinite(part)) {
+        yk_table_add(table, "%+.*f %%", fabs(part) < 0.0995 ? 1 : 0, 100 * part);
+    } else {
+        yk_table_add(table, "new");
+    }
+}
+
+static void add_seconds(double seconds, struct yk_table *table)
+{
+    yk_table_add(table, "%s", YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
+}
+
+static void add_row(const struct yk_calibrate_result *result, const struct yk_calibration_class *op,
+                    struct yk_table *table)
+{
+    struct yk_text name = {0};
+    describe(op, &name);
+    yk_table_add(table, "%s", yk_text_chars(&name));
+    yk_text_free(&name);
+    yk_table_add(table, "%s", op->profile_key);
+    yk_table_add(table, "%d", (int)op->times);
+    add_seconds(op->predicted_s, table);
+    add_seconds(op->measured_s, table);
+    add_percent(op->predicted_s > 0 ? op->measured_s / op->predicted_s - 1 : NAN, table);
+    add_percent(op->difference_s / result->measured_step_s, table);
+}
+
+static yk_status write_table(const struct yk_calibrate_result *result, int64_t rows,
+                             struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"op", YK_TABLE_LEFT},           {"on", YK_TABLE_LEFT},        {"times", YK_TABLE_RIGHT},
+        {"predicted", YK_TABLE_RIGHT},   {"measured", YK_TABLE_RIGHT}, {"off by", YK_TABLE_RIGHT},
+        {"of the step", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    const struct yk_calibration *calibration = &result->calibration;
+    for (int32_t i = 0; i < calibration->class_count && i < rows; i++) {
+        add_row(result, &calibration->classes[i], table);
+    }
+    const yk_status status = yk_table_write_and_destroy(table, out);
+    if (status == YK_OK && calibration->class_count > rows) {
+        yk_text_addf(out, "  %" PRId64 " of %d sorts of ops; --rows shows more\n", rows,
+                     (int)calibration->class_count);
+    }
+    return status;
+}
+
+static void write_steps(const struct yk_calibrate_result *result, struct yk_text *out)
+{
+    yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
+                 YK_UNITS_TEXT(result->measured_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(result->predicted_step_s, YK_UNIT_SECONDS),
+                 result->predicted_step_s / result->measured_step_s);
+    yk_text_addf(out, "  calibrated  %s %s predicted (%.2f of it)\n",
+                 YK_UNITS_TEXT(result->calibrated_step_s, YK_UNIT_SECONDS),
+                 result->written ? "is now" : "would be",
+                 result->calibrated_step_s / result->measured_step_s);
+}
+
+static void write_slowdown(double slowdown, bool estimated, const char *what, struct yk_text *out)
+{
+    if (isfinite(slowdown)) {
+        yk_text_addf(out, "  beside      %s takes %.2f times as long%s\n", what, slowdown,
+                     estimated ? ", says this run" : "");
+    }
+}
+
+static void write_profile(const struct yk_calibrate_result *result, struct yk_text *out)
+{
+    const int32_t layers = result->calibration.rows.layer_count;
+    const int32_t links = result->calibration.rows.link_count;
+    const int32_t skipped = result->calibration.skipped_message_classes;
+    yk_text_addf(out, "  profile     %s %s %d time%s of layers", result->profile,
+                 result->written ? "has" : "would have", (int)layers,
+                 yk_text_plural_suffix(layers));
+    if (links > 0) {
+        yk_text_addf(out, ", %d of messages", (int)links);
+    }
+    yk_text_add(out, result->written ? " from this run\n" : "; nothing was written\n");
+    if (skipped > 0) {
+        yk_text_addf(out,
+                     "  left out    %d sort%s of messages that ran beside computation: how much "
+                     "that slows them is not known; yoke profile --ranks %d measures it\n",
+                     (int)skipped, yk_text_plural_suffix(skipped), (int)result->ranks);
+    }
+}
+
+yk_status yk_calibrate_write_text(const struct yk_calibrate_result *result, int64_t rows,
+                                  struct yk_text *out)
+{
+    yk_text_addf(out, "%s: %" PRId64 " step%s of %d rank%s beside the prediction\n\n", result->run,
+                 result->steps, yk_text_plural_suffix(result->steps), (int)result->ranks,
+                 yk_text_plural_suffix(result->ranks));
+    if (rows > 0) {
+        YK_TRY(write_table(result, rows, out));
+        yk_text_add(out, "\n");
+    }
+    write_steps(result, out);
+    if (result->ranks > 1) {
+        const struct yk_calibration *calibration = &result->calibration;
+        write_slowdown(calibration->compute_slowdown, calibration->estimated_compute,
+                       "computation beside messages", out);
+        write_slowdown(calibration->message_slowdown, calibration->estimated_message,
+                       "a message beside computation", out);
+    }
+    write_profile(result, out);
+    return yk_text_status(out);
+}
+
+static void write_op(const struct yk_calibration_class *op, struct yk_json_writer *json)
+{
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "op", yk_op_kind_name(op->kind));
+    if (op->layer) {
+        yk_json_write_string(json, "layer", op->layer);
+        yk_json_write_string(json, "shape", op->shape);
+    } else {
+        yk_json_write_integer(json, "ranks", op->ranks);
+    }
+    if (op->kind != YK_OP_UPDATE) {
+        yk_json_write_integer(json, op->layer ? "samples" : "bytes", op->size);
+    }
+    yk_json_write_string(json, "on", op->profile_key);
+    yk_json_write_integer(json, "times", op->times);
+    yk_json_write_number(json, "predicted_s", op->predicted_s);
+    yk_json_write_number(json, "measured_s", op->measured_s);
+    yk_json_write_number(json, "difference_s", op->difference_s);
+    yk_json_write_number(json, "alone_s", op->alone_s);
+    yk_json_write_number(json, "spread", op->spread);
+    yk_json_write_end_object(json);
+}
+
+yk_status yk_calibrate_write_json(const struct yk_calibrate_result *result, struct yk_text *out)
+{
+    const struct yk_calibration *calibration = &result->calibration;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "calibration");
+    yk_json_write_string(&json, "run", result->run);
+    yk_json_write_string(&json, "profile", result->profile);
+    yk_json_write_bool(&json, "written", result->written);
+    yk_json_write_integer(&json, "steps", result->steps);
+    yk_json_write_integer(&json, "ranks", result->ranks);
+    yk_json_write_number(&json, "measured_step_s", result->measured_step_s);
+    yk_json_write_number(&json, "predicted_step_s", result->predicted_step_s);
+    yk_json_write_number(&json, "calibrated_step_s", result->calibrated_step_s);
+    yk_json_write_number(&json, "compute_slowdown", calibration->compute_slowdown);
+    yk_json_write_number(&json, "message_slowdown", calibration->message_slowdown);
+    yk_json_write_integer(&json, "left_out", calibration->skipped_message_classes);
+    yk_json_write_begin_array(&json, "ops");
+    for (int32_t i = 0; i < calibration->class_count; i++) {
+        write_op(&calibration->classes[i], &json);
+    }
+    yk_json_write_end_array(&json);
+    return yk_json_write_end_document(&json);
 }

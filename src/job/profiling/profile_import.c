@@ -33,16 +33,6 @@ static yk_status check(const char *path)
     return YK_OK;
 }
 
-static yk_status add(struct yk_profile *profile, struct yk_profile_import_file *file)
-{
-    struct yk_profile_import_counts counts;
-    YK_TRY(yk_profile_import(profile, file->path, &counts));
-    file->added = counts.added;
-    file->replaced = counts.replaced;
-    file->skipped = counts.left;
-    return YK_OK;
-}
-
 yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
                                 struct yk_profile_import_result *out)
 {
@@ -56,7 +46,7 @@ yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
     YK_TRY(yk_profile_path_open_writable(request->profile, out->path, &profile));
     yk_status status = YK_OK;
     for (int32_t i = 0; i < out->file_count && status == YK_OK; i++) {
-        status = add(profile, &out->files[i]);
+        status = yk_profile_import(profile, out->files[i].path, &out->files[i].counts);
     }
     yk_profile_close(profile);
     return status;

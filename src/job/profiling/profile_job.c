@@ -52,14 +52,9 @@ static yk_status describe(struct yk_profiling_state *profiling)
 static yk_status open_engine(struct yk_profiling_state *profiling)
 {
     const struct yk_train_team *team = &profiling->team;
-    const bool pinned = !yk_train_team_is_single_rank(team) && !team->cores.shared;
-    const struct yk_backend_options options = {
-        .threads = profiling->cluster->devices[yk_train_team_rank(team)].cores,
-        .cores = pinned ? team->cores.compute : NULL,
-        .core_count = pinned ? team->cores.compute_count : 0,
-        .comm_core = team->cores.comm_core,
-        .comm_sm_count = yk_train_team_comm_multiprocessors(team, profiling->request->wire),
-    };
+    struct yk_backend_options options =
+        yk_train_team_device_options(team, profiling->request->wire);
+    options.threads = profiling->cluster->devices[yk_train_team_rank(team)].cores;
     return yk_device_open_engine(&profiling->targets[profiling->target].choice, &options,
                                  &profiling->engine);
 }

@@ -81,9 +81,7 @@ struct yk_profile_import_request {
 
 struct yk_profile_import_file {
     const char *path;
-    int64_t added;    /* measurements that were not in the profile */
-    int64_t replaced; /* measurements that replaced older ones */
-    int64_t skipped;  /* measurements skipped because the profile has equally new ones */
+    struct yk_profile_import_counts counts;
 };
 
 /* Starts as {0}; owns what it points to. */

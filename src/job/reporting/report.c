@@ -132,7 +132,8 @@ static yk_status report_run(const struct yk_report_request *request)
     if (request->svg) {
         YK_TRY(yk_folder_create(request->svg));
     }
-    return yk_run_report_write_page_and_figures(request->plan, request->output, request->svg);
+    return yk_run_report_write(&(struct yk_run_report_paths){
+        .run_folder = request->plan, .page = request->output, .svg_folder = request->svg});
 }
 
 yk_status yk_report_run(const struct yk_report_request *request)

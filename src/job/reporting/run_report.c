@@ -438,39 +438,27 @@ static yk_status open_picture(void *argument, const char *name, struct yk_text *
                                          pictures->reading->arena, out);
 }
 
-static yk_status draw(struct reading *reading, const char *output, bool own, const char *svg_folder)
+static yk_status draw(struct reading *reading, const struct yk_run_report_paths *paths)
 {
     struct yk_output_files outputs = {0};
     YK_TRY(read_run(reading));
-    if (output) {
-        struct yk_text *page = own ? yk_output_files_add_nofollow(&outputs, output)
-                                   : yk_output_files_add(&outputs, output);
+    if (paths->page) {
+        struct yk_text *page = paths->nofollow ? yk_output_files_add_nofollow(&outputs, paths->page)
+                                               : yk_output_files_add(&outputs, paths->page);
         yk_output_files_record(&outputs, yk_run_page_write(&reading->report, page));
     }
-    if (svg_folder) {
-        struct pictures pictures = {reading, svg_folder, &outputs};
+    if (paths->svg_folder) {
+        struct pictures pictures = {reading, paths->svg_folder, &outputs};
         yk_output_files_record(
             &outputs, yk_run_page_write_pictures(&reading->report, NULL, open_picture, &pictures));
     }
     return yk_output_files_write(&outputs);
 }
 
-static yk_status draw_all(const char *run_folder, const char *output, const char *svg_folder,
-                          bool own)
+yk_status yk_run_report_write(const struct yk_run_report_paths *paths)
 {
-    struct reading reading = {.folder = run_folder};
-    const yk_status status = draw(&reading, output, own, svg_folder);
+    struct reading reading = {.folder = paths->run_folder};
+    const yk_status status = draw(&reading, paths);
     close_run(&reading);
     return status;
-}
-
-yk_status yk_run_report_write_page_and_figures(const char *run_folder, const char *output,
-                                               const char *svg_folder)
-{
-    return draw_all(run_folder, output, svg_folder, false);
-}
-
-yk_status yk_run_report_write_page(const char *run_folder, const char *output)
-{
-    return draw_all(run_folder, output, NULL, true);
 }

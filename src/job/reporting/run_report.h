@@ -25,13 +25,15 @@
 #include "report/run/report.h"
 #include "report/run/summary.h"
 
-/* Writes the page to `output`, a file in the run folder. Does not write through a symbolic link. */
-yk_status yk_run_report_write_page(const char *run_folder, const char *output) YK_MUST_USE;
+struct yk_run_report_paths {
+    const char *run_folder;
+    const char *page;       /* output; NULL: none */
+    bool nofollow;          /* do not write the page through a symbolic link */
+    const char *svg_folder; /* of loss.svg, ranks.svg, lanes.svg, counters.svg and memory.svg; must
+                               exist; NULL: none */
+};
 
-/* Writes the page to `output`, and the figures loss.svg, ranks.svg, lanes.svg, counters.svg and
- * memory.svg to `svg_folder`, which must exist. Either path may be NULL. */
-yk_status yk_run_report_write_page_and_figures(const char *run_folder, const char *output,
-                                               const char *svg_folder) YK_MUST_USE;
+yk_status yk_run_report_write(const struct yk_run_report_paths *paths) YK_MUST_USE;
 
 /* Reads the options of run.json: every member that is not null, except "yoke" and "kind". `source`
  * is the path of the file, for messages. The options are allocated in the arena. */

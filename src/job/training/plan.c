@@ -23,13 +23,16 @@ enum {
 
 #define MIB (1024.0 * 1024.0)
 
-/* Number of ranks; for a dry run, the value of --ranks. */
-static int32_t rank_count(const struct yk_train_request *request, const struct yk_train_team *team)
-{
-    return !yk_train_team_is_single_rank(team)      ? team->ranks.size
-           : request->dry_run && request->ranks > 1 ? (int32_t)request->ranks
-                                                    : 1;
-}
+/* The search for a plan on one rank. */
+struct finding {
+    const struct yk_train_request *request;
+    const struct yk_train_team *team;
+    const struct yk_model_config *config;
+    struct yk_arena *arena;
+    int32_t ranks;                       /* number of ranks; for a dry run, the value of --ranks */
+    struct yk_plan_source_paths sources; /* that the file --plan names; empty without --plan */
+    struct yk_train_plan *out;
+};
 
 /* The default device of ranks that are not started yet: GPUs if each rank can have its own. */
 static yk_status predict_device(int32_t ranks, struct yk_device_choice *device)
@@ -43,12 +46,12 @@ static yk_status predict_device(int32_t ranks, struct yk_device_choice *device)
 }
 
 /* Called by all ranks; all of them choose the same kind of device. */
-static yk_status choose_device(const struct yk_train_request *request,
-                               const struct yk_train_team *team, struct yk_device_choice *out)
+static yk_status choose_device(const struct finding *finding)
 {
-    YK_TRY(yk_train_team_choose_device(team, request->device, out));
-    return yk_train_team_is_single_rank(team) && out->automatic
-               ? predict_device(rank_count(request, team), out)
+    struct yk_device_choice *device = &finding->out->device;
+    YK_TRY(yk_train_team_choose_device(finding->team, finding->request->device, device));
+    return yk_train_team_is_single_rank(finding->team) && device->automatic
+               ? predict_device(finding->ranks, device)
                : YK_OK;
 }
 
@@ -95,58 +98,60 @@ static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *ar
 }
 
 /* The cluster to plan for: --cluster, or the devices of the ranks. */
-static yk_status describe_cluster(const struct yk_train_request *request,
-                                  const struct yk_train_team *team,
-                                  const struct yk_device_choice *device, struct yk_arena *arena,
-                                  const char **out)
+static yk_status describe_cluster(const struct finding *finding, const char **out)
 {
-    if (request->cluster) {
-        *out = request->cluster;
+    const struct yk_device_choice *device = &finding->out->device;
+    const int64_t threads = finding->request->threads;
+    if (finding->request->cluster) {
+        *out = finding->request->cluster;
         return YK_OK;
     }
-    if (!yk_train_team_is_single_rank(team)) {
-        return yk_train_team_describe_devices(team, device, request->threads, arena, out);
+    if (!yk_train_team_is_single_rank(finding->team)) {
+        return yk_train_team_describe_devices(finding->team, device, threads, finding->arena, out);
     }
-    const int32_t ranks = rank_count(request, team);
     if (!device->gpu) {
-        return describe_machine(request->threads, ranks, arena, out);
+        return describe_machine(threads, finding->ranks, finding->arena, out);
     }
-    return ranks > 1 ? describe_gpus(ranks, device->number, arena, out)
-                     : yk_device_gpu_cluster_spec(device->number, arena, out);
+    return finding->ranks > 1 ? describe_gpus(finding->ranks, device->number, finding->arena, out)
+                              : yk_device_gpu_cluster_spec(device->number, finding->arena, out);
 }
 
-static yk_status refuse_devices(const struct yk_train_request *request, const char *source,
-                                bool from_plan, const char *reason)
+static yk_status refuse_devices(const struct finding *finding, const char *source,
+                                const char *reason)
 {
-    return from_plan ? yk_fail(YK_ERROR_INPUT,
-                               "%s: the plan is for %s, but %s; make another plan, or leave --plan "
-                               "out",
-                               request->plan, source, reason)
-                     : yk_fail(YK_ERROR_INPUT, "%s: %s; name others, or leave --cluster out",
-                               source, reason);
+    const char *planned = finding->sources.cluster;
+    return planned && strcmp(source, planned) == 0
+               ? yk_fail(YK_ERROR_INPUT,
+                         "%s: the plan is for %s, but %s; make another plan, or leave --plan "
+                         "out",
+                         finding->request->plan, source, reason)
+               : yk_fail(YK_ERROR_INPUT, "%s: %s; name others, or leave --cluster out", source,
+                         reason);
 }
 
 /* Whether training runs on such devices: a CPU for each rank, or a GPU. `device` becomes the one of
  * the cluster's kind; `source` is what the plan's file or --cluster calls the cluster. */
-static yk_status check_devices(const struct yk_train_request *request, const char *source,
-                               bool from_plan, int32_t ranks, const struct yk_cluster *cluster,
-                               struct yk_device_choice *device)
+static yk_status check_devices(const struct finding *finding, const char *source)
 {
+    const struct yk_train_request *request = finding->request;
+    const struct yk_cluster *cluster = finding->out->cluster;
+    struct yk_device_choice *device = &finding->out->device;
+    const int32_t ranks = finding->ranks;
     int32_t cpus = 0;
     for (int32_t i = 0; i < cluster->device_count; i++) {
         cpus += cluster->devices[i].is_cpu ? 1 : 0;
     }
     const bool gpu = cpus < cluster->device_count;
     if (gpu && cpus > 0) {
-        return refuse_devices(request, source, from_plan,
+        return refuse_devices(finding, source,
                               "training runs on CPUs or on GPUs, not on both at once");
     }
     if (gpu && !device->gpu && !request->dry_run) {
-        return refuse_devices(request, source, from_plan,
+        return refuse_devices(finding, source,
                               "no GPU is used here (yoke doctor says what is missing)");
     }
     if (!gpu && device->gpu && request->device && strncmp(request->device, "cuda", 4) == 0) {
-        return refuse_devices(request, source, from_plan, "--device asks for a GPU");
+        return refuse_devices(finding, source, "--device asks for a GPU");
     }
     device->gpu = gpu;
     if (!request->plan && cluster->device_count != ranks) {
@@ -175,39 +180,37 @@ yk_status yk_train_plan_resolve_workload(const struct yk_train_request *request,
     return yk_workload_resolve(&workload, config, out);
 }
 
-/* `planned` are the sources that the file --plan names; empty without --plan. */
-static yk_status open_cluster(const struct yk_train_request *request,
-                              const struct yk_train_team *team,
-                              const struct yk_plan_source_paths *planned, const char *source,
-                              struct yk_arena *arena, struct yk_train_plan *out)
+static yk_status open_cluster(const struct finding *finding, const char *source)
 {
-    const bool from_plan = planned->cluster && strcmp(source, planned->cluster) == 0;
-    const bool first = yk_train_team_rank(team) == 0; /* only rank 0 reads the profile */
-    const char *profile = first ? planned->profile : NULL;
+    const struct yk_train_request *request = finding->request;
+    struct yk_train_plan *out = finding->out;
+    const bool first = yk_train_team_rank(finding->team) == 0; /* only rank 0 reads the profile */
+    const char *profile = first ? finding->sources.profile : NULL;
     YK_TRY(yk_cluster_open(source, &out->cluster));
-    YK_TRY(check_devices(request, source, from_plan, rank_count(request, team), out->cluster,
-                         &out->device));
+    YK_TRY(check_devices(finding, source));
     if (first && (request->profile || !request->plan)) {
-        YK_TRY(yk_profile_path_resolve(request->profile, arena, &profile));
+        YK_TRY(yk_profile_path_resolve(request->profile, finding->arena, &profile));
     }
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
     }
     out->request.cluster_source = source;
     out->request.profile_source = profile;
-    return YK_OK;
+    return yk_device_measurements_read(out->profile, finding->config->name, out->cluster,
+                                       finding->arena, &out->facts);
 }
 
-static void fill_request(const struct yk_train_request *request,
-                         const struct yk_model_config *config, const struct yk_workload *workload,
-                         const char *model_source, struct yk_train_plan *out)
+static void fill_request(const struct finding *finding, const struct yk_workload *workload,
+                         const char *model_source)
 {
+    const struct yk_train_request *request = finding->request;
+    struct yk_train_plan *out = finding->out;
     const struct yk_job_search_request search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
     out->book = (struct yk_cost_sources){
         .cluster = out->cluster, .profile = out->profile, .measurements = out->facts};
     asked->cost_sources = &out->book;
-    asked->config = config;
+    asked->config = finding->config;
     asked->workload = *workload;
     asked->model_source = model_source;
     asked->memory_bytes = request->memory_bytes;
@@ -266,26 +269,24 @@ static yk_status check_plan(const struct yk_train_request *request,
     return YK_OK;
 }
 
-static yk_status read_sources(const char *path, struct yk_arena *arena,
-                              struct yk_plan_source_paths *out)
+static yk_status read_sources(struct finding *finding)
 {
-    struct yk_text text = {0};
-    yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(yk_plan_file_read_source_paths(yk_text_chars(&text), text.length, path, arena, out));
-    yk_text_free(&text);
-    return status;
+    const char *path = finding->request->plan;
+    const char *text = NULL;
+    size_t length = 0;
+    YK_TRY(yk_file_read_document_to_arena(path, finding->arena, &text, &length));
+    return yk_plan_file_read_source_paths(text, length, path, finding->arena, &finding->sources);
 }
 
 /* Fails if the plan is for the same model with a different vocabulary than that of this text. */
-static yk_status check_vocabulary(const struct yk_train_request *request,
-                                  const struct yk_model_config *config,
-                                  const struct yk_plan_source_paths *planned,
-                                  struct yk_arena *arena)
+static yk_status check_vocabulary(const struct finding *finding)
 {
+    const struct yk_train_request *request = finding->request;
+    const char *planned = finding->sources.model;
     const struct yk_model_config *meant = NULL;
-    if (!request->model || !planned->model || strcmp(request->model, planned->model) != 0 ||
-        yk_model_config_open(planned->model, arena, &meant) != YK_OK ||
-        meant->vocabulary == config->vocabulary) {
+    if (!request->model || !planned || strcmp(request->model, planned) != 0 ||
+        yk_model_config_open(planned, finding->arena, &meant) != YK_OK ||
+        meant->vocabulary == finding->config->vocabulary) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
@@ -293,40 +294,42 @@ static yk_status check_vocabulary(const struct yk_train_request *request,
                    " tokens, but the characters of this text make a model with %" PRId64
                    "; take the plan.json of a run on this text, or leave --plan out: --dry-run "
                    "shows the plan that is found",
-                   request->plan, planned->model, meant->vocabulary, config->vocabulary);
+                   request->plan, planned, meant->vocabulary, finding->config->vocabulary);
 }
 
 /* `text` is the content of the file --plan, or the plan that rank 0 has sent. */
-static yk_status read_plan(const struct yk_train_request *request, const char *text, size_t length,
-                           const char *path, struct yk_arena *arena, struct yk_train_plan *out)
+static yk_status read_plan(const struct finding *finding, const char *text, size_t length,
+                           const char *path)
 {
+    struct yk_train_plan *out = finding->out;
     const struct yk_plan_file_context context = yk_train_plan_file_context(out);
     const struct yk_plan *plan = NULL;
-    YK_TRY(yk_plan_file_read(text, length, path, &context, arena, &plan));
-    YK_TRY(check_plan(request, &out->request.workload, plan));
+    YK_TRY(yk_plan_file_read(text, length, path, &context, finding->arena, &plan));
+    YK_TRY(check_plan(finding->request, &out->request.workload, plan));
     out->request.slowdown = plan->options.slowdown;
     YK_TRY(yk_planner_evaluate(&out->request, plan, false, &out->planned));
     return yk_planner_fail_plan_does_not_fit(out->planned);
 }
 
-static yk_status read_file(const struct yk_train_request *request, int32_t ranks,
-                           struct yk_arena *arena, struct yk_train_plan *out)
+static yk_status read_file(const struct finding *finding)
 {
-    struct yk_text text = {0};
-    yk_status status = yk_file_read_document(request->plan, &text);
-    YK_THEN(read_plan(request, yk_text_chars(&text), text.length, request->plan, arena, out));
-    YK_THEN(check_ranks(request->plan, out->planned->plan, ranks));
-    yk_text_free(&text);
-    return status;
+    const char *path = finding->request->plan;
+    const char *text = NULL;
+    size_t length = 0;
+    YK_TRY(check_vocabulary(finding));
+    YK_TRY(yk_file_read_document_to_arena(path, finding->arena, &text, &length));
+    YK_TRY(read_plan(finding, text, length, path));
+    return check_ranks(path, finding->out->planned->plan, finding->ranks);
 }
 
 /* A plan may leave devices out. If their ranks have been started, searches again for a plan that
  * uses all of them. */
-static yk_status search(const struct yk_train_request *request, const struct yk_train_team *team,
-                        struct yk_train_plan *out)
+static yk_status search(const struct finding *finding)
 {
-    const int32_t ranks = rank_count(request, team);
-    yk_job_report_begin(request->job);
+    const struct yk_job_callbacks *job = finding->request->job;
+    struct yk_train_plan *out = finding->out;
+    const int32_t ranks = finding->ranks;
+    yk_job_report_begin(job);
     yk_status status = yk_planner_search(&out->request, &out->planned);
     const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
     if (found && found->rank_count < ranks) {
@@ -339,7 +342,7 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
         status = yk_planner_search(&out->request, &out->planned);
         found = status == YK_OK && out->planned ? out->planned->plan : NULL;
     }
-    yk_job_report_end(request->job);
+    yk_job_report_end(job);
     if (found && found->rank_count < ranks) {
         status = yk_fail(YK_ERROR_INPUT,
                          "with --batch %" PRId64
@@ -349,31 +352,18 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
     return status;
 }
 
-/* Reads the plan, or searches for it, in this process. */
-static yk_status find_on_this_rank(const struct yk_train_request *request,
-                                   const struct yk_train_team *team,
-                                   const struct yk_model_config *config,
-                                   const struct yk_plan_source_paths *planned,
-                                   struct yk_arena *arena, struct yk_train_plan *out)
-{
-    if (request->plan) {
-        YK_TRY(check_vocabulary(request, config, planned, arena));
-        return read_file(request, rank_count(request, team), arena, out);
-    }
-    return search(request, team, out);
-}
-
 /* Sends the context sizes that rank 0 knows to all ranks: programs depend on them and must be the
  * same. */
-static yk_status broadcast_context(const struct yk_train_team *team, struct yk_arena *arena,
-                                   int32_t device_count, struct yk_device_measurements *facts)
+static yk_status broadcast_context(const struct finding *finding)
 {
+    const int32_t device_count = finding->out->cluster->device_count;
+    struct yk_device_measurements *facts = finding->out->facts;
     double *bytes = NULL;
-    YK_TRY_NEW(arena, bytes, device_count);
+    YK_TRY_NEW(finding->arena, bytes, device_count);
     for (int32_t i = 0; i < device_count; i++) {
         bytes[i] = facts[i].context_bytes;
     }
-    YK_TRY(yk_train_team_broadcast_numbers(team, bytes, device_count));
+    YK_TRY(yk_train_team_broadcast_numbers(finding->team, bytes, device_count));
     for (int32_t i = 0; i < device_count; i++) {
         facts[i].context_bytes = bytes[i];
     }
@@ -381,9 +371,11 @@ static yk_status broadcast_context(const struct yk_train_team *team, struct yk_a
 }
 
 /* Adds the memory of side streams to contexts that were measured. Others are estimates anyway. */
-static void count_streams(const struct yk_train_request *request, const struct yk_cluster *cluster,
-                          struct yk_device_measurements *facts)
+static void count_streams(const struct finding *finding)
 {
+    const struct yk_train_request *request = finding->request;
+    const struct yk_cluster *cluster = finding->out->cluster;
+    struct yk_device_measurements *facts = finding->out->facts;
     for (int32_t i = 0; i < cluster->device_count; i++) {
         if (!cluster->devices[i].is_cpu && facts[i].context_bytes > 0 && request->qkv &&
             strcmp(request->qkv, "streams") == 0) {
@@ -409,17 +401,16 @@ static yk_status write_for_other_ranks(const struct yk_train_plan *found, struct
 }
 
 /* Sends the plan of rank 0 to all ranks. Fails on all ranks if rank 0 found none. */
-static yk_status broadcast_plan(const struct yk_train_request *request,
-                                const struct yk_train_team *team, struct yk_arena *arena,
-                                struct yk_train_plan *out)
+static yk_status broadcast_plan(const struct finding *finding)
 {
+    const struct yk_train_team *team = finding->team;
     struct yk_text text = {0};
-    yk_status status = team->ranks.rank == 0 ? write_for_other_ranks(out, arena, &text) : YK_OK;
+    yk_status status =
+        team->ranks.rank == 0 ? write_for_other_ranks(finding->out, finding->arena, &text) : YK_OK;
     status = yk_train_team_combine_status(team, status);
     YK_THEN(yk_host_collective_broadcast_text(&team->ranks, 0, &text));
     if (status == YK_OK && team->ranks.rank > 0) {
-        status =
-            read_plan(request, yk_text_chars(&text), text.length, "the plan of rank 0", arena, out);
+        status = read_plan(finding, yk_text_chars(&text), text.length, "the plan of rank 0");
     }
     yk_text_free(&text);
     return yk_train_team_combine_status(team, status);
@@ -430,30 +421,35 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
                              const struct yk_workload *workload, const char *model_source,
                              struct yk_arena *arena, struct yk_train_plan *out)
 {
-    struct yk_plan_source_paths planned = {0};
+    const bool alone = yk_train_team_is_single_rank(team);
+    const bool first = yk_train_team_rank(team) == 0;
+    struct finding finding = {
+        .request = request,
+        .team = team,
+        .config = config,
+        .arena = arena,
+        .ranks = !alone                                   ? team->ranks.size
+                 : request->dry_run && request->ranks > 1 ? (int32_t)request->ranks
+                                                          : 1,
+        .out = out,
+    };
     const char *source = NULL;
-    yk_status status = request->plan ? read_sources(request->plan, arena, &planned) : YK_OK;
-    YK_TRY(yk_train_team_combine_status(team, status));
-    YK_TRY(choose_device(request, team, &out->device));
-    YK_TRY(describe_cluster(request, team, &out->device, arena, &source));
-    status = open_cluster(request, team, &planned, source, arena, out);
-    YK_THEN(
-        yk_device_measurements_read(out->profile, config->name, out->cluster, arena, &out->facts));
-    if (status == YK_OK) {
-        count_streams(request, out->cluster, out->facts);
-    }
-    YK_TRY(yk_train_team_combine_status(team, status));
-    if (!yk_train_team_is_single_rank(team)) {
-        YK_TRY(broadcast_context(team, arena, out->cluster->device_count, out->facts));
+    YK_TRY(yk_train_team_combine_status(team, request->plan ? read_sources(&finding) : YK_OK));
+    YK_TRY(choose_device(&finding));
+    YK_TRY(describe_cluster(&finding, &source));
+    YK_TRY(yk_train_team_combine_status(team, open_cluster(&finding, source)));
+    count_streams(&finding);
+    if (!alone) {
+        YK_TRY(broadcast_context(&finding));
     }
     yk_train_progress_report_phase(request->progress, YK_TRAIN_JOB_PHASE_PLANNING);
-    fill_request(request, config, workload, model_source, out);
-    status = yk_train_team_rank(team) == 0
-                 ? find_on_this_rank(request, team, config, &planned, arena, out)
-                 : YK_OK;
+    fill_request(&finding, workload, model_source);
+    const yk_status status = !first          ? YK_OK
+                             : request->plan ? read_file(&finding)
+                                             : search(&finding);
     YK_TRY(yk_train_team_combine_status(team, status));
-    if (!yk_train_team_is_single_rank(team)) {
-        YK_TRY(broadcast_plan(request, team, arena, out));
+    if (!alone) {
+        YK_TRY(broadcast_plan(&finding));
     }
     if (request->shuffle == 0 || !out->planned || !out->planned->plan) {
         return YK_OK;

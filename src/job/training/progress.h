@@ -6,6 +6,8 @@
 #ifndef YK_JOB_TRAINING_PROGRESS_H
 #define YK_JOB_TRAINING_PROGRESS_H
 
+#include "job/training/result.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,24 +20,14 @@ enum yk_train_job_phase {
 
 /* A description of the run, before its first step. */
 struct yk_train_start_report {
-    const char *model;
-    int64_t parameters;
-    int64_t trainable;   /* parameters that are trained */
-    int64_t vocabulary;  /* tokens */
-    const char *data;    /* description of the dataset */
+    const struct yk_train_result *predicted; /* its predictions are set */
+    int64_t vocabulary;                      /* tokens */
+    const char *data;                        /* description of the dataset */
     int64_t epoch_units; /* samples per epoch; if batch_rows > 0, batches of pairs per epoch */
     int64_t batch_rows;  /* maximum tokens per side of a batch of pairs; 0: batches count samples */
-    int64_t sequence;    /* tokens per sample */
-    int64_t batch;       /* samples per step */
-    const char *precision;
-    const char *plan; /* one-line summary */
-    double predicted_step_s;
-    double predicted_error; /* relative error of predicted_step_s */
-    double predicted_s;     /* predicted time of all remaining steps */
-    double planned_bytes;   /* planned memory of rank 0 */
-    double limit_bytes;     /* memory limit of rank 0 */
-    const char *resumed;    /* checkpoint to resume from; NULL: a new run */
-    int64_t steps_done;     /* steps before the checkpoint */
+    const char *plan;    /* one-line summary */
+    const char *resumed; /* checkpoint to resume from; NULL: a new run */
+    int64_t steps_done;  /* steps before the checkpoint */
 };
 
 /* A finished step. */

@@ -123,31 +123,27 @@ static void write_planned(const struct yk_json *plan, const struct yk_plan_sourc
 static yk_status add_planned(const char *path, bool resumed, struct yk_arena *arena,
                              struct yk_option_sources *out)
 {
-    struct yk_text file = {0};
+    const char *text = NULL;
+    size_t length = 0;
     struct yk_text source = {0};
     struct yk_json *plan = NULL;
     struct yk_plan_source_paths sources = {0};
-    yk_status status = yk_file_read_document(path, &file);
-    YK_THEN(
-        yk_plan_file_read_source_paths(yk_text_chars(&file), file.length, path, arena, &sources));
-    YK_THEN(yk_json_parse(yk_text_chars(&file), file.length, &plan));
-    if (status == YK_OK) {
-        write_planned(plan, &sources, resumed, &source);
-        status = add_source(out, arena, path, yk_text_chars(&source), source.length);
-    }
+    YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
+    YK_TRY(yk_plan_file_read_source_paths(text, length, path, arena, &sources));
+    YK_TRY(yk_json_parse(text, length, &plan));
+    write_planned(plan, &sources, resumed, &source);
     yk_json_destroy(plan);
+    const yk_status status = add_source(out, arena, path, yk_text_chars(&source), source.length);
     yk_text_free(&source);
-    yk_text_free(&file);
     return status;
 }
 
 static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_option_sources *out)
 {
-    struct yk_text file = {0};
-    yk_status status = yk_file_read_document(path, &file);
-    YK_THEN(add_source(out, arena, path, yk_text_chars(&file), file.length));
-    yk_text_free(&file);
-    return status;
+    const char *text = NULL;
+    size_t length = 0;
+    YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
+    return add_source(out, arena, path, text, length);
 }
 
 static yk_status check_request(const struct yk_train_request *request)

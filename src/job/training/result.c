@@ -26,16 +26,6 @@ static void write_predicted(const struct yk_train_result *result, struct yk_json
     yk_json_write_number(out, "limit_bytes", result->limit_bytes);
 }
 
-static void write_shares(const char *key, const int64_t *shares, int32_t count,
-                         struct yk_json_writer *out)
-{
-    yk_json_write_begin_array(out, key);
-    for (int32_t r = 0; r < count; r++) {
-        yk_json_write_integer(out, NULL, shares[r]);
-    }
-    yk_json_write_end_array(out);
-}
-
 static void write_rebalancings(const struct yk_train_result *result, struct yk_json_writer *out)
 {
     yk_json_write_begin_array(out, "rebalanced");
@@ -43,8 +33,8 @@ static void write_rebalancings(const struct yk_train_result *result, struct yk_j
         const struct yk_train_share_change *change = &result->rebalancings[i];
         yk_json_write_begin_object(out, NULL);
         yk_json_write_integer(out, "step", change->step);
-        write_shares("shares_before", change->shares_before, result->rank_count, out);
-        write_shares("shares", change->shares, result->rank_count, out);
+        yk_json_write_integers(out, "shares_before", change->shares_before, result->rank_count);
+        yk_json_write_integers(out, "shares", change->shares, result->rank_count);
         yk_json_write_number(out, "predicted_step_s", change->predicted_step_s);
         yk_json_write_end_object(out);
     }

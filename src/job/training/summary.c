@@ -10,17 +10,12 @@
 
 #include <string.h>
 
-double yk_train_summary_remaining_s(const struct yk_training *training)
-{
-    const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
-    return (double)(training->steps - done) * training->plan.planned->evaluation.step_s;
-}
-
 yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
                                             struct yk_train_result *out)
 {
     const struct yk_planner_outcome *planned = yk_training_current_plan(training);
     const struct yk_model *model = planned->context->model;
+    const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
     YK_TRY(yk_arena_strdup(training->arena, model->config->name, &out->model));
     YK_TRY(yk_arena_strdup(training->arena, training->folder, &out->folder));
     out->parameters = model->parameters;
@@ -32,7 +27,7 @@ yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
     out->micro_batches = planned->plan->micro_batches;
     out->predicted_step_s = planned->evaluation.step_s;
     out->predicted_error = yk_error_band_relative_error(&planned->evaluation.band);
-    out->predicted_s = yk_train_summary_remaining_s(training);
+    out->predicted_s = (double)(training->steps - done) * training->plan.planned->evaluation.step_s;
     out->planned_bytes = yk_training_planned_peak_bytes(training, 0);
     out->limit_bytes = planned->plan->ranks[0].limit_bytes;
     out->planned = true;
@@ -133,7 +128,8 @@ static yk_status write_page(const struct yk_training *training)
 {
     const char *page = NULL;
     YK_TRY(yk_folder_join_path(training->folder, "report.html", training->arena, &page));
-    return yk_run_report_write_page(training->folder, page);
+    return yk_run_report_write(&(struct yk_run_report_paths){
+        .run_folder = training->folder, .page = page, .nofollow = true});
 }
 
 yk_status yk_train_summary_write_files(const struct yk_training *training,

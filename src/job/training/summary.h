@@ -22,9 +22,6 @@ yk_status yk_train_measurements_collect_op_times(struct yk_training *training) Y
 yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
                                                struct yk_output_files *outputs) YK_MUST_USE;
 
-/* Predicted time of the remaining steps, in seconds. */
-double yk_train_summary_remaining_s(const struct yk_training *training);
-
 /* Sets the predictions. The result points into the training's arena but does not own it yet. */
 yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
                                             struct yk_train_result *out) YK_MUST_USE;

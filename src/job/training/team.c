@@ -117,11 +117,19 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     return launcher->uses_rendezvous ? join_by_nccl(out, request->device) : join_by_mpi(out);
 }
 
-/* MPI communicates through host memory and occupies no multiprocessors. */
-int32_t yk_train_team_comm_multiprocessors(const struct yk_train_team *team, const char *wire)
+struct yk_backend_options yk_train_team_device_options(const struct yk_train_team *team,
+                                                       const char *wire)
 {
+    const bool alone = yk_train_team_is_single_rank(team);
+    const bool pinned = !alone && !team->cores.shared;
+    /* MPI communicates through host memory and occupies no multiprocessors. */
     const bool by_host = wire && strcmp(wire, "mpi") == 0;
-    return yk_train_team_is_single_rank(team) || by_host ? 0 : YK_COMM_MAX_NCCL_CTAS;
+    return (struct yk_backend_options){
+        .cores = pinned ? team->cores.compute : NULL,
+        .core_count = pinned ? team->cores.compute_count : 0,
+        .comm_core = team->cores.comm_core,
+        .comm_sm_count = alone || by_host ? 0 : YK_COMM_MAX_NCCL_CTAS,
+    };
 }
 
 /* Fails if the transport of --wire is not available to these ranks. */

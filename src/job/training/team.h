@@ -64,9 +64,10 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
     return yk_train_team_is_single_rank(team) ? 0 : team->ranks.rank;
 }
 
-/* Number of the device's multiprocessors that communication occupies. `wire` is the value of
- * --wire; "mpi" occupies none. */
-int32_t yk_train_team_comm_multiprocessors(const struct yk_train_team *team, const char *wire);
+/* Options for the device of this rank: its cores, and the multiprocessors that communication
+ * occupies. `wire` is the value of --wire; "mpi" occupies none. */
+struct yk_backend_options yk_train_team_device_options(const struct yk_train_team *team,
+                                                       const char *wire);
 
 /* Chooses the device of this rank. `word` is the value of --device. "cuda" selects the GPU with the
  * number of the rank's local rank; "auto" selects GPUs only if every rank gets its own. Called by

@@ -217,29 +217,20 @@ static yk_status report_start(const struct yk_training *training)
 {
     const struct yk_train_progress_callbacks *progress = training->request.progress;
     const struct yk_planner_outcome *planned = training->plan.planned;
-    const struct yk_model *model = planned->context->model;
+    struct yk_train_result predicted = {0};
     struct yk_text data = {0};
     if (!progress || !progress->start || yk_train_team_rank(&training->team) > 0) {
         return YK_OK;
     }
+    YK_TRY(yk_train_summary_fill_predictions(training, &predicted));
     yk_dataset_describe(training->source.dataset, &data);
     const struct yk_train_start_report start = {
-        .model = model->config->name,
-        .parameters = model->parameters,
-        .trainable = model->trainable,
-        .vocabulary = yk_model_config_target_vocabulary(model->config),
+        .predicted = &predicted,
+        .vocabulary = yk_model_config_target_vocabulary(training->source.config),
         .data = yk_text_chars(&data),
         .epoch_units = training->source.samples->epoch_units,
         .batch_rows = training->source.samples->max_slice_tokens,
-        .sequence = model->workload.sequence,
-        .batch = planned->plan->workload.batch,
-        .precision = yk_precision_name(planned->plan->workload.precision),
         .plan = planned->summary,
-        .predicted_step_s = planned->evaluation.step_s,
-        .predicted_error = yk_error_band_relative_error(&planned->evaluation.band),
-        .predicted_s = yk_train_summary_remaining_s(training),
-        .planned_bytes = yk_training_planned_peak_bytes(training, 0),
-        .limit_bytes = planned->plan->ranks[0].limit_bytes,
         .resumed = training->checkpoint ? training->checkpoint->path : NULL,
         .steps_done = training->checkpoint ? training->checkpoint->state.step : 0,
     };

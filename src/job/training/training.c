@@ -239,20 +239,14 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
 
 static yk_status open_engine(struct yk_training *training)
 {
-    const struct yk_cores_assignment *cores = &training->team.cores;
-    const bool pinned = !yk_train_team_is_single_rank(&training->team) && !cores->shared;
-    const struct yk_backend_options options = {
-        .threads = (int32_t)yk_train_plan_thread_count(&training->plan, &training->request,
-                                                       yk_train_team_rank(&training->team)),
-        .cores = pinned ? cores->compute : NULL,
-        .core_count = pinned ? cores->compute_count : 0,
-        .comm_core = cores->comm_core,
-        .attention = training->request.attention,
-        .side_streams = training->request.qkv && strcmp(training->request.qkv, "streams") == 0,
-        .graphs = training->request.graphs && strcmp(training->request.graphs, "on") == 0,
-        .comm_sm_count =
-            yk_train_team_comm_multiprocessors(&training->team, training->request.wire),
-    };
+    const struct yk_train_request *request = &training->request;
+    struct yk_backend_options options =
+        yk_train_team_device_options(&training->team, request->wire);
+    options.threads = (int32_t)yk_train_plan_thread_count(&training->plan, request,
+                                                          yk_train_team_rank(&training->team));
+    options.attention = request->attention;
+    options.side_streams = request->qkv && strcmp(request->qkv, "streams") == 0;
+    options.graphs = request->graphs && strcmp(request->graphs, "on") == 0;
     return yk_device_open_engine(&training->plan.device, &options, &training->engine);
 }
 

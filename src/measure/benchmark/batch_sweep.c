@@ -4,7 +4,6 @@
 #include "measure/timings.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -24,6 +23,7 @@ struct size {
 };
 
 struct yk_batch_sweep {
+    struct yk_arena *arena;
     const struct yk_measure_team *team;
     struct yk_benchmark_model *model;
     const int64_t *batches;
@@ -32,14 +32,17 @@ struct yk_batch_sweep {
     struct size *sizes; /* (batch_count) */
 };
 
-static yk_status open_size(struct yk_batch_sweep *rounds, int32_t batch)
+static yk_status open_sizes(struct yk_batch_sweep *rounds)
 {
-    struct size *size = &rounds->sizes[batch];
-    YK_TRY(yk_benchmark_create(rounds->model, rounds->batches[batch], &size->benchmark));
-    size->op_count = yk_benchmark_program(size->benchmark)->ranks[0].op_count;
-    size->op_s = calloc((size_t)size->op_count * MAX_ROUNDS, sizeof *size->op_s);
-    size->times = calloc((size_t)size->op_count, sizeof *size->times);
-    return size->op_s && size->times ? YK_OK : yk_fail_out_of_memory();
+    YK_TRY_NEW(rounds->arena, rounds->sizes, rounds->batch_count);
+    for (int32_t i = 0; i < rounds->batch_count; i++) {
+        struct size *size = &rounds->sizes[i];
+        YK_TRY(yk_benchmark_create(rounds->model, rounds->batches[i], &size->benchmark));
+        size->op_count = yk_benchmark_program(size->benchmark)->ranks[0].op_count;
+        YK_TRY_NEW(rounds->arena, size->op_s, (int64_t)size->op_count * MAX_ROUNDS);
+        YK_TRY_NEW(rounds->arena, size->times, size->op_count);
+    }
+    return YK_OK;
 }
 
 yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
@@ -47,15 +50,14 @@ yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
                                 int32_t batch_count, const struct yk_profiler_callbacks *callbacks,
                                 struct yk_batch_sweep **out)
 {
-    struct yk_batch_sweep *rounds = calloc(1, sizeof *rounds);
-    YK_TRY_MEMORY(rounds);
-    *rounds = (struct yk_batch_sweep){team, model, batches, batch_count, callbacks, NULL};
-    rounds->sizes = calloc((size_t)batch_count, sizeof *rounds->sizes);
-    yk_status status = rounds->sizes ? YK_OK : yk_fail_out_of_memory();
-    for (int32_t i = 0; i < batch_count && status == YK_OK; i++) {
-        status = open_size(rounds, i);
-    }
-    YK_TRY_OR(status, yk_batch_sweep_destroy(rounds));
+    struct yk_batch_sweep *rounds = NULL;
+    YK_TRY_NEW_WITH_ARENA(rounds);
+    rounds->team = team;
+    rounds->model = model;
+    rounds->batches = batches;
+    rounds->batch_count = batch_count;
+    rounds->callbacks = callbacks;
+    YK_TRY_OR(open_sizes(rounds), yk_batch_sweep_destroy(rounds));
     *out = rounds;
     return YK_OK;
 }
@@ -65,11 +67,8 @@ void yk_batch_sweep_destroy(struct yk_batch_sweep *rounds)
     if (rounds) {
         for (int32_t i = 0; rounds->sizes && i < rounds->batch_count; i++) {
             yk_benchmark_destroy(rounds->sizes[i].benchmark);
-            free(rounds->sizes[i].op_s);
-            free(rounds->sizes[i].times);
         }
-        free(rounds->sizes);
-        free(rounds);
+        yk_arena_destroy(rounds->arena);
     }
 }
 

@@ -23,21 +23,14 @@ yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *req
                                     const struct yk_device_context *engine,
                                     struct yk_benchmark_model **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_benchmark_model *model = yk_arena_allocate(arena, 1, sizeof *model);
-    if (!model) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    /* A rate of 0 below: times do not depend on it, and nothing can grow without bound. */
-    *model = (struct yk_benchmark_model){
-        .arena = arena,
-        .request = *request,
-        .cluster = cluster,
-        .engine = *engine,
-        .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-    };
+    struct yk_benchmark_model *model = NULL;
+    YK_TRY_NEW_WITH_ARENA(model);
+    model->request = *request;
+    model->cluster = cluster;
+    model->engine = *engine;
+    /* A rate of 0: times do not depend on it, and nothing can grow without bound. */
+    model->optimizer = (struct yk_optimizer){
+        .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
     YK_TRY_OR(set_up_model(model), yk_benchmark_model_destroy(model));
     *out = model;
     return YK_OK;
@@ -108,19 +101,15 @@ void yk_benchmark_plan_free(struct yk_benchmark_plan *plan)
     *plan = (struct yk_benchmark_plan){0};
 }
 
-yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, double *out)
+yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, struct yk_arena *arena,
+                                       double *out)
 {
-    struct yk_arena *arena = NULL;
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_program_memory_count(plan->program, 0, arena, &memory);
-    YK_THEN(yk_program_memory_peak(plan->program, 0, memory, &peak));
-    if (status == YK_OK) {
-        *out = peak.bytes;
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(yk_program_memory_count(plan->program, 0, arena, &memory));
+    YK_TRY(yk_program_memory_peak(plan->program, 0, memory, &peak));
+    *out = peak.bytes;
+    return YK_OK;
 }
 
 /* ---- steps ---- */
@@ -210,14 +199,9 @@ static yk_status set_up(struct yk_benchmark *benchmark, int64_t samples)
 yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
                               struct yk_benchmark **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_benchmark *benchmark = yk_arena_allocate(arena, 1, sizeof *benchmark);
-    if (!benchmark) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    *benchmark = (struct yk_benchmark){.arena = arena, .model = model};
+    struct yk_benchmark *benchmark = NULL;
+    YK_TRY_NEW_WITH_ARENA(benchmark);
+    benchmark->model = model;
     YK_TRY_OR(set_up(benchmark, samples), yk_benchmark_destroy(benchmark));
     *out = benchmark;
     return YK_OK;

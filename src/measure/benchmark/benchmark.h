@@ -67,7 +67,7 @@ yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
 void yk_benchmark_plan_free(struct yk_benchmark_plan *plan);
 
 /* Peak memory of the program in bytes. */
-yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan,
+yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, struct yk_arena *arena,
                                        double *out) YK_MUST_USE;
 
 struct yk_benchmark; /* opaque */

@@ -1,7 +1,6 @@
 #include "measure/benchmark/layer_times.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -72,14 +71,10 @@ static yk_status begin(struct yk_layer_times *times, const int64_t *batches)
 yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *batches,
                                 int32_t batch_count, struct yk_layer_times **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_layer_times *times = yk_arena_allocate(arena, 1, sizeof *times);
-    if (!times) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    *times = (struct yk_layer_times){.arena = arena, .model = model, .batch_count = batch_count};
+    struct yk_layer_times *times = NULL;
+    YK_TRY_NEW_WITH_ARENA(times);
+    times->model = model;
+    times->batch_count = batch_count;
     YK_TRY_OR(begin(times, batches), yk_layer_times_destroy(times));
     *out = times;
     return YK_OK;
@@ -124,15 +119,12 @@ yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_progr
                              int32_t batch, const double *op_s)
 {
     const struct yk_op_list *list = &program->ranks[0];
-    double *extra_s = calloc((size_t)times->model->layer_count, sizeof *extra_s);
-    yk_status status = extra_s ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        find_extras(list, op_s, extra_s);
-    }
-    for (int32_t i = 0; i < list->op_count && status == YK_OK; i++) {
+    double *extra_s = NULL;
+    YK_TRY_NEW(times->arena, extra_s, times->model->layer_count);
+    find_extras(list, op_s, extra_s);
+    for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        status = add_op(times, op, batch, op_s[i], op->layer >= 0 ? extra_s[op->layer] : 0);
+        YK_TRY(add_op(times, op, batch, op_s[i], op->layer >= 0 ? extra_s[op->layer] : 0));
     }
-    free(extra_s);
-    return status;
+    return YK_OK;
 }

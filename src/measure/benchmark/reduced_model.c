@@ -7,16 +7,14 @@
 #include <string.h>
 
 static yk_status find_bytes(const struct yk_reduced_model_request *request,
-                            const struct yk_model_config *config, int64_t samples, double *out)
+                            const struct yk_model_config *config, int64_t samples,
+                            struct yk_arena *arena, double *out)
 {
-    struct yk_arena *arena = NULL;
     struct yk_benchmark_plan plan = {0};
-    YK_TRY(yk_arena_create(&arena));
     yk_status status =
         yk_benchmark_plan_make(config, &request->workload, request->cluster, samples, arena, &plan);
-    YK_THEN(yk_benchmark_plan_peak_bytes(&plan, out));
+    YK_THEN(yk_benchmark_plan_peak_bytes(&plan, arena, out));
     yk_benchmark_plan_free(&plan);
-    yk_arena_destroy(arena);
     return status;
 }
 
@@ -59,15 +57,16 @@ yk_status yk_reduced_model_limit_blocks(const struct yk_model_config *config, in
 
 /* Of a config that is as short as can be: as many samples as fit, halving. */
 static yk_status find_batch(const struct yk_reduced_model_request *request,
-                            const struct yk_model_config *config, int64_t *out)
+                            const struct yk_model_config *config, struct yk_arena *arena,
+                            int64_t *out)
 {
     int64_t samples = request->workload.batch;
     double bytes = 0;
-    YK_TRY(find_bytes(request, config, samples, &bytes));
+    YK_TRY(find_bytes(request, config, samples, arena, &bytes));
     while (bytes > request->free_bytes && samples > 0) {
         samples /= 2;
         if (samples > 0) {
-            YK_TRY(find_bytes(request, config, samples, &bytes));
+            YK_TRY(find_bytes(request, config, samples, arena, &bytes));
         }
     }
     *out = samples;
@@ -83,7 +82,7 @@ yk_status yk_reduced_model_choose(const struct yk_reduced_model_request *request
         double bytes = 0;
         double step_s = 0;
         YK_TRY(yk_reduced_model_limit_blocks(request->config, lengths[i], arena, &made.config));
-        YK_TRY(find_bytes(request, made.config, request->workload.batch, &bytes));
+        YK_TRY(find_bytes(request, made.config, request->workload.batch, arena, &bytes));
         YK_TRY(find_step_s(request, made.config, arena, &step_s));
         if (bytes <= request->free_bytes && step_s < INFINITY && step_s <= request->step_s) {
             break;
@@ -91,7 +90,7 @@ yk_status yk_reduced_model_choose(const struct yk_reduced_model_request *request
     }
     made.whole = made.config->layers == request->config->layers &&
                  made.config->encoder_layers == request->config->encoder_layers;
-    YK_TRY(find_batch(request, made.config, &made.batch));
+    YK_TRY(find_batch(request, made.config, arena, &made.batch));
     *out = made;
     return YK_OK;
 }

@@ -115,20 +115,12 @@ yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
                                    const struct yk_comm_benchmark_group *group, int64_t max_bytes,
                                    struct yk_comm_benchmark **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_comm_benchmark *times = yk_arena_allocate(arena, 1, sizeof *times);
-    if (!times) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    *times = (struct yk_comm_benchmark){
-        .arena = arena,
-        .team = team,
-        .work = yk_measure_team_device_communicator(team),
-        .type = group->type,
-        .width = yk_comm_data_type_bytes(group->type),
-    };
+    struct yk_comm_benchmark *times = NULL;
+    YK_TRY_NEW_WITH_ARENA(times);
+    times->team = team;
+    times->work = yk_measure_team_device_communicator(team);
+    times->type = group->type;
+    times->width = yk_comm_data_type_bytes(group->type);
     YK_TRY_OR(set_up(times, group, max_bytes), yk_comm_benchmark_destroy(times));
     *out = times;
     return YK_OK;

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -246,25 +245,31 @@ static yk_status add_device(const struct run *run, int32_t rank, const double *a
     return add_context(run, rank, all);
 }
 
-static yk_status add_all(const struct run *run, double *own, double *all)
+static yk_status gather_all(const struct run *run)
 {
     const struct yk_layer_times *times = run->times;
     const struct yk_device *devices = run->request->cluster->devices;
+    const int64_t count = ((int64_t)times->count + 1) * NUMBERS;
+    double *own = NULL;
+    double *all = NULL;
+    YK_TRY_NEW(times->arena, own, count);
+    YK_TRY_NEW(times->arena, all, count * run->team->host_communicator->size);
     for (int32_t i = 0; i < times->count; i++) {
         const struct yk_profile_measurement made =
             yk_timings_summarize(&times->times[i].timings, run->request->versions);
-        own[(int64_t)i * NUMBERS] = made.samples > 0 ? made.value : 0;
-        own[(int64_t)i * NUMBERS + 1] = made.spread;
-        own[(int64_t)i * NUMBERS + 2] = (double)made.samples;
-        own[(int64_t)i * NUMBERS + 3] = made.min;
-        own[(int64_t)i * NUMBERS + 4] = made.max;
+        double *row = &own[(int64_t)i * NUMBERS];
+        row[0] = made.samples > 0 ? made.value : 0;
+        row[1] = made.spread;
+        row[2] = (double)made.samples;
+        row[3] = made.min;
+        row[4] = made.max;
     }
     double *context = &own[(int64_t)times->count * NUMBERS];
     context[0] = run->context_bytes;
     context[2] = 1;
     context[3] = run->context_bytes;
     context[4] = run->context_bytes;
-    YK_TRY(yk_measure_team_all_gather(run->team, own, (times->count + 1) * NUMBERS, all));
+    YK_TRY(yk_measure_team_all_gather(run->team, own, (int32_t)count, all));
     for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         int32_t first = 0;
         while (!same_device(&devices[first], &devices[rank]) && first < rank) {
@@ -275,17 +280,6 @@ static yk_status add_all(const struct run *run, double *own, double *all)
         }
     }
     return YK_OK;
-}
-
-static yk_status gather_all(const struct run *run)
-{
-    const size_t count = ((size_t)run->times->count + 1) * NUMBERS;
-    double *own = calloc(count, sizeof *own);
-    double *all = calloc(count * (size_t)run->team->host_communicator->size, sizeof *all);
-    const yk_status status = own && all ? add_all(run, own, all) : yk_fail_out_of_memory();
-    free(own);
-    free(all);
-    return status;
 }
 
 /* What is known by now becomes rows, and the rows are kept. */

@@ -183,6 +183,7 @@ struct round {
 };
 
 struct run {
+    struct yk_arena *arena;
     struct yk_profiler *survey;
     const struct yk_measure_team *team;
     const struct yk_profiler_request *request;
@@ -434,13 +435,13 @@ static yk_status measure_group(struct run *run, double seconds)
     return yk_profiler_save_rows(run->survey);
 }
 
-static yk_status measure(struct run *run, struct yk_arena *arena)
+static yk_status measure(struct run *run)
 {
     struct yk_slowdown_pairs pairs;
-    YK_TRY(yk_slowdown_pairs_find(run->survey, run->team, run->request, arena, &pairs));
+    YK_TRY(yk_slowdown_pairs_find(run->survey, run->team, run->request, run->arena, &pairs));
     for (int32_t i = 0; i < MAX_ROUNDS; i++) {
-        YK_TRY_NEW(arena, run->rounds[i].alone_begin_s, run->list->op_count);
-        YK_TRY_NEW(arena, run->rounds[i].alone_end_s, run->list->op_count);
+        YK_TRY_NEW(run->arena, run->rounds[i].alone_begin_s, run->list->op_count);
+        YK_TRY_NEW(run->arena, run->rounds[i].alone_end_s, run->list->op_count);
     }
     for (int32_t i = 0; i < pairs.count && !run->survey->stopped; i++) {
         run->group = &pairs.groups[i];
@@ -455,21 +456,17 @@ yk_status yk_slowdown_measure(struct yk_profiler *survey, const struct yk_measur
                               const struct yk_profiler_request *request,
                               struct yk_benchmark *benchmark)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct run *run = yk_arena_allocate(arena, 1, sizeof *run);
-    yk_status status = run ? YK_OK : yk_fail_out_of_memory();
-    if (run) {
-        run->survey = survey;
-        run->team = team;
-        run->request = request;
-        run->benchmark = benchmark;
-        run->list = &yk_benchmark_program(benchmark)->ranks[0];
-        run->message_bytes =
-            yk_measure_team_uses_host_cores(team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
-        status = measure(run, arena);
-    }
-    yk_arena_destroy(arena);
+    struct run *run = NULL;
+    YK_TRY_NEW_WITH_ARENA(run);
+    run->survey = survey;
+    run->team = team;
+    run->request = request;
+    run->benchmark = benchmark;
+    run->list = &yk_benchmark_program(benchmark)->ranks[0];
+    run->message_bytes =
+        yk_measure_team_uses_host_cores(team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
+    const yk_status status = measure(run);
+    yk_arena_destroy(run->arena);
     return status;
 }
 

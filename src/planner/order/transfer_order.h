@@ -4,22 +4,30 @@
  *
  * A step of n layers is a cycle of 2n + 3 slots (plan/plan.h): forward 0 … n−1, one slot without
  * computation, backward n−1 … 0, two slots without computation. The collectives of a slot run one
- * after another on one link while the slot computes. A slot takes the longer of computation and
- * communication; the step takes the sum of its slots. Every layer is split into equal blocks.
+ * after another on one link while the slot computes. The time of a slot is that of its computation
+ * or of its communication, whichever is longer. The time of a step is the sum of the times of its
+ * slots. Every layer is split into equal blocks. A layer is kept if its parameters stay in memory
+ * from its forward to its backward. Each collective of a layer may run only in these slots:
  *
  *   reduce-scatter, all-reduce  after the layer's backward, before its next forward
- *   gather for forward          in the same range; each block in a later slot than its scatter
- *   gather for backward         between the layer's forward and backward, unless it is kept
+ *   gather for forward          the same slots, but each block in a later slot than its scatter
+ *   gather for backward         between the layer's forward and backward; none if it is kept
  *
- * The memory of a slot consists of the parameters gathered so far (all of a layer's while it
- * computes) and of the gradients that are not yet scattered, including those scattered in the slot.
- * With a barrier, scatters and all-reduces run only in backward slots and the two slots after them,
- * and gathers for forward only in the last slot and in forward slots.
+ * The memory of a slot consists of parameters and gradients: the parameters that are gathered up to
+ * and including the slot (while a layer computes, all of its parameters), and the gradients that
+ * are not scattered before the slot. If the problem has a barrier, scatters and all-reduces run
+ * only in backward slots and the two slots after them, and gathers for forward run only in the last
+ * slot and in forward slots.
  *
- *   greedy, milp, formulation   the two solvers; the integer program
- *   state, balancer, sort       an order under construction, and how it is improved
- *   bound, problem, slot_window lower bounds; problem files; the slots of each collective
- *   plan                        a plan as a problem, and its solution as a plan
+ * This folder:
+ *   greedy, milp    the two solvers
+ *   formulation     the integer program that milp solves
+ *   state           an order under construction
+ *   balancer, sort  improve an order
+ *   bound           lower bounds of the step time
+ *   problem         reads problem files
+ *   slot_window     the slots in which a collective may run
+ *   plan            converts a plan to a problem, and the solution back to a plan
  */
 #ifndef YK_PLANNER_ORDER_TRANSFER_ORDER_H
 #define YK_PLANNER_ORDER_TRANSFER_ORDER_H
@@ -29,12 +37,12 @@
 
 #include <stdatomic.h>
 
-/* How a layer is sharded (enum yk_sharding_strategy), as far as it matters for communication. */
+/* How a layer is sharded (enum yk_sharding_strategy), as far as this affects communication. */
 enum yk_transfer_order_strategy {
     YK_TRANSFER_ORDER_UNDECIDED, /* the solver decides between kept and fully-sharded */
     YK_TRANSFER_ORDER_KEPT,
     YK_TRANSFER_ORDER_FULLY_SHARDED,
-    YK_TRANSFER_ORDER_SHARDED_STATE, /* its parameters are not counted as memory of a slot */
+    YK_TRANSFER_ORDER_SHARDED_STATE, /* the parameters are not counted as memory of a slot */
     YK_TRANSFER_ORDER_REPLICATED,    /* one all-reduce */
     YK_TRANSFER_ORDER_LOCAL,         /* no communication */
 };
@@ -42,10 +50,10 @@ enum yk_transfer_order_strategy {
 struct yk_transfer_order_layer {
     enum yk_transfer_order_strategy choice;
     int32_t blocks;        /* at least 1 */
-    double gather_s;       /* of all blocks */
-    double scatter_s;      /* reduce-scatter or all-reduce of all blocks */
-    double weight_bytes;   /* of all blocks when gathered */
-    double gradient_bytes; /* of all blocks before they are scattered */
+    double gather_s;       /* time to gather all blocks */
+    double scatter_s;      /* time to reduce-scatter or all-reduce all blocks */
+    double weight_bytes;   /* memory of the parameters of all blocks when they are gathered */
+    double gradient_bytes; /* memory of the gradients of all blocks before they are scattered */
 };
 
 struct yk_transfer_order_problem {
@@ -53,36 +61,38 @@ struct yk_transfer_order_problem {
     struct yk_transfer_order_layer *layers; /* (n) */
     double *compute_s;                      /* (2n + 3) */
     double *room_bytes; /* (2n + 3) memory that is free for gathered parameters and gradients */
-    bool barrier;       /* all ranks wait for each other before the update */
+    bool barrier; /* all ranks wait for each other after the scatters, before the parameters are
+                     updated */
 };
 
 struct yk_transfer_order {
-    bool *kept;        /* (n) whether the layer is kept between forward and backward */
+    bool *kept; /* (n) whether the parameters of the layer are kept from forward to backward */
     int32_t *scatters; /* (n, 2n + 3) blocks scattered or all-reduced in the slot */
     int32_t *gathers;  /* (n, 2n + 3) blocks gathered in the slot */
     double step_s;
-    double bound_s;     /* lower bound of any order */
+    double bound_s;     /* lower bound of the step time of any order */
     const char *method; /* "greedy" or "milp" */
 };
 
 struct yk_transfer_order_options {
     double budget_s;         /* wall-clock limit of the integer program */
-    const atomic_bool *stop; /* set to true to stop; may be NULL */
+    const atomic_bool *stop; /* the search stops when another thread sets it to true; may be NULL */
 };
 
-/* Finds an order by a heuristic: it tries sets of kept layers and balances the slots of each.
- * YK_ERROR_NO_FIT if no order fits into memory. The order is in `arena`. */
+/* Finds an order with a heuristic: tries several sets of kept layers and, for each set, balances
+ * the slots. Fails with YK_ERROR_NO_FIT if no order fits into memory. The order is in `arena`. */
 yk_status yk_transfer_order_solve_greedy(const struct yk_transfer_order_problem *problem,
                                          struct yk_arena *arena,
                                          struct yk_transfer_order **out) YK_MUST_USE;
 
-/* Improves the greedy order by the integer program; the result is never slower. */
+/* Improves the greedy order with the integer program. The result is never slower than the greedy
+ * order. */
 yk_status yk_transfer_order_solve_milp(const struct yk_transfer_order_problem *problem,
                                        const struct yk_transfer_order_options *options,
                                        struct yk_arena *arena,
                                        struct yk_transfer_order **out) YK_MUST_USE;
 
-/* Fails if the order breaks one of the rules above; `*out_s` is its step time. */
+/* Fails if the order breaks one of the rules above. Sets `*out_s` to the step time of the order. */
 yk_status yk_transfer_order_check(const struct yk_transfer_order_problem *problem,
                                   const struct yk_transfer_order *order, double *out_s) YK_MUST_USE;
 
@@ -96,7 +106,7 @@ enum {
     YK_TRANSFER_ORDER_SLOT_NAME_SIZE = 32
 };
 
-/* "forward 3", "middle", "backward 3", "end", "begin". */
+/* Writes the name of a slot: "forward 3", "middle", "backward 3", "end" or "begin". */
 void yk_transfer_order_slot_name(const struct yk_transfer_order_problem *problem, int32_t slot,
                                  char out[YK_TRANSFER_ORDER_SLOT_NAME_SIZE]);
 
@@ -109,45 +119,49 @@ yk_status yk_transfer_order_create(const struct yk_transfer_order_problem *probl
 void yk_transfer_order_copy(const struct yk_transfer_order_problem *problem,
                             const struct yk_transfer_order *from, struct yk_transfer_order *to);
 
-/* Link time of every slot, (2n + 3). */
+/* Computes the communication time of every slot, (2n + 3). */
 void yk_transfer_order_link_times(const struct yk_transfer_order_problem *problem,
                                   const struct yk_transfer_order *order, double *out_s);
 
-/* Bytes of gathered parameters and of gradients in every slot, (2n + 3). */
+/* Computes the bytes of gathered parameters and of gradients in every slot, (2n + 3). */
 void yk_transfer_order_slot_memory(const struct yk_transfer_order_problem *problem,
                                    const struct yk_transfer_order *order, double *out_bytes);
 
-/* The memory limit of a slot: its room plus a tolerance for rounding. */
+/* Returns the memory limit of a slot: `room_bytes` plus a tolerance for rounding errors. */
 double yk_transfer_order_memory_limit(double room_bytes);
 
-/* The step time if slots have these link times, (2n + 3). */
+/* Returns the step time for slots with the communication times `load_s`, (2n + 3). */
 double yk_transfer_order_step_s(const struct yk_transfer_order_problem *problem,
                                 const double *load_s);
 
-/* Fails if a slot lacks memory; the message names the slot that lacks most. */
+/* Fails if a slot lacks memory. The message contains the name of the slot that lacks most. */
 yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem *problem,
                                          const double *used_bytes) YK_MUST_USE;
 
-/* Exchanges gathers of equal size between slots, so that they run in the order of their use. Link
- * times and memory of all slots stay the same. */
+/* Exchanges gathers of equal size between slots, so that the gathers run in the order in which
+ * their layers are computed. Link times and memory of all slots stay the same. */
 yk_status yk_transfer_order_sort_gathers(const struct yk_transfer_order_problem *problem,
                                          struct yk_transfer_order *order,
                                          struct yk_arena *arena) YK_MUST_USE;
 
 /*
- * A lower bound of the step time, the larger of two: all communication, with as many layers kept as
- * fit into memory; and all computation plus the communication that the first layers must expose
- * between their backward and forward. `min_bytes` (2n + 3) is the memory of the order of
- * yk_transfer_order_state_set_on_demand() with no undecided layer kept.
+ * Computes a lower bound of the step time. It is the larger of two bounds: (1) the time of all
+ * communication if as many layers are kept as fit into memory; (2) the time of all computation,
+ * plus the part of the communication of the first layers that cannot overlap with computation
+ * between their backward and their next forward. `min_bytes` (2n + 3) is the memory that each slot
+ * needs in the order that yk_transfer_order_state_set_on_demand() sets if it keeps no undecided
+ * layer.
  */
 yk_status yk_transfer_order_bound_simple(const struct yk_transfer_order_problem *problem,
                                          const double *min_bytes, struct yk_arena *arena,
                                          double *out_s) YK_MUST_USE;
 
 /*
- * A lower bound from Lagrange multipliers: a price of the link in [0, 1] and a price of memory in
- * seconds per byte for every slot. Each layer on its own takes its cheapest choice. Any prices give
- * a valid bound; the dual values of the relaxed program give the value of that program.
+ * Computes a lower bound of the step time by Lagrangian relaxation. Every slot has two multipliers
+ * (prices): one for link time, in [0, 1], and one for memory, in seconds per byte, at least 0. For
+ * each layer separately, the bound uses the choice with the lowest price. All prices in these
+ * ranges give a valid bound. If the prices are the dual values of the linear relaxation of the
+ * integer program, the bound equals the optimum of that relaxation.
  */
 yk_status yk_transfer_order_bound_from_prices(const struct yk_transfer_order_problem *problem,
                                               const double *link_prices,
@@ -159,8 +173,8 @@ enum {
     YK_TRANSFER_ORDER_MAX_BLOCKS = 4096,
 };
 
-/* Reads a problem from JSON, see problem.c for the format. All its layers are undecided. `source`
- * is the file's name in messages. The problem is in `arena`. */
+/* Reads a problem from JSON; problem.c describes the format. All layers of the problem are
+ * undecided. `source` is the file's name in messages. The problem is in `arena`. */
 yk_status yk_transfer_order_problem_read(const char *text, size_t length, const char *source,
                                          struct yk_arena *arena,
                                          struct yk_transfer_order_problem **out) YK_MUST_USE;

@@ -1,7 +1,8 @@
 /*
- * Run ranks: the predicted and measured times of every rank of a run, from its traces, or from the
- * report where there is no trace; the ops whose measured and predicted times differ most; and
- * sentences about them. Results live in the caller's arena.
+ * Run ranks: the predicted and measured times of every rank of a run. They come from the traces of
+ * the run, or from its report if there is no trace. This module also lists the ops whose measured
+ * and predicted times differ most, and describes the times in sentences. Results live in the
+ * caller's arena.
  */
 #ifndef YK_REPORT_RUN_RANKS_H
 #define YK_REPORT_RUN_RANKS_H
@@ -10,21 +11,23 @@
 #include "report/run/report.h"
 
 struct yk_run_ranks {
-    struct yk_run_rank *ranks; /* `device` is never NULL */
+    struct yk_run_rank *ranks; /* (count); the member `device` is never NULL */
     int32_t count;
-    double predicted_step_s; /* compute + exposed + idle time of a rank; NAN: unknown */
-    double measured_step_s;  /* the same for the last step of the run */
+    double predicted_step_s; /* length of the step: the sum of a rank's times in struct
+                                yk_trace_breakdown; NAN means: unknown */
+    double measured_step_s;  /* the same, measured in the last step of the run */
 };
 
 yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena *arena,
                             struct yk_run_ranks *out) YK_MUST_USE;
 
-/* The rank that computes longest, by measured times, or by predicted times if none were measured;
- * -1: unknown. */
+/* Returns the rank with the longest computation time. Uses the measured times, or the predicted
+ * times if there are no measured times. Returns -1 if there are neither. */
 int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks);
 
-/* All ops of one name, on the rank where measured and predicted time differ most. The time of a
- * message is counted from the arrival of its last rank. */
+/* The total time of all ops with one name, on the rank where the measured and the predicted total
+ * differ most. The time of a collective or of a message between two ranks starts when the last of
+ * its ranks is ready. */
 struct yk_run_op_difference {
     const char *op;
     int32_t rank;
@@ -32,13 +35,15 @@ struct yk_run_op_difference {
     double measured_s;
 };
 
-/* The `max` largest differences, largest first; none if a trace is missing. */
+/* Finds the `max` largest differences and sorts them, largest first. Finds none if the predicted or
+ * the measured trace is missing. */
 yk_status yk_run_ranks_find_differences(const struct yk_run_report *report, int32_t max,
                                         struct yk_arena *arena, struct yk_run_op_difference **out,
                                         int32_t *out_count) YK_MUST_USE;
 
-/* Says where the time of a step goes, and how far that is from the prediction: plain text, one
- * sentence or two per line; nothing if nothing is known. */
+/* Appends sentences that say how the time of a step is spent and how much this differs from the
+ * prediction. The text is plain, with one or two sentences per line. Appends nothing if no times
+ * are known. */
 void yk_run_describe_time(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                           struct yk_text *out);
 

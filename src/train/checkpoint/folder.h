@@ -33,7 +33,7 @@
 struct yk_checkpoint_folder_entry {
     const char *name;
     int64_t step;
-    bool old; /* ends in .old */
+    bool old; /* the name ends in .old */
 };
 
 struct yk_checkpoint_folder_list {
@@ -41,20 +41,20 @@ struct yk_checkpoint_folder_list {
     int32_t count;
 };
 
-/* Lists the checkpoints in `folder`. A folder that does not exist gives an empty list. */
+/* Lists the checkpoints in `folder`. The list is empty if the folder does not exist. */
 yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
                                     struct yk_checkpoint_folder_list *out) YK_MUST_USE;
 
-/* Replaces the text of `out` by "folder/name". */
+/* Replaces the text of `out` with "folder/name". */
 yk_status yk_checkpoint_folder_join_path(const char *folder, const char *name,
                                          struct yk_text *out) YK_MUST_USE;
 
-/* Whether the folder contains the weights of a model in Hugging Face format. */
+/* Returns whether the folder contains the weights of a model in Hugging Face format. */
 bool yk_checkpoint_folder_has_weights(const char *folder);
-/* Whether it contains a PEFT adapter. */
+/* Returns whether the folder contains a PEFT adapter. */
 bool yk_checkpoint_folder_has_adapter(const char *folder);
 
-/* Waits until a file or folder is on the disk. */
+/* Waits until a file or folder is stored on the disk. */
 yk_status yk_checkpoint_folder_sync(const char *path) YK_MUST_USE;
 
 /* Removes a folder and its contents, ignoring errors. */
@@ -63,26 +63,26 @@ void yk_checkpoint_folder_remove(const char *path);
 /* Removes the .partial folders that interrupted saves left behind. */
 void yk_checkpoint_folder_remove_partial(const char *folder);
 
-/* Appends state.json to `out`: the progress of the training, its workload and its options. The seed
- * is a string, because a JSON number cannot hold 64 bits. The options are copied verbatim; they
- * must be a JSON object. */
+/* Appends the contents of state.json to `out`: the progress of the training, its workload and its
+ * options. The seed is a string, because a JSON number cannot hold 64 bits. The options are copied
+ * verbatim; they must be a JSON object. */
 yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
                                     struct yk_text *out) YK_MUST_USE;
 
-/* Parses a state.json: sets state, workload, lora_alpha, base_model and options_json of `out`, and
- * the model's name. Strings are in the arena. */
+/* Parses a state.json. Sets the members state, workload, lora_alpha, base_model and options_json of
+ * `out`, and sets `*model` to the model's name. Strings are in the arena. */
 yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_arena *arena,
                                    struct yk_checkpoint *out, const char **model) YK_MUST_USE;
 
-/* optimizer.safetensors: the optimizer state as fp32. Loading also rounds master weights to the
- * weights of the store. */
+/* These functions write and read optimizer.safetensors: the optimizer state as fp32. Loading also
+ * rounds the master weights and writes the result to the weights of the store. */
 yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
                                                const char *path) YK_MUST_USE;
 yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store,
                                                const char *path) YK_MUST_USE;
 
-/* frozen.safetensors: the bytes of frozen NF4 weights. Quantising the dequantised weights again
- * would not give the same bytes. */
+/* These functions write and read frozen.safetensors: the bytes of frozen NF4 weights. Quantising
+ * the dequantised weights again would not give the same bytes. */
 yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
                                             const char *path) YK_MUST_USE;
 yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store,

@@ -1,5 +1,5 @@
 /*
- * Kernels: the ops of backend/ops.h on the CPU. A kernel runs on the thread of a lane and shares
+ * Kernels: the ops of backend/ops.h on the CPU. A kernel runs on the thread of a lane and divides
  * its work among `threads` threads. `op` points to the struct of the op. The division of the work
  * does not depend on `threads`, and neither does the result.
  */

@@ -1,12 +1,13 @@
 /*
- * SIMD: vectors of four fp32 elements, for loops that compilers do not vectorise well. They use the
- * vector extension of GCC and clang, which supports every processor.
+ * SIMD: vectors of four fp32 elements, for loops that compilers do not vectorise well. The vectors
+ * use the vector extension of GCC and clang, which supports every processor.
  *
- * Also exp and erf of one number, without branches and calls, so that compilers vectorise loops
- * over them. Over all floats the relative error is at most 1e-7 (exp) and 1.2e-7 (erf). At ±∞ they
- * return the limits; for NaN they return NaN. The polynomials are minimax fits: of (e^r − 1 − r) /
- * r² on |r| ≤ ln 2 / 2, of erf(x) / x − 1 in x² below YK_CPU_ERF_SPLIT, and of log(erfc(x)) from
- * there to 4, where erf is 1 in fp32.
+ * This header also has exp and erf of one number. They have no branches and no calls, so that
+ * compilers can vectorise loops that use them. Over all floats the relative error is at most 1e-7
+ * (exp) and 1.2e-7 (erf). For ±∞ they return the limits; for NaN they return NaN. The polynomials
+ * are minimax approximations of three functions: (e^r − 1 − r) / r² for |r| ≤ ln 2 / 2; erf(x) / x
+ * − 1, as a polynomial in x², for |x| < YK_CPU_ERF_SPLIT; and log(erfc(x)) for x from
+ * YK_CPU_ERF_SPLIT to 4. For x ≥ 4, erf(x) is 1 in fp32.
  */
 #ifndef YK_BACKEND_CPU_MATH_SIMD_H
 #define YK_BACKEND_CPU_MATH_SIMD_H
@@ -45,14 +46,14 @@ static inline yk_cpu_simd_vector yk_cpu_simd_select(yk_cpu_simd_mask mask, yk_cp
     return (yk_cpu_simd_vector)(((yk_cpu_simd_mask)one & mask) | ((yk_cpu_simd_mask)other & ~mask));
 }
 
-/* For each element: b if b > a, else a. If either is NaN, the result is a. */
+/* For each element: b if b > a, otherwise a. If a or b is NaN, the result is a. */
 static inline yk_cpu_simd_vector yk_cpu_simd_max(yk_cpu_simd_vector a, yk_cpu_simd_vector b)
 {
     return yk_cpu_simd_select((yk_cpu_simd_mask)(b > a), b, a);
 }
 
-/* 2^x for x ≤ 126, with a relative error of 2e-7. The result is 0 below −126 and NaN for NaN. The
- * polynomial is a minimax fit of (2^r − 1) / r on |r| ≤ 1/2. */
+/* 2^x for x ≤ 126, with a relative error of 2e-7. The result is 0 for x < −126 and NaN for NaN. The
+ * polynomial is a minimax approximation of (2^r − 1) / r for |r| ≤ 1/2. */
 static inline yk_cpu_simd_vector yk_cpu_simd_exp2(yk_cpu_simd_vector x)
 {
     /* Adding 1.5 · 2^23 + 127 rounds to an integer, whose low bits are the biased exponent. */
@@ -73,12 +74,13 @@ static inline yk_cpu_simd_vector yk_cpu_simd_exp2(yk_cpu_simd_vector x)
 /* Splits x = n · ln 2 + rest with |rest| ≤ ln 2 / 2. Returns e^rest − 1. Requires |x| ≤ 180. */
 static inline float yk_cpu_exp_reduce_range(float x, int32_t *n)
 {
-    /* Adding 1.5 · 2^23 rounds to an integer, which is then in the low bits. */
+    /* Adding 1.5 · 2^23 rounds to an integer, which is then in the low bits of the sum. */
     const float shift = 0x1.8p23F;
     const float shifted = x * 0x1.715476p0F + shift;
     const float whole = shifted - shift;
     *n = (int32_t)(yk_cpu_float_to_bits(shifted) - yk_cpu_float_to_bits(shift));
-    /* ln 2 in two parts. The first has few bits, so that its product with n is exact. */
+    /* ln 2 is split into two parts. The first part has few bits, so that its product with n is
+     * exact. */
     const float rest = (x - whole * 0x1.62e4p-1F) - whole * 0x1.7f7d1cp-20F;
     float p = 0x1.6d995ap-10F;
     p = p * rest + 0x1.122838p-7F;
@@ -97,10 +99,11 @@ static inline float yk_cpu_exp2_of_integer(int32_t n)
 static inline float yk_cpu_exp(float x)
 {
     int32_t n;
-    float bounded = x < -104.0F ? -104.0F : x;   /* below, the result is 0 */
-    bounded = bounded > 89.0F ? 89.0F : bounded; /* above, the result is ∞ */
+    float bounded = x < -104.0F ? -104.0F : x;   /* for smaller x the result is 0 */
+    bounded = bounded > 89.0F ? 89.0F : bounded; /* for larger x the result is ∞ */
     const float less_one = yk_cpu_exp_reduce_range(bounded, &n);
-    /* 2^n as two factors, which is also correct for n = 128 and for results below 2^-126. */
+    /* 2^n is split into two factors, which is also correct for n = 128 and for results below
+     * 2^-126. */
     const int32_t half = n >> 1;
     const float scaled = less_one * yk_cpu_exp2_of_integer(half) + yk_cpu_exp2_of_integer(half);
     return scaled * yk_cpu_exp2_of_integer(n - half);

@@ -17,7 +17,7 @@
 struct yk_attention_kernel_arguments {
     struct yk_attention_op op;
     float power_scale; /* scale · log2 e */
-    uint32_t below;    /* an element is dropped if its random word is below */
+    uint32_t below;    /* an element is dropped if its random word is less than this */
     float kept;        /* factor of elements that are not dropped: 1 / (1 − rate) */
 };
 
@@ -28,14 +28,14 @@ struct yk_attention_backward_kernel_arguments {
     float *products; /* (B, heads, T): the sum of out ∘ d_out over a head */
 };
 
-/* CUDA cores: every type and head size. */
+/* Kernels for CUDA cores. They support every type and head size. */
 void yk_cuda_attention_simt(struct yk_backend_lane *lane,
                             const struct yk_attention_kernel_arguments *task);
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
                                      const struct yk_attention_backward_kernel_arguments *task);
 
-/* Tensor cores: 16-bit types, head sizes 64 and 128, rows aligned to 16 bytes, a positive scale,
- * and compute capability 8.0 or later. */
+/* Kernels for tensor cores. They require a 16-bit type, a head size of 64 or 128, rows aligned to
+ * 16 bytes, a positive scale, and compute capability 8.0 or later. */
 void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
                                    const struct yk_attention_kernel_arguments *task);
 void yk_cuda_attention_tensor_core_backward(
@@ -65,13 +65,14 @@ YK_DEVICE struct yk_attention_head yk_attention_head_make(const struct yk_attent
     return out;
 }
 
-/* Query t attends to this many keys, from key 0 on. A result of 0 or less means: none. */
+/* Returns the number of keys to which query t attends: keys 0 to result − 1. A result of 0 or less
+ * means: none. */
 YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, int t)
 {
     return min(head.length, t + head.shift + 1);
 }
 
-/* The address of a head's row in a matrix with `length` rows per sample. */
+/* Returns the address of a head's row in a matrix with `length` rows per sample. */
 template <typename T>
 YK_DEVICE T *yk_attention_row(const void *base, int64_t sample, int64_t length, int64_t row,
                               int64_t stride, int64_t head, int64_t size)
@@ -80,7 +81,7 @@ YK_DEVICE T *yk_attention_row(const void *base, int64_t sample, int64_t length, 
            head * size;
 }
 
-/* The dropout index of query t and key 0 within its sample. */
+/* Returns the dropout index, within the sample, of query t and key 0. */
 YK_DEVICE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
                                               const struct yk_attention_head &head, int t)
 {
@@ -100,7 +101,7 @@ YK_DEVICE float yk_attention_dropout_factor(const struct yk_attention_kernel_arg
     return word < task.below ? 0.0F : task.kept;
 }
 
-/* The dropout factors of COUNT ≤ 4 elements, starting at dropout index `place`. */
+/* Computes the dropout factors of COUNT ≤ 4 elements, starting at dropout index `place`. */
 template <int COUNT>
 YK_DEVICE void yk_attention_dropout_factors(const struct yk_attention_kernel_arguments &task,
                                             int64_t sample, uint64_t place, float (&out)[COUNT])

@@ -1,7 +1,7 @@
 /*
- * cuDNN graph: builds the graphs of attention forward and backward. The ops and their order match
- * the patterns that cuDNN's fused attention engines recognise: matmuls, masks, and a softmax made
- * of single ops. The functions have no state.
+ * cuDNN graph: builds the cuDNN graphs of the forward pass and of the backward pass of attention.
+ * The ops and their order match the patterns that cuDNN's fused attention engines recognise:
+ * matmuls, masks, and a softmax made of single ops. The functions have no state.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_CUDNN_ATTENTION_GRAPH_H
 #define YK_BACKEND_CUDA_ATTENTION_CUDNN_ATTENTION_GRAPH_H
@@ -28,15 +28,15 @@ struct yk_cudnn_attention_shape {
     int32_t type; /* enum yk_precision */
     int32_t backward;
     int32_t causal;
-    int32_t lengths;    /* 1: each sample has its own number of valid keys */
-    int32_t sums;       /* 1: the forward pass stores log-sum-exp, the backward pass reads it */
-    int32_t repeatable; /* 1: gradients must have the same bits in every run */
+    int32_t lengths; /* 1 means: each sample has its own number of valid keys */
+    int32_t sums;    /* 1 means: the forward pass stores log-sum-exp, the backward pass reads it */
+    int32_t repeatable; /* 1 means: gradients must have the same bits in every run */
 };
 _Static_assert(sizeof(struct yk_cudnn_attention_shape) ==
                    13 * sizeof(int64_t) + 6 * sizeof(int32_t),
                "two keys are compared with memcmp()");
 
-/* The tensors and values that the caller passes to a plan, of both graphs. */
+/* The tensors and values of both graphs that the caller passes to a plan. */
 enum yk_cudnn_attention_tensor {
     YK_CUDNN_Q,
     YK_CUDNN_K,
@@ -51,10 +51,10 @@ enum yk_cudnn_attention_tensor {
     YK_CUDNN_DQ_SUMS,      /* (B, heads, T, D) fp32 scratch, only if dq may vary between runs */
     YK_CUDNN_QUERY_COUNTS, /* (B) int32: T for every sample */
     YK_CUDNN_KEY_COUNTS,   /* (B) int32: the number of valid keys of each sample */
-    YK_CUDNN_SCALE,        /* from here on: single fp32 values in host memory */
+    YK_CUDNN_SCALE,        /* this and the following are single fp32 values in host memory */
     YK_CUDNN_ONE,
     YK_CUDNN_MASK_LENGTHS, /* −∞, the score of keys beyond the length */
-    YK_CUDNN_MASK_CAUSAL,  /* −∞, the score of later keys */
+    YK_CUDNN_MASK_CAUSAL,  /* −∞, the score of keys after the query */
     YK_CUDNN_ATTENTION_TENSOR_COUNT,
 };
 

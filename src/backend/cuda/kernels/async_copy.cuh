@@ -36,7 +36,8 @@ template <int LATER> YK_DEVICE void yk_async_copy_wait(void)
 #endif
 }
 
-/* The same with a count known at run time. For counts above 4 it waits for all but the last 4. */
+/* Like yk_async_copy_wait(), but with a count that is known only at run time. If `later` is greater
+ * than 4, waits for all groups except the last 4. */
 YK_DEVICE void yk_async_copy_wait_all_but(int later)
 {
     switch (later) {

@@ -1,7 +1,7 @@
 /*
- * Row registers: kernels whose threads hold a row in registers. A team of warps shares a row. This
- * header has the sums over a team, the staging of weights in shared memory, and access to elements
- * whose type is known only at run time.
+ * Row registers: device functions for kernels that hold a row in registers. A team of warps shares
+ * a row. The functions compute sums over a team, copy weights to shared memory, and load and store
+ * elements whose type is known only at run time.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
@@ -19,8 +19,8 @@ __device__ __forceinline__ void yk_typed_store_as(void *base, int64_t at, const 
     *reinterpret_cast<yk_vector<T, N> *>(static_cast<T *>(base) + at) = vector;
 }
 
-/* Loads or stores elements [at, at + N) of an array. If N > 1, their address must be aligned for
- * yk_vector<T, N>. */
+/* Load or store elements [at, at + N) of an array. If N > 1, the address of element `at` must be
+ * aligned for yk_vector<T, N>. */
 template <int N>
 __device__ __forceinline__ void yk_typed_load(enum yk_precision type, const void *base, int64_t at,
                                               float (&out)[N])
@@ -56,7 +56,7 @@ YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, floa
     yk_typed_store(type, base, at, sum);
 }
 
-/* The elements 4 · quarter to 4 · quarter + 3 of a wide vector. */
+/* Converts the elements 4 · quarter to 4 · quarter + 3 of a wide vector to fp32. */
 template <typename T>
 __device__ __forceinline__ void yk_unpack_quarter(const yk_vector_16_bytes<T> &wide, int quarter,
                                                   float (&out)[4])
@@ -106,7 +106,8 @@ enum {
     YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_THREAD_CHUNKS, /* chunks of the longest row */
 };
 
-/* Warps of a team, if a thread holds up to `held` chunks of the row. */
+/* Returns the number of warps of a team for a row of `chunks` chunks, if a thread holds at most
+ * `held` chunks. */
 static inline int yk_team_warps(int64_t chunks, int held)
 {
     int warps = 1;
@@ -116,9 +117,9 @@ static inline int yk_team_warps(int64_t chunks, int held)
     return warps;
 }
 
-/* Sums over the warps of a team. All threads of the team get the sums. Every thread of the block
- * must call this function. `shared` is shared memory, (warps of the block, N). The next call must
- * use other memory, because there is no barrier after the last read. */
+/* Adds up `sums` over all threads of a team. All threads of the team get the totals. Every thread
+ * of the block must call this function. `shared` is shared memory, (warps of the block, N). The
+ * next call must use other memory, because there is no barrier after the last read. */
 template <int N>
 __device__ __forceinline__ void yk_team_sums(float (&sums)[N], int team_warps, float (*shared)[N])
 {

@@ -1,9 +1,11 @@
 /*
- * cuBLAS: matmuls by cuBLASLt. For each shape it keeps the descriptors and the fastest algorithm.
+ * cuBLAS: runs matmuls with cuBLASLt. For each shape, this module keeps the descriptors and the
+ * fastest algorithm.
  *
- * The first matmul of a shape benchmarks several algorithms. The choice is stored in a file if one
- * is given, so that other processes and resumed runs use the same algorithms and compute the same
- * bits. Any thread may enqueue matmuls on its own lanes; a lock protects the shared state.
+ * The first matmul of a shape benchmarks several algorithms. If yk_cublas_create() gets the path of
+ * a file, the choice is stored in this file, so that other processes and resumed runs use the same
+ * algorithms and compute the same bits. Any thread may enqueue matmuls on its own lanes; a lock
+ * protects the shared state.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_CUBLAS_H
 #define YK_BACKEND_CUDA_MATMUL_CUBLAS_H
@@ -19,12 +21,13 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
                            struct yk_cublas **out) YK_MUST_USE;
 void yk_cublas_destroy(struct yk_cublas *cublas);
 
-/* Results of a benchmark that found no algorithm, in place of milliseconds. */
+/* A benchmark returns one of these values instead of a time if it found no usable algorithm: no
+ * algorithm ran, or every algorithm that ran computed wrong results. */
 #define YK_CUBLAS_NO_ALGORITHM_RUNS (-1.0F)
 #define YK_CUBLAS_NO_ALGORITHM_CORRECT (-2.0F)
 
 /* Benchmarks the algorithms that cuBLASLt proposes for the shape. Returns the milliseconds of the
- * fastest correct one, or one of the constants above. */
+ * fastest correct algorithm, or one of the constants above. */
 float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
                                        const struct yk_matmul_shape *shape,
                                        const struct yk_cublas_matmul_arguments *call,
@@ -43,13 +46,14 @@ bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_s
                               yk_cublas_autotune_function *chooser, void *user,
                               enum yk_matmul_fusion *out);
 
-/* A copy of the call without the pointers that the reduced shape does not use. */
+/* Returns a copy of `call` without the pointers that the shape `reduced` does not use.
+ * yk_matmul_shape_apply_fusion() makes such a shape. */
 struct yk_cublas_matmul_arguments
 yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *call,
                                   const struct yk_matmul_shape *reduced);
 
 /* benchmark.c: times the `count` algorithms of `found`. Returns the milliseconds of the fastest
- * correct one, or YK_CUBLAS_NO_ALGORITHM_RUNS or YK_CUBLAS_NO_ALGORITHM_CORRECT. */
+ * correct algorithm, or YK_CUBLAS_NO_ALGORITHM_RUNS, or YK_CUBLAS_NO_ALGORITHM_CORRECT. */
 float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
                                      const struct yk_matmul_descriptors *layout,
                                      const cublasLtMatmulAlgo_t *found, int count,

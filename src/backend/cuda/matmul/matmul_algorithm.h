@@ -12,23 +12,23 @@
 
 enum {
     YK_MATMUL_SAFE_CLUSTER_SIZE =
-        2, /* thread block clusters of this size always fit a pair of SMs */
+        2, /* a cluster of this many thread blocks always fits on a pair of SMs */
 };
 
 struct yk_cublas_context {
     cublasLtHandle_t library;
     size_t workspace_bytes;
-    int32_t part_processors;   /* SMs of this process under MPS; 0 means: the whole GPU */
+    int32_t part_processors;   /* SMs that MPS gives to this process; 0 means: the whole GPU */
     int32_t target_processors; /* SMs that a matmul may use; 0 means: all */
     struct yk_block_cluster_trust *trust;
 };
 
-/* Number of thread blocks in a cluster; 1 means: no clusters. */
+/* Returns the number of thread blocks in a cluster; 1 means: no clusters. */
 int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm);
 
-/* Whether the algorithm may be used without a check of its result: it does not split k, and under
- * MPS its clusters have at most YK_MATMUL_SAFE_CLUSTER_SIZE blocks. No such algorithm was ever
- * wrong. */
+/* Returns whether the algorithm may be used without a check of its result: it does not split k, and
+ * under MPS its clusters have at most YK_MATMUL_SAFE_CLUSTER_SIZE blocks. No algorithm of this kind
+ * has computed a wrong result so far. */
 bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *context,
                                            const cublasLtMatmulAlgo_t *algorithm);
 
@@ -38,7 +38,8 @@ enum {
     YK_MATMUL_MAX_ALGORITHMS = 64,
 };
 
-/* Writes the algorithms worth a benchmark, likely fastest first. Returns their number. */
+/* Writes the algorithms that should be benchmarked, sorted by their expected speed, fastest first.
+ * Returns their number. */
 int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
                                 const struct yk_matmul_descriptors *layout,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
@@ -58,7 +59,8 @@ enum {
 enum yk_matmul_check_result {
     YK_MATMUL_CHECK_CORRECT,
     YK_MATMUL_CHECK_WRONG,
-    YK_MATMUL_CHECK_UNDECIDED, /* no element could be decided, for example because all are zero */
+    YK_MATMUL_CHECK_UNDECIDED, /* no checked element shows whether the result is correct, for
+                                  example because all elements are zero */
 };
 
 /* The arguments of one matmul that are not part of its shape. Pointers are to device memory. */
@@ -73,17 +75,17 @@ struct yk_cublas_matmul_arguments {
     void *sums; /* output: row sums in the type of c; NULL means: none */
     float scale;
     void *workspace;
-    /* Callbacks of a trial. Each may be NULL. */
+    /* Callbacks for a benchmark of the algorithm. Each may be NULL. */
     void (*rest)(
         const struct yk_cublas_matmul_arguments *call); /* enqueues the ops that are not fused */
     void (*begin)(
         const struct yk_cublas_matmul_arguments *call); /* prepares the output for a check */
     enum yk_matmul_check_result (*end)(
         const struct yk_cublas_matmul_arguments *call); /* checks the output */
-    void *user;                                         /* for the callbacks */
+    void *user;                                         /* for the use of the callbacks */
 };
 
-/* Sets the pointers of bias, sums and aux in the descriptors. Call it before
+/* Sets the pointers of bias, sums and aux in the descriptors. Must be called before
  * yk_matmul_algorithm_enqueue(). */
 cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *layout,
                                                 const struct yk_cublas_matmul_arguments *call);

@@ -1,6 +1,7 @@
 /*
  * Matmul shape: every property of a matmul on which the choice of an algorithm depends, and the
- * cuBLASLt descriptors made from it. Shapes are keys of hash tables and are compared with memcmp().
+ * cuBLASLt descriptors that are made from a shape. Shapes are keys of hash tables and are compared
+ * with memcmp().
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_MATMUL_SHAPE_H
 #define YK_BACKEND_CUDA_MATMUL_MATMUL_SHAPE_H
@@ -13,16 +14,17 @@
 enum yk_cublas_epilogue {
     YK_CUBLAS_EPILOGUE_NONE, /* yoke's own kernel applies bias and epilogue */
     YK_CUBLAS_EPILOGUE_BIAS,
-    YK_CUBLAS_EPILOGUE_GELU, /* bias, then GELU; stores aux if there is one */
+    YK_CUBLAS_EPILOGUE_GELU, /* bias, then GELU; stores its input in aux if there is an aux */
     YK_CUBLAS_EPILOGUE_RELU,
     YK_CUBLAS_EPILOGUE_GELU_BACKWARD,
 };
 
-/* Which parts of the op cuBLASLt fuses with the product. yoke's own kernels do the others. */
+/* The parts of the op that cuBLASLt fuses with the product. yoke's own kernels compute the other
+ * parts. */
 enum yk_matmul_fusion {
     YK_MATMUL_FUSION_ALL,        /* all parts that the shape describes */
     YK_MATMUL_FUSION_NO_ROW_SUM, /* all but the row sums */
-    YK_MATMUL_FUSION_NONE,       /* only the product, and an addition in place */
+    YK_MATMUL_FUSION_NONE,       /* only the product, and its addition to c if `in_place` is set */
 };
 
 /* m, n, k, a, b and c are those of struct yk_matmul_op. cuBLASLt is column-major: its A is our b,
@@ -42,16 +44,18 @@ struct yk_matmul_shape {
     int32_t b_transposed;
     int32_t work; /* enum yk_cublas_epilogue */
     int32_t has_bias;
-    int32_t alignment; /* bytes: the largest power of two up to 16 that fits all addresses */
+    int32_t alignment; /* in bytes: the largest power of two up to 16 that divides all addresses and
+                          the strides of a, b, c and add */
     int32_t in_place;  /* the product is added to c */
     int32_t sums_of;   /* enum yk_matmul_row_sum */
     int32_t unused;    /* always 0; makes padding explicit */
 };
 
-/* Removes the parts that the variant does not fuse from the shape. */
+/* Removes from the shape all parts that the variant does not fuse. */
 void yk_matmul_shape_apply_fusion(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant);
 
-/* The cuBLASLt descriptors of one shape. Pointers in them are set before each matmul. */
+/* The cuBLASLt descriptors of one shape. The pointers in the descriptors are set before each
+ * matmul. */
 struct yk_matmul_descriptors {
     struct yk_matmul_shape shape;
     cublasLtMatmulDesc_t work;
