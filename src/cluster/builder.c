@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cluster/datasheet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,31 +98,27 @@ static yk_status describe(const struct assumed *assumed, struct yk_arena *arena,
         yk_text_add(&text, assumed->slowest ? "; between nodes " : "between nodes ");
         add_link(&text, assumed->network, NULL);
     }
-    yk_status status = yk_text_status(&text);
-    YK_THEN(yk_arena_strdup(arena, yk_text_chars(&text), out));
-    yk_text_free(&text);
-    return status;
+    return yk_text_move_to_arena(&text, arena, out);
 }
 
 /* Fills the links without a bandwidth. `out` is a sentence that says what was assumed; NULL where
  * all links were given. */
-static yk_status assume_links(const struct yk_device *devices, int32_t count, struct yk_link *links,
-                              struct yk_arena *arena, const char **out)
+static yk_status assume_links(struct yk_cluster_builder *builder, const char **out)
 {
+    const int32_t count = builder->device_count;
     struct assumed assumed = {0};
-    for (int64_t a = 0; a < count; a++) {
-        for (int64_t b = a + 1; b < count; b++) {
-            if (links[a * count + b].bytes_per_s > 0) {
-                continue;
+    for (int32_t a = 0; a < count; a++) {
+        for (int32_t b = a + 1; b < count; b++) {
+            if (!(builder->links[(int64_t)a * count + b].bytes_per_s > 0)) {
+                const struct yk_interconnect *link =
+                    assume_link(&builder->devices[a], &builder->devices[b], &assumed);
+                yk_cluster_builder_set_link(builder, a, b,
+                                            (struct yk_link){link->latency_s, link->bytes_per_s});
             }
-            const struct yk_interconnect *link = assume_link(&devices[a], &devices[b], &assumed);
-            const struct yk_link value = {link->latency_s, link->bytes_per_s};
-            links[a * count + b] = value;
-            links[b * count + a] = value;
         }
     }
     *out = NULL;
-    return assumed.slowest || assumed.network ? describe(&assumed, arena, out) : YK_OK;
+    return assumed.slowest || assumed.network ? describe(&assumed, builder->arena, out) : YK_OK;
 }
 
 yk_status yk_cluster_builder_begin(struct yk_cluster_builder *builder)
@@ -180,8 +177,15 @@ yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *builder,
     }
     YK_TRY(yk_array_grow((void **)&builder->devices, &builder->device_capacity,
                          builder->device_count, sizeof *builder->devices));
-    struct yk_device *added = &builder->devices[builder->device_count++];
+    struct yk_device *added = &builder->devices[builder->device_count];
     *added = *device;
+    const int number = (int)builder->kind_counts[device->is_cpu]++;
+    if (!device->name) {
+        char name[24];
+        snprintf(name, sizeof name, device->is_cpu ? "cpu%d" : "gpu%d", number);
+        YK_TRY(yk_arena_strdup(builder->arena, name, &added->name));
+    }
+    builder->device_count++;
     fill_rates(added);
     if (added->node >= builder->node_count) {
         builder->node_count = added->node + 1;
@@ -215,8 +219,7 @@ yk_status yk_cluster_builder_finish(struct yk_cluster_builder *builder, const ch
     const char *copy = NULL;
     const char *assumption = NULL;
     YK_TRY(yk_arena_strdup(builder->arena, source, &copy));
-    YK_TRY(assume_links(builder->devices, builder->device_count, builder->links, builder->arena,
-                        &assumption));
+    YK_TRY(assume_links(builder, &assumption));
     *cluster = (struct yk_cluster){
         .arena = builder->arena,
         .source = copy,

@@ -17,7 +17,8 @@ struct yk_cluster_builder {
     int32_t device_count; /* P */
     int32_t device_capacity;
     int32_t node_count;
-    struct yk_link *links; /* (P, P); a bandwidth of 0 means: not set yet */
+    int32_t kind_counts[2]; /* of GPUs and CPUs, for names */
+    struct yk_link *links;  /* (P, P); a bandwidth of 0 means: not set yet */
 };
 
 yk_status yk_cluster_builder_begin(struct yk_cluster_builder *builder) YK_MUST_USE;
@@ -30,7 +31,8 @@ void yk_cluster_builder_free(struct yk_cluster_builder *builder);
 void yk_cluster_builder_fill_from_datasheet(const struct yk_datasheet *sheet, double part,
                                             int32_t cores, struct yk_device *out);
 
-/* Adds a complete device. Unsupported precisions get the fp32 rate. */
+/* Adds a device. One without a name is called "gpu0", "gpu1" …, or "cpu0" …. Unsupported precisions
+ * get the fp32 rate. */
 yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *builder,
                                         const struct yk_device *device) YK_MUST_USE;
 

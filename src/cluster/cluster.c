@@ -175,10 +175,7 @@ static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
                        yk_json_type_name(rates));
     }
     YK_TRY(yk_json_check_keys(rates, known, COUNT(known)));
-    yk_status status = read_matrix(rates, out);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, "matrix");
-    }
+    YK_TRY(yk_status_prefix(read_matrix(rates, out), "matrix"));
     YK_TRY(yk_json_get_positive_quantity(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
     if (!(out->vector_flops > 0)) {
         out->vector_flops = out->matrix_flops[YK_PRECISION_FP32];
@@ -196,12 +193,13 @@ static yk_status check_complete(const struct yk_json *node, const struct yk_devi
                           : !(device->vector_flops > 0)       ? "rates"
                           : !(device->memory_bytes_per_s > 0) ? "memory_bandwidth"
                                                               : NULL;
-    return missing
-               ? yk_fail(YK_ERROR_INPUT,
-                         "\"%s\" is missing; a device has a type, or says its memory, rates and "
-                         "memory_bandwidth",
-                         missing)
-               : YK_OK;
+    if (!missing) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "\"%s\" is missing; a device has a type, or says its memory, rates and "
+                   "memory_bandwidth",
+                   missing);
 }
 
 static yk_status read_device_fields(const struct yk_json *node, struct yk_arena *arena,
@@ -234,10 +232,7 @@ static yk_status read_device_fields(const struct yk_json *node, struct yk_arena 
     YK_TRY(yk_json_get_positive_quantity(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
     YK_TRY(yk_json_get_positive_quantity(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S,
                                          &out->memory_bytes_per_s));
-    const yk_status status = read_rates(node, out);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, "rates");
-    }
+    YK_TRY(yk_status_prefix(read_rates(node, out), "rates"));
     YK_TRY(check_complete(node, out));
     return read_measured(node, arena, out);
 }
@@ -374,9 +369,7 @@ static yk_status read_links(const struct yk_json *node, const struct yk_name_ind
     struct yk_link link = {0};
     yk_status status = yk_json_check_object(node, known, COUNT(known));
     YK_THEN(read_link(node, &link));
-    if (status != YK_OK) {
-        return yk_status_prefix(status, "links");
-    }
+    YK_TRY(yk_status_prefix(status, "links"));
     set_others(builder, link);
     return YK_OK;
 }
@@ -387,13 +380,6 @@ struct reading {
     struct yk_name_index *nodes;
     struct yk_cluster_builder builder;
 };
-
-static yk_status check_root(const struct yk_json *root)
-{
-    static const char *const known[] = {"yoke",        "kind",    "name", "comment",
-                                        "host_memory", "devices", "links"};
-    return yk_json_check_document(root, "cluster", known, COUNT(known));
-}
 
 /* Nodes are numbered as they come; devices that name none share one. */
 static yk_status read_node(const struct reading *reading, const struct yk_json *device,
@@ -449,8 +435,10 @@ static yk_status read_devices(struct reading *reading)
 
 static yk_status read_root(struct reading *reading, const char *source, struct yk_cluster **out)
 {
+    static const char *const known[] = {"yoke",        "kind",    "name", "comment",
+                                        "host_memory", "devices", "links"};
     double host_memory_bytes = 0;
-    YK_TRY(check_root(reading->root));
+    YK_TRY(yk_json_check_document(reading->root, "cluster", known, COUNT(known)));
     YK_TRY(yk_json_get_positive_quantity(reading->root, "host_memory", YK_UNIT_BYTES,
                                          &host_memory_bytes));
     YK_TRY(read_devices(reading));
@@ -500,8 +488,7 @@ static bool is_file(const char *word)
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out)
 {
     if (!is_file(word)) {
-        const yk_status status = yk_cluster_parse(word, out);
-        return status == YK_OK ? YK_OK : yk_status_prefix(status, "cluster");
+        return yk_status_prefix(yk_cluster_parse(word, out), "cluster");
     }
     struct yk_text text = {0};
     yk_status status = yk_file_read_document(word, &text);

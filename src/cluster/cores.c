@@ -1,34 +1,25 @@
 #include "cluster/cores.h"
 
+#include "base/number.h"
 #include "cluster/topology.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MAX_CORES = 8192
 };
 
-/* The set of cores that this process may use, of MOST_CORES; NULL: the system does not tell. */
-static cpu_set_t *find_allowed(size_t size)
-{
-    cpu_set_t *set = CPU_ALLOC(MAX_CORES);
-    if (set && sched_getaffinity(0, size, set) != 0) {
-        CPU_FREE(set);
-        return NULL;
-    }
-    return set;
-}
-
 yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores *out)
 {
     const size_t size = CPU_ALLOC_SIZE(MAX_CORES);
-    cpu_set_t *allowed = find_allowed(size);
+    cpu_set_t *allowed = CPU_ALLOC(MAX_CORES);
     struct yk_cpu_core *known = NULL;
     int32_t known_count = 0;
-    yk_status status = YK_OK;
-    if (!allowed) {
+    if (!allowed || sched_getaffinity(0, size, allowed) != 0) {
+        CPU_FREE(allowed);
         return yk_fail(YK_ERROR_SYSTEM, "the system does not tell which cores may be used");
     }
     /* Where hwloc knows nothing, the system's own order will do. */
@@ -39,8 +30,8 @@ yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores 
     struct yk_cpu_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
     int32_t used = 0;
     if (!cores) {
-        status = yk_fail_out_of_memory();
-        goto done;
+        CPU_FREE(allowed);
+        return yk_fail_out_of_memory();
     }
     for (int32_t i = 0; i < known_count; i++) {
         if (known[i].number < MAX_CORES && CPU_ISSET_S((size_t)known[i].number, size, allowed)) {
@@ -58,9 +49,8 @@ yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores 
         .count = count,
         .machine_count = known_count > count ? known_count : count,
     };
-done:
     CPU_FREE(allowed);
-    return status;
+    return YK_OK;
 }
 
 /* A run of cores that is one rank's. */
@@ -69,11 +59,6 @@ struct block {
     int32_t count;
     int32_t threads;
 };
-
-static int32_t min(int64_t a, int64_t b)
-{
-    return (int32_t)(a < b ? a : b);
-}
 
 /* Of rank `rank` of this machine; each counts as one where nobody says. */
 static int32_t threads_of(const struct yk_cores_request *request, int32_t rank)
@@ -105,7 +90,7 @@ static struct block find_block(const struct yk_cores_request *request, int32_t c
         const int64_t left = count - all;
         const int64_t each = left / ranks;
         const int64_t more = left % ranks; /* ranks that get one more */
-        block.first = (int32_t)(before + me * each) + min(me, more);
+        block.first = (int32_t)(before + me * each + yk_number_min(me, more));
         block.count = (int32_t)(own + each) + (me < more ? 1 : 0);
         block.threads = (int32_t)own;
     }
@@ -129,13 +114,6 @@ static void order_block(const struct yk_cpu_core *cores, struct block block, int
     }
 }
 
-/* A launcher may bind ranks to sockets, several to one; who shares with whom it does not say. */
-static bool must_overlap(const struct yk_launcher *launcher, const struct yk_allowed_cores *allowed)
-{
-    return launcher->is_bound_to_cores &&
-           (int64_t)allowed->count * launcher->local_size > allowed->machine_count;
-}
-
 yk_status yk_cores_assign(const struct yk_cores_request *request,
                           const struct yk_allowed_cores *allowed, struct yk_arena *arena,
                           struct yk_cores_assignment *out)
@@ -155,14 +133,17 @@ yk_status yk_cores_assign(const struct yk_cores_request *request,
     int32_t *order = NULL;
     YK_TRY_NEW(arena, order, block.count);
     order_block(allowed->cores, block, order);
-    if (must_overlap(launcher, allowed)) {
+    /* A launcher may bind ranks to sockets, several to one; who shares with whom it does not say.
+     */
+    if (launcher->is_bound_to_cores &&
+        (int64_t)count * launcher->local_size > allowed->machine_count) {
         *out = (struct yk_cores_assignment){
             .compute = order, .compute_count = block.count, .comm_core = -1, .shared = true};
         return YK_OK;
     }
     *out = (struct yk_cores_assignment){
         .compute = order,
-        .compute_count = min(block.threads, block.count),
+        .compute_count = (int32_t)yk_number_min(block.threads, block.count),
         .comm_core = order[block.count - 1],
         .is_comm_core_exclusive = block.threads < block.count,
     };
@@ -171,9 +152,7 @@ yk_status yk_cores_assign(const struct yk_cores_request *request,
 
 static int compare_numbers(const void *a, const void *b)
 {
-    const int32_t left = *(const int32_t *)a;
-    const int32_t right = *(const int32_t *)b;
-    return (left > right) - (left < right);
+    return yk_number_compare(*(const int32_t *)a, *(const int32_t *)b);
 }
 
 /* "0-3,8" */
@@ -184,9 +163,7 @@ static void add_ranges(const int32_t *numbers, int32_t count, struct yk_text *ou
         out->failed = true;
         return;
     }
-    for (int32_t i = 0; i < count; i++) {
-        sorted[i] = numbers[i];
-    }
+    memcpy(sorted, numbers, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
     for (int32_t i = 0; i < count;) {
         int32_t last = i;
@@ -205,7 +182,7 @@ static void add_ranges(const int32_t *numbers, int32_t count, struct yk_text *ou
 void yk_cores_describe(const struct yk_cores_assignment *cores, int32_t rank, struct yk_text *out)
 {
     yk_text_addf(out, "rank %" PRId32 ": compute on core%s ", rank,
-                 cores->compute_count == 1 ? "" : "s");
+                 yk_text_plural_suffix(cores->compute_count));
     add_ranges(cores->compute, cores->compute_count, out);
     if (cores->shared) {
         yk_text_add(out, ", which the launcher gives to other ranks, too");

@@ -4,7 +4,6 @@
 #include "cluster/datasheet.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -65,15 +64,6 @@ static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *o
     return YK_OK;
 }
 
-static yk_status add_named(struct yk_cluster_builder *builder, struct yk_device *device,
-                           const char *kind, int number)
-{
-    char name[24];
-    snprintf(name, sizeof name, "%s%d", kind, number);
-    YK_TRY(yk_arena_strdup(builder->arena, name, &device->name));
-    return yk_cluster_builder_add_device(builder, device);
-}
-
 static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_builder *builder)
 {
     struct yk_device device = {0};
@@ -81,7 +71,7 @@ static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_build
     yk_cluster_builder_fill_from_datasheet(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1,
                                            &device);
     device.memory_bytes = host->memory_bytes > 0 ? host->memory_bytes : device.memory_bytes;
-    return add_named(builder, &device, "cpu", 0);
+    return yk_cluster_builder_add_device(builder, &device);
 }
 
 /* Bandwidth of one link in one direction, from the whitepapers of P100, V100, A100, GA102 (bridge),
@@ -118,7 +108,7 @@ static yk_status fill(const struct yk_machine *machine, struct yk_cluster_builde
     for (int i = 0; i < machine->gpu_count; i++) {
         struct yk_device device = {0};
         YK_TRY(describe_gpu(&machine->gpus[i], &device));
-        YK_TRY(add_named(builder, &device, "gpu", i));
+        YK_TRY(yk_cluster_builder_add_device(builder, &device));
     }
     if (machine->gpu_count == 0) {
         YK_TRY(add_cpu(&machine->host, builder));

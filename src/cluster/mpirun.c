@@ -95,34 +95,38 @@ static bool is_about_an_end(const char *line, const char **out)
     return true;
 }
 
-static void read_node(const char *text, const char *until, char out[YK_MPIRUN_NODE_SIZE])
+/* What follows the first `label` in `text`; NULL if it is not there. */
+static const char *find_after(const char *text, const char *label)
 {
-    text += strspn(text, " \n");
-    const size_t length = strcspn(text, until);
-    snprintf(out, YK_MPIRUN_NODE_SIZE, "%.*s", (int)length, text);
+    const char *found = strstr(text, label);
+    return found ? found + strlen(label) : NULL;
+}
+
+static int32_t read_number(const char *text)
+{
+    return (int32_t)strtol(text, NULL, 10);
 }
 
 /* "… process rank 2 with PID 71 on node vm exited on signal 9 (Killed)." or "… exiting improperly".
  */
 static bool read_rank_line(const char *banner, struct yk_mpirun_failed_rank *out)
 {
-    static const char rank_text[] = "process rank ";
-    static const char node_text[] = "node ";
-    static const char signal_text[] = "exited on signal ";
-    const char *rank = strstr(banner, rank_text);
-    const char *signal_at = strstr(banner, signal_text);
+    const char *rank = find_after(banner, "process rank ");
+    const char *signal_at = find_after(banner, "exited on signal ");
     const bool improper = strstr(banner, "exiting improperly") != NULL;
     if (!rank || (!signal_at && !improper)) {
         return false;
     }
-    *out = (struct yk_mpirun_failed_rank){.known = true, .improper = improper && !signal_at};
-    out->rank = (int32_t)strtol(rank + sizeof rank_text - 1, NULL, 10);
-    const char *node = strstr(rank, node_text);
+    *out = (struct yk_mpirun_failed_rank){
+        .known = true,
+        .rank = read_number(rank),
+        .signal = signal_at ? read_number(signal_at) : 0,
+        .improper = improper && !signal_at,
+    };
+    const char *node = find_after(rank, "node ");
     if (node) {
-        read_node(node + sizeof node_text - 1, " \n", out->node);
-    }
-    if (signal_at) {
-        out->signal = (int32_t)strtol(signal_at + sizeof signal_text - 1, NULL, 10);
+        node += strspn(node, " \n");
+        snprintf(out->node, sizeof out->node, "%.*s", (int)strcspn(node, " \n"), node);
     }
     return true;
 }
@@ -130,9 +134,8 @@ static bool read_rank_line(const char *banner, struct yk_mpirun_failed_rank *out
 /* "Process name: [[22066,1],2]" and "Exit code: 4", each on a line of its own. */
 static bool read_exit_lines(const char *banner, struct yk_mpirun_failed_rank *out)
 {
-    static const char code_text[] = "Exit code:";
-    const char *name = strstr(banner, "Process name:");
-    const char *code = strstr(banner, code_text);
+    const char *name = find_after(banner, "Process name:");
+    const char *code = find_after(banner, "Exit code:");
     if (!name || !code || code < name) {
         return false;
     }
@@ -143,25 +146,21 @@ static bool read_exit_lines(const char *banner, struct yk_mpirun_failed_rank *ou
     if (!comma) {
         return false;
     }
-    *out = (struct yk_mpirun_failed_rank){.known = true};
-    out->rank = (int32_t)strtol(comma + 1, NULL, 10);
-    out->code = (int32_t)strtol(code + sizeof code_text - 1, NULL, 10);
+    *out = (struct yk_mpirun_failed_rank){
+        .known = true, .rank = read_number(comma + 1), .code = read_number(code)};
     return true;
 }
 
 /* "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 6." */
 static bool read_abort(const char *banner, struct yk_mpirun_failed_rank *out)
 {
-    static const char rank_text[] = "invoked on rank ";
-    static const char code_text[] = "errorcode ";
-    const char *rank = strstr(banner, rank_text);
-    const char *code = strstr(banner, code_text);
+    const char *rank = find_after(banner, "invoked on rank ");
+    const char *code = find_after(banner, "errorcode ");
     if (!strstr(banner, "MPI_ABORT") || !rank || !code) {
         return false;
     }
-    *out = (struct yk_mpirun_failed_rank){.known = true};
-    out->rank = (int32_t)strtol(rank + sizeof rank_text - 1, NULL, 10);
-    out->code = (int32_t)strtol(code + sizeof code_text - 1, NULL, 10);
+    *out = (struct yk_mpirun_failed_rank){
+        .known = true, .rank = read_number(rank), .code = read_number(code)};
     return true;
 }
 

@@ -71,8 +71,8 @@ static yk_status read_word(struct line *line, struct word *out)
     return out->text ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* Puts the column of `at`, in characters from 1, before the sentence. */
-static yk_status fail_at(const struct line *line, size_t at, yk_status status)
+/* Puts the column of `at`, in characters from 1, before the sentence of a failure. */
+static yk_status add_column(const struct line *line, size_t at, yk_status status)
 {
     size_t column = 1;
     for (size_t i = 0; i < at; i++) {
@@ -83,7 +83,7 @@ static yk_status fail_at(const struct line *line, size_t at, yk_status status)
     return yk_status_prefix(status, place);
 }
 
-#define FAIL_AT(line, at, ...) fail_at(line, at, yk_fail(YK_ERROR_INPUT, __VA_ARGS__))
+#define FAIL_AT(line, at, ...) add_column(line, at, yk_fail(YK_ERROR_INPUT, __VA_ARGS__))
 
 static yk_status fail_expected(struct line *line, const char *expected)
 {
@@ -108,8 +108,6 @@ struct level {
 struct parser {
     struct line line;
     int depth;
-    int32_t gpu_count;
-    int32_t cpu_count;
     struct yk_cluster_builder builder;
     struct level *levels; /* those that ended, inner ones before outer ones */
     int32_t level_count;
@@ -132,7 +130,7 @@ static yk_status fail_unknown_device(const struct parser *parser, const struct w
                             "unknown device \"%.*s\"; yoke devices --list names those known", shown,
                             word->text);
     yk_text_free(&offer);
-    return fail_at(&parser->line, word->at, status);
+    return add_column(&parser->line, word->at, status);
 }
 
 /* NAME "x" COUNT, as people write it who are used to it, is answered by what to write instead. */
@@ -196,17 +194,9 @@ static yk_status parse_amount(const struct parser *parser, const struct word *wo
     if (status == YK_OK && !(value > 0)) {
         status = yk_fail(YK_ERROR_INPUT, "\"%s\" must be more than 0", word->text);
     }
-    if (status != YK_OK) {
-        return fail_at(&parser->line, word->at, status);
-    }
+    YK_TRY(add_column(&parser->line, word->at, status));
     *out = value;
     return YK_OK;
-}
-
-static yk_status parse_latency(const struct parser *parser, const struct word *word, double *out)
-{
-    const yk_status status = yk_units_parse(word->text, YK_UNIT_SECONDS, out);
-    return status == YK_OK ? YK_OK : fail_at(&parser->line, word->at, status);
 }
 
 static yk_status parse_part(const struct parser *parser, const struct word *word, double *out)
@@ -287,10 +277,6 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
 
 static yk_status add_device(struct parser *parser, struct level *level, struct yk_device *device)
 {
-    char name[24];
-    snprintf(name, sizeof name, device->is_cpu ? "cpu%d" : "gpu%d",
-             (int)(device->is_cpu ? parser->cpu_count++ : parser->gpu_count++));
-    YK_TRY(yk_arena_strdup(parser->builder.arena, name, &device->name));
     if (level->node < 0) {
         level->node = parser->builder.node_count;
     }
@@ -341,10 +327,7 @@ static yk_status parse_group(struct parser *parser, struct level *level)
     const size_t start = parser->line.at;
     YK_TRY(parse_device(parser, &device));
     for (int32_t i = 0; i < count; i++) {
-        const yk_status status = add_device(parser, level, &device);
-        if (status != YK_OK) {
-            return fail_at(&parser->line, start, status);
-        }
+        YK_TRY(add_column(&parser->line, start, add_device(parser, level, &device)));
     }
     return YK_OK;
 }
@@ -358,7 +341,7 @@ static yk_status fail_unknown_link(const struct parser *parser, const struct wor
                           word->text, nearest)
                 : yk_fail(YK_ERROR_INPUT, "unknown link \"%.*s\"; write a bandwidth like 32GB/s",
                           shown, word->text);
-    return fail_at(&parser->line, word->at, status);
+    return add_column(&parser->line, word->at, status);
 }
 
 static yk_status parse_link(struct parser *parser, struct yk_link *out)
@@ -379,7 +362,8 @@ static yk_status parse_link(struct parser *parser, struct yk_link *out)
     }
     if (accept(&parser->line, ',')) {
         YK_TRY(read_word(&parser->line, &word));
-        YK_TRY(parse_latency(parser, &word, &out->latency_s));
+        YK_TRY(add_column(&parser->line, word.at,
+                          yk_units_parse(word.text, YK_UNIT_SECONDS, &out->latency_s)));
     }
     return YK_OK;
 }

@@ -7,7 +7,7 @@
  *   mpi/, nccl/       comm backends as plug-ins; each exports its table as `yk_comm_plugin`
  *   communicator      an open comm backend: its world and the group of all ranks
  *   host_collective   blocking collectives on host memory: sums, texts, failures, clocks
- *   elements          adds and converts arrays of numbers on the host
+ *   elements, parts   adds and converts arrays of numbers on the host; divides them among members
  *   first_failure     the first failure of a world
  *   rendezvous/       how ranks without MPI find each other
  *   watchdog/         finds the rank that failed or hangs

@@ -1,6 +1,7 @@
 #include "comm/elements.h"
 
 #include "backend/cpu/math/convert.h"
+#include "base/number.h"
 
 #include <assert.h>
 
@@ -46,17 +47,14 @@ static void add_bf16(int64_t count, const uint16_t *restrict from, uint16_t *res
 
 static void add_fp16(int64_t count, const void *from, void *to)
 {
-    float some[CHUNK];
     float sum[CHUNK];
     for (int64_t at = 0; at < count; at += CHUNK) {
-        const int64_t now = count - at < CHUNK ? count - at : CHUNK;
-        yk_comm_elements_to_fp32(YK_COMM_FP16, now,
-                                 yk_comm_elements_pointer_at(YK_COMM_FP16, from, at), some);
-        yk_comm_elements_to_fp32(YK_COMM_FP16, now,
-                                 yk_comm_elements_pointer_at(YK_COMM_FP16, to, at), sum);
-        add_singles(now, some, sum);
-        yk_comm_elements_from_fp32(YK_COMM_FP16, now, sum,
-                                   yk_comm_elements_pointer_at(YK_COMM_FP16, to, at));
+        const int64_t now = yk_number_min(count - at, CHUNK);
+        void *place = yk_comm_elements_pointer_at(YK_COMM_FP16, to, at);
+        yk_comm_elements_to_fp32(YK_COMM_FP16, now, place, sum);
+        yk_comm_elements_add_fp32(YK_COMM_FP16, now,
+                                  yk_comm_elements_pointer_at(YK_COMM_FP16, from, at), sum);
+        yk_comm_elements_from_fp32(YK_COMM_FP16, now, sum, place);
     }
 }
 
@@ -78,7 +76,7 @@ void yk_comm_elements_add_fp32(enum yk_comm_data_type type, int64_t count, const
 {
     float some[CHUNK];
     for (int64_t at = 0; at < count; at += CHUNK) {
-        const int64_t now = count - at < CHUNK ? count - at : CHUNK;
+        const int64_t now = yk_number_min(count - at, CHUNK);
         yk_comm_elements_to_fp32(type, now, yk_comm_elements_pointer_at(type, from, at), some);
         add_singles(now, some, sum + at);
     }

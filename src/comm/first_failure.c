@@ -1,5 +1,6 @@
 #include "comm/first_failure.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 enum {
@@ -8,14 +9,18 @@ enum {
     WRITTEN,
 };
 
-void yk_first_failure_set(struct yk_first_failure *failure, yk_status status, const char *sentence)
+void yk_first_failure_set(struct yk_first_failure *failure, yk_status status, const char *format,
+                          ...)
 {
     int none = NONE;
     if (!atomic_compare_exchange_strong(&failure->state, &none, BEING_WRITTEN)) {
         return;
     }
     failure->status = status;
-    (void)snprintf(failure->sentence, sizeof failure->sentence, "%s", sentence);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(failure->sentence, sizeof failure->sentence, format, arguments);
+    va_end(arguments);
     atomic_store(&failure->state, WRITTEN);
 }
 

@@ -21,7 +21,8 @@ struct yk_first_failure {
 };
 
 /* Does nothing if a failure is set already. */
-void yk_first_failure_set(struct yk_first_failure *failure, yk_status status, const char *sentence);
+void yk_first_failure_set(struct yk_first_failure *failure, yk_status status, const char *format,
+                          ...) YK_PRINTF(3, 4);
 
 bool yk_first_failure_is_set(const struct yk_first_failure *failure);
 

@@ -15,9 +15,8 @@ enum {
 yk_status yk_host_collective_all_reduce_sum(const struct yk_communicator *ranks, double *numbers,
                                             int64_t count)
 {
-    struct yk_comm_all_reduce op = {
-        .group = ranks->world_group, .count = count, .type = YK_COMM_FP64};
-    op.numbers = numbers;
+    const struct yk_comm_all_reduce op = {
+        .group = ranks->world_group, .numbers = numbers, .count = count, .type = YK_COMM_FP64};
     ranks->comm->all_reduce(&op);
     return yk_communicator_synchronize(ranks);
 }
@@ -133,13 +132,6 @@ static yk_status receive_all(const struct yk_communicator *ranks,
     return YK_OK;
 }
 
-static yk_status send_own(const struct yk_communicator *ranks, const void *bytes, size_t size)
-{
-    const struct yk_comm_send_recv op = {ranks->world, (void *)(uintptr_t)bytes, size, 0, NUMBER};
-    ranks->comm->send(&op);
-    return yk_communicator_synchronize(ranks);
-}
-
 yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const void *bytes,
                                     size_t size, struct yk_arena *arena,
                                     struct yk_host_collective_gathered_bytes **out)
@@ -155,8 +147,11 @@ yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const v
     free(sizes);
     YK_TRY(yk_host_collective_agree_on_status(ranks, status));
     if (!parts) { /* rank 0 alone has them */
+        const struct yk_comm_send_recv op = {ranks->world, (void *)(uintptr_t)bytes, size, 0,
+                                             NUMBER};
         *out = NULL;
-        return send_own(ranks, bytes, size);
+        ranks->comm->send(&op);
+        return yk_communicator_synchronize(ranks);
     }
     if (size > 0) {
         memcpy(parts[0].bytes, bytes, size);
@@ -206,15 +201,6 @@ struct ping {
     double ended_s;
 };
 
-static void enqueue_ping(const struct yk_communicator *ranks, const struct yk_comm_send_recv *out,
-                         const struct yk_comm_send_recv *in, struct ping *ping)
-{
-    ranks->backend->call_host(ranks->lane, read_clock, &ping->begun_s);
-    ranks->comm->send(out);
-    ranks->comm->recv(in);
-    ranks->backend->call_host(ranks->lane, read_clock, &ping->ended_s);
-}
-
 /* Rank 0 answers `rank`'s pings with its clock; they are enqueued at once, so that only messages
  * pass in between. */
 static yk_status ping_rank(const struct yk_communicator *ranks, int32_t rank,
@@ -234,7 +220,10 @@ static yk_status ping_rank(const struct yk_communicator *ranks, int32_t rank,
             ranks->backend->call_host(ranks->lane, read_clock, &pings[i].server_s);
             ranks->comm->send(&replies[i]);
         } else {
-            enqueue_ping(ranks, &requests[i], &replies[i], &pings[i]);
+            ranks->backend->call_host(ranks->lane, read_clock, &pings[i].begun_s);
+            ranks->comm->send(&requests[i]);
+            ranks->comm->recv(&replies[i]);
+            ranks->backend->call_host(ranks->lane, read_clock, &pings[i].ended_s);
         }
     }
     YK_TRY(yk_communicator_synchronize(ranks));

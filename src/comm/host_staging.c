@@ -1,5 +1,6 @@
 #include "comm/first_failure.h"
 #include "comm/host_collective.h"
+#include "comm/parts.h"
 
 #include <stdlib.h>
 
@@ -58,11 +59,6 @@ static int64_t block_count(int64_t all, int64_t block)
     return (all + block - 1) / block;
 }
 
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static char *element_at(const void *memory, int64_t number, size_t size)
 {
     return (char *)(uintptr_t)memory + (size_t)number * size;
@@ -95,7 +91,7 @@ static void end_inner(struct yk_comm_world *world)
         const yk_status status = yk_communicator_synchronize(world->through);
         world->in_flight = false;
         if (status != YK_OK) {
-            yk_first_failure_set(&world->failure, status, yk_status_message());
+            yk_first_failure_set(&world->failure, status, "%s", yk_status_message());
         }
     }
 }
@@ -178,7 +174,7 @@ static int64_t block_of(const struct span *span)
 static char *find_block(const struct span *span, int64_t number, size_t *bytes)
 {
     const int64_t first = number * block_of(span);
-    *bytes = (size_t)min_of(block_of(span), span->count - first) * span->width;
+    *bytes = (size_t)yk_number_min(block_of(span), span->count - first) * span->width;
     return element_at(span->memory, first, span->width);
 }
 
@@ -218,7 +214,7 @@ static int64_t next_block(const struct span *span, bool staged, void **memory)
 {
     const struct yk_comm_world *world = span->world;
     *memory = staged ? world->stages[world->done / block_of(span) % 2] : span->memory;
-    return staged ? min_of(block_of(span), span->count - world->done) : span->count;
+    return staged ? yk_number_min(block_of(span), span->count - world->done) : span->count;
 }
 
 static struct span span_of_broadcast(const struct yk_comm_broadcast *op)
@@ -331,29 +327,21 @@ struct parts {
 static struct parts parts_of(const struct yk_comm_group *group, const int64_t *firsts, size_t width)
 {
     const size_t slice = group->world->options.block_bytes / width / (size_t)group->members;
-    struct parts parts = {group, firsts, width, slice > 0 ? (int64_t)slice : 1, 0};
-    for (int32_t i = 0; i < group->members; i++) {
-        const int64_t length = firsts[i + 1] - firsts[i];
-        parts.longest = length > parts.longest ? length : parts.longest;
-    }
-    return parts;
+    return (struct parts){group, firsts, width, slice > 0 ? (int64_t)slice : 1,
+                          yk_comm_parts_longest(firsts, group->members)};
 }
 
 /* Elements of member i's part in slice `number`. */
 static int64_t in_slice(const struct parts *parts, int32_t i, int64_t number)
 {
-    const int64_t left = parts->firsts[i + 1] - parts->firsts[i] - number * parts->slice;
-    return left < 0 ? 0 : min_of(left, parts->slice);
+    return yk_comm_parts_block_count(parts->firsts, i, number * parts->slice, parts->slice);
 }
 
 /* Lays out slice `number` in the stage, one part behind the other: group->firsts. */
 static void lay_out(const struct parts *parts, int64_t number)
 {
-    int64_t *firsts = parts->group->firsts;
-    firsts[0] = 0;
-    for (int32_t i = 0; i < parts->group->members; i++) {
-        firsts[i + 1] = firsts[i] + in_slice(parts, i, number);
-    }
+    yk_comm_parts_pack_block(parts->firsts, parts->group->members, number * parts->slice,
+                             parts->slice, parts->group->firsts);
 }
 
 /* Where `member` is in the stage of slice `number`. Unlike lay_out() it may be called by the thread

@@ -79,7 +79,7 @@ struct rows {
 static void run_rows(const void *work, int64_t chunk)
 {
     const struct rows *rows = work;
-    const int64_t end = yk_cpu_min(rows->count, (chunk + 1) * rows->chunk_rows);
+    const int64_t end = yk_number_min(rows->count, (chunk + 1) * rows->chunk_rows);
     for (int64_t row = chunk * rows->chunk_rows; row < end; row++) {
         rows->run(rows->work, row);
     }

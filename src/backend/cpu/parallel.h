@@ -6,6 +6,8 @@
 #ifndef YK_BACKEND_CPU_PARALLEL_H
 #define YK_BACKEND_CPU_PARALLEL_H
 
+#include "base/number.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,11 +40,6 @@ void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_f
 static inline int yk_cpu_parallel_thread_count(int threads, int64_t multiplications)
 {
     return multiplications < YK_CPU_PARALLEL_MIN_MULTIPLICATIONS ? 1 : threads;
-}
-
-static inline int64_t yk_cpu_min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Returns ⌈count / size⌉. */

@@ -19,11 +19,11 @@ yk_status yk_cuda_event_clock_open(struct yk_backend_device *device)
 {
     cudaError_t error = cudaStreamCreateWithFlags(&device->clock_stream, cudaStreamNonBlocking);
     (void)pthread_mutex_init(&device->clock_lock, NULL);
-    YK_CUDA_THEN(cudaEventCreate(&device->anchor));
+    YK_CUDA_THEN(error, cudaEventCreate(&device->anchor));
     /* The first record is slow, so the second one becomes the anchor. */
-    YK_CUDA_THEN(record_anchor(device, device->anchor));
+    YK_CUDA_THEN(error, record_anchor(device, device->anchor));
     const double before_s = yk_clock_now_s();
-    YK_CUDA_THEN(record_anchor(device, device->anchor));
+    YK_CUDA_THEN(error, record_anchor(device, device->anchor));
     device->anchor_s = (before_s + yk_clock_now_s()) / 2;
     return error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "starting its clock");
 }

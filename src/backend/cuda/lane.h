@@ -17,12 +17,12 @@ extern "C" {
 
 struct yk_backend_lane;
 
-/* For functions with a `cudaError_t error`: evaluates the expression if nothing has failed before.
- */
-#define YK_CUDA_THEN(expression)                                                                   \
+/* `result` is a variable for results of CUDA, cuBLASLt or cuDNN, in all of which 0 is success.
+ * Evaluates the expression if nothing has failed before. */
+#define YK_CUDA_THEN(result, expression)                                                           \
     do {                                                                                           \
-        if (error == cudaSuccess) {                                                                \
-            error = (expression);                                                                  \
+        if ((result) == 0) {                                                                       \
+            (result) = (expression);                                                               \
         }                                                                                          \
     } while (0)
 

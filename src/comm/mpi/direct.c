@@ -3,7 +3,6 @@
 #include "comm/elements.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -137,11 +136,9 @@ bool yk_mpi_direct_message(const struct yk_comm_send_recv *op, bool is_sent)
     const size_t block = world->options.block_bytes;
     const int32_t tags = world->tag_limit - YK_MPI_COLLECTIVE_TAG_COUNT;
     if (op->peer == world->rank || op->peer < 0 || op->peer >= world->size) {
-        char sentence[128];
-        (void)snprintf(sentence, sizeof sentence,
-                       "message %d between rank %d and rank %d of %d cannot be", (int)op->tag,
-                       world->rank, (int)op->peer, world->size);
-        yk_first_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
+        yk_first_failure_set(&world->failure, YK_ERROR_INPUT,
+                             "message %d between rank %d and rank %d of %d cannot be", (int)op->tag,
+                             world->rank, (int)op->peer, world->size);
         return false;
     }
     for (size_t at = 0; at < op->size; at += block) {

@@ -6,6 +6,7 @@
 #include "comm/mpi/mpi_internal.h"
 
 #include "comm/elements.h"
+#include "comm/parts.h"
 
 #include <string.h>
 
@@ -20,24 +21,13 @@ static int32_t member_before(const struct yk_comm_group *group, int32_t steps)
     return (int32_t)(((int64_t)group->me - steps + 2 * (int64_t)group->members) % group->members);
 }
 
-/* Block `number` of a member's part, where an element is `unit` long; none when the part
- * has fewer. */
-static struct span block_of(const int64_t *firsts, int64_t unit, int32_t member, int64_t number,
+/* Block `at` of a member's part, where an element is `unit` long; empty if the part is shorter. */
+static struct span block_of(const int64_t *firsts, int64_t unit, int32_t member, int64_t at,
                             int64_t block)
 {
-    const int64_t first = firsts[member] * unit + number * block;
+    const int64_t first = firsts[member] * unit + at;
     const int64_t left = firsts[member + 1] * unit - first;
-    return (struct span){first, left < 0 ? 0 : left < block ? left : block};
-}
-
-static int64_t block_count(const int64_t *firsts, int64_t unit, int32_t members, int64_t block)
-{
-    int64_t max_count = 0;
-    for (int32_t i = 0; i < members; i++) {
-        const int64_t blocks = ((firsts[i + 1] - firsts[i]) * unit + block - 1) / block;
-        max_count = blocks > max_count ? blocks : max_count;
-    }
-    return max_count;
+    return (struct span){first, left < 0 ? 0 : yk_number_min(left, block)};
 }
 
 /* To the next member, and at the same time from the one before. */
@@ -63,13 +53,13 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
     if (place != op->own && own_size > 0) {
         memcpy(place, op->own, (size_t)own_size);
     }
-    const int64_t blocks = block_count(op->offsets, unit, group->members, block);
-    for (int64_t b = 0; b < blocks; b++) {
+    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members) * unit;
+    for (int64_t at = 0; at < longest; at += block) {
         for (int32_t step = 0; step < group->members - 1; step++) {
             const struct span out =
-                block_of(op->offsets, unit, member_before(group, step), b, block);
+                block_of(op->offsets, unit, member_before(group, step), at, block);
             const struct span in =
-                block_of(op->offsets, unit, member_before(group, step + 1), b, block);
+                block_of(op->offsets, unit, member_before(group, step + 1), at, block);
             if (!swap(group,
                       (struct yk_mpi_transfer_segment){.bytes = whole + out.first,
                                                        .size = (size_t)out.count},
@@ -143,17 +133,15 @@ static void add_part(void *user, size_t at, size_t size)
         passing->sum + at);
 }
 
-static bool reduce_scatter_block(const struct yk_comm_reduce_scatter *op, int64_t number,
-                                 int64_t block)
+static bool reduce_scatter_block(const struct yk_comm_reduce_scatter *op, int64_t at, int64_t block)
 {
     const struct yk_comm_group *group = op->group;
     void *const *stages = group->world->stages;
     const size_t width = yk_comm_data_type_bytes(wire_type(op));
-    struct span out = block_of(op->offsets, 1, member_before(group, 1), number, block);
+    struct span out = block_of(op->offsets, 1, member_before(group, 1), at, block);
     void *outgoing = load(op, out, stages[0]);
     for (int32_t step = 0; step < group->members - 1; step++) {
-        const struct span in =
-            block_of(op->offsets, 1, member_before(group, step + 2), number, block);
+        const struct span in = block_of(op->offsets, 1, member_before(group, step + 2), at, block);
         void *incoming = stages[(step + 1) % 2];
         struct passing passing = {op, in.first, incoming};
         if (!swap(group,
@@ -177,9 +165,9 @@ bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
     const struct yk_comm_group *group = op->group;
     const int64_t block =
         (int64_t)(group->world->options.block_bytes / yk_comm_data_type_bytes(wire_type(op)));
-    const int64_t blocks = block_count(op->offsets, 1, group->members, block);
-    for (int64_t b = 0; b < blocks; b++) {
-        if (!reduce_scatter_block(op, b, block)) {
+    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members);
+    for (int64_t at = 0; at < longest; at += block) {
+        if (!reduce_scatter_block(op, at, block)) {
             return false;
         }
     }

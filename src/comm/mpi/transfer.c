@@ -36,24 +36,19 @@ static void sleep_a_part(double waited_s)
     (void)nanosleep(&pause, NULL);
 }
 
-/* The end that another thread asked for, on the thread that may call MPI. */
-static void abort_if_requested(struct yk_comm_world *world)
-{
-    const int exit_request = atomic_load(&world->exit_request);
-    if (exit_request != 0 && !atomic_exchange(&world->is_aborting, true)) {
-        (void)MPI_Abort(MPI_COMM_WORLD, exit_request - 1);
-    }
-}
-
-/* After a look that found nothing: false when the run is to end. */
+/* After a look that found nothing: false when the run is to end, which another thread asks for and
+ * the thread that may call MPI carries out. */
 static bool wait_a_little(struct yk_comm_world *world, double since_s)
 {
-    abort_if_requested(world);
-    if (atomic_load(&world->exit_request) != 0) {
-        return false;
+    const int exit_request = atomic_load(&world->exit_request);
+    if (exit_request == 0) {
+        sleep_a_part(yk_clock_now_s() - since_s);
+        return true;
     }
-    sleep_a_part(yk_clock_now_s() - since_s);
-    return true;
+    if (!atomic_exchange(&world->is_aborting, true)) {
+        (void)MPI_Abort(MPI_COMM_WORLD, exit_request - 1);
+    }
+    return false;
 }
 
 int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out)
@@ -74,11 +69,9 @@ int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *reque
 bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
-    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     int length = 0;
     (void)MPI_Error_string(code, text, &length);
-    (void)snprintf(sentence, sizeof sentence, "%s: %s", doing, text);
-    yk_first_failure_set(&world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(&world->failure, YK_ERROR_LOST, "%s: %s", doing, text);
     return false;
 }
 
@@ -168,12 +161,10 @@ static bool is_whole(const struct flight *flight, int slot, const MPI_Status *st
     if (segment->is_sent || (size_t)count == flight->size[slot]) {
         return true;
     }
-    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
-    (void)snprintf(sentence, sizeof sentence,
-                   "rank %d sends %d bytes where %zu are expected: ranks differ in what they "
-                   "exchange",
-                   (int)segment->peer, count, flight->size[slot]);
-    yk_first_failure_set(&flight->world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(&flight->world->failure, YK_ERROR_LOST,
+                         "rank %d sends %d bytes where %zu are expected: ranks differ in what they "
+                         "exchange",
+                         (int)segment->peer, count, flight->size[slot]);
     return false;
 }
 

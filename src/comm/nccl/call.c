@@ -23,7 +23,7 @@ bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const c
                                  ? YK_ERROR_INPUT
                              : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
                                                                 : YK_ERROR_LOST;
-    yk_first_failure_set(&world->failure, status, sentence);
+    yk_first_failure_set(&world->failure, status, "%s", sentence);
     return false;
 }
 
@@ -106,16 +106,15 @@ static bool await(struct thread_call *thread_call, double max_s)
 
 static void fail_timed_out(struct yk_comm_world *world, const char *doing, double max_s)
 {
-    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
-    (void)snprintf(sentence, sizeof sentence,
-                   "nccl, %s: not all %d ranks have come within %g s; see what the others say, "
-                   "whether NCCL_SOCKET_IFNAME names the network that joins them, or set "
-                   "YOKE_MEET_S to more seconds",
-                   doing, (int)world->size, max_s);
-    yk_first_failure_set(&world->failure, YK_ERROR_LOST, sentence);
+    yk_first_failure_set(
+        &world->failure, YK_ERROR_LOST,
+        "nccl, %s: not all %d ranks have come within %g s; see what the others say, "
+        "whether NCCL_SOCKET_IFNAME names the network that joins them, or set "
+        "YOKE_MEET_S to more seconds",
+        doing, (int)world->size, max_s);
 }
 
-enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s)
+bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s)
 {
     struct yk_comm_world *world = call->world;
     pthread_t thread;
@@ -126,21 +125,17 @@ enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call_with_deadline *cal
             free_call(thread_call);
         }
         yk_first_failure_set(&world->failure, YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
-        return YK_NCCL_CALL_FAILED;
+        return false;
     }
     if (!await(thread_call, max_s)) {
         (void)pthread_detach(thread);
         atomic_store(&world->is_abandoned, true);
         fail_timed_out(world, call->doing, max_s);
-        return YK_NCCL_CALL_TIMED_OUT;
+        return false;
     }
     (void)pthread_join(thread, NULL);
     const ncclResult_t result = thread_call->result;
     *call = thread_call->call;
     free_call(thread_call);
-    if (result != ncclSuccess) {
-        (void)yk_nccl_call_fail(world, result, call->doing);
-        return YK_NCCL_CALL_FAILED;
-    }
-    return YK_NCCL_CALL_DONE;
+    return result == ncclSuccess || yk_nccl_call_fail(world, result, call->doing);
 }

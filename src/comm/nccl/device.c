@@ -54,22 +54,6 @@ static int64_t rest_of(const struct yk_comm_group *group, const int64_t *firsts)
  * (2.0 against 4.7 ms for 5 MB among three ranks over sockets), so that up to twice the bytes may
  * go by them. It is also what plans count with: the largest part.
  */
-/* How much of part i is in the block from `at` on. */
-static int64_t count_of(const int64_t *firsts, int32_t i, int64_t at, int64_t block)
-{
-    const int64_t left = firsts[i + 1] - firsts[i] - at;
-    return left < 0 ? 0 : yk_nccl_min(left, block);
-}
-
-static int64_t longest_of(const struct yk_comm_group *group, const int64_t *firsts)
-{
-    int64_t longest = 0;
-    for (int32_t i = 0; i < group->members; i++) {
-        const int64_t length = firsts[i + 1] - firsts[i];
-        longest = length > longest ? length : longest;
-    }
-    return longest;
-}
 
 static bool is_in_stage(const struct yk_comm_world *world, const void *memory)
 {
@@ -82,7 +66,7 @@ static bool suits_padding(const struct yk_comm_group *group, const void *whole,
 {
     const int64_t all = firsts[group->members] - firsts[0];
     return !is_in_stage(group->world, whole) &&
-           longest_of(group, firsts) * group->members <= 2 * all &&
+           yk_comm_parts_longest(firsts, group->members) * group->members <= 2 * all &&
            (size_t)group->members * size <= YK_NCCL_DEVICE_STAGE_BYTES;
 }
 
@@ -90,21 +74,22 @@ static ncclResult_t all_gather_padded(const struct yk_comm_group *group, const v
                                       void *whole, const int64_t *firsts, size_t size)
 {
     struct yk_comm_world *world = group->world;
-    const int64_t longest = longest_of(group, firsts);
+    const int64_t longest = yk_comm_parts_longest(firsts, group->members);
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / group->members / (int64_t)size;
     ncclResult_t result = ncclSuccess;
     for (int64_t at = 0; result == ncclSuccess && at < longest; at += block) {
-        const size_t room = (size_t)yk_nccl_min(longest - at, block) * size;
+        const size_t room = (size_t)yk_number_min(longest - at, block) * size;
         char *mine = world->stage + (size_t)group->me * room;
         yk_nccl_staging_copy(world, mine, (const char *)own + at * (int64_t)size,
-                             (size_t)count_of(firsts, group->me, at, block) * size);
+                             (size_t)yk_comm_parts_block_count(firsts, group->me, at, block) *
+                                 size);
         result = !is_usable(world) ? ncclRemoteError
                                    : ncclAllGather(mine, world->stage, room, ncclUint8, group->comm,
                                                    world->stream);
         for (int32_t i = 0; result == ncclSuccess && i < group->members; i++) {
             yk_nccl_staging_copy(world, (char *)whole + (firsts[i] + at) * (int64_t)size,
                                  world->stage + (size_t)i * room,
-                                 (size_t)count_of(firsts, i, at, block) * size);
+                                 (size_t)yk_comm_parts_block_count(firsts, i, at, block) * size);
         }
     }
     return result;
@@ -116,23 +101,24 @@ static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, con
 {
     struct yk_comm_world *world = group->world;
     const size_t size = yk_comm_data_type_bytes(type);
-    const int64_t longest = longest_of(group, firsts);
+    const int64_t longest = yk_comm_parts_longest(firsts, group->members);
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / group->members / (int64_t)size;
     ncclResult_t result = ncclSuccess;
     for (int64_t at = 0; result == ncclSuccess && at < longest; at += block) {
-        const int64_t room = yk_nccl_min(longest - at, block);
+        const int64_t room = yk_number_min(longest - at, block);
         char *mine = yk_comm_elements_pointer_at(type, world->stage, group->me * room);
         for (int32_t i = 0; i < group->members; i++) {
             yk_nccl_staging_copy(world, yk_comm_elements_pointer_at(type, world->stage, i * room),
                                  yk_comm_elements_pointer_at(type, whole, firsts[i] + at),
-                                 (size_t)count_of(firsts, i, at, block) * size);
+                                 (size_t)yk_comm_parts_block_count(firsts, i, at, block) * size);
         }
         result = !is_usable(world) ? ncclRemoteError
                                    : ncclReduceScatter(world->stage, mine, (size_t)room, as,
                                                        ncclSum, group->comm, world->stream);
         if (result == ncclSuccess) {
             yk_nccl_staging_copy(world, yk_comm_elements_pointer_at(type, out, at), mine,
-                                 (size_t)count_of(firsts, group->me, at, block) * size);
+                                 (size_t)yk_comm_parts_block_count(firsts, group->me, at, block) *
+                                     size);
         }
     }
     return result;

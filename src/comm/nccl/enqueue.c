@@ -3,7 +3,6 @@
 #include "comm/nccl/nccl_internal.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 /* False where nothing is to be enqueued. Otherwise NCCL is this thread's until it leaves. The
  * backend may collect ops until the end of a range, and NCCL would come before them: an event ends
@@ -39,11 +38,11 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / (int64_t)yk_comm_data_type_bytes(wire_type);
     bool goes = true;
     for (int64_t at = 0; goes && at < op->count; at += block) {
-        const int64_t now = yk_nccl_min(op->count - at, block);
+        const int64_t now = yk_number_min(op->count - at, block);
         void *place = yk_comm_elements_pointer_at(op->type, op->numbers, at);
-        yk_nccl_staging_load(world, world->stage, wire_type, place, op->type, now);
+        yk_nccl_staging_convert(world, world->stage, wire_type, place, op->type, now);
         goes = yk_nccl_device_all_reduce(op->group, world->stage, now, wire_type);
-        yk_nccl_staging_store(world, place, op->type, world->stage, wire_type, now);
+        yk_nccl_staging_convert(world, place, op->type, world->stage, wire_type, now);
     }
 }
 
@@ -104,11 +103,9 @@ static bool is_valid(const struct yk_comm_send_recv *op)
     if (op->peer != world->rank && op->peer >= 0 && op->peer < world->size) {
         return true;
     }
-    char sentence[128];
-    (void)snprintf(sentence, sizeof sentence,
-                   "message %d between rank %d and rank %d of %d cannot be", (int)op->tag,
-                   (int)world->rank, (int)op->peer, (int)world->size);
-    yk_first_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
+    yk_first_failure_set(&world->failure, YK_ERROR_INPUT,
+                         "message %d between rank %d and rank %d of %d cannot be", (int)op->tag,
+                         (int)world->rank, (int)op->peer, (int)world->size);
     return false;
 }
 
@@ -135,27 +132,6 @@ void yk_nccl_enqueue_recv(const struct yk_comm_send_recv *op)
 
 /* ---- parts, block by block ---- */
 
-/* Where block b of every part begins, one behind the other, to the group's own list. */
-static void pack_blocks(const struct yk_comm_group *group, const int64_t *firsts, int64_t block,
-                        int64_t b)
-{
-    group->firsts[0] = 0;
-    for (int32_t i = 0; i < group->members; i++) {
-        const int64_t left = firsts[i + 1] - firsts[i] - b * block;
-        group->firsts[i + 1] = group->firsts[i] + (left < 0 ? 0 : yk_nccl_min(left, block));
-    }
-}
-
-static int64_t block_count(const struct yk_comm_group *group, const int64_t *firsts, int64_t block)
-{
-    int64_t max_count = 0;
-    for (int32_t i = 0; i < group->members; i++) {
-        const int64_t blocks = (firsts[i + 1] - firsts[i] + block - 1) / block;
-        max_count = blocks > max_count ? blocks : max_count;
-    }
-    return max_count;
-}
-
 static int64_t packed(const struct yk_comm_group *group, int32_t member)
 {
     return group->firsts[member + 1] - group->firsts[member];
@@ -173,17 +149,17 @@ static void all_gather_in_blocks(const struct yk_comm_all_gather *op, int64_t bl
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t size = (int64_t)op->element_bytes;
-    const int64_t blocks = block_count(group, op->offsets, block);
+    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members);
     bool goes = true;
-    for (int64_t b = 0; goes && b < blocks; b++) {
-        pack_blocks(group, op->offsets, block, b);
+    for (int64_t at = 0; goes && at < longest; at += block) {
+        yk_comm_parts_pack_block(op->offsets, group->members, at, block, group->firsts);
         char *own = world->stage + group->firsts[group->me] * size;
-        yk_nccl_staging_copy(world, own, (const char *)op->own + b * block * size,
+        yk_nccl_staging_copy(world, own, (const char *)op->own + at * size,
                              (size_t)(packed(group, group->me) * size));
         goes =
             yk_nccl_device_all_gather(group, own, world->stage, group->firsts, op->element_bytes);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_copy(world, element(op, op->offsets[i] + b * block),
+            yk_nccl_staging_copy(world, element(op, op->offsets[i] + at),
                                  world->stage + group->firsts[i] * size,
                                  (size_t)(packed(group, i) * size));
         }
@@ -236,10 +212,10 @@ static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void 
     struct yk_comm_world *world = op->group->world;
     void *own = yk_comm_elements_pointer_at(op->type, op->own, at);
     if (op->accumulate && count > 0) {
-        yk_nccl_staging_load(world, spare, wire_type, own, op->type, count);
+        yk_nccl_staging_convert(world, spare, wire_type, own, op->type, count);
         yk_nccl_staging_add(world, sum, spare, count, wire_type);
     }
-    yk_nccl_staging_store(world, own, op->type, sum, wire_type, count);
+    yk_nccl_staging_convert(world, own, op->type, sum, wire_type, count);
 }
 
 static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
@@ -249,20 +225,19 @@ static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
     struct yk_comm_world *world = group->world;
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / (group->members + 1) /
                           (int64_t)yk_comm_data_type_bytes(wire_type);
-    const int64_t blocks = block_count(group, op->offsets, block);
+    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members);
     bool goes = true;
-    for (int64_t b = 0; goes && b < blocks; b++) {
-        pack_blocks(group, op->offsets, block, b);
+    for (int64_t at = 0; goes && at < longest; at += block) {
+        yk_comm_parts_pack_block(op->offsets, group->members, at, block, group->firsts);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_load(
+            yk_nccl_staging_convert(
                 world, yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[i]),
-                wire_type,
-                yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[i] + b * block),
+                wire_type, yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[i] + at),
                 op->type, packed(group, i));
         }
         void *sum = yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[group->me]);
         goes = yk_nccl_device_reduce_scatter(group, world->stage, sum, group->firsts, wire_type);
-        store_sum(op, b * block, sum, packed(group, group->me), wire_type,
+        store_sum(op, at, sum, packed(group, group->me), wire_type,
                   yk_comm_elements_pointer_at(wire_type, world->stage, group->members * block));
     }
 }
@@ -287,7 +262,7 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
         YK_NCCL_DEVICE_STAGE_BYTES / (int64_t)yk_comm_data_type_bytes(op->type);
     for (int64_t at = 0; !is_near && at < count; at += max_count) {
         store_sum(op, at, yk_comm_elements_pointer_at(op->type, place, at),
-                  yk_nccl_min(count - at, max_count), op->type, world->stage);
+                  yk_number_min(count - at, max_count), op->type, world->stage);
     }
 }
 

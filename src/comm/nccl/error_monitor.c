@@ -107,10 +107,10 @@ void yk_nccl_error_monitor_abort_communicators(struct yk_comm_world *world)
     until.tv_sec += (time_t)use_s;
     const bool is_locked = pthread_mutex_timedlock(&world->use, &until) == 0;
     (void)pthread_mutex_lock(&world->list);
-    const enum yk_nccl_call_result end = yk_nccl_call_run(&call, abort_s);
+    const bool is_done = yk_nccl_call_run(&call, abort_s);
     (void)pthread_mutex_unlock(&world->list);
     if (is_locked) {
         (void)pthread_mutex_unlock(&world->use);
     }
-    atomic_store(&world->gone, end == YK_NCCL_CALL_DONE);
+    atomic_store(&world->gone, is_done);
 }

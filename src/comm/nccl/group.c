@@ -50,7 +50,7 @@ static yk_status split(struct yk_comm_world *world, int32_t me, int32_t members,
         .color = me < 0 ? NCCL_SPLIT_NOCOLOR : 0,
         .key = me,
     };
-    if (yk_nccl_call_run(&call, world->timeout_s) != YK_NCCL_CALL_DONE) {
+    if (!yk_nccl_call_run(&call, world->timeout_s)) {
         return yk_first_failure_check(&world->failure);
     }
     if (call.comm &&

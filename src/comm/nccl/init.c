@@ -122,7 +122,7 @@ yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqu
                                               .doing = "meeting the other ranks",
                                               .id = *id,
                                               .key = blocks};
-    if (yk_nccl_call_run(&call, world->timeout_s) == YK_NCCL_CALL_DONE) {
+    if (yk_nccl_call_run(&call, world->timeout_s)) {
         world->comm = call.comm;
         call.run = run_first_exchanges;
         (void)yk_nccl_call_run(&call, world->timeout_s);

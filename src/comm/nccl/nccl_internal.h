@@ -16,6 +16,7 @@
 #include "comm/comm.h"
 #include "comm/elements.h"
 #include "comm/first_failure.h"
+#include "comm/parts.h"
 
 #include <nccl.h>
 #include <pthread.h>
@@ -108,14 +109,9 @@ struct yk_nccl_call_with_deadline {
     int32_t hosts; /* result: number of machines */
 };
 
-enum yk_nccl_call_result {
-    YK_NCCL_CALL_DONE,
-    YK_NCCL_CALL_FAILED,    /* the failure of the world is set */
-    YK_NCCL_CALL_TIMED_OUT, /* the same, and the thread was abandoned */
-};
-
-/* Runs the call, and waits for it for at most `max_s` seconds or until the world fails. */
-enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s);
+/* Runs the call, and waits for it for at most `max_s` seconds or until the world fails. Returns
+ * false if it fails or the thread is abandoned: then the failure of the world is set. */
+bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s);
 
 /* ---- error_monitor.c ---- */
 
@@ -134,11 +130,6 @@ void yk_nccl_error_monitor_abort_communicators(struct yk_comm_world *world);
  * world has failed: the caller then enqueues nothing. */
 bool yk_nccl_enqueue_lock(struct yk_comm_world *world);
 void yk_nccl_enqueue_unlock(struct yk_comm_world *world);
-
-static inline int64_t yk_nccl_min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op);
 void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op);
@@ -168,12 +159,10 @@ bool yk_nccl_staging_is_on_device(const void *memory);
 
 /* `to` and `from` may be host or device memory. */
 void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes);
-/* Copies numbers to or from the staging buffer, and converts their type. `from` of load() and `to`
- * of store() may be host or device memory. */
-void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
-                          const void *from, enum yk_comm_data_type from_type, int64_t count);
-void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
-                           const void *from, enum yk_comm_data_type from_type, int64_t count);
+/* Copies numbers and converts their type. One of `to` and `from` is in the staging buffer on the
+ * device; the other may be host or device memory. */
+void yk_nccl_staging_convert(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
+                             const void *from, enum yk_comm_data_type from_type, int64_t count);
 /* to += from, both in device memory. */
 void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
                          enum yk_comm_data_type type);

@@ -124,52 +124,33 @@ static void cast(struct yk_comm_world *world, void *to, enum yk_comm_data_type t
     world->options.backend->cast(world->options.lane, &op);
 }
 
-static int64_t chunk_of(int64_t left, enum yk_comm_data_type type)
+void yk_nccl_staging_convert(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
+                             const void *from, enum yk_comm_data_type from_type, int64_t count)
 {
-    const int64_t max_count = YK_NCCL_HOST_STAGE_BYTES / (int64_t)yk_comm_data_type_bytes(type);
-    return left < max_count ? left : max_count;
-}
-
-void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
-                          const void *from, enum yk_comm_data_type from_type, int64_t count)
-{
-    const size_t width = yk_comm_data_type_bytes(from_type);
+    const size_t to_bytes = yk_comm_data_type_bytes(to_type);
+    const size_t from_bytes = yk_comm_data_type_bytes(from_type);
     if (to_type == from_type || count == 0) {
-        yk_nccl_staging_copy(world, to, from, (size_t)count * width);
+        yk_nccl_staging_copy(world, to, from, (size_t)count * from_bytes);
         return;
     }
-    if (is_known(from)) {
+    const bool is_from_known = is_known(from);
+    if (is_from_known && is_known(to)) {
         cast(world, to, to_type, from, from_type, count);
         return;
     }
-    for (int64_t at = 0, now = 0; at < count; at += now) {
-        now = chunk_of(count - at, from_type);
-        enqueue_host_work(world, world->host_stage,
-                          yk_comm_elements_pointer_at(from_type, from, at), (size_t)now * width,
-                          false);
-        cast(world, yk_comm_elements_pointer_at(to_type, to, at), to_type, world->host_stage,
-             from_type, now);
-    }
-}
-
-void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
-                           const void *from, enum yk_comm_data_type from_type, int64_t count)
-{
-    const size_t width = yk_comm_data_type_bytes(to_type);
-    if (to_type == from_type || count == 0) {
-        yk_nccl_staging_copy(world, to, from, (size_t)count * width);
-        return;
-    }
-    if (is_known(to)) {
-        cast(world, to, to_type, from, from_type, count);
-        return;
-    }
-    for (int64_t at = 0, now = 0; at < count; at += now) {
-        now = chunk_of(count - at, to_type);
-        cast(world, world->host_stage, to_type, yk_comm_elements_pointer_at(from_type, from, at),
-             from_type, now);
-        enqueue_host_work(world, yk_comm_elements_pointer_at(to_type, to, at), world->host_stage,
-                          (size_t)now * width, false);
+    const int64_t block =
+        YK_NCCL_HOST_STAGE_BYTES / (int64_t)(is_from_known ? to_bytes : from_bytes);
+    for (int64_t at = 0; at < count; at += block) {
+        const int64_t now = yk_number_min(count - at, block);
+        const void *here = yk_comm_elements_pointer_at(from_type, from, at);
+        void *there = yk_comm_elements_pointer_at(to_type, to, at);
+        if (is_from_known) {
+            cast(world, world->host_stage, to_type, here, from_type, now);
+            enqueue_host_work(world, there, world->host_stage, (size_t)now * to_bytes, false);
+        } else {
+            enqueue_host_work(world, world->host_stage, here, (size_t)now * from_bytes, false);
+            cast(world, there, to_type, world->host_stage, from_type, now);
+        }
     }
 }
 

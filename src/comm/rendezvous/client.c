@@ -102,13 +102,15 @@ static enum yk_rendezvous_client_result authenticate(struct yk_rendezvous_client
 }
 
 enum yk_rendezvous_client_result
-yk_rendezvous_client_connect(struct yk_rendezvous_client *client, const struct sockaddr *address,
-                             socklen_t size, struct yk_connection *connection, yk_status *status)
+yk_rendezvous_client_connect(struct yk_rendezvous_client *client,
+                             const struct yk_network_address_list *addresses, int32_t i,
+                             struct yk_connection *connection, yk_status *status)
 {
+    const struct sockaddr *address = (const struct sockaddr *)&addresses->addresses[i];
     *connection = (struct yk_connection){.token = client->token};
     connection->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (connection->fd < 0 ||
-        !connect_within(connection->fd, address, size, until(client, reply_s))) {
+        !connect_within(connection->fd, address, addresses->sizes[i], until(client, reply_s))) {
         client->failure = strerror(errno);
         yk_connection_close(connection);
         return YK_RENDEZVOUS_CLIENT_RETRY;
@@ -117,20 +119,6 @@ yk_rendezvous_client_connect(struct yk_rendezvous_client *client, const struct s
     const enum yk_rendezvous_client_result end = authenticate(client, connection, status);
     if (end != YK_RENDEZVOUS_CLIENT_CONNECTED) {
         yk_connection_close(connection);
-    }
-    return end;
-}
-
-enum yk_rendezvous_client_result
-yk_rendezvous_client_connect_any(struct yk_rendezvous_client *client,
-                                 const struct yk_network_address_list *addresses,
-                                 struct yk_connection *connection, yk_status *status)
-{
-    enum yk_rendezvous_client_result end = YK_RENDEZVOUS_CLIENT_RETRY;
-    for (int32_t i = 0; i < addresses->count && end == YK_RENDEZVOUS_CLIENT_RETRY; i++) {
-        end =
-            yk_rendezvous_client_connect(client, (const struct sockaddr *)&addresses->addresses[i],
-                                         addresses->sizes[i], connection, status);
     }
     return end;
 }

@@ -24,16 +24,11 @@ enum yk_rendezvous_client_result {
     YK_RENDEZVOUS_CLIENT_FAILED,      /* `status` is the failure; rank 0 may have sent it */
 };
 
-/* Makes one attempt. */
+/* Makes one attempt, at address `i` of the list. */
 enum yk_rendezvous_client_result
-yk_rendezvous_client_connect(struct yk_rendezvous_client *client, const struct sockaddr *address,
-                             socklen_t size, struct yk_connection *connection, yk_status *status);
-
-/* Tries the addresses in order until one returns another result than YK_RENDEZVOUS_CLIENT_RETRY. */
-enum yk_rendezvous_client_result
-yk_rendezvous_client_connect_any(struct yk_rendezvous_client *client,
-                                 const struct yk_network_address_list *addresses,
-                                 struct yk_connection *connection, yk_status *status);
+yk_rendezvous_client_connect(struct yk_rendezvous_client *client,
+                             const struct yk_network_address_list *addresses, int32_t i,
+                             struct yk_connection *connection, yk_status *status);
 
 /* Sleeps between two attempts, with exponential backoff. `*pause_s` starts as 0. */
 void yk_rendezvous_client_sleep_backoff(double *pause_s);

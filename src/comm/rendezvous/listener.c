@@ -32,16 +32,8 @@ void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handsh
     };
 }
 
-static enum yk_rendezvous_listener_handshake_result
-close_pending(struct yk_rendezvous_listener_handshake *pending)
-{
-    yk_connection_close(&pending->connection);
-    return YK_RENDEZVOUS_LISTENER_HANDSHAKE_CLOSED;
-}
-
 static yk_status reply_to_hello(struct yk_rendezvous_listener_handshake *pending,
-                                const struct yk_connection_record *hello,
-                                enum yk_rendezvous_listener_handshake_result *end)
+                                const struct yk_connection_record *hello)
 {
     struct yk_connection_record reply = {.kind = YK_CONNECTION_CHALLENGE};
     YK_TRY(yk_connection_generate_nonce(reply.nonce));
@@ -50,45 +42,39 @@ static yk_status reply_to_hello(struct yk_rendezvous_listener_handshake *pending
     pending->greeted = true;
     /* So little goes out at once or not at all. */
     if (!yk_connection_send_record(&pending->connection, &reply, NULL, 0)) {
-        *end = close_pending(pending);
+        yk_connection_close(&pending->connection);
     }
     return YK_OK;
 }
 
-static yk_status receive_record(struct yk_rendezvous_listener_handshake *pending,
-                                enum yk_rendezvous_listener_handshake_result *end,
-                                struct yk_connection_record *claim)
-{
-    struct yk_connection_record received;
-    const bool known = yk_connection_parse_record(pending->received, &received);
-    pending->received_size = 0;
-    if (known && pending->greeted && received.kind == YK_CONNECTION_PROOF) {
-        *claim = received;
-        *end = YK_RENDEZVOUS_LISTENER_HANDSHAKE_PROOF_RECEIVED;
-        return YK_OK;
-    }
-    if (known && !pending->greeted && received.kind == YK_CONNECTION_HELLO) {
-        return reply_to_hello(pending, &received, end);
-    }
-    *end = close_pending(pending);
-    return YK_OK;
-}
-
-yk_status
-yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *pending,
-                                         enum yk_rendezvous_listener_handshake_result *end,
-                                         struct yk_connection_record *claim)
+yk_status yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *pending,
+                                                   bool *has_claim,
+                                                   struct yk_connection_record *claim)
 {
     const ssize_t got = recv(pending->connection.fd, pending->received + pending->received_size,
                              YK_CONNECTION_RECORD_SIZE - pending->received_size, MSG_DONTWAIT);
-    *end = YK_RENDEZVOUS_LISTENER_HANDSHAKE_IN_PROGRESS;
+    *has_claim = false;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
-        *end = close_pending(pending);
+        yk_connection_close(&pending->connection);
         return YK_OK;
     }
     pending->received_size += got > 0 ? (size_t)got : 0;
-    return pending->received_size == YK_CONNECTION_RECORD_SIZE ? receive_record(pending, end, claim)
-                                                               : YK_OK;
+    if (pending->received_size < YK_CONNECTION_RECORD_SIZE) {
+        return YK_OK;
+    }
+    struct yk_connection_record received;
+    const bool known = yk_connection_parse_record(pending->received, &received);
+    pending->received_size = 0;
+    if (known && !pending->greeted && received.kind == YK_CONNECTION_HELLO) {
+        return reply_to_hello(pending, &received);
+    }
+    *has_claim = known && pending->greeted && received.kind == YK_CONNECTION_PROOF;
+    if (*has_claim) {
+        *claim = received;
+    } else {
+        yk_connection_close(&pending->connection);
+    }
+    return YK_OK;
 }
 
 /* ---- the listener ---- */
@@ -250,11 +236,9 @@ static yk_status receive(struct yk_rendezvous_listener *listener,
                          struct yk_rendezvous_listener_handshake *pending)
 {
     struct yk_connection_record claim = {0};
-    enum yk_rendezvous_listener_handshake_result end;
-    YK_TRY(yk_rendezvous_listener_handshake_receive(pending, &end, &claim));
-    return end == YK_RENDEZVOUS_LISTENER_HANDSHAKE_PROOF_RECEIVED
-               ? check_and_accept(listener, pending, &claim)
-               : YK_OK;
+    bool has_claim = false;
+    YK_TRY(yk_rendezvous_listener_handshake_receive(pending, &has_claim, &claim));
+    return has_claim ? check_and_accept(listener, pending, &claim) : YK_OK;
 }
 
 /* A free place, if need be that of who has been there longest and could have been done. */

@@ -26,14 +26,6 @@ struct yk_rendezvous_listener_handshake {
     bool greeted;         /* HELLO was received and CHALLENGE was sent */
 };
 
-enum yk_rendezvous_listener_handshake_result {
-    YK_RENDEZVOUS_LISTENER_HANDSHAKE_IN_PROGRESS,
-    YK_RENDEZVOUS_LISTENER_HANDSHAKE_CLOSED, /* by the client, or by the listener after invalid data
-                                              */
-    YK_RENDEZVOUS_LISTENER_HANDSHAKE_PROOF_RECEIVED, /* a PROOF record has arrived and must be
-                                                        checked */
-};
-
 struct yk_rendezvous_listener {
     int32_t size; /* number of ranks */
     const char *token;
@@ -75,11 +67,11 @@ void yk_rendezvous_listener_close(struct yk_rendezvous_listener *listener);
 void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handshake *pending,
                                             int fd, const char *token);
 
-/* Reads the bytes that have arrived; never waits. Sets `claim` if the result is
- * YK_RENDEZVOUS_LISTENER_HANDSHAKE_PROOF_RECEIVED. */
-yk_status
-yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *pending,
-                                         enum yk_rendezvous_listener_handshake_result *end,
-                                         struct yk_connection_record *claim) YK_MUST_USE;
+/* Reads the bytes that have arrived; never waits. `has_claim` says whether a PROOF record is
+ * complete, which is `claim` and must be checked. The connection is closed, with an fd of -1, if
+ * the client has closed it or has sent invalid data. */
+yk_status yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *pending,
+                                                   bool *has_claim,
+                                                   struct yk_connection_record *claim) YK_MUST_USE;
 
 #endif

@@ -51,7 +51,8 @@ static bool is_any(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
 }
 
-static bool is_in_list(const struct yk_network_address_list *list, const struct sockaddr *address)
+bool yk_network_address_list_contains(const struct yk_network_address_list *list,
+                                      const struct sockaddr *address)
 {
     for (int32_t i = 0; i < list->count; i++) {
         if (is_same((const struct sockaddr *)&list->addresses[i], address)) {
@@ -61,11 +62,13 @@ static bool is_in_list(const struct yk_network_address_list *list, const struct 
     return false;
 }
 
-static void add(struct yk_network_address_list *list, const struct sockaddr *address, int32_t port)
+void yk_network_address_list_add(struct yk_network_address_list *list,
+                                 const struct sockaddr *address, int32_t port)
 {
     const socklen_t size = size_of(address);
     struct sockaddr_storage *to = &list->addresses[list->count];
-    if (size == 0 || list->count == YK_NETWORK_ADDRESS_LIST_MAX || is_in_list(list, address)) {
+    if (size == 0 || list->count == YK_NETWORK_ADDRESS_LIST_MAX ||
+        yk_network_address_list_contains(list, address)) {
         return;
     }
     memcpy(to, address, size);
@@ -93,7 +96,7 @@ yk_status yk_network_address_resolve_host(const char *name, int32_t port,
     bool any = false;
     for (const struct addrinfo *i = found; i; i = i->ai_next) {
         any = any || is_any(i->ai_addr);
-        add(&list, i->ai_addr, port);
+        yk_network_address_list_add(&list, i->ai_addr, port);
     }
     freeaddrinfo(found);
     if (any || list.count == 0) {
@@ -136,7 +139,7 @@ static yk_status find_interfaces(const char *exactly, const char *hint, int32_t 
         const bool named = exactly ? strcmp(i->ifa_name, exactly) == 0
                                    : yk_network_address_matches_interface(i->ifa_name, hint);
         if (named && i->ifa_addr && (i->ifa_flags & IFF_UP)) {
-            add(&list, i->ifa_addr, port);
+            yk_network_address_list_add(&list, i->ifa_addr, port);
         }
     }
     freeifaddrs(interfaces);
@@ -165,14 +168,14 @@ bool yk_network_address_is_loopback(const struct yk_network_address_list *list)
 
 /* Where a name resolves to several addresses, those on the interfaces that NCCL uses; where it is
  * this machine alone, as the own name often is, those interfaces as well. */
-static void follow_hint(const struct yk_network_address_list *hinted,
+static void follow_hint(const struct yk_network_address_list *hinted, int32_t port,
                         struct yk_network_address_list *list)
 {
     struct yk_network_address_list both = {.count = 0};
     for (int32_t i = 0; i < list->count; i++) {
-        if (is_in_list(hinted, (const struct sockaddr *)&list->addresses[i])) {
-            both.addresses[both.count] = list->addresses[i];
-            both.sizes[both.count++] = list->sizes[i];
+        const struct sockaddr *address = (const struct sockaddr *)&list->addresses[i];
+        if (yk_network_address_list_contains(hinted, address)) {
+            yk_network_address_list_add(&both, address, port);
         }
     }
     if (both.count > 0) {
@@ -180,10 +183,8 @@ static void follow_hint(const struct yk_network_address_list *hinted,
         return;
     }
     const bool local = yk_network_address_is_loopback(list);
-    for (int32_t j = 0; local && j < hinted->count && list->count < YK_NETWORK_ADDRESS_LIST_MAX;
-         j++) {
-        list->addresses[list->count] = hinted->addresses[j];
-        list->sizes[list->count++] = hinted->sizes[j];
+    for (int32_t i = 0; local && i < hinted->count; i++) {
+        yk_network_address_list_add(list, (const struct sockaddr *)&hinted->addresses[i], port);
     }
 }
 
@@ -207,7 +208,7 @@ yk_status yk_network_address_choose_listening(const struct yk_rendezvous_options
     YK_TRY(yk_network_address_resolve_host(rendezvous->address, port, &list));
     if (rendezvous->nccl_interfaces) {
         YK_TRY(find_interfaces(NULL, rendezvous->nccl_interfaces, port, &hinted));
-        follow_hint(&hinted, &list);
+        follow_hint(&hinted, port, &list);
     }
     *out = list;
     return YK_OK;

@@ -23,6 +23,15 @@ struct yk_network_address_list {
     int32_t count;
 };
 
+/* Adds an IPv4 or IPv6 address with this port, unless the list has the address already or is full.
+ */
+void yk_network_address_list_add(struct yk_network_address_list *list,
+                                 const struct sockaddr *address, int32_t port);
+
+/* Whether the list has the address, with any port. */
+bool yk_network_address_list_contains(const struct yk_network_address_list *list,
+                                      const struct sockaddr *address);
+
 /* Resolves a host name or numeric address. Returns YK_ERROR_LOST if the name is unknown; a later
  * attempt may succeed. */
 yk_status yk_network_address_resolve_host(const char *name, int32_t port,

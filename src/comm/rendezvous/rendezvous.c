@@ -86,10 +86,12 @@ static yk_status connect_until_accepted(const struct yk_rendezvous_options *rend
         struct yk_network_address_list addresses;
         enum yk_rendezvous_client_result end = YK_RENDEZVOUS_CLIENT_RETRY;
         status = yk_network_address_resolve_host(rendezvous->address, rendezvous->port, &addresses);
-        if (status == YK_OK) {
-            end = yk_rendezvous_client_connect_any(client, &addresses, connection, &status);
-        } else if (status != YK_ERROR_LOST) { /* a machine that starts late gets its name late */
-            return status;
+        if (status != YK_OK && status != YK_ERROR_LOST) {
+            return status; /* lost: a machine that starts late gets its name late */
+        }
+        const int32_t count = status == YK_OK ? addresses.count : 0;
+        for (int32_t i = 0; i < count && end == YK_RENDEZVOUS_CLIENT_RETRY; i++) {
+            end = yk_rendezvous_client_connect(client, &addresses, i, connection, &status);
         }
         if (end != YK_RENDEZVOUS_CLIENT_RETRY) {
             return end == YK_RENDEZVOUS_CLIENT_WRONG_TOKEN ? fail_token(rendezvous) : status;
@@ -175,8 +177,6 @@ struct server {
     struct yk_rendezvous_listener listener;
 };
 
-/* ---- the place ---- */
-
 static yk_status fail_to_listen(const struct server *server, int problem)
 {
     const struct yk_rendezvous_options *rendezvous = server->rendezvous;
@@ -204,8 +204,6 @@ static yk_status listen_at_addresses(struct server *server)
     return listener->socket_count > 0 ? YK_OK : fail_to_listen(server, problem);
 }
 
-/* ---- until all have come ---- */
-
 static yk_status fail_missing(struct server *server)
 {
     const struct yk_rendezvous_options *rendezvous = server->rendezvous;
@@ -232,8 +230,6 @@ static yk_status fail_missing(struct server *server)
     return yk_rendezvous_listener_send_failure_to_clients(&server->listener, status);
 }
 
-/* ---- the bytes ---- */
-
 static yk_status fail_lost(struct server *server, int32_t rank)
 {
     yk_connection_close(&server->listener.clients[rank]);
@@ -250,29 +246,30 @@ static bool has_received(const struct yk_connection *client, double end_s)
            yk_connection_verify_proof(client, &received, NULL);
 }
 
+static yk_status send_record(struct server *server, const struct yk_connection_record *record,
+                             const void *following, double end_s)
+{
+    for (int32_t i = 1; i < server->rendezvous->size; i++) {
+        if (!yk_connection_send_record(&server->listener.clients[i], record, following, end_s)) {
+            return fail_lost(server, i);
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status send_to_all(struct server *server, const void *bytes)
 {
     const struct yk_connection_record record = {.kind = YK_CONNECTION_BYTES,
                                                 .length = server->listener.length};
     const struct yk_connection_record done = {.kind = YK_CONNECTION_DONE};
-    const int32_t size = server->rendezvous->size;
     const double end_s = yk_clock_now_s() + server->rendezvous->timeout_s;
-    for (int32_t i = 1; i < size; i++) {
-        if (!yk_connection_send_record(&server->listener.clients[i], &record, bytes, end_s)) {
-            return fail_lost(server, i);
-        }
-    }
-    for (int32_t i = 1; i < size; i++) {
+    YK_TRY(send_record(server, &record, bytes, end_s));
+    for (int32_t i = 1; i < server->rendezvous->size; i++) {
         if (!has_received(&server->listener.clients[i], end_s)) {
             return fail_lost(server, i);
         }
     }
-    for (int32_t i = 1; i < size; i++) {
-        if (!yk_connection_send_record(&server->listener.clients[i], &done, NULL, end_s)) {
-            return fail_lost(server, i);
-        }
-    }
-    return YK_OK;
+    return send_record(server, &done, NULL, end_s);
 }
 
 static yk_status run_server(struct server *server, const void *bytes)

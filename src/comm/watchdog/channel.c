@@ -119,9 +119,8 @@ yk_status yk_watchdog_channel_connect_to_rank0(const struct yk_watchdog_endpoint
     do {
         for (int32_t i = 0; i < endpoint->addresses.count; i++) {
             yk_status status = YK_OK;
-            switch (yk_rendezvous_client_connect(
-                &client, (const struct sockaddr *)&endpoint->addresses.addresses[i],
-                endpoint->addresses.sizes[i], &connection, &status)) {
+            switch (yk_rendezvous_client_connect(&client, &endpoint->addresses, i, &connection,
+                                                 &status)) {
             case YK_RENDEZVOUS_CLIENT_CONNECTED:
                 *out = connection.fd;
                 return YK_OK;

@@ -83,16 +83,12 @@ static void add_address(const struct ifaddrs *interface, struct yk_host_addresse
     }
 }
 
-static bool is_in_list(const struct yk_network_address_list *list,
-                       const struct yk_host_address *address)
+static struct sockaddr_storage to_socket_address(const struct yk_host_address *address)
 {
-    for (int32_t i = 0; i < list->count; i++) {
-        const struct sockaddr *other = (const struct sockaddr *)&list->addresses[i];
-        if (is_same(address, other->sa_family, yk_network_address_bytes(other))) {
-            return true;
-        }
-    }
-    return false;
+    struct sockaddr_storage out = {.ss_family = (sa_family_t)address->family};
+    memcpy((void *)(uintptr_t)yk_network_address_bytes((const struct sockaddr *)&out),
+           address->bytes, yk_network_address_byte_count(address->family));
+    return out;
 }
 
 /* Only the addresses that the name means, if it means any of them. */
@@ -104,7 +100,8 @@ static void keep_addresses_of(const char *name, struct yk_host_addresses *machin
         return; /* the ranks have met without it */
     }
     for (int32_t i = 0; i < machine->count; i++) {
-        if (is_in_list(&named, &machine->addresses[i])) {
+        const struct sockaddr_storage address = to_socket_address(&machine->addresses[i]);
+        if (yk_network_address_list_contains(&named, (const struct sockaddr *)&address)) {
             machine->addresses[kept++] = machine->addresses[i];
         }
     }
@@ -134,22 +131,8 @@ void yk_host_addresses_of_this_host(const char *address, struct yk_host_addresse
 
 static void add(const struct yk_host_address *address, struct yk_network_address_list *out)
 {
-    if (is_in_list(out, address) || out->count == YK_NETWORK_ADDRESS_LIST_MAX) {
-        return;
-    }
-    struct sockaddr_storage *to = &out->addresses[out->count];
-    memset(to, 0, sizeof *to);
-    if (address->family == AF_INET) {
-        struct sockaddr_in *four = (void *)to;
-        four->sin_family = AF_INET;
-        memcpy(&four->sin_addr, address->bytes, sizeof four->sin_addr);
-        out->sizes[out->count++] = sizeof *four;
-    } else {
-        struct sockaddr_in6 *six = (void *)to;
-        six->sin6_family = AF_INET6;
-        memcpy(&six->sin6_addr, address->bytes, sizeof six->sin6_addr);
-        out->sizes[out->count++] = sizeof *six;
-    }
+    const struct sockaddr_storage from = to_socket_address(address);
+    yk_network_address_list_add(out, (const struct sockaddr *)&from, 0);
 }
 
 /* Bridges for containers have one address on every machine, and lead to no other. */

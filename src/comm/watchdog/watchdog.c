@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -40,6 +39,7 @@ struct member {
 };
 
 struct yk_watchdog {
+    struct yk_arena *arena; /* owns the watchdog and its arrays */
     int32_t rank;
     int32_t size;
     struct yk_watchdog_options options;
@@ -164,6 +164,13 @@ static void send_to_all(const struct yk_watchdog *watch, const struct yk_watchdo
             yk_watchdog_channel_send_message(watch->links[i], record);
         }
     }
+}
+
+static void send_goodbye(const struct yk_watchdog *watch)
+{
+    const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
+                                                .rank = watch->rank};
+    send_to_all(watch, &goodbye);
 }
 
 static void drop_link(struct yk_watchdog *watch, int32_t rank)
@@ -370,9 +377,7 @@ static void *run_watch(void *argument)
             return NULL;
         }
     }
-    const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
-                                                .rank = watch->rank};
-    send_to_all(watch, &goodbye);
+    send_goodbye(watch);
     drain_links(watch, goodbye_s);
     return NULL;
 }
@@ -387,50 +392,46 @@ static void free_watch(struct yk_watchdog *watch)
     if (watch->wake >= 0) {
         (void)close(watch->wake);
     }
-    free(watch->states);
-    free(watch->left);
-    free(watch->links);
-    free(watch->members);
-    free(watch->pollers);
-    free(watch);
+    yk_arena_destroy(watch->arena); /* also frees the watchdog */
 }
 
-static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog_options *options,
-                            struct yk_watchdog **out)
+static double or_default(double seconds, double usual_s)
 {
-    struct yk_watchdog *watch = calloc(1, sizeof *watch);
-    YK_TRY_MEMORY(watch);
-    const size_t count = (size_t)size;
-    watch->rank = rank;
-    watch->size = size;
-    watch->options = *options;
-    watch->options.heartbeat_period_s =
-        options->heartbeat_period_s > 0 ? options->heartbeat_period_s : usual_beat_s;
-    watch->options.heartbeat_timeout_s =
-        options->heartbeat_timeout_s > 0 ? options->heartbeat_timeout_s : usual_limit_s;
-    watch->options.op_timeout_s = options->op_timeout_s > 0 ? options->op_timeout_s : usual_limit_s;
-    watch->states = calloc(count, sizeof *watch->states);
-    watch->left = calloc(count, sizeof *watch->left);
-    watch->links = calloc(count, sizeof *watch->links);
-    watch->members = calloc(count, sizeof *watch->members);
-    watch->pollers = calloc(count + 1, sizeof *watch->pollers);
-    watch->wake = eventfd(0, EFD_CLOEXEC);
-    for (int32_t i = 0; watch->links && i < size; i++) {
+    return seconds > 0 ? seconds : usual_s;
+}
+
+static yk_status allocate(struct yk_watchdog *watch, double now_s)
+{
+    YK_TRY_NEW(watch->arena, watch->states, watch->size);
+    YK_TRY_NEW(watch->arena, watch->left, watch->size);
+    YK_TRY_NEW(watch->arena, watch->members, watch->size);
+    YK_TRY_NEW(watch->arena, watch->pollers, watch->size + 1);
+    YK_TRY_NEW(watch->arena, watch->links, watch->size); /* last: a link of 0 would be closed */
+    for (int32_t i = 0; i < watch->size; i++) {
         watch->links[i] = -1;
-    }
-    if (!watch->states || !watch->left || !watch->links || !watch->members || !watch->pollers ||
-        watch->wake < 0) {
-        free_watch(watch);
-        return yk_fail_out_of_memory();
-    }
-    const double now_s = yk_clock_now_s();
-    forgive_silence(watch, now_s);
-    for (int32_t i = 0; i < size; i++) {
         for (int lane = 0; lane < YK_WATCHDOG_LANE_COUNT; lane++) {
             watch->states[i].ops[lane] = YK_WATCHDOG_NO_OP;
             watch->changed_s[lane] = now_s;
         }
     }
+    forgive_silence(watch, now_s);
+    watch->wake = eventfd(0, EFD_CLOEXEC);
+    return watch->wake >= 0 ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog_options *options,
+                            struct yk_watchdog **out)
+{
+    struct yk_watchdog *watch = NULL;
+    YK_TRY_NEW_WITH_ARENA(watch);
+    watch->rank = rank;
+    watch->size = size;
+    watch->wake = -1;
+    watch->options = *options;
+    watch->options.heartbeat_period_s = or_default(options->heartbeat_period_s, usual_beat_s);
+    watch->options.heartbeat_timeout_s = or_default(options->heartbeat_timeout_s, usual_limit_s);
+    watch->options.op_timeout_s = or_default(options->op_timeout_s, usual_limit_s);
+    YK_TRY_OR(allocate(watch, yk_clock_now_s()), free_watch(watch));
     *out = watch;
     return YK_OK;
 }
@@ -439,10 +440,8 @@ static yk_status start_threads(struct yk_watchdog *watch)
 {
     if (!inspector_start(&watch->inspector, &watch->options, watch) ||
         !start_thread(&watch->thread, "watch", run_watch, watch)) {
-        const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
-                                                    .rank = watch->rank};
         inspector_stop(&watch->inspector);
-        send_to_all(watch, &goodbye);
+        send_goodbye(watch);
         return yk_fail(YK_ERROR_SYSTEM,
                        "the system refuses a thread for the watch over ranks: raise the limit "
                        "(ulimit -u)");
@@ -494,29 +493,23 @@ void yk_watchdog_close(struct yk_watchdog *watch)
 
 /* Where rank 0 is to listen; known to rank 0 alone. */
 static yk_status choose_addresses(const struct yk_communicator *ranks, const char *address,
-                                  struct yk_network_address_list *out)
+                                  struct yk_arena *arena, struct yk_network_address_list *out)
 {
     struct yk_host_addresses own;
     struct yk_host_addresses *machines = NULL;
     struct yk_host_collective_gathered_bytes *gathered = NULL;
-    struct yk_arena *arena = NULL;
     yk_host_addresses_of_this_host(address, &own);
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_host_collective_gather(ranks, &own, sizeof own, arena, &gathered);
-    if (status == YK_OK && gathered) {
-        machines = yk_arena_allocate(arena, (size_t)ranks->size, sizeof *machines);
-        status = machines ? YK_OK : yk_fail_out_of_memory();
+    YK_TRY(yk_host_collective_gather(ranks, &own, sizeof own, arena, &gathered));
+    if (!gathered) {
+        return YK_OK;
     }
-    for (int32_t i = 0; machines && i < ranks->size; i++) {
+    YK_TRY_NEW(arena, machines, ranks->size);
+    for (int32_t i = 0; i < ranks->size; i++) {
         if (gathered[i].size == sizeof own) { /* another version of yoke fails at the listener */
             memcpy(&machines[i], gathered[i].bytes, sizeof own);
         }
     }
-    if (machines) {
-        status = yk_host_addresses_choose_listening(machines, ranks->size, out);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    return yk_host_addresses_choose_listening(machines, ranks->size, out);
 }
 
 static yk_status share_endpoint(const struct yk_communicator *ranks,
@@ -538,7 +531,10 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
     struct yk_network_address_list addresses = {.count = 0};
     struct yk_watchdog_endpoint endpoint = {.socket_count = 0};
     struct yk_watchdog *watch = NULL;
-    yk_status status = choose_addresses(ranks, options->address, &addresses);
+    struct yk_arena *arena = NULL;
+    yk_status status = yk_arena_create(&arena);
+    YK_THEN(choose_addresses(ranks, options->address, arena, &addresses));
+    yk_arena_destroy(arena);
     if (status == YK_OK && ranks->rank == 0) {
         status = yk_watchdog_channel_listen(&addresses, &endpoint);
     }

@@ -9,7 +9,7 @@ bool thread_floor_is_broken(struct thread_floor *floor, const int32_t *ranks, in
             char sentence[64];
             (void)snprintf(sentence, sizeof sentence, "rank %d: left while others wait for it",
                            (int)ranks[i]);
-            yk_first_failure_set(&floor->failure, YK_ERROR_LOST, sentence);
+            yk_first_failure_set(&floor->failure, YK_ERROR_LOST, "%s", sentence);
             pthread_cond_broadcast(&floor->changed);
         }
     }
@@ -61,7 +61,7 @@ void thread_barrier_leave(struct thread_barrier *barrier)
 void thread_floor_break(struct thread_floor *floor, yk_status status, const char *sentence)
 {
     pthread_mutex_lock(&floor->mutex);
-    yk_first_failure_set(&floor->failure, status, sentence);
+    yk_first_failure_set(&floor->failure, status, "%s", sentence);
     pthread_cond_broadcast(&floor->changed);
     pthread_mutex_unlock(&floor->mutex);
 }

@@ -53,7 +53,7 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
     struct row row = {.largest = -INFINITY};
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
         const float *logits =
             yk_cpu_fp32_input(op->type, op->logits, start + first, count, scratch);
         const float largest = yk_cpu_reduce_max(logits, count);
@@ -63,7 +63,7 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
         }
     }
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
         float *numbers = (float *)op->logits + start + first;
         if (!keeps_powers(op)) {
             yk_cpu_convert_to_fp32(op->type, op->logits, start + first, count, scratch);
@@ -82,7 +82,7 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
     const float even = op->factor * op->smoothing / (float)op->classes;
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
         float *gradient = yk_cpu_fp32_in_out(op->type, op->logits, start + first, count, scratch);
         if (!keeps_powers(op)) {
             to_powers(row->largest, count, gradient);

@@ -106,8 +106,8 @@ static void drop_chunk(const void *work, int64_t chunk)
     const int64_t sample = chunk / drop->sample_chunks;
     const int64_t first = chunk % drop->sample_chunks * YK_CPU_FP32_BUFFER_SIZE; /* in the sample */
     const int64_t at = sample * drop->sample_size + first;
-    const int64_t rest = yk_cpu_min(drop->sample_size - first, op->rows * op->width - at);
-    const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, rest);
+    const int64_t rest = yk_number_min(drop->sample_size - first, op->rows * op->width - at);
+    const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, rest);
     float factors[YK_CPU_FP32_BUFFER_SIZE];
     float from_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float add_scratch[YK_CPU_FP32_BUFFER_SIZE];

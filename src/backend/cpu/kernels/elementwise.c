@@ -7,10 +7,10 @@
 static void cast_chunk(const void *work, int64_t chunk)
 {
     const struct yk_cast_op *op = work;
-    const int64_t end = yk_cpu_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
+    const int64_t end = yk_number_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
         if (yk_cpu_fp32_needs_conversion(op->to_type)) {
             const float *from = yk_cpu_fp32_input(op->from_type, op->from, first, count, scratch);
             yk_cpu_convert_from_fp32(op->to_type, from, count, op->to, first);
@@ -29,11 +29,11 @@ void yk_cpu_elementwise_cast(int threads, const void *op)
 static void add_chunk(const void *work, int64_t chunk)
 {
     const struct yk_add_op *op = work;
-    const int64_t end = yk_cpu_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
+    const int64_t end = yk_number_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
     float from_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float to_scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
         const float *from = yk_cpu_fp32_input(op->type, op->from, first, count, from_scratch);
         float *to = yk_cpu_fp32_in_out(op->type, op->to, first, count, to_scratch);
         for (int64_t i = 0; i < count; i++) {

@@ -28,7 +28,7 @@ static void embed_row(const void *work, int64_t row)
     const int64_t token = op->tokens[row];
     assert(token >= 0 && token < op->vocabulary);
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t out_at = row * op->width + first;
         const float *entry = yk_cpu_fp32_input(op->table_type, op->table, token * op->width + first,
                                                count, entry_scratch);
@@ -112,7 +112,7 @@ static void sum_chain(const struct window *window, int64_t chain)
     float sum[YK_CPU_FP32_BUFFER_SIZE];
     assert(token >= 0 && token < op->vocabulary);
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         memset(sum, 0, (size_t)count * sizeof *sum);
         for (int16_t row = start; row >= 0; row = window->next[row]) {
             add_row(op, (window->first + row) * op->width + first, count, sum);
@@ -125,7 +125,7 @@ static void sum_chain(const struct window *window, int64_t chain)
 static void sum_chains(const void *work, int64_t chunk)
 {
     const struct window *window = work;
-    const int64_t end = yk_cpu_min(window->chain_count, (chunk + 1) * window->chunk_chains);
+    const int64_t end = yk_number_min(window->chain_count, (chunk + 1) * window->chunk_chains);
     for (int64_t chain = chunk * window->chunk_chains; chain < end; chain++) {
         sum_chain(window, chain);
     }
@@ -135,7 +135,7 @@ static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
 {
     struct window window = {.op = op, .chunk_chains = yk_cpu_rows_per_chunk(op->width)};
     for (window.first = 0; window.first < op->rows; window.first += WINDOW) {
-        const int64_t rows = yk_cpu_min(WINDOW, op->rows - window.first);
+        const int64_t rows = yk_number_min(WINDOW, op->rows - window.first);
         window.chain_count = 0;
         memset(window.slots, 0xff, sizeof window.slots); /* −1 */
         for (int16_t row = 0; row < rows; row++) {
@@ -152,7 +152,7 @@ static void sum_position(const void *work, int64_t position)
     const struct yk_embedding_backward_op *op = work;
     float sum[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         memset(sum, 0, (size_t)count * sizeof *sum);
         for (int64_t row = position; row < op->rows; row += op->sequence) {
             add_row(op, row * op->width + first, count, sum);
@@ -169,7 +169,7 @@ void yk_cpu_embedding_backward(int threads, const void *op)
         add_to_table(threads, embedding);
     }
     if (embedding->d_positions) {
-        const int64_t positions = yk_cpu_min(embedding->sequence, embedding->rows);
+        const int64_t positions = yk_number_min(embedding->sequence, embedding->rows);
         yk_cpu_parallel_rows(threads, positions, embedding->width, sum_position, op);
     }
 }

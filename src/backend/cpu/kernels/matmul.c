@@ -109,9 +109,12 @@ static void add_to(float *x, const float *added, int64_t count)
     }
 }
 
-static void activate(enum yk_epilogue epilogue, float *x, int64_t count)
+/* `aux` is used by the backward functions only. */
+static void activate(enum yk_epilogue epilogue, float *x, const float *aux, int64_t count)
 {
     switch (epilogue) {
+    case YK_EPILOGUE_NONE:
+        break;
     case YK_EPILOGUE_GELU:
         apply(gelu, x, x, count);
         break;
@@ -128,14 +131,6 @@ static void activate(enum yk_epilogue epilogue, float *x, int64_t count)
     case YK_EPILOGUE_SILU:
         apply(silu, x, x, count);
         break;
-    default:
-        break;
-    }
-}
-
-static void activate_backward(enum yk_epilogue epilogue, float *x, const float *aux, int64_t count)
-{
-    switch (epilogue) {
     case YK_EPILOGUE_GELU_BACKWARD:
         apply(gelu_backward, x, aux, count);
         break;
@@ -151,8 +146,6 @@ static void activate_backward(enum yk_epilogue epilogue, float *x, const float *
         break;
     case YK_EPILOGUE_SILU_BACKWARD:
         apply(silu_backward, x, aux, count);
-        break;
-    default:
         break;
     }
 }
@@ -187,16 +180,14 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
             add_to(x, yk_cpu_fp32_input(op->c_type, op->add, i * op->add_stride + j, count, buffer),
                    count);
         }
+        const float *aux = NULL;
         if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
-            activate_backward(op->epilogue, x,
-                              yk_cpu_fp32_input(op->c_type, op->aux, aux_place, count, buffer),
-                              count);
-        } else {
-            if (op->aux && op->epilogue != YK_EPILOGUE_RELU && op->epilogue != YK_EPILOGUE_NONE) {
-                yk_cpu_convert_from_fp32(op->c_type, x, count, op->aux, aux_place);
-            }
-            activate(op->epilogue, x, count);
+            aux = yk_cpu_fp32_input(op->c_type, op->aux, aux_place, count, buffer);
+        } else if (op->aux && op->epilogue != YK_EPILOGUE_RELU &&
+                   op->epilogue != YK_EPILOGUE_NONE) {
+            yk_cpu_convert_from_fp32(op->c_type, x, count, op->aux, aux_place);
         }
+        activate(op->epilogue, x, aux, count);
     }
     if (!in_place) {
         yk_cpu_convert_from_fp32(op->c_type, x, count, op->c, place);
@@ -250,7 +241,7 @@ static int64_t cut(int64_t length, int64_t most)
 {
     const int64_t blocks = (length + most - 1) / most;
     const int64_t block = (length + blocks - 1) / blocks;
-    return yk_cpu_min((block + STEP - 1) / STEP * STEP, most);
+    return yk_number_min((block + STEP - 1) / STEP * STEP, most);
 }
 
 static struct tiles cut_tiles(int64_t m, int64_t n, int64_t k, int64_t rows, int64_t columns)
@@ -266,7 +257,7 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     int64_t rows = TILE_ROWS;
     int64_t columns = TILE_COLUMNS;
     struct tiles tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
-    const int64_t parts = yk_cpu_min(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
+    const int64_t parts = yk_number_min(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
     if (parts > 1 && yk_precision_bytes(op->c_type) == 4 && !needs_epilogue(op)) {
         tiles.depth = cut(op->k, (op->k + parts - 1) / parts);
         tiles.parts = (op->k + tiles.depth - 1) / tiles.depth;
@@ -293,9 +284,9 @@ static struct block find_block(const struct yk_matmul_op *op, const struct tiles
         .j = tile % tiles->across * tiles->columns,
         .l = number % tiles->parts * tiles->depth,
     };
-    block.rows = yk_cpu_min(tiles->rows, op->m - block.i);
-    block.columns = yk_cpu_min(tiles->columns, op->n - block.j);
-    block.depth = yk_cpu_min(tiles->depth, op->k - block.l);
+    block.rows = yk_number_min(tiles->rows, op->m - block.i);
+    block.columns = yk_number_min(tiles->columns, op->n - block.j);
+    block.depth = yk_number_min(tiles->depth, op->k - block.l);
     return block;
 }
 
@@ -324,7 +315,7 @@ static void multiply(const struct yk_matmul_op *op, const struct block *block, f
     int64_t done = 0;
     do {
         const int64_t l = block->l + done;
-        const int64_t depth = yk_cpu_min(chunk, block->depth - done);
+        const int64_t depth = yk_number_min(chunk, block->depth - done);
         const struct operand a =
             op->a_transposed
                 ? load(op->a_type, op->a, op->a_stride, l, depth, i, block->rows, scratch->a)

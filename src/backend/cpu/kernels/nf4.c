@@ -56,10 +56,10 @@ static void code_block(const float *x, int64_t count, float scale, uint8_t *code
 static int64_t group_scales(const struct yk_quantise_op *op, int64_t group, float *scales)
 {
     const int64_t start = group * GROUP;
-    const int64_t end = yk_cpu_min(op->count, start + GROUP);
+    const int64_t end = yk_number_min(op->count, start + GROUP);
     int64_t blocks = 0;
     for (int64_t first = start; first < end; first += YK_NF4_BLOCK_SIZE) {
-        const int64_t count = yk_cpu_min(YK_NF4_BLOCK_SIZE, end - first);
+        const int64_t count = yk_number_min(YK_NF4_BLOCK_SIZE, end - first);
         float scratch[YK_NF4_BLOCK_SIZE];
         scales[blocks] = yk_cpu_reduce_abs_max(
             yk_cpu_fp32_input(op->type, op->from, first, count, scratch), count);
@@ -72,7 +72,7 @@ static void sum_part(const void *work, int64_t part)
 {
     const struct quantising *quantising = work;
     const int64_t groups = yk_cpu_ceil_div(quantising->op->count, GROUP);
-    const int64_t end = yk_cpu_min(groups, (part + 1) * quantising->part_groups);
+    const int64_t end = yk_number_min(groups, (part + 1) * quantising->part_groups);
     double sum = 0;
     for (int64_t group = part * quantising->part_groups; group < end; group++) {
         float scales[YK_NF4_SCALE_BLOCK_SIZE];
@@ -93,7 +93,7 @@ static void quantise_group(const void *work, int64_t group)
     const int64_t blocks = group_scales(op, group, scales);
     for (int64_t block = 0; block < blocks; block++) {
         const int64_t first = group * GROUP + block * YK_NF4_BLOCK_SIZE;
-        const int64_t count = yk_cpu_min(YK_NF4_BLOCK_SIZE, op->count - first);
+        const int64_t count = yk_number_min(YK_NF4_BLOCK_SIZE, op->count - first);
         float scratch[YK_NF4_BLOCK_SIZE];
         const float *x = yk_cpu_fp32_input(op->type, op->from, first, count, scratch);
         code_block(x, count, scales[block], op->to.codes + first / 2);
@@ -149,9 +149,9 @@ static void dequantise_group(const void *work, int64_t group)
 {
     const struct yk_dequantise_op *op = work;
     const struct yk_nf4_tensor *from = &op->from;
-    const int64_t end = yk_cpu_min(op->count, (group + 1) * GROUP);
+    const int64_t end = yk_number_min(op->count, (group + 1) * GROUP);
     for (int64_t first = group * GROUP; first < end; first += YK_NF4_BLOCK_SIZE) {
-        const int64_t count = yk_cpu_min(YK_NF4_BLOCK_SIZE, end - first);
+        const int64_t count = yk_number_min(YK_NF4_BLOCK_SIZE, end - first);
         const float scale =
             scale_values[from->scales[first / YK_NF4_BLOCK_SIZE]] * from->scale_scales[group] +
             *from->mean;

@@ -15,7 +15,7 @@ static float row_mean(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x)
 {
     double sum = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         sum += (double)yk_cpu_reduce_sum(yk_cpu_fp32_reader_read(x, first, count), count);
     }
     return (float)(sum / (double)op->width);
@@ -25,7 +25,7 @@ static float row_rstd(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x,
 {
     double sum = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         sum += (double)yk_cpu_reduce_squared_deviations(yk_cpu_fp32_reader_read(x, first, count),
                                                         count, mean);
     }
@@ -50,7 +50,7 @@ static void norm_rows(const void *work, int64_t chunk)
 {
     const struct yk_norm_op *op = work;
     const int64_t chunk_rows = yk_cpu_rows_per_chunk(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * chunk_rows);
+    const int64_t end = yk_number_min(op->rows, (chunk + 1) * chunk_rows);
     struct yk_cpu_fp32_reader x;
     struct yk_cpu_fp32_reader weight;
     struct yk_cpu_fp32_reader bias;
@@ -67,7 +67,7 @@ static void norm_rows(const void *work, int64_t chunk)
         }
         op->rstd[row] = rstd;
         for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+            const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
             float *y = yk_cpu_fp32_output(op->y_type, op->y, start + first, scratch);
             scale_chunk(yk_cpu_fp32_reader_read(&x, first, count), mean, rstd,
                         yk_cpu_fp32_reader_read(&weight, first, count),
@@ -180,7 +180,7 @@ static void pass_row(const struct yk_norm_backward_op *op, struct backward_row *
     double sum = 0;
     double product = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         sum_chunk(yk_cpu_fp32_reader_read(&backward_row->x, first, count),
                   yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
                   yk_cpu_fp32_reader_read(&backward_row->weight, first, count), backward_row->mean,
@@ -190,7 +190,7 @@ static void pass_row(const struct yk_norm_backward_op *op, struct backward_row *
     const float gn_mean = (float)(product / (double)op->width) * backward_row->rstd;
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         float *dx = yk_cpu_fp32_output(op->x_type, op->dx, start + first, scratch);
         pass_chunk(backward_row, yk_cpu_fp32_reader_read(&backward_row->x, first, count),
                    yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
@@ -205,7 +205,7 @@ static void backward_group(const void *work, int64_t group)
 {
     const struct backward *backward = work;
     const struct yk_norm_backward_op *op = backward->op;
-    const int64_t end = yk_cpu_min(op->rows, (group + 1) * backward->group_rows);
+    const int64_t end = yk_number_min(op->rows, (group + 1) * backward->group_rows);
     struct backward_row backward_row;
     yk_cpu_fp32_reader_init(&backward_row.weight, op->weight_type, op->weight, 0);
     if (backward->sums) {
@@ -265,7 +265,7 @@ void yk_cpu_norm_backward(int threads, const void *op)
     backward.sums = sums;
     backward.passes = one_panel;
     for (backward.first = 0; groups > 0 && backward.first < norm->width; backward.first += PANEL) {
-        backward.columns = yk_cpu_min(PANEL, norm->width - backward.first);
+        backward.columns = yk_number_min(PANEL, norm->width - backward.first);
         yk_cpu_parallel_for(threads, groups, backward_group, &backward);
         add_sums(&backward, groups, 0, norm->d_weight);
         add_sums(&backward, groups, 1, norm->d_bias);

@@ -27,11 +27,11 @@ static void update_chunk(const void *work, int64_t chunk)
 {
     const struct update *update = work;
     const float factor = update->gradient_norm ? update->gradient_norm->factor : 1.0F;
-    const int64_t end = yk_cpu_min(update->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
+    const int64_t end = yk_number_min(update->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
     float gradient_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float weight_scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
         const float *gradients =
             yk_cpu_fp32_input(update->type, update->gradients, first, count, gradient_scratch);
         float *weights = update->master ? update->master + first

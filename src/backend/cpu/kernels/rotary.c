@@ -24,7 +24,7 @@ static void rotate_head(const struct yk_rotary_op *op, int64_t start, const floa
     float x_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float y_scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < half; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, half - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, half - first);
         const int64_t at = start + first;
         float *x = yk_cpu_fp32_in_out(op->type, op->data, at, count, x_scratch);
         float *y = yk_cpu_fp32_in_out(op->type, op->data, at + half, count, y_scratch);

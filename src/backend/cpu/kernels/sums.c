@@ -39,11 +39,11 @@ static void sum_part(const void *work, int64_t part)
 {
     const struct squares *squares = work;
     const struct yk_sum_squares_op *op = squares->op;
-    const int64_t end = yk_cpu_min(op->count, (part + 1) * squares->part_size);
+    const int64_t end = yk_number_min(op->count, (part + 1) * squares->part_size);
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     double sum = 0;
     for (int64_t first = part * squares->part_size; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
         sum += sum_chunk(yk_cpu_fp32_input(op->type, op->from, first, count, scratch), count);
     }
     squares->sums[part] = sum;
@@ -101,7 +101,7 @@ static void sum_group(const void *work, int64_t group)
     const struct panel *panel = work;
     const struct yk_sum_rows_op *op = panel->op;
     const int64_t columns = panel->columns;
-    const int64_t end = yk_cpu_min(op->rows, (group + 1) * panel->group_rows);
+    const int64_t end = yk_number_min(op->rows, (group + 1) * panel->group_rows);
     float scratch[TOGETHER][PANEL];
     const float *rows[TOGETHER];
     float *sums = panel->sums[group];
@@ -140,7 +140,7 @@ void yk_cpu_sum_rows(int threads, const void *op)
 {
     const struct yk_sum_rows_op *sum = op;
     const int64_t even_rows = yk_cpu_ceil_div(sum->rows, GROUPS);
-    const int64_t min_rows = yk_cpu_rows_per_chunk(yk_cpu_min(sum->columns, PANEL));
+    const int64_t min_rows = yk_cpu_rows_per_chunk(yk_number_min(sum->columns, PANEL));
     float sums[GROUPS][PANEL];
     struct panel panel = {
         .op = sum,
@@ -149,7 +149,7 @@ void yk_cpu_sum_rows(int threads, const void *op)
     };
     const int64_t groups = yk_cpu_ceil_div(sum->rows, panel.group_rows);
     for (; groups > 0 && panel.first < sum->columns; panel.first += PANEL) {
-        panel.columns = yk_cpu_min(PANEL, sum->columns - panel.first);
+        panel.columns = yk_number_min(PANEL, sum->columns - panel.first);
         yk_cpu_parallel_for(threads, groups, sum_group, &panel);
         add_groups(&panel, groups);
     }

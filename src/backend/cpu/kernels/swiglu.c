@@ -24,7 +24,7 @@ static void swiglu_row(const void *work, int64_t row)
     float gate_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float up_scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t at = 2 * row * op->width + first;
         const int64_t out_at = row * op->width + first;
         const float *gate = yk_cpu_fp32_input(op->type, op->gate_up, at, count, gate_scratch);
@@ -63,7 +63,7 @@ static void swiglu_backward_row(const void *work, int64_t row)
     float d_gate[YK_CPU_FP32_BUFFER_SIZE]; /* separate buffers: d_gate_up may be gate_up itself */
     float d_up[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
-        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
+        const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t at = 2 * row * op->width + first;
         const int64_t up_at = at + op->width;
         const float *gate = yk_cpu_fp32_input(op->type, op->gate_up, at, count, gate_scratch);

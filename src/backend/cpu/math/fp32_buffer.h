@@ -77,11 +77,7 @@ static inline float *yk_cpu_fp32_output(enum yk_precision type, void *to, int64_
 static inline float *yk_cpu_fp32_in_out(enum yk_precision type, void *to, int64_t first,
                                         int64_t count, float *scratch)
 {
-    if (!yk_cpu_fp32_needs_conversion(type)) {
-        return (float *)to + first;
-    }
-    yk_cpu_convert_to_fp32(type, to, first, count, scratch);
-    return scratch;
+    return (float *)(uintptr_t)yk_cpu_fp32_input(type, to, first, count, scratch);
 }
 
 /* Converts a buffer of yk_cpu_fp32_output() or yk_cpu_fp32_in_out() back. Does nothing for fp32. */

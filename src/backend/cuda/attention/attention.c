@@ -11,38 +11,26 @@ static bool tries_cudnn(const struct yk_backend_lane *lane)
     return lane->device->attention_choice != YK_CUDA_ATTENTION_BUILTIN;
 }
 
-/* Gradients are the same bits every time, unless cuDNN was asked for by name. Of small heads our
- * own kernels make those as fast, without memory for all scores. */
-static bool tries_cudnn_backward(const struct yk_backend_lane *lane,
-                                 const struct yk_attention_backward_op *op)
-{
-    return lane->device->attention_choice == YK_CUDA_ATTENTION_CUDNN ||
-           (tries_cudnn(lane) && op->forward.head_size > SMALL_HEAD);
-}
-
 static bool is_nothing(const struct yk_attention_op *op)
 {
     return op->batch == 0 || op->queries == 0 || op->heads == 0;
 }
 
-/* Where nobody asks, keys and values have no gradient. */
-static void clear_keys(struct yk_backend_lane *lane, const struct yk_attention_backward_op *op)
+bool yk_cuda_attention_clear_key_gradients(struct yk_backend_lane *lane,
+                                           const struct yk_attention_backward_op *op)
 {
     const struct yk_attention_op *forward = &op->forward;
     const size_t number = (size_t)yk_precision_bytes(forward->type);
     const size_t width = (size_t)(forward->kv_heads * forward->head_size) * number;
     const size_t rows = (size_t)(forward->batch * forward->keys);
-    if (rows == 0 || width == 0) {
-        return;
+    cudaError_t error = cudaSuccess;
+    if (rows > 0 && width > 0) {
+        error =
+            cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, lane->stream);
+        YK_CUDA_THEN(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0, width,
+                                              rows, lane->stream));
     }
-    (void)yk_cuda_lane_check(
-        lane,
-        cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, lane->stream),
-        "attention_backward");
-    (void)yk_cuda_lane_check(
-        lane,
-        cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0, width, rows, lane->stream),
-        "attention_backward");
+    return yk_cuda_lane_check(lane, error, "attention_backward");
 }
 
 void yk_cuda_attention(struct yk_backend_lane *lane, const struct yk_attention_op *op)
@@ -62,12 +50,14 @@ void yk_cuda_attention_backward(struct yk_backend_lane *lane,
         return;
     }
     if (is_nothing(&op->forward)) {
-        clear_keys(lane, op);
+        (void)yk_cuda_attention_clear_key_gradients(lane, op);
         return;
     }
-    if (!tries_cudnn_backward(lane, op) ||
-        !yk_cuda_attention_cudnn_backward(
-            lane, op, lane->device->attention_choice != YK_CUDA_ATTENTION_CUDNN)) {
+    /* Gradients are the same bits every time, unless cuDNN was asked for by name. Of small heads
+     * our own kernels make those as fast, without memory for all scores. */
+    const bool repeatable = lane->device->attention_choice != YK_CUDA_ATTENTION_CUDNN;
+    const bool tries = !repeatable || (tries_cudnn(lane) && op->forward.head_size > SMALL_HEAD);
+    if (!tries || !yk_cuda_attention_cudnn_backward(lane, op, repeatable)) {
         yk_cuda_attention_builtin_backward(lane, op);
     }
 }

@@ -47,12 +47,9 @@ enum {
     ENOUGH_TIMES_LATE = 1000 /* requests of such a frequent shape */
 };
 
-/* Limit of the workspace of one plan, in bytes. */
-static const int64_t max_workspace = 4LL << 30;
-
 struct plan {
     struct yk_cudnn_builder builder;
-    struct yk_cudnn_attention_tensor_ids slots;
+    int ids[YK_CUDNN_ATTENTION_TENSOR_COUNT]; /* by enum yk_cudnn_attention_tensor */
     int32_t *query_counts; /* (B) in device memory, T each; NULL without lengths */
 };
 
@@ -159,8 +156,8 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_attention_sha
         counts[i] = (int32_t)shape->queries;
     }
     cudaError_t error = cudaMalloc((void **)&plan->query_counts, bytes);
-    YK_CUDA_THEN(cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
-    YK_CUDA_THEN(cudaStreamSynchronize(NULL));
+    YK_CUDA_THEN(error, cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
+    YK_CUDA_THEN(error, cudaStreamSynchronize(NULL));
     free(counts);
     return error == cudaSuccess;
 }
@@ -171,13 +168,8 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_attent
     if (!plan) {
         return NULL;
     }
-    if (shape->backward) {
-        yk_cudnn_attention_graph_backward(&plan->builder, shape, &plan->slots);
-    } else {
-        yk_cudnn_attention_graph_forward(&plan->builder, shape, &plan->slots);
-    }
-    const struct yk_cudnn_plan_options options = {max_workspace, shape->repeatable != 0};
-    if (!yk_cudnn_builder_make_plan(&plan->builder, handle, options) ||
+    yk_cudnn_attention_graph_build(&plan->builder, shape, plan->ids);
+    if (!yk_cudnn_builder_make_plan(&plan->builder, handle, shape->repeatable != 0) ||
         (shape->lengths && !count_queries(plan, shape))) {
         destroy_plan(plan);
         /* Clears CUDA errors of failed attempts, which later ops would report. */
@@ -246,7 +238,7 @@ static bool run_plan(struct yk_cudnn_plan_cache *cache, struct plan *plan,
     void *used[YK_CUDNN_ATTENTION_TENSOR_COUNT];
     int64_t count = 0;
     for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
-        const int id = plan->slots.ids[i];
+        const int id = plan->ids[i];
         if (id != YK_CUDNN_NO_TENSOR && plan->builder.tensors[id].place != YK_CUDNN_VIRTUAL) {
             ids[count] = id;
             used[count] = i == YK_CUDNN_QUERY_COUNTS ? plan->query_counts : pointers[i];
@@ -436,17 +428,6 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     return done;
 }
 
-/* Clears dk or dv. The plan does not write the gradients of keys beyond the lengths, which are 0.
- */
-static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_op *op, void *rows,
-                       int64_t stride)
-{
-    const cudaError_t error =
-        cudaMemset2DAsync(rows, (size_t)stride * 2, 0, (size_t)(op->kv_heads * op->head_size) * 2,
-                          (size_t)(op->batch * op->keys), yk_cuda_lane_stream(lane));
-    return yk_cuda_lane_check(lane, error, "attention_backward");
-}
-
 /* Runs the plan for shape->batch samples, from sample `first` on. */
 static bool run_backward(struct yk_cudnn_plan_cache *cache, struct plan *plan,
                          const struct yk_attention_backward_op *op,
@@ -484,11 +465,8 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                               dq_sums_bytes(forward, shape.batch, repeatable) +
                               plan->builder.workspace_bytes;
         char *scratch = yk_cuda_lane_scratch(lane, (size_t)bytes);
-        done = scratch != NULL;
-        if (done && forward->lengths) {
-            done = clear_rows(lane, forward, op->dk, op->dk_stride) &&
-                   clear_rows(lane, forward, op->dv, op->dv_stride);
-        }
+        /* The plan does not write the gradients of keys beyond the lengths. */
+        done = scratch && (!forward->lengths || yk_cuda_attention_clear_key_gradients(lane, op));
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
             done = run_backward(cache, plan, op, &shape, i, scratch);
         }

@@ -12,125 +12,146 @@ enum {
     COLUMNS = 3,
 };
 
-static cudnnDataType_t stored_type(const struct yk_cudnn_attention_shape *shape)
+/* A graph under construction. */
+struct graph {
+    struct yk_cudnn_builder *builder;
+    const struct yk_cudnn_attention_shape *shape;
+    int *ids; /* by enum yk_cudnn_attention_tensor */
+};
+
+static cudnnDataType_t stored_type(const struct graph *graph)
 {
-    return shape->type == YK_PRECISION_FP16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
+    return graph->shape->type == YK_PRECISION_FP16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
+}
+
+static void swap_rows_and_columns(struct yk_cudnn_tensor *tensor)
+{
+    const struct yk_cudnn_tensor before = *tensor;
+    tensor->sizes[ROWS] = before.sizes[COLUMNS];
+    tensor->sizes[COLUMNS] = before.sizes[ROWS];
+    tensor->strides[ROWS] = before.strides[COLUMNS];
+    tensor->strides[COLUMNS] = before.strides[ROWS];
 }
 
 /* Heads side by side in rows: (B, heads, count, D), or turned, (B, heads, D, count). */
-static int rows(struct yk_cudnn_builder *builder, const struct yk_cudnn_attention_shape *shape,
-                int64_t count, int64_t heads, int64_t stride, bool transposed)
+static int rows(const struct graph *graph, int64_t count, int64_t heads, int64_t stride,
+                bool transposed)
 {
+    const int64_t head_size = graph->shape->head_size;
     struct yk_cudnn_tensor tensor = {
-        .sizes = {shape->batch, heads, count, shape->head_size},
-        .strides = {count * stride, shape->head_size, stride, 1},
-        .type = stored_type(shape),
+        .sizes = {graph->shape->batch, heads, count, head_size},
+        .strides = {count * stride, head_size, stride, 1},
+        .type = stored_type(graph),
         .place = YK_CUDNN_IN_DEVICE_MEMORY,
     };
     if (transposed) {
-        tensor.sizes[ROWS] = shape->head_size;
-        tensor.sizes[COLUMNS] = count;
-        tensor.strides[ROWS] = 1;
-        tensor.strides[COLUMNS] = stride;
+        swap_rows_and_columns(&tensor);
     }
-    return yk_cudnn_builder_tensor(builder, &tensor);
+    return yk_cudnn_builder_tensor(graph->builder, &tensor);
 }
 
-static int query_rows(struct yk_cudnn_builder *builder,
-                      const struct yk_cudnn_attention_shape *shape, int64_t stride)
+static int query_rows(const struct graph *graph, int64_t stride)
 {
-    return rows(builder, shape, shape->queries, shape->heads, stride, false);
+    return rows(graph, graph->shape->queries, graph->shape->heads, stride, false);
 }
 
-static int key_rows(struct yk_cudnn_builder *builder, const struct yk_cudnn_attention_shape *shape,
-                    int64_t stride, bool transposed)
+static int key_rows(const struct graph *graph, int64_t stride, bool transposed)
 {
-    return rows(builder, shape, shape->keys, shape->kv_heads, stride, transposed);
+    return rows(graph, graph->shape->keys, graph->shape->kv_heads, stride, transposed);
 }
 
 /* (B, heads, T, 1) of fp32. */
-static int per_query(struct yk_cudnn_builder *builder, const struct yk_cudnn_attention_shape *shape,
-                     enum yk_cudnn_tensor_storage place)
+static int per_query(const struct graph *graph, enum yk_cudnn_tensor_storage place)
 {
+    const struct yk_cudnn_attention_shape *shape = graph->shape;
     const struct yk_cudnn_tensor tensor = {
         .sizes = {shape->batch, shape->heads, shape->queries, 1},
         .strides = {shape->heads * shape->queries, shape->queries, 1, 1},
         .type = CUDNN_DATA_FLOAT,
         .place = place,
     };
-    return yk_cudnn_builder_tensor(builder, &tensor);
+    return yk_cudnn_builder_tensor(graph->builder, &tensor);
 }
 
-static int per_sample(struct yk_cudnn_builder *builder,
-                      const struct yk_cudnn_attention_shape *shape)
+/* (count, 1, 1, 1) */
+static int list(const struct graph *graph, int64_t count, cudnnDataType_t type,
+                enum yk_cudnn_tensor_storage place)
 {
     const struct yk_cudnn_tensor tensor = {
-        .sizes = {shape->batch, 1, 1, 1},
-        .strides = {1, 1, 1, 1},
-        .type = CUDNN_DATA_INT32,
-        .place = YK_CUDNN_IN_DEVICE_MEMORY,
-    };
-    return yk_cudnn_builder_tensor(builder, &tensor);
+        .sizes = {count, 1, 1, 1}, .strides = {1, 1, 1, 1}, .type = type, .place = place};
+    return yk_cudnn_builder_tensor(graph->builder, &tensor);
 }
 
-static int value(struct yk_cudnn_builder *builder)
+static int per_sample(const struct graph *graph)
 {
-    const struct yk_cudnn_tensor tensor = {
-        .sizes = {1, 1, 1, 1},
-        .strides = {1, 1, 1, 1},
-        .type = CUDNN_DATA_FLOAT,
-        .place = YK_CUDNN_BY_VALUE,
-    };
-    return yk_cudnn_builder_tensor(builder, &tensor);
+    return list(graph, graph->shape->batch, CUDNN_DATA_INT32, YK_CUDNN_IN_DEVICE_MEMORY);
+}
+
+static int value(const struct graph *graph)
+{
+    return list(graph, 1, CUDNN_DATA_FLOAT, YK_CUDNN_BY_VALUE);
 }
 
 /* A new (B, heads, T, S). */
-static int scores(struct yk_cudnn_builder *builder, const struct yk_cudnn_attention_shape *shape,
-                  cudnnDataType_t type)
+static int scores(const struct graph *graph, cudnnDataType_t type)
 {
+    const struct yk_cudnn_attention_shape *shape = graph->shape;
     const int64_t sizes[YK_CUDNN_TENSOR_RANK] = {shape->batch, shape->heads, shape->queries,
                                                  shape->keys};
-    return yk_cudnn_builder_virtual_tensor(builder, sizes, type);
+    return yk_cudnn_builder_virtual_tensor(graph->builder, sizes, type);
+}
+
+/* A new tensor, mode(x, b); `b` may be YK_CUDNN_NO_TENSOR. */
+static int apply(const struct graph *graph, cudnnPointwiseMode_t mode, int x, int b)
+{
+    return yk_cudnn_builder_pointwise_new(graph->builder, mode, x, b);
 }
 
 /* What both passes take: q, k, v, the scale and what the masks need. */
-static void add_inputs(struct yk_cudnn_builder *builder,
-                       const struct yk_cudnn_attention_shape *shape,
-                       struct yk_cudnn_attention_tensor_ids *slots)
+static void add_inputs(const struct graph *graph)
 {
-    int *ids = slots->ids;
-    *slots = (struct yk_cudnn_attention_tensor_ids){{YK_CUDNN_NO_TENSOR}};
-    ids[YK_CUDNN_Q] = query_rows(builder, shape, shape->q_stride);
-    ids[YK_CUDNN_K] = key_rows(builder, shape, shape->k_stride, true);
-    ids[YK_CUDNN_V] = key_rows(builder, shape, shape->v_stride, shape->backward != 0);
-    ids[YK_CUDNN_OUT] = query_rows(builder, shape, shape->out_stride);
+    const struct yk_cudnn_attention_shape *shape = graph->shape;
+    int *ids = graph->ids;
+    ids[YK_CUDNN_Q] = query_rows(graph, shape->q_stride);
+    ids[YK_CUDNN_K] = key_rows(graph, shape->k_stride, true);
+    ids[YK_CUDNN_V] = key_rows(graph, shape->v_stride, shape->backward != 0);
+    ids[YK_CUDNN_OUT] = query_rows(graph, shape->out_stride);
     ids[YK_CUDNN_SUMS] =
-        per_query(builder, shape, shape->sums ? YK_CUDNN_IN_DEVICE_MEMORY : YK_CUDNN_VIRTUAL);
-    ids[YK_CUDNN_SCALE] = value(builder);
+        per_query(graph, shape->sums ? YK_CUDNN_IN_DEVICE_MEMORY : YK_CUDNN_VIRTUAL);
+    ids[YK_CUDNN_SCALE] = value(graph);
     if (shape->lengths) {
-        ids[YK_CUDNN_QUERY_COUNTS] = per_sample(builder, shape);
-        ids[YK_CUDNN_KEY_COUNTS] = per_sample(builder, shape);
-        ids[YK_CUDNN_MASK_LENGTHS] = value(builder);
+        ids[YK_CUDNN_QUERY_COUNTS] = per_sample(graph);
+        ids[YK_CUDNN_KEY_COUNTS] = per_sample(graph);
+        ids[YK_CUDNN_MASK_LENGTHS] = value(graph);
     }
     if (shape->causal) {
-        ids[YK_CUDNN_MASK_CAUSAL] = value(builder);
+        ids[YK_CUDNN_MASK_CAUSAL] = value(graph);
     }
 }
 
-/* scale · q kᵀ, with −∞ beyond the lengths. */
-static int score(struct yk_cudnn_builder *builder, const struct yk_cudnn_attention_shape *shape,
-                 const struct yk_cudnn_attention_tensor_ids *slots)
+/* The valid lengths of a product (T, D) · (D, S), and of one (T, S) · (S, D). */
+static struct yk_cudnn_matmul_lengths lengths_of_scores(const struct graph *graph)
 {
-    const int *ids = slots->ids;
-    const struct yk_cudnn_matmul_lengths padding = {
-        .rows = ids[YK_CUDNN_QUERY_COUNTS],
-        .columns = ids[YK_CUDNN_KEY_COUNTS],
-    };
-    const int product = scores(builder, shape, CUDNN_DATA_FLOAT);
-    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_Q], ids[YK_CUDNN_K], padding, product);
-    const int scaled =
-        yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_MUL, product, ids[YK_CUDNN_SCALE]);
-    if (!shape->lengths) {
+    return (struct yk_cudnn_matmul_lengths){.rows = graph->ids[YK_CUDNN_QUERY_COUNTS],
+                                            .columns = graph->ids[YK_CUDNN_KEY_COUNTS]};
+}
+
+static struct yk_cudnn_matmul_lengths lengths_of_queries(const struct graph *graph)
+{
+    return (struct yk_cudnn_matmul_lengths){.rows = graph->ids[YK_CUDNN_QUERY_COUNTS],
+                                            .inner = graph->ids[YK_CUDNN_KEY_COUNTS]};
+}
+
+/* scale · q kᵀ, with −∞ beyond the lengths. */
+static int score(const struct graph *graph)
+{
+    struct yk_cudnn_builder *builder = graph->builder;
+    const int *ids = graph->ids;
+    const int product = scores(graph, CUDNN_DATA_FLOAT);
+    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_Q], ids[YK_CUDNN_K], lengths_of_scores(graph),
+                            product);
+    const int scaled = apply(graph, CUDNN_POINTWISE_MUL, product, ids[YK_CUDNN_SCALE]);
+    if (!graph->shape->lengths) {
         return scaled;
     }
     const int row = yk_cudnn_builder_index(builder, scaled, ROWS);
@@ -145,96 +166,81 @@ static int score(struct yk_cudnn_builder *builder, const struct yk_cudnn_attenti
 }
 
 /* Of the keys up to its own, where T = S. */
-static int mask_future(struct yk_cudnn_builder *builder,
-                       const struct yk_cudnn_attention_shape *shape,
-                       const struct yk_cudnn_attention_tensor_ids *slots, int x)
+static int mask_future(const struct graph *graph, int x)
 {
-    if (!shape->causal) {
+    struct yk_cudnn_builder *builder = graph->builder;
+    if (!graph->shape->causal) {
         return x;
     }
     const int row = yk_cudnn_builder_index(builder, x, ROWS);
     const int column = yk_cudnn_builder_index(builder, x, COLUMNS);
     const int visible = yk_cudnn_builder_compare(builder, CUDNN_POINTWISE_CMP_GE, row, column);
-    return yk_cudnn_builder_select(builder, x, slots->ids[YK_CUDNN_MASK_CAUSAL], visible);
+    return yk_cudnn_builder_select(builder, x, graph->ids[YK_CUDNN_MASK_CAUSAL], visible);
 }
 
-void yk_cudnn_attention_graph_forward(struct yk_cudnn_builder *builder,
-                                      const struct yk_cudnn_attention_shape *shape,
-                                      struct yk_cudnn_attention_tensor_ids *out)
+static void build_forward(const struct graph *graph)
 {
-    add_inputs(builder, shape, out);
-    const int masked = mask_future(builder, shape, out, score(builder, shape, out));
-    const int highest = per_query(builder, shape, YK_CUDNN_VIRTUAL);
+    struct yk_cudnn_builder *builder = graph->builder;
+    const int *ids = graph->ids;
+    const int masked = mask_future(graph, score(graph));
+    const int highest = per_query(graph, YK_CUDNN_VIRTUAL);
     yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_MAX, masked, highest);
-    const int lowered =
-        yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_SUB, masked, highest);
-    const int power =
-        yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_EXP, lowered, YK_CUDNN_NO_TENSOR);
-    const int sum = per_query(builder, shape, YK_CUDNN_VIRTUAL);
+    const int lowered = apply(graph, CUDNN_POINTWISE_SUB, masked, highest);
+    const int power = apply(graph, CUDNN_POINTWISE_EXP, lowered, YK_CUDNN_NO_TENSOR);
+    const int sum = per_query(graph, YK_CUDNN_VIRTUAL);
     yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, power, sum);
-    const int log =
-        yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_LOG, sum, YK_CUDNN_NO_TENSOR);
-    yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_ADD, highest, log, out->ids[YK_CUDNN_SUMS]);
-    const int chance = scores(builder, shape, stored_type(shape));
+    const int log = apply(graph, CUDNN_POINTWISE_LOG, sum, YK_CUDNN_NO_TENSOR);
+    yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_ADD, highest, log, ids[YK_CUDNN_SUMS]);
+    const int chance = scores(graph, stored_type(graph));
     yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_DIV, power, sum, chance);
-    const struct yk_cudnn_matmul_lengths padding = {
-        .rows = out->ids[YK_CUDNN_QUERY_COUNTS],
-        .inner = out->ids[YK_CUDNN_KEY_COUNTS],
-    };
-    yk_cudnn_builder_matmul(builder, chance, out->ids[YK_CUDNN_V], padding, out->ids[YK_CUDNN_OUT]);
+    yk_cudnn_builder_matmul(builder, chance, ids[YK_CUDNN_V], lengths_of_queries(graph),
+                            ids[YK_CUDNN_OUT]);
 }
 
 /* ---- backward ---- */
 
 /* The same numbers with rows and columns changed places, of the stored type. */
-static int transpose(struct yk_cudnn_builder *builder, const struct yk_cudnn_attention_shape *shape,
-                     int x)
+static int transpose(const struct graph *graph, int x)
 {
-    struct yk_cudnn_tensor tensor = builder->tensors[x];
-    tensor.sizes[ROWS] = builder->tensors[x].sizes[COLUMNS];
-    tensor.sizes[COLUMNS] = builder->tensors[x].sizes[ROWS];
-    tensor.strides[ROWS] = builder->tensors[x].strides[COLUMNS];
-    tensor.strides[COLUMNS] = builder->tensors[x].strides[ROWS];
-    tensor.type = stored_type(shape);
+    struct yk_cudnn_tensor tensor = graph->builder->tensors[x];
+    swap_rows_and_columns(&tensor);
+    tensor.type = stored_type(graph);
     tensor.place = YK_CUDNN_VIRTUAL;
-    const int y = yk_cudnn_builder_tensor(builder, &tensor);
-    yk_cudnn_builder_reshape(builder, x, y);
+    const int y = yk_cudnn_builder_tensor(graph->builder, &tensor);
+    yk_cudnn_builder_reshape(graph->builder, x, y);
     return y;
 }
 
-/* gradient (B, kv_heads, S, D) = transposed (B, heads, S, T) · b (B, heads, T, D), summed over the
- * heads of queries that share one of keys. */
-static void add_key_gradient(struct yk_cudnn_builder *builder,
-                             const struct yk_cudnn_attention_shape *shape,
-                             const struct yk_cudnn_attention_tensor_ids *slots, int transposed,
-                             int b, int gradient)
+/* gradient (B, kv_heads, S, D) = xᵀ (B, heads, S, T) · b (B, heads, T, D), summed over the heads of
+ * queries that share one of keys. */
+static void add_key_gradient(const struct graph *graph, int x, int b, int gradient)
 {
+    struct yk_cudnn_builder *builder = graph->builder;
+    const struct yk_cudnn_attention_shape *shape = graph->shape;
     const struct yk_cudnn_matmul_lengths padding = {
-        .rows = slots->ids[YK_CUDNN_KEY_COUNTS],
-        .inner = slots->ids[YK_CUDNN_QUERY_COUNTS],
+        .rows = graph->ids[YK_CUDNN_KEY_COUNTS],
+        .inner = graph->ids[YK_CUDNN_QUERY_COUNTS],
     };
+    const int transposed = transpose(graph, x);
     if (shape->heads == shape->kv_heads) {
         yk_cudnn_builder_matmul(builder, transposed, b, padding, gradient);
         return;
     }
     const int64_t sizes[YK_CUDNN_TENSOR_RANK] = {shape->batch, shape->heads, shape->keys,
                                                  shape->head_size};
-    const int of_every_head = yk_cudnn_builder_virtual_tensor(builder, sizes, stored_type(shape));
+    const int of_every_head = yk_cudnn_builder_virtual_tensor(builder, sizes, stored_type(graph));
     yk_cudnn_builder_matmul(builder, transposed, b, padding, of_every_head);
     yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, of_every_head, gradient);
 }
 
 /* dq (B, heads, T, D) = d_score · k, straight to its place or by way of fp32. */
-static void add_query_gradient(struct yk_cudnn_builder *builder,
-                               const struct yk_cudnn_attention_shape *shape,
-                               struct yk_cudnn_attention_tensor_ids *slots, int d_score)
+static void add_query_gradient(const struct graph *graph, int d_score)
 {
-    int *ids = slots->ids;
-    const struct yk_cudnn_matmul_lengths padding = {
-        .rows = ids[YK_CUDNN_QUERY_COUNTS],
-        .inner = ids[YK_CUDNN_KEY_COUNTS],
-    };
-    const int keys = transpose(builder, shape, ids[YK_CUDNN_K]);
+    struct yk_cudnn_builder *builder = graph->builder;
+    const struct yk_cudnn_attention_shape *shape = graph->shape;
+    int *ids = graph->ids;
+    const struct yk_cudnn_matmul_lengths padding = lengths_of_queries(graph);
+    const int keys = transpose(graph, ids[YK_CUDNN_K]);
     if (shape->repeatable) {
         yk_cudnn_builder_matmul(builder, d_score, keys, padding, ids[YK_CUDNN_DQ]);
         return;
@@ -254,14 +260,13 @@ static void add_query_gradient(struct yk_cudnn_builder *builder,
 }
 
 /* delta = the sum of out · d_out over a row: what the softmax takes off every gradient. */
-static void add_delta(struct yk_cudnn_builder *builder,
-                      const struct yk_cudnn_attention_shape *shape, const int *ids)
+static void add_delta(const struct graph *graph)
 {
-    const int product = yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_MUL,
-                                                       ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_OUT]);
-    const int sum = per_query(builder, shape, YK_CUDNN_VIRTUAL);
-    yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, product, sum);
-    yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_MUL, sum, ids[YK_CUDNN_ONE],
+    const int *ids = graph->ids;
+    const int product = apply(graph, CUDNN_POINTWISE_MUL, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_OUT]);
+    const int sum = per_query(graph, YK_CUDNN_VIRTUAL);
+    yk_cudnn_builder_reduce(graph->builder, CUDNN_REDUCE_TENSOR_ADD, product, sum);
+    yk_cudnn_builder_pointwise(graph->builder, CUDNN_POINTWISE_MUL, sum, ids[YK_CUDNN_ONE],
                                ids[YK_CUDNN_DELTA]);
 }
 
@@ -273,43 +278,47 @@ static void add_delta(struct yk_cudnn_builder *builder,
  * 2 bytes for each of its (B, heads, T, S) in the workspace, and multiplied by k afterwards: more
  * memory, and time to write and read it. Otherwise blocks add to sums of fp32 as they come.
  */
-void yk_cudnn_attention_graph_backward(struct yk_cudnn_builder *builder,
-                                       const struct yk_cudnn_attention_shape *shape,
-                                       struct yk_cudnn_attention_tensor_ids *out)
+static void build_backward(const struct graph *graph)
 {
-    int *ids = out->ids;
-    add_inputs(builder, shape, out);
-    ids[YK_CUDNN_D_OUT] = query_rows(builder, shape, shape->out_stride);
-    ids[YK_CUDNN_DQ] = query_rows(builder, shape, shape->dq_stride);
-    ids[YK_CUDNN_DK] = key_rows(builder, shape, shape->dk_stride, false);
-    ids[YK_CUDNN_DV] = key_rows(builder, shape, shape->dv_stride, false);
-    ids[YK_CUDNN_DELTA] = per_query(builder, shape, YK_CUDNN_IN_DEVICE_MEMORY);
-    ids[YK_CUDNN_ONE] = value(builder);
-    add_delta(builder, shape, ids);
+    const struct yk_cudnn_attention_shape *shape = graph->shape;
+    int *ids = graph->ids;
+    ids[YK_CUDNN_D_OUT] = query_rows(graph, shape->out_stride);
+    ids[YK_CUDNN_DQ] = query_rows(graph, shape->dq_stride);
+    ids[YK_CUDNN_DK] = key_rows(graph, shape->dk_stride, false);
+    ids[YK_CUDNN_DV] = key_rows(graph, shape->dv_stride, false);
+    ids[YK_CUDNN_DELTA] = per_query(graph, YK_CUDNN_IN_DEVICE_MEMORY);
+    ids[YK_CUDNN_ONE] = value(graph);
+    add_delta(graph);
 
-    const int lowered = yk_cudnn_builder_pointwise_new(
-        builder, CUDNN_POINTWISE_SUB, score(builder, shape, out), ids[YK_CUDNN_SUMS]);
-    const int chance = yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_EXP,
-                                                      mask_future(builder, shape, out, lowered),
-                                                      YK_CUDNN_NO_TENSOR);
-    add_key_gradient(builder, shape, out, transpose(builder, shape, chance), ids[YK_CUDNN_D_OUT],
-                     ids[YK_CUDNN_DV]);
+    const int lowered = apply(graph, CUDNN_POINTWISE_SUB, score(graph), ids[YK_CUDNN_SUMS]);
+    const int chance =
+        apply(graph, CUDNN_POINTWISE_EXP, mask_future(graph, lowered), YK_CUDNN_NO_TENSOR);
+    add_key_gradient(graph, chance, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_DV]);
 
-    const struct yk_cudnn_matmul_lengths padding = {
-        .rows = ids[YK_CUDNN_QUERY_COUNTS],
-        .columns = ids[YK_CUDNN_KEY_COUNTS],
-    };
-    const int product = scores(builder, shape, CUDNN_DATA_FLOAT);
-    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_V], padding, product);
-    const int less =
-        yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_SUB, product, ids[YK_CUDNN_DELTA]);
-    const int weighed = yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_MUL, less, chance);
-    const int d_score =
-        yk_cudnn_builder_pointwise_new(builder, CUDNN_POINTWISE_MUL, weighed, ids[YK_CUDNN_SCALE]);
-    add_key_gradient(builder, shape, out, transpose(builder, shape, d_score), ids[YK_CUDNN_Q],
-                     ids[YK_CUDNN_DK]);
+    const int product = scores(graph, CUDNN_DATA_FLOAT);
+    yk_cudnn_builder_matmul(graph->builder, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_V],
+                            lengths_of_scores(graph), product);
+    const int less = apply(graph, CUDNN_POINTWISE_SUB, product, ids[YK_CUDNN_DELTA]);
+    const int weighed = apply(graph, CUDNN_POINTWISE_MUL, less, chance);
+    const int d_score = apply(graph, CUDNN_POINTWISE_MUL, weighed, ids[YK_CUDNN_SCALE]);
+    add_key_gradient(graph, d_score, ids[YK_CUDNN_Q], ids[YK_CUDNN_DK]);
+    add_query_gradient(graph, d_score);
+}
 
-    add_query_gradient(builder, shape, out, d_score);
+void yk_cudnn_attention_graph_build(struct yk_cudnn_builder *builder,
+                                    const struct yk_cudnn_attention_shape *shape,
+                                    int out[YK_CUDNN_ATTENTION_TENSOR_COUNT])
+{
+    const struct graph graph = {builder, shape, out};
+    for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
+        out[i] = YK_CUDNN_NO_TENSOR;
+    }
+    add_inputs(&graph);
+    if (shape->backward) {
+        build_backward(&graph);
+    } else {
+        build_forward(&graph);
+    }
 }
 
 #endif

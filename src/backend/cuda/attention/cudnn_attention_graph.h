@@ -58,17 +58,10 @@ enum yk_cudnn_attention_tensor {
     YK_CUDNN_ATTENTION_TENSOR_COUNT,
 };
 
-/* Tensor ids, indexed by enum yk_cudnn_attention_tensor. YK_CUDNN_NO_TENSOR means: the graph does
- * not use the tensor. */
-struct yk_cudnn_attention_tensor_ids {
-    int ids[YK_CUDNN_ATTENTION_TENSOR_COUNT];
-};
-
-void yk_cudnn_attention_graph_forward(struct yk_cudnn_builder *builder,
-                                      const struct yk_cudnn_attention_shape *shape,
-                                      struct yk_cudnn_attention_tensor_ids *out);
-void yk_cudnn_attention_graph_backward(struct yk_cudnn_builder *builder,
-                                       const struct yk_cudnn_attention_shape *shape,
-                                       struct yk_cudnn_attention_tensor_ids *out);
+/* Builds the graph of the forward or backward pass. `out` has the ids of the tensors, indexed by
+ * enum yk_cudnn_attention_tensor. YK_CUDNN_NO_TENSOR: the graph does not use the tensor. */
+void yk_cudnn_attention_graph_build(struct yk_cudnn_builder *builder,
+                                    const struct yk_cudnn_attention_shape *shape,
+                                    int out[YK_CUDNN_ATTENTION_TENSOR_COUNT]);
 
 #endif

@@ -1,6 +1,8 @@
 #ifndef YK_NO_CUDNN
 #include "backend/cuda/attention/cudnn_builder.h"
 
+#include "backend/cuda/lane.h"
+
 #include <string.h>
 
 /* Records a failure. Returns false after the first one. */
@@ -267,31 +269,8 @@ enum {
     MAX_CONFIGS = 32, /* engine configurations to consider */
 };
 
-/* give(), get() and finish() do nothing after a failure and return `before`. */
-static cudnnStatus_t give(cudnnStatus_t before, cudnnBackendDescriptor_t descriptor,
-                          cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                          int64_t count, const void *values)
-{
-    if (before != CUDNN_STATUS_SUCCESS) {
-        return before;
-    }
-    return cudnnBackendSetAttribute(descriptor, name, type, count, values);
-}
-
-static cudnnStatus_t get(cudnnStatus_t before, cudnnBackendDescriptor_t descriptor,
-                         cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                         int64_t most, int64_t *count, void *values)
-{
-    if (before != CUDNN_STATUS_SUCCESS) {
-        return before;
-    }
-    return cudnnBackendGetAttribute(descriptor, name, type, most, count, values);
-}
-
-static cudnnStatus_t finish(cudnnStatus_t before, cudnnBackendDescriptor_t descriptor)
-{
-    return before != CUDNN_STATUS_SUCCESS ? before : cudnnBackendFinalize(descriptor);
-}
+/* Limit of the workspace of one plan, in bytes. */
+static const int64_t max_workspace = 4LL << 30;
 
 /* Whether the engine of a configuration computes the same bits in every run. */
 static bool is_repeatable(cudnnBackendDescriptor_t config)
@@ -303,10 +282,12 @@ static bool is_repeatable(cudnnBackendDescriptor_t config)
     }
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     int64_t count = 0;
-    status = get(status, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-                 &count, (void *)&engine);
-    status = get(status, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-                 CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes);
+    YK_CUDA_THEN(status, cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
+                                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
+                                                  (void *)&engine));
+    YK_CUDA_THEN(status, cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                  CUDNN_TYPE_NUMERICAL_NOTE,
+                                                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes));
     bool repeatable = status == CUDNN_STATUS_SUCCESS;
     for (int64_t i = 0; repeatable && i < count; i++) {
         repeatable = notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
@@ -317,11 +298,10 @@ static bool is_repeatable(cudnnBackendDescriptor_t config)
 
 /* Makes the plan of a configuration. Returns NULL where the plan does not meet the options. */
 static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
-                                           cudnnBackendDescriptor_t config,
-                                           struct yk_cudnn_plan_options options)
+                                           cudnnBackendDescriptor_t config, bool repeatable)
 {
     cudnnBackendDescriptor_t plan = NULL;
-    if ((options.repeatable && !is_repeatable(config)) ||
+    if ((repeatable && !is_repeatable(config)) ||
         cudnnBackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &plan) !=
             CUDNN_STATUS_SUCCESS) {
         return NULL;
@@ -330,10 +310,11 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
     cudnnStatus_t status =
         cudnnBackendSetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&config);
-    status = finish(status, plan);
-    status = get(status, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
-                 &count, &builder->workspace_bytes);
-    if (status != CUDNN_STATUS_SUCCESS || builder->workspace_bytes > options.max_workspace) {
+    YK_CUDA_THEN(status, cudnnBackendFinalize(plan));
+    YK_CUDA_THEN(status,
+                 cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                          CUDNN_TYPE_INT64, 1, &count, &builder->workspace_bytes));
+    if (status != CUDNN_STATUS_SUCCESS || builder->workspace_bytes > max_workspace) {
         cudnnBackendDestroyDescriptor(plan);
         return NULL;
     }
@@ -342,7 +323,7 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
 
 /* Keeps the first usable configuration. cuDNN sorts them by expected speed. */
 static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t heuristics,
-                        struct yk_cudnn_plan_options options)
+                        bool repeatable)
 {
     cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     int64_t made = 0;
@@ -359,7 +340,7 @@ static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor
     }
     for (int64_t i = 0; i < made; i++) {
         if (i < count && !builder->plan) {
-            builder->plan = try_config(builder, configs[i], options);
+            builder->plan = try_config(builder, configs[i], repeatable);
             if (builder->plan) {
                 builder->config = configs[i]; /* the plan refers to it */
                 continue;
@@ -375,10 +356,13 @@ static cudnnBackendDescriptor_t ask_heuristics(cudnnBackendDescriptor_t graph,
 {
     cudnnBackendDescriptor_t made = NULL;
     cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &made);
-    status = give(status, made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
-                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&graph);
-    status = give(status, made, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-    if (finish(status, made) != CUDNN_STATUS_SUCCESS && made) {
+    YK_CUDA_THEN(status,
+                 cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                                          CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&graph));
+    YK_CUDA_THEN(status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_MODE,
+                                                  CUDNN_TYPE_HEUR_MODE, 1, &mode));
+    YK_CUDA_THEN(status, cudnnBackendFinalize(made));
+    if (status != CUDNN_STATUS_SUCCESS && made) {
         cudnnBackendDestroyDescriptor(made);
         made = NULL;
     }
@@ -386,7 +370,7 @@ static cudnnBackendDescriptor_t ask_heuristics(cudnnBackendDescriptor_t graph,
 }
 
 bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                                struct yk_cudnn_plan_options options)
+                                bool repeatable)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
     const cudnnBackendDescriptor_t graph = finish_graph(builder, handle);
@@ -396,7 +380,7 @@ bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t 
         }
         const cudnnBackendDescriptor_t heuristics = ask_heuristics(graph, modes[i]);
         if (heuristics) {
-            try_configs(builder, heuristics, options);
+            try_configs(builder, heuristics, repeatable);
             cudnnBackendDestroyDescriptor(heuristics);
         }
     }
@@ -411,15 +395,16 @@ bool yk_cudnn_builder_run_plan(struct yk_cudnn_builder *builder, cudnnHandle_t h
     cudnnBackendDescriptor_t pack = NULL;
     cudnnStatus_t status =
         cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
-    status = give(status, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids);
-    status = give(status, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count,
-                  (const void *)pointers);
-    status = give(status, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1,
-                  (const void *)&workspace);
-    status = finish(status, pack);
-    if (status == CUDNN_STATUS_SUCCESS) {
-        status = cudnnBackendExecute(handle, builder->plan, pack);
-    }
+    YK_CUDA_THEN(status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                                                  CUDNN_TYPE_INT64, count, ids));
+    YK_CUDA_THEN(status,
+                 cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                                          CUDNN_TYPE_VOID_PTR, count, (const void *)pointers));
+    YK_CUDA_THEN(status,
+                 cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+                                          CUDNN_TYPE_VOID_PTR, 1, (const void *)&workspace));
+    YK_CUDA_THEN(status, cudnnBackendFinalize(pack));
+    YK_CUDA_THEN(status, cudnnBackendExecute(handle, builder->plan, pack));
     (void)check(builder, status);
     if (pack) {
         cudnnBackendDestroyDescriptor(pack);

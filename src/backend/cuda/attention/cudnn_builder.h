@@ -90,15 +90,11 @@ void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensor
 /* Reads x with the sizes and strides of y. Used for transposition. */
 void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y);
 
-struct yk_cudnn_plan_options {
-    int64_t max_workspace; /* bytes */
-    bool repeatable;       /* require an engine that computes the same bits in every run */
-};
-
-/* Finalizes the graph and makes a plan: the first one, in the order of cuDNN's heuristics, that
- * meets the options. Returns false if no plan does. */
+/* Finalizes the graph and makes a plan: the first one, in the order of cuDNN's heuristics, whose
+ * workspace is not too large and, with `repeatable`, which computes the same bits in every run.
+ * Returns false if there is none. */
 bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                                struct yk_cudnn_plan_options options);
+                                bool repeatable);
 
 /* Enqueues the plan on the stream of the handle. pointers[i] is the memory of tensor ids[i].
  * Returns false on failure. */

@@ -105,17 +105,6 @@ YK_DEVICE void load_queries(const struct yk_attention_op &op, const struct yk_at
     yk_tile_load_async<T, D, ROWS>(to, q, op.q_stride, static_cast<int>(op.queries) - first);
 }
 
-template <typename T, int D>
-YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_attention_head &head,
-                         int s, uint32_t to)
-{
-    const T *k = yk_attention_row<T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D);
-    const T *v = yk_attention_row<T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D);
-    yk_tile_load_async<T, D, layout<D>::keys>(to, k, op.k_stride, head.length - s);
-    yk_tile_load_async<T, D, layout<D>::keys>(to + layout<D>::tile_bytes, v, op.v_stride,
-                                              head.length - s);
-}
-
 /* Writes the warp's rows of out and sums. */
 template <typename T, int D>
 YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attention_head &head, int t,
@@ -183,7 +172,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     uint32_t here = base + L::query_bytes;
     uint32_t other = here + 2 * L::tile_bytes;
     load_queries<T, D>(op, head, own.first, base);
-    load_keys<T, D>(op, head, 0, here);
+    yk_tile_load_keys<T, D, L::keys>(op, head, 0, here, here + L::tile_bytes);
     const yk_tile_in_shared<D, M> stored = {base + own.warp_row * D * 2, yk_tile_lane_left<D>()};
     yk_tile_in_registers<D, M> held;
     struct softmax softmax;
@@ -197,7 +186,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     }
     for (int s = 0; s < own.end; s += L::keys) {
         if (s + L::keys < own.end) {
-            load_keys<T, D>(op, head, s + L::keys, other);
+            yk_tile_load_keys<T, D, L::keys>(op, head, s + L::keys, other, other + L::tile_bytes);
         }
         if (s < own.warp_end && L::holds) {
             add_stage<T, D, DROP>(task, head, t, s, here, held, softmax, out);

@@ -28,16 +28,21 @@ template <int D> struct layout {
     static constexpr int bytes = 2 * own_bytes + 2 * stage_bytes;
 };
 
+/* Loads ROWS rows of q and d_out, from query t on. */
 template <typename T, int D, int ROWS>
-YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_attention_head &head,
-                         int s, uint32_t k, uint32_t v)
+YK_DEVICE void load_query_rows(const struct yk_attention_backward_kernel_arguments &task,
+                               const struct yk_attention_head &head, int t, uint32_t q,
+                               uint32_t d_out)
 {
+    const struct yk_attention_op &op = task.forward.op;
+    const int left = static_cast<int>(op.queries) - t;
     yk_tile_load_async<T, D, ROWS>(
-        k, yk_attention_row<const T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D),
-        op.k_stride, head.length - s);
-    yk_tile_load_async<T, D, ROWS>(
-        v, yk_attention_row<const T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D),
-        op.v_stride, head.length - s);
+        q, yk_attention_row<const T>(op.q, head.sample, op.queries, t, op.q_stride, head.head, D),
+        op.q_stride, left);
+    yk_tile_load_async<T, D, ROWS>(d_out,
+                                   yk_attention_row<const T>(task.op.d_out, head.sample, op.queries,
+                                                             t, op.out_stride, head.head, D),
+                                   op.out_stride, left);
 }
 
 /* Multiplies the rows of a warp by `scale` and writes them to memory. */
@@ -90,14 +95,7 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_kernel_arguments 
     constexpr int tile_bytes = layout<D>::tile_bytes;
     const struct yk_attention_op &op = task.forward.op;
     const int left = static_cast<int>(op.queries) - t;
-    yk_tile_load_async<T, D, passing>(
-        to, yk_attention_row<const T>(op.q, head.sample, op.queries, t, op.q_stride, head.head, D),
-        op.q_stride, left);
-    yk_tile_load_async<T, D, passing>(to + tile_bytes,
-                                      yk_attention_row<const T>(task.op.d_out, head.sample,
-                                                                op.queries, t, op.out_stride,
-                                                                head.head, D),
-                                      op.out_stride, left);
+    load_query_rows<T, D, passing>(task, head, t, to, to + tile_bytes);
     const int at = threadIdx.x % passing;
     const float *from = threadIdx.x < passing ? op.log_sum_exp : task.products;
     if (threadIdx.x < 2 * passing) {
@@ -201,7 +199,7 @@ YK_DEVICE void add_all(const struct yk_attention_backward_kernel_arguments &task
     if (first >= head.length || first_query >= queries) {
         return;
     }
-    load_keys<T, D, L::rows>(op, head, first, base, base + L::own_bytes);
+    yk_tile_load_keys<T, D, L::rows>(op, head, first, base, base + L::own_bytes);
     load_queries<T, D>(task, head, first_query, base + here);
     for (int h = 0; h < group; h++) {
         for (int t = first_query; t < queries; t += L::passing) {
@@ -260,19 +258,6 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
 #endif
 }
 
-static bool run_keys(struct yk_backend_lane *lane,
-                     const struct yk_attention_backward_kernel_arguments *task)
-{
-    const struct yk_attention_op &op = task->forward.op;
-    return yk_tile_dispatch_type(op, [&](auto number, auto size) {
-        using T = decltype(number);
-        constexpr int d = decltype(size)::value;
-        const backward_kernel kernel =
-            op.dropout.rate > 0 ? find_d_keys<T, d, true> : find_d_keys<T, d, false>;
-        return launch_kernel<d>(lane, task, kernel, op.batch * op.kv_heads, op.keys);
-    });
-}
-
 /* ---- dQ ---- */
 
 /* dS of queries t … (rows) and keys s … (columns) from scores and dP. */
@@ -305,19 +290,9 @@ YK_DEVICE void load_first(const struct yk_attention_backward_kernel_arguments &t
                           const struct yk_attention_head &head, int first, uint32_t base)
 {
     using L = layout<D>;
-    const struct yk_attention_op &op = task.forward.op;
-    const int left = static_cast<int>(op.queries) - first;
-    yk_tile_load_async<T, D, L::rows>(
-        base,
-        yk_attention_row<const T>(op.q, head.sample, op.queries, first, op.q_stride, head.head, D),
-        op.q_stride, left);
-    yk_tile_load_async<T, D, L::rows>(base + L::own_bytes,
-                                      yk_attention_row<const T>(task.op.d_out, head.sample,
-                                                                op.queries, first, op.out_stride,
-                                                                head.head, D),
-                                      op.out_stride, left);
-    load_keys<T, D, L::passing>(op, head, 0, base + 2 * L::own_bytes,
-                                base + 2 * L::own_bytes + L::tile_bytes);
+    const uint32_t keys = base + 2 * L::own_bytes;
+    load_query_rows<T, D, L::rows>(task, head, first, base, base + L::own_bytes);
+    yk_tile_load_keys<T, D, L::passing>(task.forward.op, head, 0, keys, keys + L::tile_bytes);
 }
 
 /* What a warp keeps in registers: its rows of q and d_out, and the sums of its rows. */
@@ -398,7 +373,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     load_own(task, head, t, base + own.warp_row * D * 2, held);
     for (int s = 0; s < own.end; s += L::passing) {
         if (s + L::passing < own.end) {
-            load_keys<T, D, L::passing>(op, head, s + L::passing, other, other + L::tile_bytes);
+            yk_tile_load_keys<T, D, L::passing>(op, head, s + L::passing, other,
+                                                other + L::tile_bytes);
         }
         add_stage<T, D, DROP>(task.forward, head, t, s, own.warp_end, here, held, dq);
         const uint32_t worked_on = here;
@@ -418,15 +394,15 @@ void yk_cuda_attention_tensor_core_backward(
     struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *task)
 {
     const struct yk_attention_op &op = task->forward.op;
-    if (!run_keys(lane, task)) {
-        return;
-    }
     yk_tile_dispatch_type(op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
-        const bool apply_dropout = op.dropout.rate > 0;
-        return launch_kernel<d>(
-            lane, task, apply_dropout ? find_d_queries<T, d, true> : find_d_queries<T, d, false>,
-            op.batch * op.heads, op.queries);
+        const bool drops = op.dropout.rate > 0;
+        return launch_kernel<d>(lane, task,
+                                drops ? find_d_keys<T, d, true> : find_d_keys<T, d, false>,
+                                op.batch * op.kv_heads, op.keys) &&
+               launch_kernel<d>(lane, task,
+                                drops ? find_d_queries<T, d, true> : find_d_queries<T, d, false>,
+                                op.batch * op.heads, op.queries);
     });
 }

@@ -194,6 +194,20 @@ YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared<D, M> &stored,
     }
 }
 
+/* Loads ROWS rows of k and v, from key s on. */
+template <typename T, int D, int ROWS>
+YK_DEVICE void yk_tile_load_keys(const struct yk_attention_op &op,
+                                 const struct yk_attention_head &head, int s, uint32_t k,
+                                 uint32_t v)
+{
+    yk_tile_load_async<T, D, ROWS>(
+        k, yk_attention_row<const T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D),
+        op.k_stride, head.length - s);
+    yk_tile_load_async<T, D, ROWS>(
+        v, yk_attention_row<const T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D),
+        op.v_stride, head.length - s);
+}
+
 template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
 {
 #pragma unroll

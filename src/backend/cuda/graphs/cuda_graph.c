@@ -175,20 +175,7 @@ struct yk_cuda_graph_replay {
     int32_t graph_count; /* includes retired graphs */
 };
 
-/* ---- create and destroy ---- */
-
-static struct yk_cuda_graph_replay *create(void)
-{
-    struct yk_cuda_graph_replay *replay = calloc(1, sizeof *replay);
-    if (replay) {
-        replay->list.bytes = malloc(YK_CUDA_OP_LIST_BYTES);
-    }
-    if (replay && !replay->list.bytes) {
-        free(replay);
-        replay = NULL;
-    }
-    return replay;
-}
+/* ---- destroy ---- */
 
 /* Call it only when the lane is idle. */
 static void destroy_retired(struct yk_cuda_graph_replay *replay)
@@ -213,7 +200,6 @@ static void destroy(struct yk_cuda_graph_replay *replay)
         }
         free(replay->ranges[i]);
     }
-    free(replay->list.bytes);
     free(replay);
 }
 
@@ -328,37 +314,6 @@ static void interrupt(struct yk_backend_lane *lane)
     }
 }
 
-static void begin(struct yk_backend_lane *lane, const char *name)
-{
-    if (!lane->replay) {
-        lane->replay = create();
-    }
-    struct yk_cuda_graph_replay *replay = lane->replay;
-    if (!replay || replay->depth++ > 0) {
-        return;
-    }
-    struct range *range = find_range(replay, name);
-    if (range && range->resting > 0) {
-        range->resting--;
-    } else {
-        replay->collecting = range;
-        replay->list.length = 0;
-        replay->list.count = 0;
-    }
-}
-
-static void end(struct yk_backend_lane *lane)
-{
-    struct yk_cuda_graph_replay *replay = lane->replay;
-    if (!replay || replay->depth == 0) {
-        return;
-    }
-    replay->depth--;
-    if (replay->depth == 0 && replay->collecting) {
-        run_collected(lane);
-    }
-}
-
 /* ---- entries of the backend's table ---- */
 
 void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane)
@@ -376,14 +331,29 @@ void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane)
 void yk_cuda_graph_begin_range(struct yk_backend_lane *lane, const char *name)
 {
     (void)nvtxRangePushA(name);
-    if (lane->device->graphs) {
-        begin(lane, name);
+    if (lane->device->graphs && !lane->replay) {
+        lane->replay = calloc(1, sizeof *lane->replay);
+    }
+    struct yk_cuda_graph_replay *replay = lane->replay;
+    if (!replay || replay->depth++ > 0) {
+        return;
+    }
+    struct range *range = find_range(replay, name);
+    if (range && range->resting > 0) {
+        range->resting--;
+    } else {
+        replay->collecting = range;
+        replay->list.length = 0;
+        replay->list.count = 0;
     }
 }
 
 void yk_cuda_graph_end_range(struct yk_backend_lane *lane)
 {
-    end(lane);
+    struct yk_cuda_graph_replay *replay = lane->replay;
+    if (replay && replay->depth > 0 && --replay->depth == 0 && replay->collecting) {
+        run_collected(lane);
+    }
     (void)nvtxRangePop();
 }
 
@@ -411,14 +381,9 @@ static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, con
     }
 YK_CUDA_OPS(COLLECT)
 
-static bool is_collecting(const struct yk_backend_lane *lane)
-{
-    return lane->replay && lane->replay->collecting;
-}
-
 void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
 {
-    if (is_collecting(lane) && bytes > 0) {
+    if (lane->replay && lane->replay->collecting && bytes > 0) {
         const struct yk_cuda_copy_or_clear_op copied = {.to = to, .from = from, .count = bytes};
         if (yk_cuda_memory_contains(lane->device, to) &&
             yk_cuda_memory_contains(lane->device, from) &&

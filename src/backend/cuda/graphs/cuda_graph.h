@@ -39,7 +39,7 @@ enum {
 };
 
 struct yk_cuda_op_list {
-    char *bytes; /* (YK_CUDA_OP_LIST_BYTES), allocated by malloc() */
+    char bytes[YK_CUDA_OP_LIST_BYTES]; /* first, so that ops are aligned like the struct */
     size_t length;
     int32_t count; /* number of ops */
 };

@@ -357,15 +357,12 @@ static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entrop
     const struct shape shape = shape_of(op, properties, op->classes / yk_vector_16_bytes<T>::count);
     /* The same every time: other lanes may be at it. */
     cudaError_t error =
-        cudaFuncSetAttribute(cross_entropy_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(properties->shared_bytes) - RESERVED_BYTES);
-    YK_CUDA_THEN(cudaFuncSetAttribute(cross_entropy_rows<T>,
-                                      cudaFuncAttributePreferredSharedMemoryCarveout,
-                                      cudaSharedmemCarveoutMaxShared));
+        yk_set_shared_memory(reinterpret_cast<const void *>(cross_entropy_rows<T>),
+                             static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES);
     const size_t bytes = static_cast<size_t>(shape.kept) * 16;
     int together = 0; /* blocks of a processor */
-    YK_CUDA_THEN(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, cross_entropy_rows<T>,
-                                                               shape.threads, bytes));
+    YK_CUDA_THEN(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                            &together, cross_entropy_rows<T>, shape.threads, bytes));
     if (error == cudaSuccess) {
         const int64_t most =
             static_cast<int64_t>(properties->processors) * (together > 0 ? together : 1);

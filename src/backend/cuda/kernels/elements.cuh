@@ -1,11 +1,11 @@
 /*
- * Numbers: how kernels load, store and convert elements of fp32, fp16 and bf16. Kernels compute in
+ * Elements: how kernels load, store and convert elements of fp32, fp16 and bf16. Kernels compute in
  * fp32. To use the full memory bandwidth, a thread loads and stores up to 16 bytes at a time:
- *   yk_vector<T, N>  N elements of type T
- *   yk_vector_16_bytes<T>       the same with 16 bytes, for addresses that yk_is_16_byte_aligned()
- * accepts yk_packed_vector<T, N>    N elements as 32-bit words, which are converted only where they
- * are used, so that the compiler can keep several loads in flight This header also has sums over a
- * warp and a block, and dispatch by type.
+ *   yk_vector<T, N>         N elements of type T
+ *   yk_vector_16_bytes<T>   16 bytes of them, for addresses that yk_is_16_byte_aligned() accepts
+ *   yk_packed_vector<T, N>  N elements as 32-bit words, which are converted only where they are
+ *                           used, so that the compiler can keep several loads in flight
+ * This header also has sums over a warp and a block, and dispatch by type.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ELEMENTS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ELEMENTS_CUH
@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "backend/cuda/kernels.h"
+#include "base/number.h"
 
 #define YK_DEVICE static __device__ __forceinline__
 
@@ -266,9 +267,14 @@ template <typename F> YK_DEVICE void yk_dispatch_type_on_device(enum yk_precisio
     }
 }
 
-static inline int64_t yk_min64(int64_t a, int64_t b)
+/* Allows a kernel up to `bytes` of dynamic shared memory, and prefers shared memory to cache. */
+static inline cudaError_t yk_set_shared_memory(const void *kernel, int64_t bytes)
 {
-    return a < b ? a : b;
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(bytes));
+    YK_CUDA_THEN(error, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                             cudaSharedmemCarveoutMaxShared));
+    return error;
 }
 
 static inline int64_t yk_ceil_div(int64_t a, int64_t b)

@@ -225,12 +225,9 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
     const size_t bytes = static_cast<size_t>(weight_bytes + (1 + prefetch) * STAGE_BYTES);
     /* The same every time: other lanes may be at it. */
-    cudaError_t error = cudaFuncSetAttribute(
-        register_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        static_cast<int>(yk_min64(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
-    YK_CUDA_THEN(cudaFuncSetAttribute(register_rows<T>,
-                                      cudaFuncAttributePreferredSharedMemoryCarveout,
-                                      cudaSharedmemCarveoutMaxShared));
+    const cudaError_t error = yk_set_shared_memory(
+        reinterpret_cast<const void *>(register_rows<T>),
+        yk_number_min(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES));
     if (yk_cuda_lane_check(lane, error, "norm")) {
         register_rows<T><<<grid, YK_TEAM_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
             *op, team_warps, prefetch);
@@ -252,7 +249,7 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
     if (!row_registers) {
         const int64_t max_blocks =
             static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * SLOW_BLOCKS;
-        walk_rows<<<static_cast<unsigned>(yk_min64(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
+        walk_rows<<<static_cast<unsigned>(yk_number_min(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
                     yk_cuda_lane_stream(lane)>>>(*op);
     }
     yk_cuda_lane_check(lane, cudaGetLastError(), "norm");

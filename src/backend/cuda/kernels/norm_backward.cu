@@ -115,27 +115,20 @@ YK_DEVICE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
 }
 
 /* The weights of a thread's columns, one by one: they may lie anywhere. */
-template <typename W, int CHUNKS, int N>
-YK_DEVICE void load_weights_as(const void *from, const struct position &position,
-                               float (&out)[CHUNKS][N])
-{
-    const W *weights = static_cast<const W *>(from);
-#pragma unroll
-    for (int i = 0; i < CHUNKS; i++) {
-        const int chunk = position.place + i * position.step;
-#pragma unroll
-        for (int j = 0; j < N; j++) {
-            out[i][j] = chunk < position.chunks ? yk_to_float(weights[chunk * N + j]) : 0.0F;
-        }
-    }
-}
-
 template <int CHUNKS, int N>
 YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
                             float (&out)[CHUNKS][N])
 {
     yk_dispatch_type_on_device(op.weight_type, [&](auto number) {
-        load_weights_as<decltype(number)>(op.weight, position, out);
+        const auto *weights = static_cast<const decltype(number) *>(op.weight);
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const int chunk = position.place + i * position.step;
+#pragma unroll
+            for (int j = 0; j < N; j++) {
+                out[i][j] = chunk < position.chunks ? yk_to_float(weights[chunk * N + j]) : 0.0F;
+            }
+        }
     });
 }
 
@@ -292,15 +285,6 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     }
 }
 
-static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, int64_t bytes)
-{
-    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(bytes));
-    YK_CUDA_THEN(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                      cudaSharedmemCarveoutMaxShared));
-    return yk_cuda_lane_check(lane, error, "norm_backward");
-}
-
 /* Prefetches where there is shared memory for as many blocks as registers allow. False where there
  * is none for even a row. */
 template <typename T, int CHUNKS, bool SUMS>
@@ -325,7 +309,9 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
         partials = static_cast<float *>(yk_cuda_lane_scratch(lane, grid * sums_bytes));
     }
     if ((SUMS && !partials) ||
-        !set_shared_memory(lane, reinterpret_cast<const void *>(kernel), bytes)) {
+        !yk_cuda_lane_check(lane,
+                            yk_set_shared_memory(reinterpret_cast<const void *>(kernel), bytes),
+                            "norm_backward")) {
         return true;
     }
     kernel<<<grid, YK_TEAM_THREADS, static_cast<size_t>(bytes), yk_cuda_lane_stream(lane)>>>(
@@ -451,8 +437,9 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
     if (op->d_weight || op->d_bias) {
         const int64_t bytes = op->width * 2 * static_cast<int64_t>(sizeof(float));
         const int64_t scratch = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
-        const int64_t max_blocks = yk_min64(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
-        const int64_t group_rows = yk_ceil_div(op->rows, yk_min64(max_blocks, scratch));
+        const int64_t max_blocks =
+            yk_number_min(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
+        const int64_t group_rows = yk_ceil_div(op->rows, yk_number_min(max_blocks, scratch));
         const int64_t groups = yk_ceil_div(op->rows, group_rows);
         float *partials =
             static_cast<float *>(yk_cuda_lane_scratch(lane, static_cast<size_t>(groups * bytes)));
@@ -465,7 +452,7 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
         add_column_sums(lane, op, partials, groups);
     }
     const int64_t grid =
-        yk_min64(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+        yk_number_min(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
     walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);
 }
 

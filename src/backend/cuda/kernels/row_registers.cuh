@@ -9,16 +9,6 @@
 #include "backend/cuda/kernels/elements.cuh"
 
 template <typename T, int N>
-__device__ __forceinline__ void yk_typed_load_as(const void *base, int64_t at, float (&out)[N])
-{
-    const yk_vector<T, N> vector = yk_load_vector<T, N>(base, at);
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        out[i] = yk_to_float(vector.numbers[i]);
-    }
-}
-
-template <typename T, int N>
 __device__ __forceinline__ void yk_typed_store_as(void *base, int64_t at, const float (&numbers)[N])
 {
     yk_vector<T, N> vector;
@@ -35,8 +25,13 @@ template <int N>
 __device__ __forceinline__ void yk_typed_load(enum yk_precision type, const void *base, int64_t at,
                                               float (&out)[N])
 {
-    yk_dispatch_type_on_device(
-        type, [&](auto number) { yk_typed_load_as<decltype(number)>(base, at, out); });
+    yk_dispatch_type_on_device(type, [&](auto number) {
+        const auto vector = yk_load_vector<decltype(number), N>(base, at);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            out[i] = yk_to_float(vector.numbers[i]);
+        }
+    });
 }
 
 template <int N>
@@ -85,24 +80,19 @@ YK_DEVICE void yk_unpack_quarter(const float4 &from, float (&out)[4])
  * elements. Quarter q of chunk c is stored at float4 q · chunks + c, so that threads with
  * neighbouring chunks read neighbouring words, without bank conflicts.
  */
-template <typename W, int N>
-__device__ __forceinline__ void yk_stage_weights_as(const void *from, int width, float4 *to)
-{
-    float *numbers = reinterpret_cast<float *>(to);
-    const int chunks = width / N;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < width; i += blockDim.x) {
-        numbers[(i % N / 4 * chunks + i / N) * 4 + i % 4] =
-            yk_to_float(static_cast<const W *>(from)[i]);
-    }
-}
-
 template <int N>
 __device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const void *from,
                                                  int width, float4 *to)
 {
-    yk_dispatch_type_on_device(
-        type, [&](auto number) { yk_stage_weights_as<decltype(number), N>(from, width, to); });
+    yk_dispatch_type_on_device(type, [&](auto number) {
+        const auto *weights = static_cast<const decltype(number) *>(from);
+        float *numbers = reinterpret_cast<float *>(to);
+        const int chunks = width / N;
+#pragma unroll 4
+        for (int i = threadIdx.x; i < width; i += blockDim.x) {
+            numbers[(i % N / 4 * chunks + i / N) * 4 + i % 4] = yk_to_float(weights[i]);
+        }
+    });
 }
 
 /*

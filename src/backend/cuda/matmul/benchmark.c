@@ -68,26 +68,35 @@ static const float long_ms = 10;
 static const float hopeless = 1.5F;
 
 struct trial {
+    const struct yk_cublas_context *context;
+    const struct yk_matmul_descriptors *layout;
     const struct yk_cublas_matmul_arguments *call;
     cudaEvent_t events[2];
     float best;  /* milliseconds; negative means: none yet */
     float spent; /* milliseconds */
 };
 
+/* Returns false if the algorithm does not run. */
+static bool enqueue(const struct trial *trial, const cublasLtMatmulAlgo_t *algorithm)
+{
+    if (yk_matmul_algorithm_enqueue(trial->context, trial->layout, algorithm, trial->call) !=
+        CUBLAS_STATUS_SUCCESS) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    return true;
+}
+
 /* Returns the milliseconds of the fastest run, with the parts that are not fused. Returns -1 if the
  * algorithm does not run. */
-static float time_one(const struct yk_cublas_context *context,
-                      const struct yk_matmul_descriptors *layout,
-                      const cublasLtMatmulAlgo_t *algorithm, struct trial *trial)
+static float time_one(struct trial *trial, const cublasLtMatmulAlgo_t *algorithm)
 {
     const struct yk_cublas_matmul_arguments *call = trial->call;
     float best = -1;
     for (int i = 0; i <= TIMED_RUNS; i++) {
         float elapsed_ms = 0;
         (void)cudaEventRecord(trial->events[0], call->stream);
-        if (yk_matmul_algorithm_enqueue(context, layout, algorithm, call) !=
-            CUBLAS_STATUS_SUCCESS) {
-            (void)cudaGetLastError();
+        if (!enqueue(trial, algorithm)) {
             return -1;
         }
         if (call->rest) {
@@ -114,11 +123,10 @@ static float time_one(const struct yk_cublas_context *context,
 }
 
 /* Whether the output of the algorithm is correct. */
-static bool is_correct(const struct yk_cublas_context *context, const struct yk_matmul_shape *shape,
-                       const struct yk_matmul_descriptors *layout,
-                       const cublasLtMatmulAlgo_t *algorithm, float milliseconds,
-                       const struct yk_cublas_matmul_arguments *call)
+static bool is_correct(const struct trial *trial, const cublasLtMatmulAlgo_t *algorithm,
+                       float milliseconds)
 {
+    const struct yk_cublas_matmul_arguments *call = trial->call;
     static const char *const words[] = {[YK_MATMUL_CHECK_CORRECT] = "right",
                                         [YK_MATMUL_CHECK_WRONG] = "wrong",
                                         [YK_MATMUL_CHECK_UNDECIDED] = "untold"};
@@ -126,20 +134,20 @@ static bool is_correct(const struct yk_cublas_context *context, const struct yk_
         return true;
     }
     call->begin(call);
-    if (yk_matmul_algorithm_enqueue(context, layout, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
-        (void)cudaGetLastError();
+    if (!enqueue(trial, algorithm)) {
         return false;
     }
     call->rest(call);
     const enum yk_matmul_check_result result = call->end(call);
-    log_trial(shape, algorithm, milliseconds, words[result]);
+    log_trial(&trial->layout->shape, algorithm, milliseconds, words[result]);
     if (result != YK_MATMUL_CHECK_UNDECIDED) {
-        yk_block_cluster_trust_record(context->trust, yk_matmul_algorithm_cluster_size(algorithm),
+        yk_block_cluster_trust_record(trial->context->trust,
+                                      yk_matmul_algorithm_cluster_size(algorithm),
                                       result == YK_MATMUL_CHECK_CORRECT);
     }
     return result == YK_MATMUL_CHECK_CORRECT ||
            (result == YK_MATMUL_CHECK_UNDECIDED &&
-            yk_matmul_algorithm_is_safe_unchecked(context, algorithm));
+            yk_matmul_algorithm_is_safe_unchecked(trial->context, algorithm));
 }
 
 static int fastest(const float *elapsed_ms, int count)
@@ -154,14 +162,13 @@ static int fastest(const float *elapsed_ms, int count)
 }
 
 float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
-                                     const struct yk_matmul_shape *shape,
                                      const struct yk_matmul_descriptors *layout,
                                      const cublasLtMatmulAlgo_t *found, int count,
                                      const struct yk_cublas_matmul_arguments *call,
                                      struct yk_matmul_algorithm_choice *out)
 {
     float elapsed_ms[YK_MATMUL_MAX_ALGORITHMS];
-    struct trial trial = {.call = call, .best = -1};
+    struct trial trial = {.context = context, .layout = layout, .call = call, .best = -1};
     if (cudaEventCreate(&trial.events[0]) != cudaSuccess) {
         return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
@@ -176,13 +183,12 @@ float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
         const int first = tried;
         while (tried < count &&
                (trial.best < 0 || trial.spent < max_trial_ms || tried < first + MIN_TRIED)) {
-            elapsed_ms[tried] = time_one(context, layout, &found[tried], &trial);
+            elapsed_ms[tried] = time_one(&trial, &found[tried]);
             tried++;
         }
         best = fastest(elapsed_ms, tried);
         ran = ran || best >= 0;
-        while (best >= 0 &&
-               !is_correct(context, shape, layout, &found[best], elapsed_ms[best], call)) {
+        while (best >= 0 && !is_correct(&trial, &found[best], elapsed_ms[best])) {
             elapsed_ms[best] = -1;
             best = fastest(elapsed_ms, tried);
         }

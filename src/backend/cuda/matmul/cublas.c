@@ -112,14 +112,12 @@ float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
         return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
     int count = yk_matmul_algorithm_set_pointers(&layout, call) == CUBLAS_STATUS_SUCCESS
-                    ? yk_matmul_algorithm_propose(&cublas->context, shape, &layout, found)
+                    ? yk_matmul_algorithm_propose(&cublas->context, &layout, found)
                     : 0;
-    float best =
-        yk_matmul_benchmark_algorithms(&cublas->context, shape, &layout, found, count, call, out);
+    float best = yk_matmul_benchmark_algorithms(&cublas->context, &layout, found, count, call, out);
     if (best == YK_CUBLAS_NO_ALGORITHM_CORRECT) {
-        count = yk_matmul_algorithm_propose_fallbacks(&cublas->context, shape, &layout, found);
-        best = yk_matmul_benchmark_algorithms(&cublas->context, shape, &layout, found, count, call,
-                                              out);
+        count = yk_matmul_algorithm_propose_fallbacks(&cublas->context, &layout, found);
+        best = yk_matmul_benchmark_algorithms(&cublas->context, &layout, found, count, call, out);
         best = best == YK_CUBLAS_NO_ALGORITHM_RUNS ? YK_CUBLAS_NO_ALGORITHM_CORRECT : best;
     }
     yk_matmul_shape_destroy_descriptors(&layout);
@@ -214,9 +212,7 @@ static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
                          const struct yk_cublas_matmul_arguments *call)
 {
     cublasLtMatmulAlgo_t found[YK_MATMUL_MAX_ALGORITHMS];
-    struct yk_matmul_shape made = entry->shape;
-    yk_matmul_shape_apply_fusion(&made, (enum yk_matmul_fusion)entry->choice.variant);
-    const int count = yk_matmul_algorithm_propose(&cublas->context, &made, &entry->layout, found);
+    const int count = yk_matmul_algorithm_propose(&cublas->context, &entry->layout, found);
     for (int i = 0; i < count; i++) {
         const bool trusted = cublas->context.part_processors == 0 ||
                              yk_matmul_algorithm_is_safe_unchecked(&cublas->context, &found[i]);
@@ -251,11 +247,9 @@ bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_s
     struct entry *entry = find_or_add(cublas, shape, chooser, user);
     bool done = false;
     if (entry) {
-        struct yk_matmul_shape reduced = *shape;
-        *out = (enum yk_matmul_fusion)entry->choice.variant;
-        yk_matmul_shape_apply_fusion(&reduced, *out);
         const struct yk_cublas_matmul_arguments used =
-            yk_cublas_matmul_arguments_reduce(call, &reduced);
+            yk_cublas_matmul_arguments_reduce(call, &entry->layout.shape);
+        *out = (enum yk_matmul_fusion)entry->choice.variant;
         done = yk_matmul_algorithm_set_pointers(&entry->layout, &used) == CUBLAS_STATUS_SUCCESS &&
                ((entry->choice.exists &&
                  yk_matmul_algorithm_enqueue(&cublas->context, &entry->layout,

@@ -55,7 +55,6 @@ yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *call,
 /* benchmark.c: times the `count` algorithms of `found`. Returns the milliseconds of the fastest
  * correct algorithm, or YK_CUBLAS_NO_ALGORITHM_RUNS, or YK_CUBLAS_NO_ALGORITHM_CORRECT. */
 float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
-                                     const struct yk_matmul_shape *shape,
                                      const struct yk_matmul_descriptors *layout,
                                      const cublasLtMatmulAlgo_t *found, int count,
                                      const struct yk_cublas_matmul_arguments *call,

@@ -55,11 +55,6 @@ static enum yk_cublas_epilogue work_of(const struct yk_matmul_op *op)
     }
 }
 
-static bool uses_aux(enum yk_cublas_epilogue work)
-{
-    return work == YK_CUBLAS_EPILOGUE_GELU || work == YK_CUBLAS_EPILOGUE_GELU_BACKWARD;
-}
-
 /* The row sums that cuBLASLt can compute with the product. */
 static enum yk_matmul_row_sum sums_of(const struct yk_matmul_op *op, enum yk_cublas_epilogue work)
 {
@@ -94,7 +89,9 @@ static struct yk_matmul_shape shape_of(const struct yk_matmul_op *op, enum yk_cu
     shape.alignment = alignment_of(op);
     shape.work = (int32_t)work;
     shape.has_bias = op->bias && work != YK_CUBLAS_EPILOGUE_NONE;
-    shape.aux_stride = uses_aux(work) && op->aux ? op->aux_stride : 0;
+    if (work == YK_CUBLAS_EPILOGUE_GELU || work == YK_CUBLAS_EPILOGUE_GELU_BACKWARD) {
+        shape.aux_stride = op->aux ? op->aux_stride : 0;
+    }
     shape.sums_of = (int32_t)sums_of(op, work);
     shape.in_place = op->accumulate || (op->add && op->add == op->c);
     if (shape.in_place) {

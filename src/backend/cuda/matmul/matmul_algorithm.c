@@ -9,6 +9,8 @@
  */
 #include "backend/cuda/matmul/matmul_algorithm.h"
 
+#include "backend/cuda/lane.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -61,9 +63,10 @@ bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *conte
             yk_matmul_algorithm_cluster_size(algorithm) <= YK_MATMUL_SAFE_CLUSTER_SIZE);
 }
 
-bool yk_matmul_algorithm_is_supported(const struct yk_cublas_context *context,
-                                      const struct yk_matmul_descriptors *layout,
-                                      const cublasLtMatmulAlgo_t *algorithm)
+/* Whether cuBLASLt supports the matmul with this algorithm and the available workspace. */
+static bool is_supported(const struct yk_cublas_context *context,
+                         const struct yk_matmul_descriptors *layout,
+                         const cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
     return cublasLtMatmulAlgoCheck(context->library, layout->work, layout->b, layout->a,
@@ -167,12 +170,11 @@ static int add_stages(const struct yk_cublas_context *context,
     for (int i = stage_count - 1; i >= 0 && count < max && count < STAGES_TRIED; i--) {
         cublasLtMatmulAlgo_t made = *algorithm;
         if (set_number(&made, CUBLASLT_ALGO_CONFIG_STAGES_ID, stages[i]) &&
-            yk_matmul_algorithm_is_supported(context, layout, &made)) {
+            is_supported(context, layout, &made)) {
             out[count++] = made;
         }
     }
-    if (stage_count == 0 && count < max &&
-        yk_matmul_algorithm_is_supported(context, layout, algorithm)) {
+    if (stage_count == 0 && count < max && is_supported(context, layout, algorithm)) {
         out[count++] = *algorithm;
     }
     return count;
@@ -190,7 +192,7 @@ static bool is_listed(uint32_t number, const uint32_t *list, int count)
 
 /* Older algorithms with independent blocks. Under MPS sometimes none of the algorithms that the
  * heuristic proposes is correct. */
-static int find_others(const struct yk_cublas_context *context, const struct yk_matmul_shape *shape,
+static int find_others(const struct yk_cublas_context *context,
                        const struct yk_matmul_descriptors *layout, int max,
                        cublasLtMatmulAlgo_t *out)
 {
@@ -213,7 +215,7 @@ static int find_others(const struct yk_cublas_context *context, const struct yk_
             if (cublasLtMatmulAlgoInit(context->library, types.computed, types.scale, types.b,
                                        types.a, types.add, types.c, ids[i],
                                        &made) == CUBLAS_STATUS_SUCCESS &&
-                is_aligned(&made, (uint32_t)shape->alignment) &&
+                is_aligned(&made, (uint32_t)layout->shape.alignment) &&
                 is_listed(tiles[t], entry,
                           list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, entry)) &&
                 set_number(&made, CUBLASLT_ALGO_CONFIG_TILE_ID, tiles[t])) {
@@ -235,12 +237,11 @@ enum {
 };
 
 static int ask_heuristic(const struct yk_cublas_context *context,
-                         const struct yk_matmul_shape *shape,
                          const struct yk_matmul_descriptors *layout, int max,
                          cublasLtMatmulHeuristicResult_t *out)
 {
     cublasLtMatmulPreference_t preference = NULL;
-    const uint32_t alignment = (uint32_t)shape->alignment;
+    const uint32_t alignment = (uint32_t)layout->shape.alignment;
     int count = 0;
     if (cublasLtMatmulPreferenceCreate(&preference) != CUBLAS_STATUS_SUCCESS) {
         return 0;
@@ -284,19 +285,9 @@ static int add_changed(const struct yk_cublas_context *context,
                        cublasLtMatmulAlgo_t *out)
 {
     cublasLtMatmulAlgo_t changed = *algorithm;
-    return set_cluster(&changed, shape) &&
-                   yk_matmul_algorithm_is_supported(context, layout, &changed)
+    return set_cluster(&changed, shape) && is_supported(context, layout, &changed)
                ? add_new(&changed, count, out)
                : count;
-}
-
-/* Adds the algorithm with clusters of two blocks, in both directions. */
-static int add_paired(const struct yk_cublas_context *context,
-                      const struct yk_matmul_descriptors *layout,
-                      const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
-{
-    count = add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
-    return add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
 }
 
 /* Whether the cluster size is usable. On the whole GPU every size is. */
@@ -309,14 +300,13 @@ static bool suits(const struct yk_cublas_context *context, const cublasLtMatmulA
 }
 
 int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
-                                const struct yk_matmul_shape *shape,
                                 const struct yk_matmul_descriptors *layout,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
     const bool is_part = context->part_processors > 0;
-    const int proposed = ask_heuristic(context, shape, layout,
-                                       is_part ? MAX_PROPOSED_FOR_PART : MAX_PROPOSED, found);
+    const int proposed =
+        ask_heuristic(context, layout, is_part ? MAX_PROPOSED_FOR_PART : MAX_PROPOSED, found);
     int count = 0;
     for (int i = 0; i < proposed; i++) {
         if (suits(context, &found[i].algo)) {
@@ -324,8 +314,12 @@ int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
         }
     }
     for (int i = 0; i < proposed && count < ENOUGH; i++) {
-        if (!suits(context, &found[i].algo)) {
-            count = add_paired(context, layout, &found[i].algo, count, out);
+        const cublasLtMatmulAlgo_t *algorithm = &found[i].algo;
+        if (!suits(context, algorithm)) { /* clusters of two blocks, in both directions */
+            count =
+                add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
+            count =
+                add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
         }
     }
     const bool none = count == 0;
@@ -336,12 +330,11 @@ int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
 }
 
 int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
-                                          const struct yk_matmul_shape *shape,
                                           const struct yk_matmul_descriptors *layout,
                                           cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
-    const int proposed = ask_heuristic(context, shape, layout, MAX_PROPOSED_FOR_PART, found);
+    const int proposed = ask_heuristic(context, layout, MAX_PROPOSED_FOR_PART, found);
     int count = 0;
     for (int i = 0; i < proposed; i++) {
         if (yk_matmul_algorithm_cluster_size(&found[i].algo) > 1) {
@@ -349,8 +342,7 @@ int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *contex
                                 count, out);
         }
     }
-    return count +
-           find_others(context, shape, layout, YK_MATMUL_MAX_ALGORITHMS - count, out + count);
+    return count + find_others(context, layout, YK_MATMUL_MAX_ALGORITHMS - count, out + count);
 }
 
 /* ---- run ---- */
@@ -364,9 +356,10 @@ cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descripto
         status = cublasLtMatmulDescSetAttribute(layout->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                                 &vector, sizeof vector);
     }
-    if (status == CUBLAS_STATUS_SUCCESS && call->aux) {
-        status = cublasLtMatmulDescSetAttribute(
-            layout->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->aux, sizeof call->aux);
+    if (call->aux) {
+        YK_CUDA_THEN(status, cublasLtMatmulDescSetAttribute(
+                                 layout->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                 &call->aux, sizeof call->aux));
     }
     return status;
 }

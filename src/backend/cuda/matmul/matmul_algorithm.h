@@ -32,11 +32,6 @@ int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm);
 bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *context,
                                            const cublasLtMatmulAlgo_t *algorithm);
 
-/* Returns whether cuBLASLt supports the matmul with this algorithm and the available workspace. */
-bool yk_matmul_algorithm_is_supported(const struct yk_cublas_context *context,
-                                      const struct yk_matmul_descriptors *layout,
-                                      const cublasLtMatmulAlgo_t *algorithm);
-
 /* ---- proposals ---- */
 
 enum {
@@ -46,14 +41,12 @@ enum {
 /* Writes the algorithms that should be benchmarked, sorted by their expected speed, fastest first.
  * Returns their number. */
 int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
-                                const struct yk_matmul_shape *shape,
                                 const struct yk_matmul_descriptors *layout,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 
 /* Writes slow algorithms without clusters, for the case that all other algorithms compute wrong
  * results. Returns their number. */
 int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
-                                          const struct yk_matmul_shape *shape,
                                           const struct yk_matmul_descriptors *layout,
                                           cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 

@@ -1,12 +1,6 @@
 #include "backend/cuda/matmul/matmul_shape.h"
 
-/* Evaluates the expression if nothing has failed before. */
-#define THEN(expression)                                                                           \
-    do {                                                                                           \
-        if (status == CUBLAS_STATUS_SUCCESS) {                                                     \
-            status = (expression);                                                                 \
-        }                                                                                          \
-    } while (0)
+#include "backend/cuda/lane.h"
 
 static cudaDataType_t number_type(int32_t type)
 {
@@ -64,12 +58,14 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
     const cublasLtEpilogue_t epilogue = epilogue_of(shape);
     cublasStatus_t status =
         cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
-    THEN(cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second));
-    THEN(cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
-                                        sizeof epilogue));
-    if (status == CUBLAS_STATUS_SUCCESS && shape->aux_stride > 0) {
-        status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
-                                                &shape->aux_stride, sizeof shape->aux_stride);
+    YK_CUDA_THEN(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second,
+                                                        sizeof second));
+    YK_CUDA_THEN(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                                        &epilogue, sizeof epilogue));
+    if (shape->aux_stride > 0) {
+        YK_CUDA_THEN(status,
+                     cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                                    &shape->aux_stride, sizeof shape->aux_stride));
     }
     return status;
 }
@@ -85,11 +81,12 @@ static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
     cublasStatus_t status =
         cublasLtMatrixLayoutCreate(&layout->b, type, shape->b_transposed ? k : n,
                                    shape->b_transposed ? n : k, shape->b_stride);
-    THEN(cublasLtMatrixLayoutCreate(&layout->a, type, shape->a_transposed ? m : k,
-                                    shape->a_transposed ? k : m, shape->a_stride));
-    THEN(cublasLtMatrixLayoutCreate(&layout->c, c_type, n, m, shape->c_stride));
-    THEN(cublasLtMatrixLayoutCreate(&layout->add, c_type, n, m,
-                                    shape->add_stride > 0 ? shape->add_stride : shape->c_stride));
+    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&layout->a, type, shape->a_transposed ? m : k,
+                                                    shape->a_transposed ? k : m, shape->a_stride));
+    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&layout->c, c_type, n, m, shape->c_stride));
+    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&layout->add, c_type, n, m,
+                                                    shape->add_stride > 0 ? shape->add_stride
+                                                                          : shape->c_stride));
     return status;
 }
 
@@ -97,16 +94,17 @@ cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *
                                                   int32_t processors,
                                                   struct yk_matmul_descriptors *out)
 {
-    *out = (struct yk_matmul_descriptors){0};
+    *out = (struct yk_matmul_descriptors){.shape = *shape};
     const cublasComputeType_t computed =
         shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
-    THEN(describe_work(shape, out->work));
-    if (status == CUBLAS_STATUS_SUCCESS && processors > 0) {
-        status = cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
-                                                &processors, sizeof processors);
+    YK_CUDA_THEN(status, describe_work(shape, out->work));
+    if (processors > 0) {
+        YK_CUDA_THEN(status,
+                     cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                                                    &processors, sizeof processors));
     }
-    THEN(describe_matrices(shape, out));
+    YK_CUDA_THEN(status, describe_matrices(shape, out));
     if (status != CUBLAS_STATUS_SUCCESS) {
         yk_matmul_shape_destroy_descriptors(out);
     }

@@ -57,6 +57,7 @@ void yk_matmul_shape_apply_fusion(struct yk_matmul_shape *shape, enum yk_matmul_
 /* The cuBLASLt descriptors of one shape. The pointers in the descriptors are set before each
  * matmul. */
 struct yk_matmul_descriptors {
+    struct yk_matmul_shape shape;
     cublasLtMatmulDesc_t work;
     cublasLtMatrixLayout_t a;
     cublasLtMatrixLayout_t b;

@@ -1,6 +1,7 @@
 #include "backend/cuda/matmul/gemm.h"
 
 #include "backend/cuda/device.h"
+#include "base/number.h"
 
 /* ---- aligned parts ---- */
 
@@ -9,14 +10,10 @@ enum {
     SMALLEST = 256, /* shorter dimensions are not split: two matmuls would take longer */
 };
 
-static const void *shift(const void *from, int64_t numbers, enum yk_precision type)
+/* NULL stays NULL. */
+static void *shift(const void *from, int64_t numbers, enum yk_precision type)
 {
-    return from ? (const char *)from + numbers * yk_precision_bytes(type) : NULL;
-}
-
-static void *shift_out(void *from, int64_t numbers, enum yk_precision type)
-{
-    return from ? (char *)from + numbers * yk_precision_bytes(type) : NULL;
+    return from ? (char *)(uintptr_t)from + numbers * yk_precision_bytes(type) : NULL;
 }
 
 /* Another part computes the row sums. */
@@ -31,16 +28,16 @@ static struct yk_matmul_op columns_of(const struct yk_matmul_op *op, int64_t fir
     struct yk_matmul_op part = *op;
     part.n = end - first;
     part.b = shift(op->b, op->b_transposed ? first * op->b_stride : first, op->b_type);
-    part.c = shift_out(op->c, first, op->c_type);
+    part.c = shift(op->c, first, op->c_type);
     part.bias = shift(op->bias, first, op->bias_type);
     part.add = shift(op->add, first, op->c_type);
-    part.aux = shift_out(op->aux, first, op->c_type);
+    part.aux = shift(op->aux, first, op->c_type);
     part.split_columns[0] = 0;
     part.split_columns[1] = 0;
     if (op->sums_of == YK_MATMUL_ROW_SUM_A && first > 0) {
         leave_sums(&part);
     } else if (op->sums_of == YK_MATMUL_ROW_SUM_B || op->sums_of == YK_MATMUL_ROW_SUM_C) {
-        part.row_sums = shift_out(op->row_sums, first, op->sums_type);
+        part.row_sums = shift(op->row_sums, first, op->sums_type);
     }
     return part;
 }
@@ -50,13 +47,13 @@ static struct yk_matmul_op rows_of(const struct yk_matmul_op *op, int64_t first,
     struct yk_matmul_op part = *op;
     part.m = end - first;
     part.a = shift(op->a, op->a_transposed ? first : first * op->a_stride, op->a_type);
-    part.c = shift_out(op->c, first * op->c_stride, op->c_type);
+    part.c = shift(op->c, first * op->c_stride, op->c_type);
     part.add = shift(op->add, first * op->add_stride, op->c_type);
-    part.aux = shift_out(op->aux, first * op->aux_stride, op->c_type);
+    part.aux = shift(op->aux, first * op->aux_stride, op->c_type);
     if (op->sums_of == YK_MATMUL_ROW_SUM_B && first > 0) {
         leave_sums(&part);
     } else if (op->sums_of == YK_MATMUL_ROW_SUM_A) {
-        part.row_sums = shift_out(op->row_sums, first, op->sums_type);
+        part.row_sums = shift(op->row_sums, first, op->sums_type);
     }
     return part;
 }
@@ -70,9 +67,19 @@ static struct yk_matmul_op terms_of(const struct yk_matmul_op *op, int64_t first
     return part;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+/* columns_of(), rows_of() or terms_of(). */
+typedef struct yk_matmul_op part_function(const struct yk_matmul_op *op, int64_t first,
+                                          int64_t end);
+
+static void multiply_parts(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                           part_function *part_of, int64_t count, int64_t part_size,
+                           yk_matmul_split_callback *multiply)
 {
-    return a > b ? a : b;
+    for (int64_t first = 0; first < count; first += part_size) {
+        const struct yk_matmul_op part =
+            part_of(op, first, yk_number_min(first + part_size, count));
+        multiply(lane, &part);
+    }
 }
 
 /* For narrow matrices cuBLASLt uses kernels with 31-bit element offsets. Larger matrices are
@@ -80,19 +87,12 @@ static int64_t larger(int64_t a, int64_t b)
 static void multiply_narrow(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             yk_matmul_split_callback *multiply)
 {
-    const int64_t rows = INT32_MAX / larger(op->a_stride, larger(op->b_stride, op->c_stride));
+    const int64_t rows =
+        INT32_MAX / yk_number_max(op->a_stride, yk_number_max(op->b_stride, op->c_stride));
     if (op->a_transposed && op->accumulate && op->k > rows) {
-        for (int64_t first = 0; first < op->k; first += rows) {
-            const struct yk_matmul_op part =
-                terms_of(op, first, first + rows < op->k ? first + rows : op->k);
-            multiply(lane, &part);
-        }
+        multiply_parts(lane, op, terms_of, op->k, rows, multiply);
     } else if (!op->a_transposed && op->m > rows) {
-        for (int64_t first = 0; first < op->m; first += rows) {
-            const struct yk_matmul_op part =
-                rows_of(op, first, first + rows < op->m ? first + rows : op->m);
-            multiply(lane, &part);
-        }
+        multiply_parts(lane, op, rows_of, op->m, rows, multiply);
     } else {
         multiply(lane, op);
     }
@@ -141,14 +141,11 @@ void yk_matmul_split_for_alignment(struct yk_backend_lane *lane, const struct yk
     const int64_t m = wide && op->a_transposed ? even_part(op->m, op->a_type) : op->m;
     const int64_t k =
         wide && (!op->a_transposed || op->b_transposed) ? even_part(op->k, op->a_type) : op->k;
-    if (n < op->n) {
-        const struct yk_matmul_op main_part = columns_of(op, 0, n);
-        const struct yk_matmul_op last = columns_of(op, n, op->n);
-        yk_matmul_split_for_alignment(lane, &main_part, multiply);
-        multiply_narrow(lane, &last, multiply);
-    } else if (m < op->m) {
-        const struct yk_matmul_op main_part = rows_of(op, 0, m);
-        const struct yk_matmul_op last = rows_of(op, m, op->m);
+    if (n < op->n || m < op->m) {
+        const bool is_wider = n < op->n;
+        const struct yk_matmul_op main_part = is_wider ? columns_of(op, 0, n) : rows_of(op, 0, m);
+        const struct yk_matmul_op last =
+            is_wider ? columns_of(op, n, op->n) : rows_of(op, m, op->m);
         yk_matmul_split_for_alignment(lane, &main_part, multiply);
         multiply_narrow(lane, &last, multiply);
     } else if (k < op->k) {
