@@ -42,6 +42,12 @@ static inline int yk_number_compare(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
+/* The same for two elements of an array of int32_t. */
+static inline int yk_number_compare_elements(const void *a, const void *b)
+{
+    return yk_number_compare(*(const int32_t *)a, *(const int32_t *)b);
+}
+
 static inline void yk_number_fill(int32_t *out, int64_t count, int32_t value)
 {
     for (int64_t i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/name_index.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -95,12 +96,8 @@ static yk_status check_entries(const struct yk_device_map *map, const struct yk_
     for (int32_t i = 0; i < map->count; i++) {
         const char *name = map->entries[i].module;
         const int32_t place = map->entries[i].place;
-        if (yk_name_index_find(known, name) < 0) {
-            const char *meant = yk_name_index_nearest(known, name);
-            return yk_fail(YK_ERROR_INPUT, "the model has no module \"%s\"%s%s%s", name,
-                           meant ? "; did you mean \"" : "", meant ? meant : "",
-                           meant ? "\"?" : "");
-        }
+        int32_t number = 0;
+        YK_TRY(yk_name_index_require(known, name, "the model has no module", &number));
         if (place >= device_count || place < YK_DEVICE_MAP_DISK) {
             return yk_fail(YK_ERROR_INPUT,
                            "\"%s\" goes to device %" PRId32 ", but devices are 0 to %" PRId32, name,
@@ -154,12 +151,10 @@ yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_m
 {
     struct yk_name_index *known = NULL;
     YK_TRY(yk_name_index_create(&known));
-    yk_status status = YK_OK;
-    YK_TRY_GOTO(add_known_names(modules, known), done);
-    YK_TRY_GOTO(check_entries(map, known, device_count), done);
-    YK_TRY_GOTO(check_cover(map, modules), done);
-    YK_TRY_GOTO(check_ties(map, modules), done);
-done:
+    yk_status status = add_known_names(modules, known);
+    YK_THEN(check_entries(map, known, device_count));
+    YK_THEN(check_cover(map, modules));
+    YK_THEN(check_ties(map, modules));
     yk_name_index_destroy(known);
     return status;
 }
@@ -254,12 +249,8 @@ yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t 
     struct places places = {.modules = modules};
     YK_TRY_NEW(arena, places.of_module, modules->module_count);
     YK_TRY_NEW(arena, places.of_tensor, modules->tensor_count);
-    for (int32_t i = 0; i < modules->module_count; i++) {
-        places.of_module[i] = YK_DEVICE_MAP_UNASSIGNED;
-    }
-    for (int32_t i = 0; i < modules->tensor_count; i++) {
-        places.of_tensor[i] = YK_DEVICE_MAP_UNASSIGNED;
-    }
+    yk_number_fill(places.of_module, modules->module_count, YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill(places.of_tensor, modules->tensor_count, YK_DEVICE_MAP_UNASSIGNED);
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
         for (int32_t m = 0; m < layer->module_count; m++) {

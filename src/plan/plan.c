@@ -190,6 +190,20 @@ void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model)
     }
 }
 
+int32_t yk_plan_count_group_layers(const struct yk_plan *plan, int32_t group)
+{
+    int32_t count = 0;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        count += plan->layers[l].group == group ? 1 : 0;
+    }
+    return count;
+}
+
+bool yk_plan_layers_are_equal(const struct yk_plan_layer *a, const struct yk_plan_layer *b)
+{
+    return a->group == b->group && a->strategy == b->strategy && a->recompute == b->recompute;
+}
+
 int32_t yk_plan_layer_block_count(const struct yk_plan *plan, const struct yk_model *model,
                                   int32_t layer)
 {

@@ -32,12 +32,10 @@ static yk_status count_parameters(const struct yk_model_config *config, int64_t 
     const struct yk_model *model = NULL;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_model_build(config, &smallest, arena, &model);
-    if (status == YK_OK) {
-        *out = model->parameters;
-    }
+    YK_TRY_OR(yk_model_build(config, &smallest, arena, &model), yk_arena_destroy(arena));
+    *out = model->parameters;
     yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 struct members {
@@ -45,11 +43,6 @@ struct members {
     const struct yk_json *cluster;
     const struct yk_json *profile; /* NULL means: made without a profile */
 };
-
-static yk_status in(yk_status status, const char *place)
-{
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, place);
-}
 
 static yk_status read_members(const struct yk_json *root, struct members *out)
 {
@@ -59,14 +52,16 @@ static yk_status read_members(const struct yk_json *root, struct members *out)
     *out = (struct members){yk_json_get(root, "model"), yk_json_get(root, "cluster"),
                             yk_json_get(root, "profile")};
     YK_TRY(yk_plan_json_require(root, "model"));
-    YK_TRY(in(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
+    YK_TRY(yk_status_prefix(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
     YK_TRY(yk_plan_json_require(root, "cluster"));
-    YK_TRY(in(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)), "cluster"));
+    YK_TRY(yk_status_prefix(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)),
+                            "cluster"));
     if (!out->profile || yk_json_is_null(out->profile)) {
         out->profile = NULL;
         return YK_OK;
     }
-    return in(yk_json_check_object(out->profile, of_profile, COUNT(of_profile)), "profile");
+    return yk_status_prefix(yk_json_check_object(out->profile, of_profile, COUNT(of_profile)),
+                            "profile");
 }
 
 /* Whether `object` has a different hash. A file written by hand may have none, which is accepted.
@@ -217,15 +212,17 @@ yk_status yk_plan_provenance_check(const struct yk_json *root,
 {
     struct members members;
     YK_TRY(read_members(root, &members));
-    YK_TRY(in(check_model(members.model, context->config), "model"));
-    YK_TRY(in(check_cluster(members.cluster, context->cluster), "cluster"));
-    return context->any_profile ? YK_OK
-                                : in(check_profile(members.profile, context->profile), "profile");
+    YK_TRY(yk_status_prefix(check_model(members.model, context->config), "model"));
+    YK_TRY(yk_status_prefix(check_cluster(members.cluster, context->cluster), "cluster"));
+    return context->any_profile
+               ? YK_OK
+               : yk_status_prefix(check_profile(members.profile, context->profile), "profile");
 }
 
 static yk_status read_source(const struct yk_json *member, const char *place, const char **out)
 {
-    return in(yk_json_read_nonempty_string(yk_json_get(member, "source"), "source", out), place);
+    return yk_status_prefix(
+        yk_json_read_nonempty_string(yk_json_get(member, "source"), "source", out), place);
 }
 
 /* Converts the stored paths to paths from the working directory. */
