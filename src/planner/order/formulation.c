@@ -1,5 +1,6 @@
 #include "planner/order/formulation.h"
 
+#include "base/number.h"
 #include "planner/order/slot_window.h"
 #include "planner/order/transfer_order.h"
 
@@ -140,18 +141,17 @@ static yk_status add_blocks(struct yk_transfer_order_formulation *program,
     return YK_OK;
 }
 
-static yk_status add_kind(struct yk_transfer_order_formulation *program, struct transfer transfer,
-                          double whole_s, double whole_bytes, int32_t *out_row)
+/* Adds a transfer, if the layer has it, and the row that counts its blocks, or NONE. */
+static yk_status add_transfer(struct yk_transfer_order_formulation *program,
+                              const struct transfer *transfer, int32_t *out_row)
 {
-    const double blocks = program->problem->layers[transfer.layer].blocks;
+    const double blocks = program->problem->layers[transfer->layer].blocks;
     *out_row = NONE;
-    if (transfer.window.length == 0) {
+    if (transfer->window.length == 0) {
         return YK_OK;
     }
-    transfer.block_s = whole_s / blocks;
-    transfer.block_bytes = whole_bytes / blocks;
     YK_TRY(yk_milp_add_row(program->milp, blocks, blocks, out_row));
-    return add_blocks(program, &transfer, *out_row);
+    return add_blocks(program, transfer, *out_row);
 }
 
 /* A kept layer is gathered only once, and stays in memory after its forward. */
@@ -198,28 +198,24 @@ static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_
 
 static yk_status add_layer(struct yk_transfer_order_formulation *program, int32_t layer)
 {
-    const struct yk_transfer_order_problem *problem = program->problem;
-    const struct yk_transfer_order_layer *described = &problem->layers[layer];
+    const struct yk_transfer_order_layer *described = &program->problem->layers[layer];
+    const struct yk_transfer_order_slot_windows windows =
+        yk_transfer_order_slot_windows(program->problem, layer);
+    const double blocks = described->blocks;
     const double weight_bytes =
         yk_transfer_order_counts_weights(described->choice) ? described->weight_bytes : 0;
+    const struct transfer scatter = {layer, false, windows.scatter, described->scatter_s / blocks,
+                                     described->gradient_bytes / blocks};
+    struct transfer gather = {layer, true, windows.forward, described->gather_s / blocks,
+                              weight_bytes / blocks};
     int32_t row = NONE;
-    YK_TRY(add_kind(program,
-                    (struct transfer){.layer = layer,
-                                      .window = yk_transfer_order_reduce_window(problem, layer)},
-                    described->scatter_s, described->gradient_bytes, &row));
-    YK_TRY(add_kind(program,
-                    (struct transfer){.layer = layer,
-                                      .gather = true,
-                                      .window = yk_transfer_order_forward_window(problem, layer)},
-                    described->gather_s, weight_bytes, &row));
+    YK_TRY(add_transfer(program, &scatter, &row));
+    YK_TRY(add_transfer(program, &gather, &row));
     if (program->form->apart && row != NONE) {
         YK_TRY(add_apart(program, layer));
     }
-    YK_TRY(add_kind(program,
-                    (struct transfer){.layer = layer,
-                                      .gather = true,
-                                      .window = yk_transfer_order_backward_window(problem, layer)},
-                    described->gather_s, weight_bytes, &row));
+    gather.window = windows.backward;
+    YK_TRY(add_transfer(program, &gather, &row));
     return described->choice == YK_TRANSFER_ORDER_UNDECIDED ? add_kept(program, layer, row) : YK_OK;
 }
 
@@ -239,9 +235,7 @@ static yk_status build(struct yk_transfer_order_formulation *program, struct yk_
     YK_TRY_NEW(arena, program->block_columns, cells);
     YK_TRY_NEW(arena, program->link_rows, program->slots);
     YK_TRY_NEW(arena, program->memory_rows, program->slots);
-    for (int64_t i = 0; i < cells; i++) {
-        program->block_columns[i] = NONE;
-    }
+    yk_number_fill(program->block_columns, cells, NONE);
     YK_TRY(add_slots(program));
     for (int32_t i = 0; i < n; i++) {
         program->kept_columns[i] = NONE;

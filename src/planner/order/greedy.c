@@ -265,10 +265,8 @@ static yk_status prepare(struct search *search, struct yk_arena *arena)
     yk_transfer_order_state_set_on_demand(search->state, search->kept);
     memcpy(search->min_bytes, search->state->used_bytes,
            (size_t)search->state->slots * sizeof *search->min_bytes);
-    const yk_status status = yk_transfer_order_check_memory(problem, search->min_bytes);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, "no order fits");
-    }
+    YK_TRY(yk_status_prefix(yk_transfer_order_check_memory(problem, search->min_bytes),
+                            "no order fits"));
     keep_best(search);
     YK_TRY(yk_transfer_order_balancer_create(search->state, arena, &search->balance));
     YK_TRY(yk_transfer_order_bound_simple(problem, search->min_bytes, arena, &search->bound_s));

@@ -54,9 +54,9 @@ static int64_t count_places(const struct yk_transfer_order_problem *problem)
 {
     int64_t count = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        count += yk_transfer_order_reduce_window(problem, i).length;
-        count += yk_transfer_order_forward_window(problem, i).length;
-        count += yk_transfer_order_backward_window(problem, i).length;
+        const struct yk_transfer_order_slot_windows windows =
+            yk_transfer_order_slot_windows(problem, i);
+        count += windows.scatter.length + windows.forward.length + windows.backward.length;
     }
     return count;
 }

@@ -21,9 +21,7 @@ struct yk_transfer_order_state {
     int32_t op_count;
     int32_t word_count; /* 64-bit words of a set of ops */
     struct yk_transfer_order_op *ops;
-    struct yk_transfer_order_slot_window *scatter_windows;  /* (n) */
-    struct yk_transfer_order_slot_window *forward_windows;  /* (n) */
-    struct yk_transfer_order_slot_window *backward_windows; /* (n) */
+    struct yk_transfer_order_slot_windows *windows; /* (n) */
     struct yk_transfer_order *order;
     int32_t *scattered;  /* (n, slots) blocks scattered from backward through the slot */
     int32_t *gathered;   /* (n, slots) the same for gathers before forward */
