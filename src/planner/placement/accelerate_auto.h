@@ -19,6 +19,7 @@ struct yk_accelerate_auto_request {
     enum yk_precision precision; /* of the loaded weights */
     bool nf4;                    /* weights are 4-bit, except the head and tensors tied to it */
     const int64_t *memory_bytes; /* (device_count) */
+    const int32_t *places;       /* (device_count) the devices' places in the map */
     int32_t device_count;        /* at least 1 */
     int64_t cpu_bytes;           /* host memory for offloading, or YK_ACCELERATE_AUTO_NO_CPU */
 };

@@ -1,5 +1,6 @@
 #include "planner/placement/candidates.h"
 
+#include "base/number.h"
 #include "planner/placement/evaluate.h"
 #include "sched/assignment.h"
 #include "sched/scheduler.h"
@@ -137,9 +138,7 @@ static yk_status consider_copies(struct yk_placement_candidates *candidates, str
             return YK_OK;
         }
         busy[first] = first_end;
-        for (int32_t l = 0; l < L; l++) {
-            devices[m * L + l] = first;
-        }
+        yk_number_fill(&devices[m * L], L, first);
     }
     return consider_map(candidates, devices);
 }
@@ -295,9 +294,7 @@ static yk_status consider_stages(struct yk_placement_candidates *candidates, str
         }
     }
     for (int32_t p = 0; p < step->graph->device_count && !is_over(candidates); p++) {
-        for (int32_t k = 0; k < M * L; k++) {
-            devices[k] = p;
-        }
+        yk_number_fill(devices, (int64_t)M * L, p);
         if (is_first_of_its_kind(step, p)) {
             YK_TRY(consider_map(candidates, devices));
         }

@@ -374,15 +374,6 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-/* Moves the best proposal with the most devices into the first `max`, so that it is evaluated. */
-static void keep_widest(struct proposal *proposals, int32_t count, int32_t max)
-{
-    const int32_t widest = widest_of(proposals, count);
-    if (widest >= max) {
-        proposals[max - 1] = proposals[widest];
-    }
-}
-
 static bool is_known(const struct yk_pipeline_stages_list *list, const int32_t *devices,
                      int32_t layers)
 {
@@ -414,7 +405,11 @@ yk_status yk_pipeline_stages_propose(const struct yk_step_graph *step, int32_t m
     const int32_t L = step->layer_count;
     struct yk_pipeline_stages_list list = {0};
     YK_TRY_NEW(arena, list.devices, (int64_t)max * L);
-    keep_widest(proposals, count, max);
+    /* The best proposal with the most devices is evaluated, too. */
+    const int32_t widest = widest_of(proposals, count);
+    if (widest >= max) {
+        proposals[max - 1] = proposals[widest];
+    }
     for (int32_t i = 0; i < count && list.count < max; i++) {
         if (proposals[i].devices && !is_known(&list, proposals[i].devices, L)) {
             memcpy(&list.devices[(int64_t)list.count++ * L], proposals[i].devices,
