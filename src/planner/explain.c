@@ -100,20 +100,12 @@ static struct exposure expose(const struct yk_plan_evaluation *trial, int32_t ra
 
 static const char *plural_of(enum yk_op_kind kind)
 {
-    switch (kind) {
-    case YK_OP_ALL_GATHER:
-        return "gathers";
-    case YK_OP_REDUCE_SCATTER:
-        return "scatters";
-    case YK_OP_ALL_REDUCE:
-        return "reductions";
-    case YK_OP_SEND:
-        return "sends";
-    case YK_OP_RECV:
-        return "receives";
-    default:
-        return "agreement";
-    }
+    static const char *const names[YK_OP_KIND_COUNT] = {
+        [YK_OP_ALL_GATHER] = "gathers",    [YK_OP_REDUCE_SCATTER] = "scatters",
+        [YK_OP_ALL_REDUCE] = "reductions", [YK_OP_SEND] = "sends",
+        [YK_OP_RECV] = "receives",
+    };
+    return names[kind] ? names[kind] : "agreement";
 }
 
 static const char *device_of(const struct yk_search_context *study, const struct yk_plan *plan,

@@ -183,7 +183,6 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     }
     YK_TRY(yk_search_context_create_plan(splitting->study, devices, count, 1, splitting->arena,
                                          &plan));
-    YK_TRY_NEW(splitting->arena, plan->groups[0].members, count);
     plan->groups[0].member_count = count;
     for (int32_t i = 0, member = 0; i < split->count; i++) {
         if (shares[i] > 0 || split->keeps_idle) {

@@ -224,14 +224,13 @@ static void cut(struct cutting *cutting)
     }
 }
 
-static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan)
+static void make_groups(const struct cutting *cutting, struct yk_plan *plan)
 {
     const struct pipeline_spec *spec = cutting->spec;
     for (int32_t k = 0; k < spec->group_count; k++) {
         struct yk_plan_group *group = &plan->groups[k];
         const int32_t first = cutting->first_device[k];
         group->member_count = spec->sizes[k];
-        YK_TRY_NEW(cutting->arena, group->members, group->member_count);
         for (int32_t i = 0; i < group->member_count; i++) {
             group->members[i] = (struct yk_plan_group_member){
                 .rank = first + i,
@@ -242,7 +241,6 @@ static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan
             };
         }
     }
-    return YK_OK;
 }
 
 static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
@@ -253,7 +251,7 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
     YK_TRY(yk_search_context_create_plan(cutting->study, spec->devices,
                                          cutting->first_device[spec->group_count],
                                          spec->group_count, cutting->arena, &plan));
-    YK_TRY(make_groups(cutting, plan));
+    make_groups(cutting, plan);
     plan->micro_batches = spec->micro_batches;
     plan->pipeline = spec->order;
     int32_t from = 0;

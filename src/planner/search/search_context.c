@@ -157,8 +157,7 @@ yk_status yk_search_context_create_plan(const struct yk_search_context *study,
     plan->block_bytes = plain_block_bytes;
     plan->bucket_bytes = plain_block_bytes;
     for (int32_t i = 0; i < count; i++) {
-        plan->ranks[i] = (struct yk_plan_rank){.device = devices[i],
-                                               .limit_bytes = study->limit_bytes[devices[i]]};
+        plan->ranks[i] = yk_search_context_rank(study, devices[i]);
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l].recompute = request->workload.recompute && study->recomputes[l];

@@ -98,6 +98,13 @@ static inline bool yk_search_context_devices_are_equal(const struct yk_search_co
            study->limit_bytes[a] == study->limit_bytes[b];
 }
 
+/* A rank on the device, with its memory limit. */
+static inline struct yk_plan_rank yk_search_context_rank(const struct yk_search_context *study,
+                                                         int32_t device)
+{
+    return (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
+}
+
 /* Begins a phase that ends when `fraction` of the budget is spent or, while no plan fits,
  * `last_fraction`. The first phase may use the whole budget. */
 void yk_search_context_begin_phase(struct yk_search_context *study, double fraction,
