@@ -124,10 +124,8 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
     out->limit_bytes = max_bytes;
     YK_TRY(yk_plan_json_read_bytes(node, "limit", false, &out->limit_bytes));
     if (out->limit_bytes > max_bytes) {
-        char memory[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(max_bytes, YK_UNIT_BYTES, memory);
         return yk_fail(YK_ERROR_INPUT, "\"limit\" is more than the memory of \"%s\", %s", name,
-                       memory);
+                       YK_UNITS_TEXT(max_bytes, YK_UNIT_BYTES));
     }
     return YK_OK;
 }

@@ -111,14 +111,6 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
                      : YK_OK;
 }
 
-/* "rtx3090 with 24GiB". */
-static void describe(struct yk_text *out, const char *type, double memory_bytes)
-{
-    char memory[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(memory_bytes, YK_UNIT_BYTES, memory);
-    yk_text_addf(out, "%s with %s", type ? type : "a device", memory);
-}
-
 static yk_status check_device(const struct yk_json *node, size_t number,
                               const struct yk_device *device)
 {
@@ -138,15 +130,10 @@ static yk_status check_device(const struct yk_json *node, size_t number,
     if (same_type && memory_bytes == device->memory_bytes) {
         return YK_OK;
     }
-    struct yk_text then = {0};
-    struct yk_text now = {0};
-    describe(&then, type, memory_bytes);
-    describe(&now, device->type, device->memory_bytes);
-    const yk_status status = yk_fail(YK_ERROR_INPUT, "device %zu was %s, it is %s now", number,
-                                     yk_text_chars(&then), yk_text_chars(&now));
-    yk_text_free(&then);
-    yk_text_free(&now);
-    return status;
+    return yk_fail(YK_ERROR_INPUT, "device %zu was %s with %s, it is %s with %s now", number,
+                   type ? type : "a device", YK_UNITS_TEXT(memory_bytes, YK_UNIT_BYTES),
+                   device->type ? device->type : "a device",
+                   YK_UNITS_TEXT(device->memory_bytes, YK_UNIT_BYTES));
 }
 
 static yk_status check_devices(const struct yk_json *list, const struct yk_cluster *cluster)
