@@ -275,18 +275,15 @@ static void add_order(const struct yk_transfer_order_formulation *program,
                       const struct yk_transfer_order *order, double *values)
 {
     for (int32_t i = 0; i < program->problem->layer_count; i++) {
-        const int64_t row = (int64_t)i * program->slots;
         if (program->kept_columns[i] != NONE) {
             values[program->kept_columns[i]] = order->kept[i] ? 1 : 0;
         }
+    }
+    for (int32_t op = 0; op < 2 * program->problem->layer_count; op++) {
         for (int32_t t = 0; t < program->slots; t++) {
-            const int32_t scattered = *column_at(program, i, false, t);
-            const int32_t gathered = *column_at(program, i, true, t);
-            if (scattered != NONE) {
-                values[scattered] = order->scatters[row + t];
-            }
-            if (gathered != NONE) {
-                values[gathered] = order->gathers[row + t];
+            const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
+            if (column != NONE) {
+                values[column] = *yk_transfer_order_blocks(order, program->slots, op, t);
             }
         }
     }
@@ -335,12 +332,12 @@ void yk_transfer_order_formulation_read(const struct yk_transfer_order_formulati
         const int32_t kept = program->kept_columns[i];
         out->kept[i] = kept == NONE ? problem->layers[i].choice == YK_TRANSFER_ORDER_KEPT
                                     : lround(values[kept]) == 1;
+    }
+    for (int32_t op = 0; op < 2 * problem->layer_count; op++) {
         for (int32_t t = 0; t < program->slots; t++) {
-            const int32_t scattered = *column_at(program, i, false, t);
-            const int32_t gathered = *column_at(program, i, true, t);
-            const int64_t cell = (int64_t)i * program->slots + t;
-            out->scatters[cell] = scattered == NONE ? 0 : (int32_t)lround(values[scattered]);
-            out->gathers[cell] = gathered == NONE ? 0 : (int32_t)lround(values[gathered]);
+            const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
+            *yk_transfer_order_blocks(out, program->slots, op, t) =
+                column == NONE ? 0 : (int32_t)lround(values[column]);
         }
     }
 }

@@ -71,8 +71,7 @@ static int64_t allow_around(struct search *search, int32_t margin)
     memset(search->allowed, 0,
            2 * (size_t)search->problem->layer_count * (size_t)slots * sizeof *search->allowed);
     for (int32_t i = 0; i < 2 * search->problem->layer_count; i++) {
-        const int64_t row = (int64_t)(i / 2) * slots;
-        const int32_t *blocks = &(i % 2 == 0 ? order->scatters : order->gathers)[row];
+        const int32_t *blocks = yk_transfer_order_blocks(order, slots, i, 0);
         bool *allowed = &search->allowed[(int64_t)i * slots];
         for (int32_t t = 0; t < slots; t++) {
             for (int32_t k = -reach; blocks[t] > 0 && k <= reach; k++) {

@@ -5,6 +5,7 @@
 #include "program/message_layout.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     TRIES = 3, /* orders that are compiled */
@@ -303,9 +304,7 @@ yk_status yk_transfer_order_plan_apply(struct yk_search_context *study,
         struct yk_plan_evaluation trial;
         struct yk_plan ordered = *plan;
         YK_TRY_NEW(arena, ordered.layers, plan->layer_count);
-        for (int32_t l = 0; l < plan->layer_count; l++) {
-            ordered.layers[l] = plan->layers[l];
-        }
+        memcpy(ordered.layers, plan->layers, (size_t)plan->layer_count * sizeof *plan->layers);
         const yk_status status = solve(study, options, problem, arena, &order);
         if (status != YK_OK) {
             return status == YK_ERROR_NO_FIT ? YK_OK : status;

@@ -77,12 +77,11 @@ static void derive(struct yk_transfer_order_state *state)
             state->scattered[row + t] = scattered;
             state->gathered[row + t] = gathered;
         }
+    }
+    for (int32_t op = 0; op < state->op_count; op++) {
         for (int32_t t = 0; t < state->slots; t++) {
-            if (state->order->scatters[row + t] > 0) {
-                set_present(state, 2 * i, t);
-            }
-            if (state->order->gathers[row + t] > 0) {
-                set_present(state, 2 * i + 1, t);
+            if (*yk_transfer_order_state_blocks(state, op, t) > 0) {
+                set_present(state, op, t);
             }
         }
     }

@@ -141,8 +141,6 @@ yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem 
                                          const double *used_bytes)
 {
     char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
-    char missing[YK_UNITS_BUFFER_SIZE];
-    char room[YK_UNITS_BUFFER_SIZE];
     int32_t worst = 0;
     for (int32_t t = 1; t < yk_transfer_order_slot_count(problem); t++) {
         if (used_bytes[t] - problem->room_bytes[t] >
@@ -154,12 +152,12 @@ yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem 
         return YK_OK;
     }
     yk_transfer_order_slot_name(problem, worst, name);
-    yk_units_format(used_bytes[worst] - problem->room_bytes[worst], YK_UNIT_BYTES, missing);
-    yk_units_format(fmax(0, problem->room_bytes[worst]), YK_UNIT_BYTES, room);
     return yk_fail(YK_ERROR_NO_FIT,
                    "%s lacks %s of memory beyond the %s there is for gathered parameters and "
                    "gradients",
-                   name, missing, room);
+                   name,
+                   YK_UNITS_TEXT(used_bytes[worst] - problem->room_bytes[worst], YK_UNIT_BYTES),
+                   YK_UNITS_TEXT(fmax(0, problem->room_bytes[worst]), YK_UNIT_BYTES));
 }
 
 /* An order with its problem. */
