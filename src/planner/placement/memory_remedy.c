@@ -215,11 +215,9 @@ yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *r
                          "enough: take a smaller batch or sequence, or more devices");
         return yk_text_status(out);
     }
-    char time[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(cheapest_s, YK_UNIT_SECONDS, time);
     yk_text_addf(out, "%s: %s (%s a step)",
                  yk_deadline_has_passed(deadline) ? "the cheapest remedy found in that time"
                                                   : "cheapest remedy",
-                 cheapest, time);
+                 cheapest, YK_UNITS_TEXT(cheapest_s, YK_UNIT_SECONDS));
     return yk_text_status(out);
 }

@@ -98,7 +98,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
     const struct yk_device_measurements *facts = context->request->cost_sources->measurements;
     const struct yk_cluster *cluster = context->request->cost_sources->cluster;
     placement->schedule = schedule;
-    YK_TRY(yk_placement_evaluate_step_s(placement->step, schedule, &placement->step_s));
+    placement->step_s = yk_placement_evaluate_step_s(placement->step, schedule);
     YK_TRY(yk_placement_evaluate_memory(schedule, &placement->fit));
     if (!placement->fit.fits) {
         /* In the graph, a device smaller than its driver context has no memory. */
@@ -313,13 +313,12 @@ static yk_status explain(struct context *context, const struct best_candidate *c
     if (isinf(choice->on_all_s)) {
         yk_text_add(&note, "no way was found that uses all of them and fits");
     } else {
-        char time[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(choice->on_all_s, YK_UNIT_SECONDS, time);
         yk_text_addf(
             &note,
             "the best way found that uses all of them takes %s (%d micro-batch%s), %.1f %% "
             "longer",
-            time, choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
+            YK_UNITS_TEXT(choice->on_all_s, YK_UNIT_SECONDS), choice->on_all_micro_batches,
+            choice->on_all_micro_batches == 1 ? "" : "es",
             100 * (choice->on_all_s / choice->candidates.step_s - 1));
     }
     return yk_text_move_to_arena(&note, context->out->arena, &context->out->note);
