@@ -173,7 +173,8 @@ static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
             count += (int32_t)yk_plan_effective_strategy(plan, l) == s ? 1 : 0;
         }
         if (count > 0) {
-            yk_text_addf(out, "%s%d layer%s %s", first ? "; " : ", ", count, count == 1 ? "" : "s",
+            yk_text_addf(out, "%s%d layer%s %s", first ? "; " : ", ", count,
+                         yk_text_plural_suffix(count),
                          yk_plan_strategy_name((enum yk_sharding_strategy)s));
             first = false;
         }
@@ -220,7 +221,7 @@ void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan
         again += plan->layers[l].recompute ? 1 : 0;
     }
     if (plan->rank_count == 1) {
-        yk_text_addf(out, "all on %s", study->cluster->devices[plan->ranks[0].device].name);
+        yk_text_addf(out, "all on %s", device_of(study, plan, 0));
     } else if (plan->group_count == 1) {
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
@@ -266,11 +267,9 @@ void yk_explain_context_memory(const struct yk_search_context *study, const stru
         yk_text_addf(out, " for %d of %d ranks; for others ", measured, plan->rank_count);
     }
     for (int32_t i = 0, named = 0; i < 2; i++) {
-        char bytes[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(assumed_bytes[i], YK_UNIT_BYTES, bytes);
         if (assumed_bytes[i] > 0) {
-            yk_text_addf(out, "%s%s a process on a %s", named++ > 0 ? ", " : "", bytes,
-                         i == 1 ? "CPU" : "GPU");
+            yk_text_addf(out, "%s%s a process on a %s", named++ > 0 ? ", " : "",
+                         YK_UNITS_TEXT(assumed_bytes[i], YK_UNIT_BYTES), i == 1 ? "CPU" : "GPU");
         }
     }
     if (measured < plan->rank_count) {

@@ -45,8 +45,8 @@ struct context {
 static yk_status whole_s(const struct context *context, int32_t device, double *out_s)
 {
     const struct yk_search_context *study = context->study;
-    return yk_search_context_layers_seconds(study, device, 0, study->model->layer_count - 1,
-                                            study->request->workload.batch, NULL, out_s);
+    return yk_search_context_layers_seconds(study, device, study->request->workload.batch, NULL,
+                                            out_s);
 }
 
 /* Selects the fastest device and up to MAX_HELPERS others, sorted by speed. */

@@ -47,10 +47,9 @@ static yk_status describe(const struct context *context, const struct yk_plan_se
             yk_text_addf(&text, "%srecomputation", text.length > 0 ? ", " : "");
         }
     } else if (own->nearest) {
-        char bytes[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(own->missing_bytes, YK_UNIT_BYTES, bytes);
         yk_text_addf(&text, "%s lacks %s",
-                     context->search->study->cluster->devices[own->missing_device].name, bytes);
+                     context->search->study->cluster->devices[own->missing_device].name,
+                     YK_UNITS_TEXT(own->missing_bytes, YK_UNIT_BYTES));
     } else {
         yk_text_add(&text, "too large for any split of the batch");
     }

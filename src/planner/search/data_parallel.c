@@ -57,8 +57,7 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
         }
         double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
         if (isnan(*pass_s)) {
-            YK_TRY(yk_search_context_layers_seconds(splitting->study, split->devices[rank], 0,
-                                                    splitting->study->model->layer_count - 1,
+            YK_TRY(yk_search_context_layers_seconds(splitting->study, split->devices[rank],
                                                     sizes[i], split->recompute, pass_s));
         }
         seconds += (double)counts[i] * *pass_s;

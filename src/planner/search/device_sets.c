@@ -239,8 +239,7 @@ static yk_status line_up(const struct yk_search_context *study, const struct yk_
     YK_TRY_NEW(arena, line, set->count);
     for (int32_t i = 0; i < set->count; i++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_layers_seconds(study, set->devices[i], 0,
-                                                study->model->layer_count - 1, 1, NULL, &seconds));
+        YK_TRY(yk_search_context_layers_seconds(study, set->devices[i], 1, NULL, &seconds));
         line[i] = (struct line){.device = set->devices[i],
                                 .group = group_number(study, set, i, grouping),
                                 .key = sense * seconds};

@@ -29,6 +29,7 @@ struct cutting {
     struct yk_arena *arena;
     int32_t *first_device;  /* (K + 1) of each group */
     int64_t *samples;       /* (devices) of a micro-batch */
+    int32_t group;          /* whose samples are divided */
     int32_t chain;          /* layers that are cut; the layers after them share weights */
     double *time_s;         /* (K, L + 1) forward and backward of all layers before */
     double *saved_bytes;    /* (K, L + 1) for one micro-batch on the rank with most samples */
@@ -46,21 +47,14 @@ static double *row(const struct cutting *cutting, double *table, int32_t k)
     return &table[(int64_t)k * (cutting->study->model->layer_count + 1)];
 }
 
-struct sharing {
-    const struct cutting *cutting;
-    int32_t group;
-};
-
 static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double *out_s)
 {
-    const struct sharing *sharing = user;
-    const struct cutting *cutting = sharing->cutting;
-    const int32_t device = cutting->spec->devices[cutting->first_device[sharing->group] + rank];
+    const struct cutting *cutting = user;
+    const int32_t device = cutting->spec->devices[cutting->first_device[cutting->group] + rank];
     *out_s = 0;
-    return samples == 0 ? YK_OK
-                        : yk_search_context_layers_seconds(cutting->study, device, 0,
-                                                           cutting->study->model->layer_count - 1,
-                                                           samples, NULL, out_s);
+    return samples == 0
+               ? YK_OK
+               : yk_search_context_layers_seconds(cutting->study, device, samples, NULL, out_s);
 }
 
 /* Divides a micro-batch among a group; YK_ERROR_NO_FIT if the batch is not divisible. */
@@ -83,14 +77,14 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     for (int32_t i = 0; i < spec->sizes[group]; i++) {
         max[i] = batch / M;
     }
-    struct sharing sharing = {.cutting = cutting, .group = group};
+    cutting->group = group;
     const struct yk_sample_shares_problem problem = {
         .rank_count = spec->sizes[group],
         .samples = batch / M,
         .unit = 1,
         .max = max,
         .time = micro_batch_s,
-        .user = &sharing,
+        .user = cutting,
     };
     return yk_sample_shares_find(&problem, samples, &slowest_s);
 }

@@ -134,9 +134,9 @@ yk_status yk_search_context_layer_seconds(const struct yk_search_context *study,
                                           int32_t layer, int64_t samples, bool recompute,
                                           double *out_s) YK_MUST_USE;
 
-/* The same for layers `first` to `last`; `recompute` (L) may be NULL. */
+/* The same for all layers; `recompute` (L) may be NULL. */
 yk_status yk_search_context_layers_seconds(const struct yk_search_context *study, int32_t device,
-                                           int32_t first, int32_t last, int64_t samples,
-                                           const bool *recompute, double *out_s) YK_MUST_USE;
+                                           int64_t samples, const bool *recompute,
+                                           double *out_s) YK_MUST_USE;
 
 #endif
