@@ -38,6 +38,24 @@ static yk_status count_parameters(const struct yk_model_config *config, int64_t 
     return YK_OK;
 }
 
+/* Hashes the text if `status` is YK_OK, and frees it in any case. */
+static yk_status hash_text(yk_status status, struct yk_text *text,
+                           char out[YK_PLAN_PROVENANCE_HASH_SIZE])
+{
+    YK_THEN(yk_text_status(text));
+    if (status == YK_OK) {
+        yk_plan_provenance_hash(yk_text_chars(text), text->length, out);
+    }
+    yk_text_free(text);
+    return status;
+}
+
+static yk_status hash_profile(struct yk_profile *profile, char out[YK_PLAN_PROVENANCE_HASH_SIZE])
+{
+    struct yk_text text = {0};
+    return hash_text(yk_profile_list_rows(profile, &text), &text, out);
+}
+
 struct members {
     const struct yk_json *model;
     const struct yk_json *cluster;
@@ -185,7 +203,7 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
     if (!profile) {
         return yk_fail(YK_ERROR_INPUT, "made with %s, but no profile is given", source);
     }
-    YK_TRY(yk_plan_provenance_hash_profile(profile, hash));
+    YK_TRY(hash_profile(profile, hash));
     YK_TRY(differs(node, "hash", hash, &different));
     return different ? yk_fail(YK_ERROR_INPUT,
                                "%s holds other times than those that the plan was made with; plan "
@@ -307,7 +325,7 @@ yk_status yk_plan_provenance_write(const struct yk_plan *plan,
         yk_json_write_null(json, "profile");
         return yk_text_status(json->text);
     }
-    YK_TRY(yk_plan_provenance_hash_profile(context->profile, hash));
+    YK_TRY(hash_profile(context->profile, hash));
     YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
     yk_json_write_end_object(json);
     return yk_text_status(json->text);
@@ -322,18 +340,6 @@ void yk_plan_provenance_hash(const char *bytes, size_t length,
         hash *= UINT64_C(0x100000001b3);
     }
     (void)snprintf(out, YK_PLAN_PROVENANCE_HASH_SIZE, "%016" PRIx64, hash);
-}
-
-/* Hashes the text if `status` is YK_OK, and frees it in any case. */
-static yk_status hash_text(yk_status status, struct yk_text *text,
-                           char out[YK_PLAN_PROVENANCE_HASH_SIZE])
-{
-    YK_THEN(yk_text_status(text));
-    if (status == YK_OK) {
-        yk_plan_provenance_hash(yk_text_chars(text), text->length, out);
-    }
-    yk_text_free(text);
-    return status;
 }
 
 yk_status yk_plan_provenance_hash_model(const struct yk_model_config *config,
@@ -419,11 +425,4 @@ yk_status yk_plan_provenance_hash_links(const struct yk_cluster *cluster,
     struct yk_text text = {0};
     add_links(cluster, &text);
     return hash_text(YK_OK, &text, out);
-}
-
-yk_status yk_plan_provenance_hash_profile(struct yk_profile *profile,
-                                          char out[YK_PLAN_PROVENANCE_HASH_SIZE])
-{
-    struct yk_text text = {0};
-    return hash_text(yk_profile_list_rows(profile, &text), &text, out);
 }

@@ -24,10 +24,17 @@ struct yk_transfer_order_formulation {
     int32_t *memory_rows;   /* (slots) */
 };
 
-static int32_t *column_at(const struct yk_transfer_order_formulation *program, int32_t layer,
-                          bool gather, int32_t slot)
+/* The place of a transfer in `block_columns` and in the form's `allowed`. */
+static int64_t cell_of(const struct yk_transfer_order_formulation *program, int32_t layer,
+                       bool gather, int32_t slot)
 {
-    return &program->block_columns[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
+    return (int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot;
+}
+
+static int32_t column_at(const struct yk_transfer_order_formulation *program, int32_t layer,
+                         bool gather, int32_t slot)
+{
+    return program->block_columns[cell_of(program, layer, gather, slot)];
 }
 
 /* The change of memory at the beginning of a slot that does not depend on the order. */
@@ -93,13 +100,6 @@ static yk_status add_slots(struct yk_transfer_order_formulation *program)
     return YK_OK;
 }
 
-static bool is_allowed(const struct yk_transfer_order_formulation *program, int32_t layer,
-                       bool gather, int32_t slot)
-{
-    const bool *allowed = program->form->allowed;
-    return !allowed || allowed[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
-}
-
 /* One kind of transfer of a layer. */
 struct transfer {
     int32_t layer;
@@ -116,16 +116,18 @@ static yk_status add_blocks(struct yk_transfer_order_formulation *program,
     const int32_t turn = program->problem->layer_count;
     const double blocks = program->problem->layers[transfer->layer].blocks;
     const double units = transfer->block_bytes / program->unit_bytes;
+    const bool *allowed = program->form->allowed;
     for (int32_t k = 0; k < transfer->window.length; k++) {
         const int32_t t = yk_transfer_order_shift_slot(program->slots, transfer->window.first, k);
         /* A gradient is freed in the next slot. */
         const int32_t next = yk_transfer_order_shift_slot(program->slots, t, 1);
+        const int64_t cell = cell_of(program, transfer->layer, transfer->gather, t);
         int32_t column = NONE;
-        if (!is_allowed(program, transfer->layer, transfer->gather, t)) {
+        if (allowed && !allowed[cell]) {
             continue;
         }
         YK_TRY(yk_milp_add_column(program->milp, 0, blocks, 0, true, &column));
-        *column_at(program, transfer->layer, transfer->gather, t) = column;
+        program->block_columns[cell] = column;
         YK_TRY(yk_milp_add_entry(program->milp, sum_row, column, 1));
         YK_TRY(yk_milp_add_entry(program->milp, program->link_rows[t], column, -transfer->block_s));
         if (!transfer->gather) {
@@ -177,14 +179,14 @@ static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_
     for (int32_t k = 1; k < gap.length; k++) {
         const int32_t at = yk_transfer_order_shift_slot(program->slots, gap.first, k);
         int32_t row = NONE;
-        if (*column_at(program, layer, true, at) == NONE) {
+        if (column_at(program, layer, true, at) == NONE) {
             continue;
         }
         YK_TRY(yk_milp_add_row(program->milp, -INFINITY, 0, &row));
         for (int32_t j = 0; j <= k; j++) {
             const int32_t t = yk_transfer_order_shift_slot(program->slots, gap.first, j);
-            const int32_t gathered = *column_at(program, layer, true, t);
-            const int32_t scattered = *column_at(program, layer, false, t);
+            const int32_t gathered = column_at(program, layer, true, t);
+            const int32_t scattered = column_at(program, layer, false, t);
             if (gathered != NONE) {
                 YK_TRY(yk_milp_add_entry(program->milp, row, gathered, 1));
             }

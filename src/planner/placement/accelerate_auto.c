@@ -1,4 +1,4 @@
-#include "planner/placement/accelerate_auto.h"
+#include "planner/placement/placement.h"
 
 #include "base/number.h"
 

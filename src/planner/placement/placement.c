@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "planner/placement/accelerate_auto.h"
 #include "planner/placement/candidates.h"
 #include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
