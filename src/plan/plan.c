@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "base/number.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -107,12 +108,6 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
     return YK_OK;
 }
 
-/* Samples of micro-batch `number` if a share is cut as evenly as possible, larger ones first. */
-static int64_t cut(int64_t share, int32_t micro_batches, int32_t number)
-{
-    return share / micro_batches + (number < share % micro_batches ? 1 : 0);
-}
-
 /* The first group whose members alternate, or NULL. */
 static const struct yk_plan_group *find_alternating(const struct yk_plan *plan)
 {
@@ -135,8 +130,8 @@ static int64_t share_in(const struct yk_plan_group_member *member, int32_t micro
 }
 
 /*
- * Samples of one member in one micro-batch. cut() also serves plans with several groups: there, a
- * share is the whole batch or a multiple of the micro-batches. If members alternate, the single
+ * Samples of one member in one micro-batch. Even parts also suit plans with several groups: there,
+ * a share is the whole batch or a multiple of the micro-batches. If members alternate, the single
  * member of another group has all samples of the micro-batch.
  */
 static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group *alternating,
@@ -144,7 +139,7 @@ static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group
 {
     int64_t samples = 0;
     if (!alternating) {
-        return cut(member->share, plan->micro_batches, micro_batch);
+        return yk_number_even_part(member->share, plan->micro_batches, micro_batch);
     }
     if (member->micro_batch_number > 0) {
         return share_in(member, micro_batch);

@@ -68,20 +68,10 @@ static bool read_range(const char *text, struct yk_plan_transfer *out)
     int64_t first = 0;
     int64_t last = 0;
     const size_t digits = strspn(text, "0123456789");
-    if (!yk_number_parse_integer(text, digits, &first)) {
-        return false;
-    }
-    last = first;
-    if (text[digits] == '-') {
-        const char *second = text + digits + 1;
-        const size_t length = strspn(second, "0123456789");
-        if (second[length] != '\0' || !yk_number_parse_integer(second, length, &last)) {
-            return false;
-        }
-    } else if (text[digits] != '\0') {
-        return false;
-    }
-    if (last < first || last >= INT32_MAX) {
+    const char *second = text[digits] == '-' ? text + digits + 1 : text;
+    const size_t length = strspn(second, "0123456789");
+    if (second[length] != '\0' || !yk_number_parse_integer(text, digits, &first) ||
+        !yk_number_parse_integer(second, length, &last) || last < first || last >= INT32_MAX) {
         return false;
     }
     out->first_block = (int32_t)first;
