@@ -1,5 +1,6 @@
 #include "planner/planner.h"
 
+#include "base/number.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -14,13 +15,12 @@ static const double most_of_it = 0.8;
 static int32_t number_of(const char *name, size_t *stem)
 {
     const char *space = strrchr(name, ' ');
-    char *end = NULL;
-    if (!space || !space[1]) {
+    int64_t number = 0;
+    if (!space || !yk_number_parse_integer(space + 1, strlen(space + 1), &number)) {
         return -1;
     }
-    const long number = strtol(space + 1, &end, 10);
     *stem = (size_t)(space - name);
-    return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+    return number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
 void yk_explain_layer_range(const struct yk_model *model, int32_t first, int32_t last,

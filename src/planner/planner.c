@@ -152,12 +152,9 @@ static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_pla
 
 static yk_status compare(struct yk_planner_outcome *outcome, struct yk_plan_search *search)
 {
-    struct yk_baselines baselines;
     yk_search_context_report_progress(outcome->context, "what others do");
-    const yk_status status = yk_baselines_evaluate(search, outcome->arena, &baselines);
-    outcome->alternatives = baselines.rows;
-    outcome->alternative_count = baselines.count;
-    return status;
+    return yk_baselines_evaluate(search, outcome->arena, &outcome->alternatives,
+                                 &outcome->alternative_count);
 }
 
 static yk_status note_misfit(struct yk_planner_outcome *outcome,

@@ -57,11 +57,10 @@ yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_l
         return yk_layer_costs_input_copy_time(prices, device, op->samples, out);
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
-        return yk_layer_costs_time(prices, device, op->layer, op->samples, YK_COST_PASS_FORWARD,
-                                   out);
     case YK_OP_BACKWARD:
-        return yk_layer_costs_time(prices, device, op->layer, op->samples, YK_COST_PASS_BACKWARD,
-                                   out);
+        return yk_layer_costs_time(
+            prices, device, op->layer, op->samples,
+            op->kind == YK_OP_BACKWARD ? YK_COST_PASS_BACKWARD : YK_COST_PASS_FORWARD, out);
     case YK_OP_UPDATE:
         return update_time(program, prices, classes, rank, op, out);
     default:

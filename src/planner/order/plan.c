@@ -125,36 +125,28 @@ static yk_status set_room(const struct context *context, int32_t rank)
     return YK_OK;
 }
 
-/* Whether the layer shares no weights, so that it may have its own strategy. */
-static bool is_apart(const struct yk_program_layer *message, int32_t layer)
-{
-    return message->weights_owner == layer && message->last_user == layer;
-}
-
 static enum yk_transfer_order_strategy choice_of(const struct context *context, int32_t layer,
                                                  bool open)
 {
     const struct yk_program_layer *message = &context->program->layers[layer];
+    const bool has_weights = message->weight_bytes > 0;
+    /* A layer that has no backward pass is not gathered for it. */
+    const bool has_backward = context->study->model->layers[layer].backward.count > 0;
+    /* A layer that shares weights cannot have its own strategy. */
+    const bool decides =
+        open && has_backward && message->weights_owner == layer && message->last_user == layer;
     switch (yk_plan_effective_strategy(context->plan, layer)) {
     case YK_SHARDING_KEPT_AFTER_FORWARD:
-        if (message->weight_bytes <= 0) {
-            return YK_TRANSFER_ORDER_LOCAL;
-        }
-        return open && is_apart(message, layer) &&
-                       context->study->model->layers[layer].backward.count > 0
-                   ? YK_TRANSFER_ORDER_UNDECIDED
-                   : YK_TRANSFER_ORDER_KEPT;
+        return !has_weights ? YK_TRANSFER_ORDER_LOCAL
+               : decides    ? YK_TRANSFER_ORDER_UNDECIDED
+                            : YK_TRANSFER_ORDER_KEPT;
     case YK_SHARDING_FULLY_SHARDED:
-        if (message->weight_bytes <= 0) {
-            return YK_TRANSFER_ORDER_LOCAL;
-        }
-        /* A layer that has no backward pass is not gathered for it. */
-        if (yk_message_layout_is_kept(context->program, layer) ||
-            context->study->model->layers[layer].backward.count == 0) {
+        if (has_weights && (!has_backward || yk_message_layout_is_kept(context->program, layer))) {
             return YK_TRANSFER_ORDER_KEPT;
         }
-        return open && is_apart(message, layer) ? YK_TRANSFER_ORDER_UNDECIDED
-                                                : YK_TRANSFER_ORDER_FULLY_SHARDED;
+        return !has_weights ? YK_TRANSFER_ORDER_LOCAL
+               : decides    ? YK_TRANSFER_ORDER_UNDECIDED
+                            : YK_TRANSFER_ORDER_FULLY_SHARDED;
     case YK_SHARDING_SHARDED_STATE:
         return message->gradient_bytes > 0 ? YK_TRANSFER_ORDER_SHARDED_STATE
                                            : YK_TRANSFER_ORDER_LOCAL;

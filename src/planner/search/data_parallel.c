@@ -1,11 +1,11 @@
 #include "planner/search/data_parallel.h"
 
+#include "base/number.h"
 #include "base/random.h"
 #include "cost/saturation_size.h"
 #include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/plan_move.h"
 #include "planner/search/sample_shares.h"
 
 #include <math.h>
@@ -127,7 +127,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     YK_TRY_NEW(splitting->arena, min, split->count);
     if (split->even_shares) {
         for (int32_t i = 0; i < split->count; i++) {
-            shares[i] = batch / split->count + (i < batch % split->count ? 1 : 0);
+            shares[i] = yk_number_even_part(batch, split->count, i);
         }
         return YK_OK;
     }

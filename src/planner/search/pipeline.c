@@ -8,7 +8,6 @@
 #include "planner/search/search.h"
 
 #include "model/model.h"
-#include "planner/search/plan_move.h"
 #include "planner/search/sample_shares.h"
 
 #include <math.h>

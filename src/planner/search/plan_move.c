@@ -1,7 +1,6 @@
-#include "planner/search/plan_move.h"
-
 #include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
+#include "planner/search/search.h"
 
 #include <string.h>
 
