@@ -63,23 +63,6 @@ yk_status yk_plan_create(struct yk_arena *arena, int32_t ranks, int32_t groups, 
     return YK_OK;
 }
 
-/* Copies elements into the arrays that `into` already has. */
-static void copy_lists(const struct yk_plan *from, struct yk_plan *into)
-{
-    memcpy(into->ranks, from->ranks, (size_t)from->rank_count * sizeof *from->ranks);
-    memcpy(into->layers, from->layers, (size_t)from->layer_count * sizeof *from->layers);
-    for (int32_t i = 0; i < from->group_count; i++) {
-        const struct yk_plan_group *group = &from->groups[i];
-        memcpy(into->groups[i].members, group->members,
-               (size_t)group->member_count * sizeof *group->members);
-        into->groups[i].member_count = group->member_count;
-    }
-    if (from->transfer_count > 0) {
-        memcpy(into->transfers, from->transfers,
-               (size_t)from->transfer_count * sizeof *from->transfers);
-    }
-}
-
 yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struct yk_plan **out)
 {
     struct yk_plan *copy = NULL;
@@ -92,8 +75,18 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
     YK_TRY(yk_arena_strdup(arena, plan->model_source, &values.model_source));
     YK_TRY(yk_arena_strdup(arena, plan->cluster_source, &values.cluster_source));
     YK_TRY(yk_arena_strdup(arena, plan->profile_source, &values.profile_source));
+    memcpy(copy->ranks, plan->ranks, (size_t)plan->rank_count * sizeof *plan->ranks);
+    memcpy(copy->layers, plan->layers, (size_t)plan->layer_count * sizeof *plan->layers);
+    for (int32_t i = 0; i < plan->group_count; i++) {
+        const struct yk_plan_group *group = &plan->groups[i];
+        memcpy(copy->groups[i].members, group->members,
+               (size_t)group->member_count * sizeof *group->members);
+        copy->groups[i].member_count = group->member_count;
+    }
     if (plan->transfer_count > 0) {
         YK_TRY_NEW(arena, values.transfers, plan->transfer_count);
+        memcpy(values.transfers, plan->transfers,
+               (size_t)plan->transfer_count * sizeof *plan->transfers);
     }
     if (plan->options.excluded_devices) {
         bool *left_out = NULL;
@@ -103,7 +96,6 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
         values.options.excluded_devices = left_out;
     }
     *copy = values;
-    copy_lists(plan, copy);
     *out = copy;
     return YK_OK;
 }

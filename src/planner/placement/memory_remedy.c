@@ -17,7 +17,6 @@ enum {
     MANY_MICRO_BATCHES = 64,
 };
 
-/* Changes of a request. */
 enum {
     ANOTHER_METHOD = 1 << 0, /* step_with() uses the algorithm best */
     RECOMPUTE = 1 << 1,
@@ -26,8 +25,8 @@ enum {
     TRAIN_ADAPTERS = 1 << 4,
 };
 
-/* Applies the changes. Returns false if one of them changes nothing; if adapters are trained, only
- * that must be a change. */
+/* Applies changes to the request. Returns false if one of them changes nothing; if adapters are
+ * trained, only that must be a change. */
 static bool apply(unsigned changes, struct yk_placement_request *request)
 {
     const struct yk_placement_request before = *request;
