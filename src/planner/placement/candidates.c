@@ -139,7 +139,7 @@ static yk_status consider_copies(struct yk_placement_candidates *candidates, str
             return YK_OK;
         }
         busy[first] = first_end;
-        yk_number_fill(&devices[m * L], L, first);
+        yk_number_fill(&devices[(int64_t)m * L], L, first);
     }
     return consider_map(candidates, devices);
 }
