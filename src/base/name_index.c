@@ -135,6 +135,19 @@ const char *yk_name_index_nearest(const struct yk_name_index *names, const char 
     return yk_nearest_name(word, names->names, (size_t)names->count);
 }
 
+yk_status yk_name_index_require(const struct yk_name_index *names, const char *name,
+                                const char *unknown, int32_t *out)
+{
+    *out = yk_name_index_find(names, name);
+    if (*out >= 0) {
+        return YK_OK;
+    }
+    const char *nearest = yk_name_index_nearest(names, name);
+    return yk_fail(YK_ERROR_INPUT, "%s \"%s\"%s%s%s", unknown, name,
+                   nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                   nearest ? "\"?" : "");
+}
+
 int32_t yk_name_index_count(const struct yk_name_index *names)
 {
     return names->count;

@@ -34,6 +34,11 @@ int32_t yk_name_index_find_bytes(const struct yk_name_index *names, const char *
 /* The known name that is most similar to the misspelled `word`, or NULL. */
 const char *yk_name_index_nearest(const struct yk_name_index *names, const char *word);
 
+/* The number of a name. Fails if it is unknown; the message is `unknown`, such as "the model has no
+ * layer", followed by the name and the most similar known one. */
+yk_status yk_name_index_require(const struct yk_name_index *names, const char *name,
+                                const char *unknown, int32_t *out) YK_MUST_USE;
+
 int32_t yk_name_index_count(const struct yk_name_index *names);
 /* Name `number`, zero-terminated, and its length in bytes. Valid as long as the index. */
 const char *yk_name_index_at(const struct yk_name_index *names, int32_t number);

@@ -36,10 +36,23 @@ static inline int64_t yk_number_gcd(int64_t a, int64_t b)
     return a;
 }
 
+/* Part `index` of `total`, divided into `count` parts as evenly as possible, the larger ones first.
+ */
+static inline int64_t yk_number_even_part(int64_t total, int64_t count, int64_t index)
+{
+    return total / count + (index < total % count ? 1 : 0);
+}
+
 /* -1, 0 or 1, for qsort(). */
 static inline int yk_number_compare(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
+}
+
+/* The same for two elements of an array of int32_t. */
+static inline int yk_number_compare_elements(const void *a, const void *b)
+{
+    return yk_number_compare(*(const int32_t *)a, *(const int32_t *)b);
 }
 
 static inline void yk_number_fill(int32_t *out, int64_t count, int32_t value)

@@ -7,13 +7,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* The names in a profile. */
-static const char *collective_name(enum yk_collective collective)
-{
-    static const char *const names[] = {"all_gather", "reduce_scatter", "all_reduce"};
-    return names[collective];
-}
-
 /* Looks up `bytes` over a link in the profile; `*found` is false if it has no such curve. */
 static yk_status find_in_profile(const struct yk_cost_sources *book,
                                  const struct yk_profile_link_key *wanted, double bytes,
@@ -36,17 +29,15 @@ static yk_status find_in_profile(const struct yk_cost_sources *book,
     return YK_OK;
 }
 
-/* Looks up the link between two devices in the profile; `otherwise_s` if it is not there. */
-static yk_status find_message(const struct yk_cost_sources *book,
-                              const struct yk_ring_devices *pair,
-                              const struct yk_profile_link_key *how, double bytes,
-                              double otherwise_s, struct yk_cost_time *out)
+/* Looks up the link between two devices in the profile; `otherwise_s` if it is not there. `wanted`
+ * is all of the key but the link. */
+static yk_status find_message(const struct yk_cost_sources *book, int32_t from, int32_t to,
+                              struct yk_profile_link_key wanted, double bytes, double otherwise_s,
+                              struct yk_cost_time *out)
 {
-    struct yk_profile_link_key wanted = *how;
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
-    if (book->profile && yk_profile_key_link(book->cluster, book->measurements, pair->devices[0],
-                                             pair->devices[1], name)) {
+    if (book->profile && yk_profile_key_link(book->cluster, book->measurements, from, to, name)) {
         wanted.link = name;
         YK_TRY(find_in_profile(book, &wanted, bytes, out, &found));
     }
@@ -65,9 +56,9 @@ yk_status yk_communication_send_time(const struct yk_cost_sources *book, int32_t
         return YK_OK;
     }
     const struct yk_link *link = yk_cluster_link(book->cluster, from, to);
-    const struct yk_ring_devices pair = {(const int32_t[]){from, to}, 2};
-    const struct yk_profile_link_key how = {.collective = "send", .ranks = 2};
-    return find_message(book, &pair, &how, bytes, link->latency_s + bytes / link->bytes_per_s, out);
+    const struct yk_profile_link_key wanted = {.collective = "send", .ranks = 2};
+    return find_message(book, from, to, wanted, bytes, link->latency_s + bytes / link->bytes_per_s,
+                        out);
 }
 
 yk_status yk_communication_effective_link(const struct yk_cost_sources *book, int32_t a, int32_t b,
@@ -115,6 +106,7 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *book,
                                            const struct yk_ring_devices *ranks, double bytes,
                                            double largest_part_bytes, struct yk_cost_time *out)
 {
+    static const char *const names[] = {"all_gather", "reduce_scatter", "all_reduce"};
     const int32_t n = ranks->count;
     if (n < 2) {
         *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
@@ -125,10 +117,9 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *book,
     const int32_t slowest =
         yk_communication_slowest_rank(book->cluster, ranks, part_bytes, &round_s);
     const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_ALL_REDUCE ? 2 : 1);
-    const struct yk_ring_devices pair = {
-        (const int32_t[]){ranks->devices[slowest], ranks->devices[(slowest + 1) % n]}, 2};
-    const struct yk_profile_link_key how = {.collective = collective_name(collective), .ranks = n};
-    return find_message(book, &pair, &how, part_bytes * n, rounds * round_s, out);
+    const struct yk_profile_link_key wanted = {.collective = names[collective], .ranks = n};
+    return find_message(book, ranks->devices[slowest], ranks->devices[(slowest + 1) % n], wanted,
+                        part_bytes * n, rounds * round_s, out);
 }
 
 yk_status yk_communication_copy_time(const struct yk_cost_sources *book, int32_t device,

@@ -172,6 +172,13 @@ static double seconds_of(const struct yk_measured_layer_time *entry, enum yk_cos
                                            : entry->update_s;
 }
 
+/* Whether the entry matches the layer at some batch, sequence and precision. */
+static bool names_layer(const struct yk_measured_layer_time *entry, const struct yk_layer *layer)
+{
+    return strcmp(entry->layer, layer->name) == 0 || strcmp(entry->layer, layer->kind) == 0 ||
+           strcmp(entry->layer, layer->shape) == 0;
+}
+
 /* How specifically the entry matches the layer; 0 means: not at all. */
 static int closeness(const struct yk_measured_layer_time *entry, const struct yk_model *model,
                      const struct yk_layer *layer, enum yk_cost_pass pass)
@@ -179,8 +186,7 @@ static int closeness(const struct yk_measured_layer_time *entry, const struct yk
     const struct yk_workload *workload = &model->workload;
     const bool named = strcmp(entry->layer, layer->name) == 0;
     const bool shaped = strcmp(entry->layer, layer->shape) == 0;
-    if ((!named && !shaped && strcmp(entry->layer, layer->kind) != 0) ||
-        isnan(seconds_of(entry, pass)) ||
+    if (!names_layer(entry, layer) || isnan(seconds_of(entry, pass)) ||
         (entry->model && strcmp(entry->model, model->config->name) != 0) ||
         (entry->precision &&
          strcmp(entry->precision, yk_precision_name(workload->precision)) != 0) ||
@@ -249,13 +255,6 @@ static bool find_measured(const struct yk_device *device, const struct yk_model 
     *out = (struct yk_cost_time){value.seconds, YK_COST_ORIGIN_CLUSTER_FILE,
                                  fmax(value.error, table_error)};
     return true;
-}
-
-/* Whether the entry matches the layer at some batch, sequence and precision. */
-static bool names_layer(const struct yk_measured_layer_time *entry, const struct yk_layer *layer)
-{
-    return strcmp(entry->layer, layer->name) == 0 || strcmp(entry->layer, layer->kind) == 0 ||
-           strcmp(entry->layer, layer->shape) == 0;
 }
 
 const struct yk_measured_layer_time *yk_cost_find_unused_measurement(const struct yk_device *device,

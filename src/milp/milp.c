@@ -2,15 +2,28 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "milp/cbc.h"
 #include "milp/subprocess.h"
 
+#include <coin/Cbc_C_Interface.h>
+#include <coin/Clp_C_Interface.h>
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* From the request to stop until the solver is killed. */
 static const double grace_s = 1;
+
+/* The library represents infinity by a large number. */
+static const double max_finite = 1e20;
+
+/* How long after the deadline CBC may stop by itself, since it reports a bound then. */
+static const double time_to_end_s = 0.25;
+
+enum {
+    SLICE = 1000 /* simplex iterations between checks of the clock */
+};
 
 struct limits {
     double lower;
@@ -117,8 +130,40 @@ static void sort_entries(struct yk_milp *milp)
     milp->entry_count = count;
 }
 
+/* A problem in compressed sparse column format. */
+struct problem {
+    int32_t column_count;
+    int32_t row_count;
+    int *starts;         /* (columns + 1) index of each column's first entry */
+    int *rows;           /* (entries) */
+    double *values;      /* (entries) */
+    double *lower;       /* (columns) */
+    double *upper;       /* (columns) */
+    double *objective;   /* (columns) */
+    bool *integer;       /* (columns) */
+    double *row_lower;   /* (rows) */
+    double *row_upper;   /* (rows) */
+    const double *start; /* (columns) initial solution, or NULL */
+    bool linear;         /* ignore `integer` */
+    bool no_cuts;        /* slower, but avoids crashes of the library */
+    double gap;          /* relative gap between objective and bound to stop at */
+    double end_s;        /* deadline, in the time of yk_clock_now_s() */
+};
+
+/* Lives in memory shared by the parent process and the solver's. */
+struct shared_result {
+    atomic_bool stop_requested; /* set by the parent process to end the solver */
+    enum yk_milp_outcome outcome;
+    double objective;
+    double bound;
+    bool has_values;
+    bool has_prices;
+    double *values; /* (columns) */
+    double *prices; /* (rows) */
+};
+
 /* Converts to compressed sparse columns. */
-static yk_status arrange(struct yk_milp *milp, struct yk_arena *arena, struct yk_cbc_problem *out)
+static yk_status arrange(struct yk_milp *milp, struct yk_arena *arena, struct problem *out)
 {
     const int32_t columns = milp->column_count;
     sort_entries(milp);
@@ -154,14 +199,181 @@ static yk_status arrange(struct yk_milp *milp, struct yk_arena *arena, struct yk
     return YK_OK;
 }
 
-static yk_status copy(struct yk_arena *arena, const double *from, int32_t count, double **out)
+/* ---- the solver, CBC for integer programs and Clp for linear ones ----
+ *
+ * The libraries print, have global state and sometimes abort. So they are called only once per
+ * process, in a forked process (milp/subprocess.h). */
+
+struct solving {
+    const struct problem *problem;
+    struct shared_result *result;
+    bool cut_short;
+};
+
+static bool has_ended(struct solving *solving, double more_s)
 {
-    double *to = NULL;
-    YK_TRY_NEW(arena, to, count);
+    solving->cut_short = solving->cut_short || atomic_load(&solving->result->stop_requested) ||
+                         yk_clock_now_s() >= solving->problem->end_s + more_s;
+    return solving->cut_short;
+}
+
+static void copy(const double *from, int32_t count, double *to)
+{
     if (count > 0) {
         memcpy(to, from, (size_t)count * sizeof *to);
     }
-    *out = to;
+}
+
+static void solve_linear(struct solving *solving)
+{
+    enum {
+        CLP_OPTIMAL,
+        CLP_INFEASIBLE,
+        CLP_UNBOUNDED,
+        CLP_STOPPED
+    };
+    const struct problem *problem = solving->problem;
+    struct shared_result *result = solving->result;
+    Clp_Simplex *model = Clp_newModel();
+    Clp_setLogLevel(model, 0);
+    Clp_loadProblem(model, problem->column_count, problem->row_count, problem->starts,
+                    problem->rows, problem->values, problem->lower, problem->upper,
+                    problem->objective, problem->row_lower, problem->row_upper);
+    int state = CLP_STOPPED;
+    while (state == CLP_STOPPED && !has_ended(solving, 0)) {
+        Clp_setMaximumIterations(model, SLICE);
+        Clp_primal(model, 0);
+        state = Clp_status(model);
+    }
+    if (state == CLP_OPTIMAL) {
+        result->outcome = YK_MILP_OPTIMAL;
+        result->objective = Clp_objectiveValue(model);
+        result->bound = result->objective;
+        result->has_values = true;
+        copy(Clp_getColSolution(model), problem->column_count, result->values);
+    } else if (state == CLP_INFEASIBLE) {
+        result->outcome = YK_MILP_INFEASIBLE;
+    } else if (state == CLP_UNBOUNDED) {
+        result->outcome = YK_MILP_UNBOUNDED;
+    }
+    if (state == CLP_OPTIMAL || state == CLP_STOPPED) {
+        result->has_prices = true;
+        copy(Clp_getRowPrice(model), problem->row_count, result->prices);
+    }
+    Clp_deleteModel(model);
+}
+
+/* Called at every node. After the deadline, adds an infeasible cut, which closes the node. */
+static void cut_at_end(void *solver, void *cuts, void *data)
+{
+    const double one = 1;
+    if (!has_ended(data, time_to_end_s)) {
+        return;
+    }
+    for (int column = 0; column < Osi_getNumCols(solver); column++) {
+        const double upper = Osi_getColUpper(solver)[column];
+        const double lower = Osi_getColLower(solver)[column];
+        if (fabs(upper) < max_finite || fabs(lower) < max_finite) {
+            const bool above = fabs(upper) < max_finite;
+            OsiCuts_addRowCut(cuts, 1, &column, &one, above ? 'G' : 'L',
+                              above ? upper + 1 : lower - 1);
+            return;
+        }
+    }
+}
+
+static void set_number(Cbc_Model *model, const char *name, double value)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.9g", value);
+    Cbc_setParameter(model, name, text);
+}
+
+static void prepare(struct solving *solving, Cbc_Model *model)
+{
+    /* These make version 2.10 abort on small problems. Dives and rounding remain enabled. */
+    static const char *const disabled[] = {"preprocess", "feasibilityPump", "RINS",
+                                           "combineSolutions"};
+    const struct problem *problem = solving->problem;
+    Cbc_loadProblem(model, problem->column_count, problem->row_count, problem->starts,
+                    problem->rows, problem->values, problem->lower, problem->upper,
+                    problem->objective, problem->row_lower, problem->row_upper);
+    for (int32_t i = 0; i < problem->column_count; i++) {
+        if (problem->integer[i]) {
+            Cbc_setInteger(model, i);
+        }
+    }
+    Cbc_setLogLevel(model, 0);
+    Cbc_setParameter(model, "log", "0");
+    for (size_t i = 0; i < sizeof disabled / sizeof disabled[0]; i++) {
+        Cbc_setParameter(model, disabled[i], "off");
+    }
+    if (problem->no_cuts) {
+        Cbc_setParameter(model, "cutsOnOff", "off");
+    }
+    Cbc_setParameter(model, "timeMode", "elapsed");
+    set_number(model, "seconds", fmax(0.01, problem->end_s - yk_clock_now_s()));
+    set_number(model, "ratioGap", problem->gap);
+    if (problem->start) {
+        Cbc_setInitialSolution(model, problem->start);
+    }
+    Cbc_addCutCallback(model, cut_at_end, "end", solving);
+}
+
+static void read_solution(const struct solving *solving, Cbc_Model *model)
+{
+    const struct problem *problem = solving->problem;
+    struct shared_result *result = solving->result;
+    const double *best = Cbc_bestSolution(model);
+    const bool finished = !solving->cut_short && Cbc_status(model) == 0;
+    if (!best) {
+        if (Cbc_isContinuousUnbounded(model)) {
+            result->outcome = YK_MILP_UNBOUNDED;
+        } else if (finished && Cbc_isProvenInfeasible(model)) {
+            result->outcome = YK_MILP_INFEASIBLE;
+        }
+        return;
+    }
+    result->outcome = finished ? YK_MILP_OPTIMAL : YK_MILP_FEASIBLE;
+    result->objective = Cbc_getObjValue(model);
+    result->has_values = true;
+    copy(best, problem->column_count, result->values);
+    if (finished) {
+        /* Nodes within the gap were pruned. */
+        result->bound = result->objective - problem->gap * fabs(result->objective);
+    } else if (!solving->cut_short) {
+        result->bound = fmin(result->objective, Cbc_getBestPossibleObjValue(model));
+    }
+}
+
+static void solve_integer(struct solving *solving)
+{
+    Cbc_Model *model = Cbc_newModel();
+    prepare(solving, model);
+    (void)Cbc_solve(model);
+    read_solution(solving, model);
+    Cbc_deleteModel(model);
+}
+
+static void solve_in_subprocess(void *data)
+{
+    struct solving *solving = data;
+    solving->result->outcome = YK_MILP_UNKNOWN;
+    solving->result->bound = -INFINITY;
+    if (solving->problem->linear) {
+        solve_linear(solving);
+    } else {
+        solve_integer(solving);
+    }
+}
+
+/* ---- the parent process ---- */
+
+static yk_status copy_to_arena(struct yk_arena *arena, const double *from, int32_t count,
+                               double **out)
+{
+    YK_TRY_NEW(arena, *out, count);
+    copy(from, count, *out);
     return YK_OK;
 }
 
@@ -179,43 +391,31 @@ static yk_status use_start(const struct yk_milp *milp, const double *start, stru
     }
     out->outcome = YK_MILP_FEASIBLE;
     out->objective = objective;
-    return copy(arena, start, milp->column_count, &out->values);
+    return copy_to_arena(arena, start, milp->column_count, &out->values);
 }
 
-struct exchange {
-    const struct yk_cbc_problem *problem;
-    struct yk_cbc_result *result;
-};
-
-static void solve_in_subprocess(void *data)
-{
-    const struct exchange *exchange = data;
-    yk_cbc_solve(exchange->problem, exchange->result);
-}
-
-static yk_status copy_result(const struct yk_cbc_problem *problem,
-                             const struct yk_cbc_result *result, struct yk_arena *arena,
-                             struct yk_milp_result *out)
+static yk_status copy_result(const struct problem *problem, const struct shared_result *result,
+                             struct yk_arena *arena, struct yk_milp_result *out)
 {
     out->outcome = result->outcome;
     out->objective = result->objective;
     out->bound = result->bound;
     if (result->has_values) {
-        YK_TRY(copy(arena, result->values, problem->column_count, &out->values));
+        YK_TRY(copy_to_arena(arena, result->values, problem->column_count, &out->values));
     }
-    return result->has_prices ? copy(arena, result->prices, problem->row_count, &out->prices)
-                              : YK_OK;
+    return result->has_prices
+               ? copy_to_arena(arena, result->prices, problem->row_count, &out->prices)
+               : YK_OK;
 }
 
 /* `*out_returned` is false if the library crashed or was killed. */
-static yk_status run_solver(const struct yk_cbc_problem *problem,
-                            const struct yk_milp_options *options, struct yk_arena *arena,
-                            struct yk_milp_result *out, bool *out_returned)
+static yk_status run_solver(const struct problem *problem, const struct yk_milp_options *options,
+                            struct yk_arena *arena, struct yk_milp_result *out, bool *out_returned)
 {
     const size_t columns = (size_t)problem->column_count;
     const size_t numbers = columns + (size_t)problem->row_count;
-    const size_t bytes = sizeof(struct yk_cbc_result) + numbers * sizeof(double);
-    struct yk_cbc_result *result = yk_subprocess_allocate_shared(bytes);
+    const size_t bytes = sizeof(struct shared_result) + numbers * sizeof(double);
+    struct shared_result *result = yk_subprocess_allocate_shared(bytes);
     bool returned = false;
     YK_TRY_MEMORY(result);
     result->values = (double *)(result + 1);
@@ -224,8 +424,8 @@ static yk_status run_solver(const struct yk_cbc_problem *problem,
                                                 .grace_s = grace_s,
                                                 .stop = options->stop,
                                                 .stop_requested = &result->stop_requested};
-    struct exchange exchange = {problem, result};
-    yk_status status = yk_subprocess_run(solve_in_subprocess, &exchange, &limits, &returned);
+    struct solving solving = {.problem = problem, .result = result};
+    yk_status status = yk_subprocess_run(solve_in_subprocess, &solving, &limits, &returned);
     if (status == YK_OK && returned) {
         status = copy_result(problem, result, arena, out);
     }
@@ -234,7 +434,7 @@ static yk_status run_solver(const struct yk_cbc_problem *problem,
     return status;
 }
 
-static bool has_ended(const struct yk_milp_options *options, double end_s)
+static bool is_over(const struct yk_milp_options *options, double end_s)
 {
     return yk_clock_now_s() >= end_s || (options->stop && atomic_load(options->stop));
 }
@@ -242,14 +442,14 @@ static bool has_ended(const struct yk_milp_options *options, double end_s)
 static yk_status solve(struct yk_milp *milp, const struct yk_milp_options *options, double end_s,
                        struct yk_arena *arena, struct yk_milp_result *out)
 {
-    struct yk_cbc_problem problem = {.start = options->start, .gap = options->gap, .end_s = end_s};
+    struct problem problem = {.start = options->start, .gap = options->gap, .end_s = end_s};
     struct yk_arena *work = NULL;
     bool returned = true;
     YK_TRY(yk_arena_create(&work));
     yk_status status = arrange(milp, work, &problem);
     problem.linear = problem.linear || options->relaxed;
     YK_THEN(run_solver(&problem, options, arena, out, &returned));
-    if (status == YK_OK && !returned && !has_ended(options, end_s)) {
+    if (status == YK_OK && !returned && !is_over(options, end_s)) {
         problem.no_cuts = true;
         status = run_solver(&problem, options, arena, out, &returned);
     }
@@ -262,7 +462,7 @@ yk_status yk_milp_solve(struct yk_milp *milp, const struct yk_milp_options *opti
 {
     const double begin_s = yk_clock_now_s();
     struct yk_milp_result result = {.outcome = YK_MILP_UNKNOWN, .bound = -INFINITY};
-    if (!has_ended(options, begin_s + options->budget_s)) {
+    if (!is_over(options, begin_s + options->budget_s)) {
         YK_TRY(solve(milp, options, begin_s + options->budget_s, arena, &result));
     }
     YK_TRY(use_start(milp, options->start, arena, &result));

@@ -4,7 +4,7 @@
  *   minimise  Σ objective · x    subject to  lower ≤ Σ entry · x ≤ upper  for every row
  *
  * Columns, rows and entries may be added in any order, also after a solve. Not thread-safe. The
- * solver (cbc.h) runs in a forked process (subprocess.h). If the library aborts, the outcome is the
+ * solver runs in a forked process (subprocess.h). If the library aborts, the outcome is the
  * same as for a timeout.
  */
 #ifndef YK_MILP_MILP_H

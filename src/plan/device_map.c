@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/name_index.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -95,12 +96,8 @@ static yk_status check_entries(const struct yk_device_map *map, const struct yk_
     for (int32_t i = 0; i < map->count; i++) {
         const char *name = map->entries[i].module;
         const int32_t place = map->entries[i].place;
-        if (yk_name_index_find(known, name) < 0) {
-            const char *meant = yk_name_index_nearest(known, name);
-            return yk_fail(YK_ERROR_INPUT, "the model has no module \"%s\"%s%s%s", name,
-                           meant ? "; did you mean \"" : "", meant ? meant : "",
-                           meant ? "\"?" : "");
-        }
+        int32_t number = 0;
+        YK_TRY(yk_name_index_require(known, name, "the model has no module", &number));
         if (place >= device_count || place < YK_DEVICE_MAP_DISK) {
             return yk_fail(YK_ERROR_INPUT,
                            "\"%s\" goes to device %" PRId32 ", but devices are 0 to %" PRId32, name,
@@ -154,12 +151,10 @@ yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_m
 {
     struct yk_name_index *known = NULL;
     YK_TRY(yk_name_index_create(&known));
-    yk_status status = YK_OK;
-    YK_TRY_GOTO(add_known_names(modules, known), done);
-    YK_TRY_GOTO(check_entries(map, known, device_count), done);
-    YK_TRY_GOTO(check_cover(map, modules), done);
-    YK_TRY_GOTO(check_ties(map, modules), done);
-done:
+    yk_status status = add_known_names(modules, known);
+    YK_THEN(check_entries(map, known, device_count));
+    YK_THEN(check_cover(map, modules));
+    YK_THEN(check_ties(map, modules));
     yk_name_index_destroy(known);
     return status;
 }
@@ -170,6 +165,17 @@ struct places {
     int32_t *of_module;
     int32_t *of_tensor;
 };
+
+static yk_status create_places(const struct yk_module_tree *modules, struct yk_arena *arena,
+                               struct places *out)
+{
+    out->modules = modules;
+    YK_TRY_NEW(arena, out->of_module, modules->module_count);
+    YK_TRY_NEW(arena, out->of_tensor, modules->tensor_count);
+    yk_number_fill(out->of_module, modules->module_count, YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill(out->of_tensor, modules->tensor_count, YK_DEVICE_MAP_UNASSIGNED);
+    return YK_OK;
+}
 
 static yk_status place_by_name(struct places *places, const char *layer, const char *name,
                                int32_t device)
@@ -247,19 +253,23 @@ yk_status yk_device_map_create(const struct yk_module_tree *modules, const int32
     return YK_OK;
 }
 
+static yk_status create_checked(const struct places *places, int32_t device_count,
+                                struct yk_arena *arena, const struct yk_device_map **out)
+{
+    struct yk_device_map *map = NULL;
+    YK_TRY(
+        yk_device_map_create(places->modules, places->of_module, places->of_tensor, arena, &map));
+    YK_TRY(yk_device_map_check(map, places->modules, device_count));
+    *out = map;
+    return YK_OK;
+}
+
 yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t *layer_devices,
                                     const struct yk_module_tree *modules, int32_t device_count,
                                     struct yk_arena *arena, const struct yk_device_map **out)
 {
-    struct places places = {.modules = modules};
-    YK_TRY_NEW(arena, places.of_module, modules->module_count);
-    YK_TRY_NEW(arena, places.of_tensor, modules->tensor_count);
-    for (int32_t i = 0; i < modules->module_count; i++) {
-        places.of_module[i] = YK_DEVICE_MAP_UNASSIGNED;
-    }
-    for (int32_t i = 0; i < modules->tensor_count; i++) {
-        places.of_tensor[i] = YK_DEVICE_MAP_UNASSIGNED;
-    }
+    struct places places = {0};
+    YK_TRY(create_places(modules, arena, &places));
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
         for (int32_t m = 0; m < layer->module_count; m++) {
@@ -267,19 +277,18 @@ yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t 
         }
     }
     place_the_rest(&places, layer_devices[0]);
-    struct yk_device_map *map = NULL;
-    YK_TRY(yk_device_map_create(modules, places.of_module, places.of_tensor, arena, &map));
-    YK_TRY(yk_device_map_check(map, modules, device_count));
-    *out = map;
-    return YK_OK;
+    return create_checked(&places, device_count, arena, out);
 }
 
-static yk_status read_place(const struct yk_json *node, const char *name, int32_t device_count,
+static yk_status read_place(const struct yk_json *root, const char *name, int32_t device_count,
                             int32_t *out)
 {
+    const struct yk_json *node = yk_json_get(root, name);
     const char *word = yk_json_string(node);
     double number = 0;
-    if (word && strcmp(word, "cpu") == 0) {
+    if (!node) {
+        *out = YK_DEVICE_MAP_UNASSIGNED;
+    } else if (word && strcmp(word, "cpu") == 0) {
         *out = YK_DEVICE_MAP_CPU;
     } else if (word && strcmp(word, "disk") == 0) {
         *out = YK_DEVICE_MAP_DISK;
@@ -290,19 +299,6 @@ static yk_status read_place(const struct yk_json *node, const char *name, int32_
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must go to a device, 0 to %d, \"cpu\" or \"disk\"",
                        name, (int)device_count - 1);
     }
-    return YK_OK;
-}
-
-static yk_status read_entry(const struct yk_json *root, const char *name, int32_t device_count,
-                            struct yk_device_map_entry *entries, int32_t *count)
-{
-    const struct yk_json *node = yk_json_get(root, name);
-    if (!node) {
-        return YK_OK;
-    }
-    entries[*count].module = name;
-    YK_TRY(read_place(node, name, device_count, &entries[*count].place));
-    (*count)++;
     return YK_OK;
 }
 
@@ -332,22 +328,17 @@ static yk_status read_map(const struct yk_json *root, const struct yk_module_tre
                        yk_json_type_name(root));
     }
     YK_TRY(check_names(root, modules, arena));
-    struct yk_device_map_entry *entries = NULL;
-    struct yk_device_map *map = NULL;
-    YK_TRY_NEW(arena, map, 1);
-    YK_TRY_NEW(arena, entries, modules->module_count + modules->tensor_count);
-    map->entries = entries;
+    struct places places = {0};
+    YK_TRY(create_places(modules, arena, &places));
     for (int32_t i = 0; i < modules->module_count; i++) {
         const struct yk_module *module = &modules->modules[i];
-        YK_TRY(read_entry(root, module->name, device_count, entries, &map->count));
-        for (int32_t t = 0; t < module->tensor_count; t++) {
-            const char *name = modules->tensors[module->first_tensor + t].name;
-            YK_TRY(read_entry(root, name, device_count, entries, &map->count));
+        YK_TRY(read_place(root, module->name, device_count, &places.of_module[i]));
+        for (int32_t t = module->first_tensor; t < module->first_tensor + module->tensor_count;
+             t++) {
+            YK_TRY(read_place(root, modules->tensors[t].name, device_count, &places.of_tensor[t]));
         }
     }
-    YK_TRY(yk_device_map_check(map, modules, device_count));
-    *out = map;
-    return YK_OK;
+    return create_checked(&places, device_count, arena, out);
 }
 
 yk_status yk_device_map_read(const char *text, size_t length, const char *source,

@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "base/number.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -62,23 +63,6 @@ yk_status yk_plan_create(struct yk_arena *arena, int32_t ranks, int32_t groups, 
     return YK_OK;
 }
 
-/* Copies elements into the arrays that `into` already has. */
-static void copy_lists(const struct yk_plan *from, struct yk_plan *into)
-{
-    memcpy(into->ranks, from->ranks, (size_t)from->rank_count * sizeof *from->ranks);
-    memcpy(into->layers, from->layers, (size_t)from->layer_count * sizeof *from->layers);
-    for (int32_t i = 0; i < from->group_count; i++) {
-        const struct yk_plan_group *group = &from->groups[i];
-        memcpy(into->groups[i].members, group->members,
-               (size_t)group->member_count * sizeof *group->members);
-        into->groups[i].member_count = group->member_count;
-    }
-    if (from->transfer_count > 0) {
-        memcpy(into->transfers, from->transfers,
-               (size_t)from->transfer_count * sizeof *from->transfers);
-    }
-}
-
 yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struct yk_plan **out)
 {
     struct yk_plan *copy = NULL;
@@ -91,8 +75,18 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
     YK_TRY(yk_arena_strdup(arena, plan->model_source, &values.model_source));
     YK_TRY(yk_arena_strdup(arena, plan->cluster_source, &values.cluster_source));
     YK_TRY(yk_arena_strdup(arena, plan->profile_source, &values.profile_source));
+    memcpy(copy->ranks, plan->ranks, (size_t)plan->rank_count * sizeof *plan->ranks);
+    memcpy(copy->layers, plan->layers, (size_t)plan->layer_count * sizeof *plan->layers);
+    for (int32_t i = 0; i < plan->group_count; i++) {
+        const struct yk_plan_group *group = &plan->groups[i];
+        memcpy(copy->groups[i].members, group->members,
+               (size_t)group->member_count * sizeof *group->members);
+        copy->groups[i].member_count = group->member_count;
+    }
     if (plan->transfer_count > 0) {
         YK_TRY_NEW(arena, values.transfers, plan->transfer_count);
+        memcpy(values.transfers, plan->transfers,
+               (size_t)plan->transfer_count * sizeof *plan->transfers);
     }
     if (plan->options.excluded_devices) {
         bool *left_out = NULL;
@@ -102,15 +96,8 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
         values.options.excluded_devices = left_out;
     }
     *copy = values;
-    copy_lists(plan, copy);
     *out = copy;
     return YK_OK;
-}
-
-/* Samples of micro-batch `number` if a share is cut as evenly as possible, larger ones first. */
-static int64_t cut(int64_t share, int32_t micro_batches, int32_t number)
-{
-    return share / micro_batches + (number < share % micro_batches ? 1 : 0);
 }
 
 /* The first group whose members alternate, or NULL. */
@@ -135,8 +122,8 @@ static int64_t share_in(const struct yk_plan_group_member *member, int32_t micro
 }
 
 /*
- * Samples of one member in one micro-batch. cut() also serves plans with several groups: there, a
- * share is the whole batch or a multiple of the micro-batches. If members alternate, the single
+ * Samples of one member in one micro-batch. Even parts also suit plans with several groups: there,
+ * a share is the whole batch or a multiple of the micro-batches. If members alternate, the single
  * member of another group has all samples of the micro-batch.
  */
 static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group *alternating,
@@ -144,7 +131,7 @@ static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group
 {
     int64_t samples = 0;
     if (!alternating) {
-        return cut(member->share, plan->micro_batches, micro_batch);
+        return yk_number_even_part(member->share, plan->micro_batches, micro_batch);
     }
     if (member->micro_batch_number > 0) {
         return share_in(member, micro_batch);
@@ -188,6 +175,20 @@ void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model)
             plan->layers[l].strategy = plan->layers[owner].strategy;
         }
     }
+}
+
+int32_t yk_plan_count_group_layers(const struct yk_plan *plan, int32_t group)
+{
+    int32_t count = 0;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        count += plan->layers[l].group == group ? 1 : 0;
+    }
+    return count;
+}
+
+bool yk_plan_layers_are_equal(const struct yk_plan_layer *a, const struct yk_plan_layer *b)
+{
+    return a->group == b->group && a->strategy == b->strategy && a->recompute == b->recompute;
 }
 
 int32_t yk_plan_layer_block_count(const struct yk_plan *plan, const struct yk_model *model,

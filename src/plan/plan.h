@@ -216,6 +216,10 @@ enum {
 /* Gives layers with shared weights the group and strategy of the layer that owns the weights. */
 void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model);
 
+int32_t yk_plan_count_group_layers(const struct yk_plan *plan, int32_t group);
+
+bool yk_plan_layers_are_equal(const struct yk_plan_layer *a, const struct yk_plan_layer *b);
+
 /* The number of blocks that a layer's parameters and its gradient are split into. Only bytes that
  * are gathered count, which are the trained ones for YK_SHARDING_SHARDED_STATE. 0 if the layer has
  * no weights of its own. */

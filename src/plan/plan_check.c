@@ -68,17 +68,10 @@ static yk_status check_scalars(const struct yk_plan *plan)
     return YK_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t left = *(const int32_t *)a;
-    const int32_t right = *(const int32_t *)b;
-    return (left > right) - (left < right);
-}
-
 /* Sorts `numbers` and returns one that occurs twice, or −1. */
 static int32_t find_twice(int32_t *numbers, int32_t count)
 {
-    qsort(numbers, (size_t)count, sizeof *numbers, by_number);
+    qsort(numbers, (size_t)count, sizeof *numbers, yk_number_compare_elements);
     for (int32_t i = 1; i < count; i++) {
         if (numbers[i] == numbers[i - 1]) {
             return numbers[i];

@@ -118,21 +118,14 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "device"), "device", &name));
-    out->device = yk_name_index_find(reading->devices, name);
-    if (out->device < 0) {
-        const char *nearest = yk_name_index_nearest(reading->devices, name);
-        return yk_fail(YK_ERROR_INPUT, "the cluster has no device \"%s\"%s%s%s", name,
-                       nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                       nearest ? "\"?" : "");
-    }
+    YK_TRY(
+        yk_name_index_require(reading->devices, name, "the cluster has no device", &out->device));
     const double max_bytes = reading->context->cluster->devices[out->device].memory_bytes;
     out->limit_bytes = max_bytes;
     YK_TRY(yk_plan_json_read_bytes(node, "limit", false, &out->limit_bytes));
     if (out->limit_bytes > max_bytes) {
-        char memory[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(max_bytes, YK_UNIT_BYTES, memory);
         return yk_fail(YK_ERROR_INPUT, "\"limit\" is more than the memory of \"%s\", %s", name,
-                       memory);
+                       YK_UNITS_TEXT(max_bytes, YK_UNIT_BYTES));
     }
     return YK_OK;
 }
@@ -240,10 +233,10 @@ static yk_status read_ends(const struct reading *reading, const struct yk_json *
     const char *to = NULL;
     YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "from"), "from", &from));
     YK_TRY(yk_json_get_string(node, "to", &to));
-    YK_TRY(yk_plan_transfers_find_layer(reading->layers, from, first));
+    YK_TRY(yk_name_index_require(reading->layers, from, YK_PLAN_NO_LAYER, first));
     *last = *first;
     if (to) {
-        YK_TRY(yk_plan_transfers_find_layer(reading->layers, to, last));
+        YK_TRY(yk_name_index_require(reading->layers, to, YK_PLAN_NO_LAYER, last));
     }
     return *last >= *first
                ? YK_OK
@@ -311,15 +304,11 @@ static yk_status describe_model(struct reading *reading)
 {
     const struct yk_plan_file_context *context = reading->context;
     struct yk_workload *workload = &reading->plan->workload;
-    yk_status status = yk_plan_json_require(reading->root, "workload");
-    YK_TRY(status);
-    status = read_workload(reading->root, workload);
+    YK_TRY(yk_plan_json_require(reading->root, "workload"));
+    yk_status status = read_workload(reading->root, workload);
     YK_THEN(yk_model_build(context->config, workload, reading->arena, &reading->model));
-    if (status != YK_OK) {
-        /* The error is in the file, not on the command line. */
-        return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
-    }
-    return YK_OK;
+    /* The error is in the file, not on the command line. */
+    return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
 }
 
 static yk_status list_names(const struct reading *reading)
@@ -370,12 +359,10 @@ static yk_status read_plan(struct reading *reading)
 
 static yk_status read_named(struct reading *reading, const struct yk_json *root)
 {
-    yk_status status = YK_OK;
     reading->root = root;
-    YK_TRY_GOTO(yk_name_index_create(&reading->devices), done);
-    YK_TRY_GOTO(yk_name_index_create(&reading->layers), done);
-    status = read_plan(reading);
-done:
+    yk_status status = yk_name_index_create(&reading->devices);
+    YK_THEN(yk_name_index_create(&reading->layers));
+    YK_THEN(read_plan(reading));
     yk_name_index_destroy(reading->layers);
     yk_name_index_destroy(reading->devices);
     return status;
@@ -488,11 +475,6 @@ static void write_groups(const struct yk_plan *plan, struct yk_json_writer *json
     yk_json_write_end_array(json);
 }
 
-static bool is_same(const struct yk_plan_layer *a, const struct yk_plan_layer *b)
-{
-    return a->group == b->group && a->strategy == b->strategy && a->recompute == b->recompute;
-}
-
 static void write_layers(const struct yk_plan *plan, const struct yk_model *model,
                          struct yk_json_writer *json)
 {
@@ -501,7 +483,8 @@ static void write_layers(const struct yk_plan *plan, const struct yk_model *mode
     for (int32_t i = 0; i < plan->layer_count;) {
         const struct yk_plan_layer *layer = &plan->layers[i];
         int32_t last = i;
-        while (last + 1 < plan->layer_count && is_same(layer, &plan->layers[last + 1])) {
+        while (last + 1 < plan->layer_count &&
+               yk_plan_layers_are_equal(layer, &plan->layers[last + 1])) {
             last++;
         }
         yk_json_write_begin_row(json, 2);

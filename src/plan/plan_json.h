@@ -51,9 +51,8 @@ yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
 void yk_plan_options_write(const struct yk_plan_options *options, const struct yk_cluster *cluster,
                            struct yk_json_writer *json);
 
-/* The index of a layer; the error for an unknown name suggests the nearest one. */
-yk_status yk_plan_transfers_find_layer(const struct yk_name_index *layers, const char *name,
-                                       int32_t *out) YK_MUST_USE;
+/* For yk_name_index_require() of layer names. */
+#define YK_PLAN_NO_LAYER "the model has no layer"
 
 /*
  * Reads "order" into the plan's transfers; the plan's block size must be set. `list` may be NULL.

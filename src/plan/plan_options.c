@@ -117,8 +117,7 @@ yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
     if (!node) {
         return YK_OK;
     }
-    const yk_status status = read_all(node, max, devices, arena, out);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, "request");
+    return yk_status_prefix(read_all(node, max, devices, arena, out), "request");
 }
 
 static void write_lists(const struct yk_plan_options *options, const struct yk_cluster *cluster,

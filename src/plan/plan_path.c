@@ -91,9 +91,8 @@ static void add_relative(struct yk_text *out, const char *folder, const char *pa
 }
 
 /* Adds "./" if the path could be mistaken for a model's name, such as "tiny". */
-static void mark_path(const struct yk_text *relative, struct yk_text *out)
+static void mark_path(const char *text, struct yk_text *out)
 {
-    const char *text = yk_text_chars(relative);
     const char *end = strrchr(text, '.');
     const bool plain = text[0] == '.' || text[0] == '/' || (end && strcmp(end, ".json") == 0);
     yk_text_addf(out, "%s%s", plain ? "" : "./", text);
@@ -136,9 +135,7 @@ yk_status yk_plan_path_make_relative(const char *source, const char *plan, struc
     struct yk_text stored = {0};
     const size_t length = folder_length(plan);
     if (length > 1 && source[0] == '/' && strncmp(source, plan, length) == 0) {
-        yk_text_add(&relative, source + length);
-        mark_path(&relative, &stored);
-        yk_text_free(&relative);
+        mark_path(source + length, &stored);
         return yk_text_move_to_arena(&stored, arena, out);
     }
     if (source[0] == '/' || length == 0) {
@@ -148,7 +145,7 @@ yk_status yk_plan_path_make_relative(const char *source, const char *plan, struc
     add_absolute(&path, source, strlen(source));
     add_relative(&relative, yk_text_chars(&folder), yk_text_chars(&path));
     if (leads_there(plan, &relative, source)) {
-        mark_path(&relative, &stored);
+        mark_path(yk_text_chars(&relative), &stored);
     } else {
         yk_text_add(&stored, yk_text_chars(&path));
     }
@@ -171,7 +168,7 @@ yk_status yk_plan_path_resolve(const char *source, const char *plan, struct yk_a
     } else {
         add_plain(&plain, yk_text_chars(&joined));
         if (is_same(yk_text_chars(&plain), yk_text_chars(&joined))) {
-            mark_path(&plain, &found);
+            mark_path(yk_text_chars(&plain), &found);
         } else {
             yk_text_add(&found, yk_text_chars(&joined));
         }

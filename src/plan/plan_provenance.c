@@ -32,12 +32,28 @@ static yk_status count_parameters(const struct yk_model_config *config, int64_t 
     const struct yk_model *model = NULL;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_model_build(config, &smallest, arena, &model);
-    if (status == YK_OK) {
-        *out = model->parameters;
-    }
+    YK_TRY_OR(yk_model_build(config, &smallest, arena, &model), yk_arena_destroy(arena));
+    *out = model->parameters;
     yk_arena_destroy(arena);
+    return YK_OK;
+}
+
+/* Hashes the text if `status` is YK_OK, and frees it in any case. */
+static yk_status hash_text(yk_status status, struct yk_text *text,
+                           char out[YK_PLAN_PROVENANCE_HASH_SIZE])
+{
+    YK_THEN(yk_text_status(text));
+    if (status == YK_OK) {
+        yk_plan_provenance_hash(yk_text_chars(text), text->length, out);
+    }
+    yk_text_free(text);
     return status;
+}
+
+static yk_status hash_profile(struct yk_profile *profile, char out[YK_PLAN_PROVENANCE_HASH_SIZE])
+{
+    struct yk_text text = {0};
+    return hash_text(yk_profile_list_rows(profile, &text), &text, out);
 }
 
 struct members {
@@ -45,11 +61,6 @@ struct members {
     const struct yk_json *cluster;
     const struct yk_json *profile; /* NULL means: made without a profile */
 };
-
-static yk_status in(yk_status status, const char *place)
-{
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, place);
-}
 
 static yk_status read_members(const struct yk_json *root, struct members *out)
 {
@@ -59,14 +70,16 @@ static yk_status read_members(const struct yk_json *root, struct members *out)
     *out = (struct members){yk_json_get(root, "model"), yk_json_get(root, "cluster"),
                             yk_json_get(root, "profile")};
     YK_TRY(yk_plan_json_require(root, "model"));
-    YK_TRY(in(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
+    YK_TRY(yk_status_prefix(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
     YK_TRY(yk_plan_json_require(root, "cluster"));
-    YK_TRY(in(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)), "cluster"));
+    YK_TRY(yk_status_prefix(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)),
+                            "cluster"));
     if (!out->profile || yk_json_is_null(out->profile)) {
         out->profile = NULL;
         return YK_OK;
     }
-    return in(yk_json_check_object(out->profile, of_profile, COUNT(of_profile)), "profile");
+    return yk_status_prefix(yk_json_check_object(out->profile, of_profile, COUNT(of_profile)),
+                            "profile");
 }
 
 /* Whether `object` has a different hash. A file written by hand may have none, which is accepted.
@@ -116,14 +129,6 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
                      : YK_OK;
 }
 
-/* "rtx3090 with 24GiB". */
-static void describe(struct yk_text *out, const char *type, double memory_bytes)
-{
-    char memory[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(memory_bytes, YK_UNIT_BYTES, memory);
-    yk_text_addf(out, "%s with %s", type ? type : "a device", memory);
-}
-
 static yk_status check_device(const struct yk_json *node, size_t number,
                               const struct yk_device *device)
 {
@@ -143,15 +148,10 @@ static yk_status check_device(const struct yk_json *node, size_t number,
     if (same_type && memory_bytes == device->memory_bytes) {
         return YK_OK;
     }
-    struct yk_text then = {0};
-    struct yk_text now = {0};
-    describe(&then, type, memory_bytes);
-    describe(&now, device->type, device->memory_bytes);
-    const yk_status status = yk_fail(YK_ERROR_INPUT, "device %zu was %s, it is %s now", number,
-                                     yk_text_chars(&then), yk_text_chars(&now));
-    yk_text_free(&then);
-    yk_text_free(&now);
-    return status;
+    return yk_fail(YK_ERROR_INPUT, "device %zu was %s with %s, it is %s with %s now", number,
+                   type ? type : "a device", YK_UNITS_TEXT(memory_bytes, YK_UNIT_BYTES),
+                   device->type ? device->type : "a device",
+                   YK_UNITS_TEXT(device->memory_bytes, YK_UNIT_BYTES));
 }
 
 static yk_status check_devices(const struct yk_json *list, const struct yk_cluster *cluster)
@@ -203,7 +203,7 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
     if (!profile) {
         return yk_fail(YK_ERROR_INPUT, "made with %s, but no profile is given", source);
     }
-    YK_TRY(yk_plan_provenance_hash_profile(profile, hash));
+    YK_TRY(hash_profile(profile, hash));
     YK_TRY(differs(node, "hash", hash, &different));
     return different ? yk_fail(YK_ERROR_INPUT,
                                "%s holds other times than those that the plan was made with; plan "
@@ -217,15 +217,17 @@ yk_status yk_plan_provenance_check(const struct yk_json *root,
 {
     struct members members;
     YK_TRY(read_members(root, &members));
-    YK_TRY(in(check_model(members.model, context->config), "model"));
-    YK_TRY(in(check_cluster(members.cluster, context->cluster), "cluster"));
-    return context->any_profile ? YK_OK
-                                : in(check_profile(members.profile, context->profile), "profile");
+    YK_TRY(yk_status_prefix(check_model(members.model, context->config), "model"));
+    YK_TRY(yk_status_prefix(check_cluster(members.cluster, context->cluster), "cluster"));
+    return context->any_profile
+               ? YK_OK
+               : yk_status_prefix(check_profile(members.profile, context->profile), "profile");
 }
 
 static yk_status read_source(const struct yk_json *member, const char *place, const char **out)
 {
-    return in(yk_json_read_nonempty_string(yk_json_get(member, "source"), "source", out), place);
+    return yk_status_prefix(
+        yk_json_read_nonempty_string(yk_json_get(member, "source"), "source", out), place);
 }
 
 /* Converts the stored paths to paths from the working directory. */
@@ -323,7 +325,7 @@ yk_status yk_plan_provenance_write(const struct yk_plan *plan,
         yk_json_write_null(json, "profile");
         return yk_text_status(json->text);
     }
-    YK_TRY(yk_plan_provenance_hash_profile(context->profile, hash));
+    YK_TRY(hash_profile(context->profile, hash));
     YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
     yk_json_write_end_object(json);
     return yk_text_status(json->text);
@@ -338,18 +340,6 @@ void yk_plan_provenance_hash(const char *bytes, size_t length,
         hash *= UINT64_C(0x100000001b3);
     }
     (void)snprintf(out, YK_PLAN_PROVENANCE_HASH_SIZE, "%016" PRIx64, hash);
-}
-
-/* Hashes the text if `status` is YK_OK, and frees it in any case. */
-static yk_status hash_text(yk_status status, struct yk_text *text,
-                           char out[YK_PLAN_PROVENANCE_HASH_SIZE])
-{
-    YK_THEN(yk_text_status(text));
-    if (status == YK_OK) {
-        yk_plan_provenance_hash(yk_text_chars(text), text->length, out);
-    }
-    yk_text_free(text);
-    return status;
 }
 
 yk_status yk_plan_provenance_hash_model(const struct yk_model_config *config,
@@ -435,11 +425,4 @@ yk_status yk_plan_provenance_hash_links(const struct yk_cluster *cluster,
     struct yk_text text = {0};
     add_links(cluster, &text);
     return hash_text(YK_OK, &text, out);
-}
-
-yk_status yk_plan_provenance_hash_profile(struct yk_profile *profile,
-                                          char out[YK_PLAN_PROVENANCE_HASH_SIZE])
-{
-    struct yk_text text = {0};
-    return hash_text(yk_profile_list_rows(profile, &text), &text, out);
 }

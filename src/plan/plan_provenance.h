@@ -45,9 +45,6 @@ yk_status yk_plan_provenance_hash_cluster(const struct yk_cluster *cluster,
 yk_status yk_plan_provenance_hash_links(const struct yk_cluster *cluster,
                                         char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
 
-yk_status yk_plan_provenance_hash_profile(struct yk_profile *profile,
-                                          char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
-
 /*
  * Paths in a plan file are relative to its folder, so that it can be moved together with the files
  * it names. Older versions wrote paths relative to the working directory; those still work.

@@ -32,20 +32,6 @@ static int32_t gap_slot(const struct yk_plan *plan, enum yk_boundary_slot gap)
     return gap == YK_SLOT_AFTER_FORWARD ? L : gap == YK_SLOT_AFTER_BACKWARD ? 2 * L + 1 : 2 * L + 2;
 }
 
-yk_status yk_plan_transfers_find_layer(const struct yk_name_index *layers, const char *name,
-                                       int32_t *out)
-{
-    const int32_t number = yk_name_index_find(layers, name);
-    if (number < 0) {
-        const char *nearest = yk_name_index_nearest(layers, name);
-        return yk_fail(YK_ERROR_INPUT, "the model has no layer \"%s\"%s%s%s", name,
-                       nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                       nearest ? "\"?" : "");
-    }
-    *out = number;
-    return YK_OK;
-}
-
 /* The text after `word` and a space, or NULL if `text` does not begin so. */
 static const char *after(const char *text, const char *word)
 {
@@ -70,7 +56,8 @@ static yk_status read_slot(const struct reading *reading, const char *text, int3
                        "LAYER\", \"end\" and \"begin\"",
                        text);
     }
-    YK_TRY(yk_plan_transfers_find_layer(reading->layers, forward ? forward : backward, &layer));
+    YK_TRY(yk_name_index_require(reading->layers, forward ? forward : backward, YK_PLAN_NO_LAYER,
+                                 &layer));
     *out = forward ? layer : 2 * reading->plan->layer_count - layer;
     return YK_OK;
 }
@@ -81,20 +68,10 @@ static bool read_range(const char *text, struct yk_plan_transfer *out)
     int64_t first = 0;
     int64_t last = 0;
     const size_t digits = strspn(text, "0123456789");
-    if (!yk_number_parse_integer(text, digits, &first)) {
-        return false;
-    }
-    last = first;
-    if (text[digits] == '-') {
-        const char *second = text + digits + 1;
-        const size_t length = strspn(second, "0123456789");
-        if (second[length] != '\0' || !yk_number_parse_integer(second, length, &last)) {
-            return false;
-        }
-    } else if (text[digits] != '\0') {
-        return false;
-    }
-    if (last < first || last >= INT32_MAX) {
+    const char *second = text[digits] == '-' ? text + digits + 1 : text;
+    const size_t length = strspn(second, "0123456789");
+    if (second[length] != '\0' || !yk_number_parse_integer(text, digits, &first) ||
+        !yk_number_parse_integer(second, length, &last) || last < first || last >= INT32_MAX) {
         return false;
     }
     out->first_block = (int32_t)first;
@@ -140,7 +117,7 @@ static yk_status read_transfer(const struct reading *reading, const struct yk_js
     }
     memcpy(layer_name, name, strlen(name) + 1);
     YK_TRY(cut_blocks(layer_name, out));
-    YK_TRY(yk_plan_transfers_find_layer(reading->layers, layer_name, &out->layer));
+    YK_TRY(yk_name_index_require(reading->layers, layer_name, YK_PLAN_NO_LAYER, &out->layer));
     if (out->block_count == 0) {
         out->block_count = yk_plan_layer_block_count(reading->plan, reading->model, out->layer);
     }

@@ -1,5 +1,6 @@
 #include "planner/planner.h"
 
+#include "base/number.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -14,13 +15,12 @@ static const double most_of_it = 0.8;
 static int32_t number_of(const char *name, size_t *stem)
 {
     const char *space = strrchr(name, ' ');
-    char *end = NULL;
-    if (!space || !space[1]) {
+    int64_t number = 0;
+    if (!space || !yk_number_parse_integer(space + 1, strlen(space + 1), &number)) {
         return -1;
     }
-    const long number = strtol(space + 1, &end, 10);
     *stem = (size_t)(space - name);
-    return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+    return number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
 void yk_explain_layer_range(const struct yk_model *model, int32_t first, int32_t last,
@@ -100,20 +100,12 @@ static struct exposure expose(const struct yk_plan_evaluation *trial, int32_t ra
 
 static const char *plural_of(enum yk_op_kind kind)
 {
-    switch (kind) {
-    case YK_OP_ALL_GATHER:
-        return "gathers";
-    case YK_OP_REDUCE_SCATTER:
-        return "scatters";
-    case YK_OP_ALL_REDUCE:
-        return "reductions";
-    case YK_OP_SEND:
-        return "sends";
-    case YK_OP_RECV:
-        return "receives";
-    default:
-        return "agreement";
-    }
+    static const char *const names[YK_OP_KIND_COUNT] = {
+        [YK_OP_ALL_GATHER] = "gathers",    [YK_OP_REDUCE_SCATTER] = "scatters",
+        [YK_OP_ALL_REDUCE] = "reductions", [YK_OP_SEND] = "sends",
+        [YK_OP_RECV] = "receives",
+    };
+    return names[kind] ? names[kind] : "agreement";
 }
 
 static const char *device_of(const struct yk_search_context *study, const struct yk_plan *plan,
@@ -181,7 +173,8 @@ static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
             count += (int32_t)yk_plan_effective_strategy(plan, l) == s ? 1 : 0;
         }
         if (count > 0) {
-            yk_text_addf(out, "%s%d layer%s %s", first ? "; " : ", ", count, count == 1 ? "" : "s",
+            yk_text_addf(out, "%s%d layer%s %s", first ? "; " : ", ", count,
+                         yk_text_plural_suffix(count),
                          yk_plan_strategy_name((enum yk_sharding_strategy)s));
             first = false;
         }
@@ -228,7 +221,7 @@ void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan
         again += plan->layers[l].recompute ? 1 : 0;
     }
     if (plan->rank_count == 1) {
-        yk_text_addf(out, "all on %s", study->cluster->devices[plan->ranks[0].device].name);
+        yk_text_addf(out, "all on %s", device_of(study, plan, 0));
     } else if (plan->group_count == 1) {
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
@@ -274,11 +267,9 @@ void yk_explain_context_memory(const struct yk_search_context *study, const stru
         yk_text_addf(out, " for %d of %d ranks; for others ", measured, plan->rank_count);
     }
     for (int32_t i = 0, named = 0; i < 2; i++) {
-        char bytes[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(assumed_bytes[i], YK_UNIT_BYTES, bytes);
         if (assumed_bytes[i] > 0) {
-            yk_text_addf(out, "%s%s a process on a %s", named++ > 0 ? ", " : "", bytes,
-                         i == 1 ? "CPU" : "GPU");
+            yk_text_addf(out, "%s%s a process on a %s", named++ > 0 ? ", " : "",
+                         YK_UNITS_TEXT(assumed_bytes[i], YK_UNIT_BYTES), i == 1 ? "CPU" : "GPU");
         }
     }
     if (measured < plan->rank_count) {

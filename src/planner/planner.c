@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     TEXT_SIZE = 128
@@ -57,8 +58,6 @@ yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome
 {
     const char *model = outcome->request.config->name;
     char found[TEXT_SIZE] = "fits";
-    char missing[YK_UNITS_BUFFER_SIZE];
-    char limit[YK_UNITS_BUFFER_SIZE];
     if (outcome->cut_short && outcome->request.search.moves > 0) {
         snprintf(found, sizeof found, "was found in %lld trials",
                  (long long)outcome->evaluation_count);
@@ -67,35 +66,33 @@ yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome
                  "was found within the budget of %.3g s, which cut the search short after %lld "
                  "trial%s",
                  outcome->request.search.budget_s, (long long)outcome->evaluation_count,
-                 outcome->evaluation_count == 1 ? "" : "s");
+                 yk_text_plural_suffix(outcome->evaluation_count));
     }
     if (outcome->missing_device < 0) {
         return yk_fail(YK_ERROR_NO_FIT, "no plan for %s %s%s; %s", model, found,
                        outcome->cut_short ? "" : " these devices", outcome->remedy);
     }
-    yk_units_format(outcome->missing_bytes, YK_UNIT_BYTES, missing);
-    yk_units_format(outcome->context->limit_bytes[outcome->missing_device], YK_UNIT_BYTES, limit);
+    const double limit_bytes = outcome->context->limit_bytes[outcome->missing_device];
     return yk_fail(YK_ERROR_NO_FIT,
                    "no plan for %s %s: in the nearest, %s lacks %s of memory beyond its %s; %s",
                    model, found, outcome->context->cluster->devices[outcome->missing_device].name,
-                   missing, limit, outcome->remedy);
+                   YK_UNITS_TEXT(outcome->missing_bytes, YK_UNIT_BYTES),
+                   YK_UNITS_TEXT(limit_bytes, YK_UNIT_BYTES), outcome->remedy);
 }
 
 yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *outcome)
 {
     const struct yk_plan_evaluation *trial = &outcome->evaluation;
-    char missing[YK_UNITS_BUFFER_SIZE];
-    char limit[YK_UNITS_BUFFER_SIZE];
     if (trial->fits) {
         return YK_OK;
     }
     const struct yk_plan_rank *rank = &outcome->plan->ranks[trial->rank];
-    yk_units_format(trial->missing_bytes, YK_UNIT_BYTES, missing);
-    yk_units_format(rank->limit_bytes, YK_UNIT_BYTES, limit);
     return yk_fail(YK_ERROR_NO_FIT,
                    "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
                    "recompute more layers",
-                   outcome->context->cluster->devices[rank->device].name, missing, limit);
+                   outcome->context->cluster->devices[rank->device].name,
+                   YK_UNITS_TEXT(trial->missing_bytes, YK_UNIT_BYTES),
+                   YK_UNITS_TEXT(rank->limit_bytes, YK_UNIT_BYTES));
 }
 
 /* Fractions of the budget at which phases end; those with `last` apply while no plan fits. The rest
@@ -155,12 +152,9 @@ static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_pla
 
 static yk_status compare(struct yk_planner_outcome *outcome, struct yk_plan_search *search)
 {
-    struct yk_baselines baselines;
     yk_search_context_report_progress(outcome->context, "what others do");
-    const yk_status status = yk_baselines_evaluate(search, outcome->arena, &baselines);
-    outcome->alternatives = baselines.rows;
-    outcome->alternative_count = baselines.count;
-    return status;
+    return yk_baselines_evaluate(search, outcome->arena, &outcome->alternatives,
+                                 &outcome->alternative_count);
 }
 
 static yk_status note_misfit(struct yk_planner_outcome *outcome,
@@ -265,9 +259,7 @@ static yk_status result_rank(const struct yk_planner_outcome *outcome, int32_t r
         .memory_timeline = moments,
         .moment_count = count,
     };
-    for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        out->peak_by_kind[kind] = outcome->evaluation.peaks[rank].by_kind[kind];
-    }
+    memcpy(out->peak_by_kind, outcome->evaluation.peaks[rank].by_kind, sizeof out->peak_by_kind);
     return YK_OK;
 }
 

@@ -7,12 +7,6 @@
 #include "planner/search/search.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum {
-    TITLE_SIZE = 96
-};
 
 /* Fraction of the remaining time for the integer program. */
 static const double milp_part = 0.5;
@@ -357,14 +351,12 @@ static yk_status make_titles(struct yk_memory_tradeoff *tradeoff)
                                          "Step time against the devices' memory"};
     const int32_t counts[] = {tradeoff->split_points, tradeoff->memory_points};
     for (int i = 0; i < 2; i++) {
-        char title[TITLE_SIZE];
-        int length = snprintf(title, sizeof title, "%s", titles[i]);
+        struct yk_text title = {0};
+        yk_text_add(&title, titles[i]);
         if (counts[i] < tradeoff->points) {
-            length = snprintf(title, sizeof title, "%s: %d of %d points", titles[i], counts[i],
-                              tradeoff->points);
+            yk_text_addf(&title, ": %d of %d points", counts[i], tradeoff->points);
         }
-        tradeoff->titles[i] = yk_arena_copy_text(tradeoff->arena, title, (size_t)length);
-        YK_TRY_MEMORY(tradeoff->titles[i]);
+        YK_TRY(yk_text_move_to_arena(&title, tradeoff->arena, &tradeoff->titles[i]));
     }
     return YK_OK;
 }

@@ -35,6 +35,12 @@ static bool has_idle_speedup(const struct yk_program *program)
 
 /* ---- overlap of computation ---- */
 
+struct simulated {
+    const struct yk_program *program;
+    const struct yk_rank_classes *classes;
+    const struct yk_sim_iterations *rounds;
+};
+
 /* Iterates over the compute ops of a class, beginning with a given iteration. */
 struct walk {
     const struct yk_op_list *list;
@@ -64,14 +70,13 @@ static bool next_compute_op(struct walk *walk, int32_t last_round)
     return false;
 }
 
-static struct walk walk_of(const struct yk_program *program, const struct yk_rank_classes *classes,
-                           const struct yk_sim_iterations *rounds, int32_t rank, int32_t round)
+static struct walk walk_of(const struct simulated *simulated, int32_t rank, int32_t round)
 {
-    const int32_t rank_class = classes->of_rank[rank];
+    const int32_t rank_class = simulated->classes->of_rank[rank];
     return (struct walk){
-        .list = &program->ranks[classes->ranks[rank_class]],
-        .rounds = rounds,
-        .first_op = rounds->first_op[rank_class],
+        .list = &simulated->program->ranks[simulated->classes->ranks[rank_class]],
+        .rounds = simulated->rounds,
+        .first_op = simulated->rounds->first_op[rank_class],
         .round = round,
         .op = -1,
     };
@@ -104,38 +109,37 @@ static double overlap(struct walk own, struct walk other)
 }
 
 /* The fraction of the reported iteration in which a rank computes. */
-static double busy_of(const struct yk_rank_classes *classes, const struct yk_sim_iterations *rounds,
-                      int32_t rank)
+static double busy_of(const struct simulated *simulated, int32_t rank)
 {
+    const struct yk_sim_iterations *rounds = simulated->rounds;
     const struct yk_sim_iteration *round = &rounds->iterations[rounds->reported];
     const struct yk_sim_iteration *before = &rounds->iterations[rounds->reported - 1];
-    const int32_t rank_class = classes->of_rank[rank];
+    const int32_t rank_class = simulated->classes->of_rank[rank];
     const double step_s = round->end_s_of_iteration - before->end_s_of_iteration;
     return step_s > 0 ? (round->computed_s[rank_class] - before->computed_s[rank_class]) / step_s
                       : 0;
 }
 
-static double busy_during(const struct yk_program *program, const struct yk_rank_classes *classes,
-                          const struct yk_sim_iterations *rounds, int32_t rank, int32_t other)
+static double busy_during(const struct simulated *simulated, int32_t rank, int32_t other)
 {
-    if (classes->of_rank[rank] == classes->of_rank[other]) {
+    const int32_t reported = simulated->rounds->reported;
+    if (simulated->classes->of_rank[rank] == simulated->classes->of_rank[other]) {
         return 1;
     }
-    return fmax(overlap(walk_of(program, classes, rounds, rank, rounds->reported),
-                        walk_of(program, classes, rounds, other, rounds->reported - 1)),
-                busy_of(classes, rounds, other));
+    return fmax(
+        overlap(walk_of(simulated, rank, reported), walk_of(simulated, other, reported - 1)),
+        busy_of(simulated, other));
 }
 
-static double scale_of(const struct yk_program *program, const struct yk_rank_classes *classes,
-                       const struct yk_sim_iterations *rounds, int32_t rank)
+static double scale_of(const struct simulated *simulated, int32_t rank)
 {
-    const struct yk_device *devices = program->cluster->devices;
+    const struct yk_program *program = simulated->program;
     const int32_t own = program->plan->ranks[rank].device;
     double busy = 0;
     for (int32_t i = 0; i < program->rank_count; i++) {
         const int32_t device = program->plan->ranks[i].device;
         if (device != own) {
-            busy += devices[device].fraction * busy_during(program, classes, rounds, rank, i);
+            busy += program->cluster->devices[device].fraction * busy_during(simulated, rank, i);
         }
     }
     return yk_sim_idle_speedup_factor(program->cluster, program->facts, own, busy);
@@ -147,6 +151,7 @@ yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
                                           struct yk_arena *arena, struct yk_sim_op_times *times,
                                           bool *changed)
 {
+    const struct simulated simulated = {program, classes, rounds};
     *changed = false;
     if (!has_idle_speedup(program)) {
         return YK_OK;
@@ -154,7 +159,7 @@ yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
     for (int32_t rank_class = 0; rank_class < classes->count; rank_class++) {
         const int32_t rank = classes->ranks[rank_class];
         const struct yk_op_list *list = &program->ranks[rank];
-        const double scale = scale_of(program, classes, rounds, rank);
+        const double scale = scale_of(&simulated, rank);
         const double delta = scale / times->scales[rank_class];
         double *scaled_s = NULL;
         *changed = *changed || fabs(delta - 1) > same_scale;

@@ -107,28 +107,6 @@ static yk_status allocate_lanes(struct class_state *rank_class, struct yk_arena 
     return YK_OK;
 }
 
-/* Creates the state of all classes before the first iteration. */
-static yk_status create_classes(const struct yk_program *program,
-                                const struct yk_rank_classes *classes,
-                                const struct yk_sim_op_times *times, struct yk_arena *arena,
-                                struct class_state **out)
-{
-    struct class_state *all = NULL;
-    YK_TRY_NEW(arena, all, classes->count);
-    for (int32_t c = 0; c < classes->count; c++) {
-        struct class_state *rank_class = &all[c];
-        rank_class->rank = classes->ranks[c];
-        rank_class->message = YK_OP_NO_MATCH;
-        rank_class->slowdown = 1;
-        rank_class->list = &program->ranks[rank_class->rank];
-        rank_class->isolated_s = times->isolated_s[c];
-        YK_TRY_NEW(arena, rank_class->rounds_over, rank_class->list->op_count);
-        YK_TRY(allocate_lanes(rank_class, arena));
-    }
-    *out = all;
-    return YK_OK;
-}
-
 /* True if the next op of the lane can start as far as its own rank is concerned. Its iteration must
  * be below `round_count`. */
 static bool lane_is_ready(const struct class_state *rank_class, struct lane *lane,
@@ -484,12 +462,20 @@ static yk_status fail_stuck(const struct run *run)
     return status;
 }
 
+/* Creates the state of all classes before the first iteration. */
 static yk_status begin_classes(struct run *run, const struct yk_rank_classes *classes)
 {
-    YK_TRY(create_classes(run->program, classes, run->times, run->arena, &run->classes));
+    YK_TRY_NEW(run->arena, run->classes, classes->count);
     YK_TRY_NEW(run->arena, run->all->first_op, classes->count + 1);
     for (int32_t c = 0; c < classes->count; c++) {
-        const struct class_state *rank_class = &run->classes[c];
+        struct class_state *rank_class = &run->classes[c];
+        rank_class->rank = classes->ranks[c];
+        rank_class->message = YK_OP_NO_MATCH;
+        rank_class->slowdown = 1;
+        rank_class->list = &run->program->ranks[rank_class->rank];
+        rank_class->isolated_s = run->times->isolated_s[c];
+        YK_TRY_NEW(run->arena, rank_class->rounds_over, rank_class->list->op_count);
+        YK_TRY(allocate_lanes(rank_class, run->arena));
         run->all->first_op[c + 1] = run->all->first_op[c] + rank_class->list->op_count;
         run->computing_count += rank_class->lanes[YK_LANE_COMPUTE].op_count > 0 ? 1 : 0;
     }

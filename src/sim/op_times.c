@@ -57,11 +57,10 @@ yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_l
         return yk_layer_costs_input_copy_time(prices, device, op->samples, out);
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
-        return yk_layer_costs_time(prices, device, op->layer, op->samples, YK_COST_PASS_FORWARD,
-                                   out);
     case YK_OP_BACKWARD:
-        return yk_layer_costs_time(prices, device, op->layer, op->samples, YK_COST_PASS_BACKWARD,
-                                   out);
+        return yk_layer_costs_time(
+            prices, device, op->layer, op->samples,
+            op->kind == YK_OP_BACKWARD ? YK_COST_PASS_BACKWARD : YK_COST_PASS_FORWARD, out);
     case YK_OP_UPDATE:
         return update_time(program, prices, classes, rank, op, out);
     default:
@@ -125,30 +124,18 @@ static struct known wanted_by(const struct yk_program *program, int32_t rank,
                               const struct yk_op *op)
 {
     const struct yk_plan_rank *ranks = program->plan->ranks;
-    struct known wanted = {.bytes = op->bytes / messages_of(op), .from = op->group, .to = -1};
-    switch (op->kind) {
-    case YK_OP_SEND:
-        wanted.from = ranks[rank].device;
-        wanted.to = ranks[op->peer].device;
-        break;
-    case YK_OP_RECV:
-        wanted.from = ranks[op->peer].device;
-        wanted.to = ranks[rank].device;
-        break;
-    case YK_OP_ALL_GATHER:
-        wanted.collective = YK_COLLECTIVE_ALL_GATHER;
-        break;
-    case YK_OP_REDUCE_SCATTER:
-        wanted.collective = YK_COLLECTIVE_REDUCE_SCATTER;
-        break;
-    case YK_OP_AGREE:
-        wanted.from = program->plan->group_count;
-        wanted.collective = YK_COLLECTIVE_ALL_REDUCE;
-        break;
-    default:
-        wanted.collective = YK_COLLECTIVE_ALL_REDUCE;
-        break;
+    struct known wanted = {.bytes = op->bytes / messages_of(op)};
+    if (op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) {
+        const bool sends = op->kind == YK_OP_SEND;
+        wanted.from = ranks[sends ? rank : op->peer].device;
+        wanted.to = ranks[sends ? op->peer : rank].device;
+        return wanted;
     }
+    wanted.from = op->kind == YK_OP_AGREE ? program->plan->group_count : op->group;
+    wanted.to = -1;
+    wanted.collective = op->kind == YK_OP_ALL_GATHER       ? YK_COLLECTIVE_ALL_GATHER
+                        : op->kind == YK_OP_REDUCE_SCATTER ? YK_COLLECTIVE_REDUCE_SCATTER
+                                                           : YK_COLLECTIVE_ALL_REDUCE;
     return wanted;
 }
 

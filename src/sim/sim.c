@@ -94,15 +94,14 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *pr
     YK_TRY(yk_sim_op_times_compute(program, prices, &record->classes, scratch, &times));
     YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
                                  &record->rounds));
-    for (int pass = 0; pass < YK_IDLE_SPEEDUP_MAX_PASSES; pass++) {
-        bool changed = false;
+    bool changed = true;
+    for (int pass = 0; changed && pass < YK_IDLE_SPEEDUP_MAX_PASSES; pass++) {
         YK_TRY(yk_sim_idle_speedup_scale_times(program, &record->classes, record->rounds, scratch,
                                                &times, &changed));
-        if (!changed) {
-            break;
+        if (changed) {
+            YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
+                                         &record->rounds));
         }
-        YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
-                                     &record->rounds));
     }
     const struct yk_sim_iteration *round = &record->rounds->iterations[record->rounds->reported];
     sim->slowdown = record->rounds->slowdown;
@@ -138,11 +137,8 @@ yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *pr
     }
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = run_in(arena, program, prices, slowdown, out);
-    if (status != YK_OK) {
-        yk_arena_destroy(arena);
-    }
-    return status;
+    YK_TRY_OR(run_in(arena, program, prices, slowdown, out), yk_arena_destroy(arena));
+    return YK_OK;
 }
 
 void yk_sim_destroy(struct yk_sim *sim)

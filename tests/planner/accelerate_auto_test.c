@@ -1,4 +1,4 @@
-#include "planner/placement/accelerate_auto.h"
+#include "planner/placement/placement.h"
 #include "support/files/hf_models.h"
 #include "support/support.h"
 
@@ -76,6 +76,8 @@ static void write_map(const struct yk_device_map *map, struct yk_text *out)
     assert_ok(yk_text_status(out));
 }
 
+static const int32_t places[MOST_DEVICES] = {0, 1, 2, 3};
+
 static bool replay(const struct recorded *recorded)
 {
     struct yk_arena *arena = NULL;
@@ -85,6 +87,7 @@ static bool replay(const struct recorded *recorded)
         .precision = strcmp(recorded->type, "fp32") == 0 ? YK_PRECISION_FP32 : YK_PRECISION_BF16,
         .nf4 = strcmp(recorded->type, "nf4") == 0,
         .memory_bytes = recorded->memory_bytes,
+        .places = places,
         .cpu_bytes = recorded->cpu_bytes,
     };
     while (request.device_count < MOST_DEVICES && request.memory_bytes[request.device_count] >= 0) {
@@ -130,6 +133,7 @@ static void every_map_covers_the_model_and_keeps_ties_together(void **state)
             const struct yk_accelerate_auto_request request = {.modules = modules,
                                                                .precision = YK_PRECISION_FP32,
                                                                .memory_bytes = memory_bytes,
+                                                               .places = places,
                                                                .device_count = 3,
                                                                .cpu_bytes =
                                                                    YK_ACCELERATE_AUTO_NO_CPU};
@@ -151,6 +155,7 @@ static void memory_past_all_counting_holds_everything(void **state)
                                                            support_hf_modules("llama3-70b", arena),
                                                        .precision = YK_PRECISION_FP32,
                                                        .memory_bytes = memory_bytes,
+                                                       .places = places,
                                                        .device_count = 1,
                                                        .cpu_bytes = INT64_MAX};
     const struct yk_device_map *map = NULL;

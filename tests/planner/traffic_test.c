@@ -34,12 +34,10 @@ static void assert_busiest(const struct yk_step_graph *step, const int32_t *devi
 {
     struct yk_schedule *schedule = NULL;
     struct yk_placement_memory_fit fit;
-    double busiest_s = 0;
-    double step_s = 0;
     assert_ok(yk_schedule_create(step->graph, &schedule));
     assert_ok(yk_placement_evaluate_device_map(step, devices, schedule, &fit));
-    assert_ok(yk_placement_evaluate_busiest_port_s(step, schedule, &busiest_s));
-    assert_ok(yk_placement_evaluate_step_s(step, schedule, &step_s));
+    const double busiest_s = yk_placement_evaluate_busiest_port_s(step, schedule);
+    const double step_s = yk_placement_evaluate_step_s(step, schedule);
     if (fabs(busiest_s - expected_s) > 1e-9 * expected_s) {
         fail_msg("%.12g is not %.12g", busiest_s, expected_s);
     }

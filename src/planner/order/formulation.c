@@ -1,5 +1,6 @@
 #include "planner/order/formulation.h"
 
+#include "base/number.h"
 #include "planner/order/slot_window.h"
 #include "planner/order/transfer_order.h"
 
@@ -23,10 +24,17 @@ struct yk_transfer_order_formulation {
     int32_t *memory_rows;   /* (slots) */
 };
 
-static int32_t *column_at(const struct yk_transfer_order_formulation *program, int32_t layer,
-                          bool gather, int32_t slot)
+/* The place of a transfer in `block_columns` and in the form's `allowed`. */
+static int64_t cell_of(const struct yk_transfer_order_formulation *program, int32_t layer,
+                       bool gather, int32_t slot)
 {
-    return &program->block_columns[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
+    return (int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot;
+}
+
+static int32_t column_at(const struct yk_transfer_order_formulation *program, int32_t layer,
+                         bool gather, int32_t slot)
+{
+    return program->block_columns[cell_of(program, layer, gather, slot)];
 }
 
 /* The change of memory at the beginning of a slot that does not depend on the order. */
@@ -92,13 +100,6 @@ static yk_status add_slots(struct yk_transfer_order_formulation *program)
     return YK_OK;
 }
 
-static bool is_allowed(const struct yk_transfer_order_formulation *program, int32_t layer,
-                       bool gather, int32_t slot)
-{
-    const bool *allowed = program->form->allowed;
-    return !allowed || allowed[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
-}
-
 /* One kind of transfer of a layer. */
 struct transfer {
     int32_t layer;
@@ -115,16 +116,18 @@ static yk_status add_blocks(struct yk_transfer_order_formulation *program,
     const int32_t turn = program->problem->layer_count;
     const double blocks = program->problem->layers[transfer->layer].blocks;
     const double units = transfer->block_bytes / program->unit_bytes;
+    const bool *allowed = program->form->allowed;
     for (int32_t k = 0; k < transfer->window.length; k++) {
         const int32_t t = yk_transfer_order_shift_slot(program->slots, transfer->window.first, k);
         /* A gradient is freed in the next slot. */
         const int32_t next = yk_transfer_order_shift_slot(program->slots, t, 1);
+        const int64_t cell = cell_of(program, transfer->layer, transfer->gather, t);
         int32_t column = NONE;
-        if (!is_allowed(program, transfer->layer, transfer->gather, t)) {
+        if (allowed && !allowed[cell]) {
             continue;
         }
         YK_TRY(yk_milp_add_column(program->milp, 0, blocks, 0, true, &column));
-        *column_at(program, transfer->layer, transfer->gather, t) = column;
+        program->block_columns[cell] = column;
         YK_TRY(yk_milp_add_entry(program->milp, sum_row, column, 1));
         YK_TRY(yk_milp_add_entry(program->milp, program->link_rows[t], column, -transfer->block_s));
         if (!transfer->gather) {
@@ -140,18 +143,17 @@ static yk_status add_blocks(struct yk_transfer_order_formulation *program,
     return YK_OK;
 }
 
-static yk_status add_kind(struct yk_transfer_order_formulation *program, struct transfer transfer,
-                          double whole_s, double whole_bytes, int32_t *out_row)
+/* Adds a transfer, if the layer has it, and the row that counts its blocks, or NONE. */
+static yk_status add_transfer(struct yk_transfer_order_formulation *program,
+                              const struct transfer *transfer, int32_t *out_row)
 {
-    const double blocks = program->problem->layers[transfer.layer].blocks;
+    const double blocks = program->problem->layers[transfer->layer].blocks;
     *out_row = NONE;
-    if (transfer.window.length == 0) {
+    if (transfer->window.length == 0) {
         return YK_OK;
     }
-    transfer.block_s = whole_s / blocks;
-    transfer.block_bytes = whole_bytes / blocks;
     YK_TRY(yk_milp_add_row(program->milp, blocks, blocks, out_row));
-    return add_blocks(program, &transfer, *out_row);
+    return add_blocks(program, transfer, *out_row);
 }
 
 /* A kept layer is gathered only once, and stays in memory after its forward. */
@@ -177,14 +179,14 @@ static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_
     for (int32_t k = 1; k < gap.length; k++) {
         const int32_t at = yk_transfer_order_shift_slot(program->slots, gap.first, k);
         int32_t row = NONE;
-        if (*column_at(program, layer, true, at) == NONE) {
+        if (column_at(program, layer, true, at) == NONE) {
             continue;
         }
         YK_TRY(yk_milp_add_row(program->milp, -INFINITY, 0, &row));
         for (int32_t j = 0; j <= k; j++) {
             const int32_t t = yk_transfer_order_shift_slot(program->slots, gap.first, j);
-            const int32_t gathered = *column_at(program, layer, true, t);
-            const int32_t scattered = *column_at(program, layer, false, t);
+            const int32_t gathered = column_at(program, layer, true, t);
+            const int32_t scattered = column_at(program, layer, false, t);
             if (gathered != NONE) {
                 YK_TRY(yk_milp_add_entry(program->milp, row, gathered, 1));
             }
@@ -198,28 +200,24 @@ static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_
 
 static yk_status add_layer(struct yk_transfer_order_formulation *program, int32_t layer)
 {
-    const struct yk_transfer_order_problem *problem = program->problem;
-    const struct yk_transfer_order_layer *described = &problem->layers[layer];
+    const struct yk_transfer_order_layer *described = &program->problem->layers[layer];
+    const struct yk_transfer_order_slot_windows windows =
+        yk_transfer_order_slot_windows(program->problem, layer);
+    const double blocks = described->blocks;
     const double weight_bytes =
         yk_transfer_order_counts_weights(described->choice) ? described->weight_bytes : 0;
+    const struct transfer scatter = {layer, false, windows.scatter, described->scatter_s / blocks,
+                                     described->gradient_bytes / blocks};
+    struct transfer gather = {layer, true, windows.forward, described->gather_s / blocks,
+                              weight_bytes / blocks};
     int32_t row = NONE;
-    YK_TRY(add_kind(program,
-                    (struct transfer){.layer = layer,
-                                      .window = yk_transfer_order_reduce_window(problem, layer)},
-                    described->scatter_s, described->gradient_bytes, &row));
-    YK_TRY(add_kind(program,
-                    (struct transfer){.layer = layer,
-                                      .gather = true,
-                                      .window = yk_transfer_order_forward_window(problem, layer)},
-                    described->gather_s, weight_bytes, &row));
+    YK_TRY(add_transfer(program, &scatter, &row));
+    YK_TRY(add_transfer(program, &gather, &row));
     if (program->form->apart && row != NONE) {
         YK_TRY(add_apart(program, layer));
     }
-    YK_TRY(add_kind(program,
-                    (struct transfer){.layer = layer,
-                                      .gather = true,
-                                      .window = yk_transfer_order_backward_window(problem, layer)},
-                    described->gather_s, weight_bytes, &row));
+    gather.window = windows.backward;
+    YK_TRY(add_transfer(program, &gather, &row));
     return described->choice == YK_TRANSFER_ORDER_UNDECIDED ? add_kept(program, layer, row) : YK_OK;
 }
 
@@ -239,9 +237,7 @@ static yk_status build(struct yk_transfer_order_formulation *program, struct yk_
     YK_TRY_NEW(arena, program->block_columns, cells);
     YK_TRY_NEW(arena, program->link_rows, program->slots);
     YK_TRY_NEW(arena, program->memory_rows, program->slots);
-    for (int64_t i = 0; i < cells; i++) {
-        program->block_columns[i] = NONE;
-    }
+    yk_number_fill(program->block_columns, cells, NONE);
     YK_TRY(add_slots(program));
     for (int32_t i = 0; i < n; i++) {
         program->kept_columns[i] = NONE;
@@ -281,18 +277,15 @@ static void add_order(const struct yk_transfer_order_formulation *program,
                       const struct yk_transfer_order *order, double *values)
 {
     for (int32_t i = 0; i < program->problem->layer_count; i++) {
-        const int64_t row = (int64_t)i * program->slots;
         if (program->kept_columns[i] != NONE) {
             values[program->kept_columns[i]] = order->kept[i] ? 1 : 0;
         }
+    }
+    for (int32_t op = 0; op < 2 * program->problem->layer_count; op++) {
         for (int32_t t = 0; t < program->slots; t++) {
-            const int32_t scattered = *column_at(program, i, false, t);
-            const int32_t gathered = *column_at(program, i, true, t);
-            if (scattered != NONE) {
-                values[scattered] = order->scatters[row + t];
-            }
-            if (gathered != NONE) {
-                values[gathered] = order->gathers[row + t];
+            const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
+            if (column != NONE) {
+                values[column] = *yk_transfer_order_blocks(order, program->slots, op, t);
             }
         }
     }
@@ -341,12 +334,12 @@ void yk_transfer_order_formulation_read(const struct yk_transfer_order_formulati
         const int32_t kept = program->kept_columns[i];
         out->kept[i] = kept == NONE ? problem->layers[i].choice == YK_TRANSFER_ORDER_KEPT
                                     : lround(values[kept]) == 1;
+    }
+    for (int32_t op = 0; op < 2 * problem->layer_count; op++) {
         for (int32_t t = 0; t < program->slots; t++) {
-            const int32_t scattered = *column_at(program, i, false, t);
-            const int32_t gathered = *column_at(program, i, true, t);
-            const int64_t cell = (int64_t)i * program->slots + t;
-            out->scatters[cell] = scattered == NONE ? 0 : (int32_t)lround(values[scattered]);
-            out->gathers[cell] = gathered == NONE ? 0 : (int32_t)lround(values[gathered]);
+            const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
+            *yk_transfer_order_blocks(out, program->slots, op, t) =
+                column == NONE ? 0 : (int32_t)lround(values[column]);
         }
     }
 }

@@ -135,11 +135,10 @@ static void try_numbers(struct search *search, int32_t *sequence, int32_t count)
         }
     }
     int32_t best = fitting;
-    double best_s = INFINITY;
     int32_t stride = fitting;
     /* Halves the stride around the best number. */
     try_first(search, sequence, fitting);
-    best_s = search->best->step_s;
+    double best_s = search->best->step_s;
     while (stride > 1 && !is_done(search)) {
         const int32_t centre = best;
         stride = (stride + 1) / 2;
@@ -165,14 +164,8 @@ enum worth {
 
 static double worth_of(const struct yk_transfer_order_layer *layer, enum worth worth)
 {
-    switch (worth) {
-    case WORTH_DENSITY:
-        return layer->gather_s / fmax(1e-9 * layer->gather_s, layer->weight_bytes);
-    case WORTH_SECONDS:
-        return layer->gather_s;
-    default:
-        return 0;
-    }
+    const double density = layer->gather_s / fmax(1e-9 * layer->gather_s, layer->weight_bytes);
+    return worth == WORTH_DENSITY ? density : worth == WORTH_SECONDS ? layer->gather_s : 0;
 }
 
 /* Sorts the undecided layers by worth, the largest first; of equal ones the last layer first. */
@@ -265,10 +258,8 @@ static yk_status prepare(struct search *search, struct yk_arena *arena)
     yk_transfer_order_state_set_on_demand(search->state, search->kept);
     memcpy(search->min_bytes, search->state->used_bytes,
            (size_t)search->state->slots * sizeof *search->min_bytes);
-    const yk_status status = yk_transfer_order_check_memory(problem, search->min_bytes);
-    if (status != YK_OK) {
-        return yk_status_prefix(status, "no order fits");
-    }
+    YK_TRY(yk_status_prefix(yk_transfer_order_check_memory(problem, search->min_bytes),
+                            "no order fits"));
     keep_best(search);
     YK_TRY(yk_transfer_order_balancer_create(search->state, arena, &search->balance));
     YK_TRY(yk_transfer_order_bound_simple(problem, search->min_bytes, arena, &search->bound_s));

@@ -54,9 +54,9 @@ static int64_t count_places(const struct yk_transfer_order_problem *problem)
 {
     int64_t count = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        count += yk_transfer_order_reduce_window(problem, i).length;
-        count += yk_transfer_order_forward_window(problem, i).length;
-        count += yk_transfer_order_backward_window(problem, i).length;
+        const struct yk_transfer_order_slot_windows windows =
+            yk_transfer_order_slot_windows(problem, i);
+        count += windows.scatter.length + windows.forward.length + windows.backward.length;
     }
     return count;
 }
@@ -71,8 +71,7 @@ static int64_t allow_around(struct search *search, int32_t margin)
     memset(search->allowed, 0,
            2 * (size_t)search->problem->layer_count * (size_t)slots * sizeof *search->allowed);
     for (int32_t i = 0; i < 2 * search->problem->layer_count; i++) {
-        const int64_t row = (int64_t)(i / 2) * slots;
-        const int32_t *blocks = &(i % 2 == 0 ? order->scatters : order->gathers)[row];
+        const int32_t *blocks = yk_transfer_order_blocks(order, slots, i, 0);
         bool *allowed = &search->allowed[(int64_t)i * slots];
         for (int32_t t = 0; t < slots; t++) {
             for (int32_t k = -reach; blocks[t] > 0 && k <= reach; k++) {

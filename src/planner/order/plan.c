@@ -5,6 +5,7 @@
 #include "program/message_layout.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     TRIES = 3, /* orders that are compiled */
@@ -124,36 +125,28 @@ static yk_status set_room(const struct context *context, int32_t rank)
     return YK_OK;
 }
 
-/* Whether the layer shares no weights, so that it may have its own strategy. */
-static bool is_apart(const struct yk_program_layer *message, int32_t layer)
-{
-    return message->weights_owner == layer && message->last_user == layer;
-}
-
 static enum yk_transfer_order_strategy choice_of(const struct context *context, int32_t layer,
                                                  bool open)
 {
     const struct yk_program_layer *message = &context->program->layers[layer];
+    const bool has_weights = message->weight_bytes > 0;
+    /* A layer that has no backward pass is not gathered for it. */
+    const bool has_backward = context->study->model->layers[layer].backward.count > 0;
+    /* A layer that shares weights cannot have its own strategy. */
+    const bool decides =
+        open && has_backward && message->weights_owner == layer && message->last_user == layer;
     switch (yk_plan_effective_strategy(context->plan, layer)) {
     case YK_SHARDING_KEPT_AFTER_FORWARD:
-        if (message->weight_bytes <= 0) {
-            return YK_TRANSFER_ORDER_LOCAL;
-        }
-        return open && is_apart(message, layer) &&
-                       context->study->model->layers[layer].backward.count > 0
-                   ? YK_TRANSFER_ORDER_UNDECIDED
-                   : YK_TRANSFER_ORDER_KEPT;
+        return !has_weights ? YK_TRANSFER_ORDER_LOCAL
+               : decides    ? YK_TRANSFER_ORDER_UNDECIDED
+                            : YK_TRANSFER_ORDER_KEPT;
     case YK_SHARDING_FULLY_SHARDED:
-        if (message->weight_bytes <= 0) {
-            return YK_TRANSFER_ORDER_LOCAL;
-        }
-        /* A layer that has no backward pass is not gathered for it. */
-        if (yk_message_layout_is_kept(context->program, layer) ||
-            context->study->model->layers[layer].backward.count == 0) {
+        if (has_weights && (!has_backward || yk_message_layout_is_kept(context->program, layer))) {
             return YK_TRANSFER_ORDER_KEPT;
         }
-        return open && is_apart(message, layer) ? YK_TRANSFER_ORDER_UNDECIDED
-                                                : YK_TRANSFER_ORDER_FULLY_SHARDED;
+        return !has_weights ? YK_TRANSFER_ORDER_LOCAL
+               : decides    ? YK_TRANSFER_ORDER_UNDECIDED
+                            : YK_TRANSFER_ORDER_FULLY_SHARDED;
     case YK_SHARDING_SHARDED_STATE:
         return message->gradient_bytes > 0 ? YK_TRANSFER_ORDER_SHARDED_STATE
                                            : YK_TRANSFER_ORDER_LOCAL;
@@ -303,9 +296,7 @@ yk_status yk_transfer_order_plan_apply(struct yk_search_context *study,
         struct yk_plan_evaluation trial;
         struct yk_plan ordered = *plan;
         YK_TRY_NEW(arena, ordered.layers, plan->layer_count);
-        for (int32_t l = 0; l < plan->layer_count; l++) {
-            ordered.layers[l] = plan->layers[l];
-        }
+        memcpy(ordered.layers, plan->layers, (size_t)plan->layer_count * sizeof *plan->layers);
         const yk_status status = solve(study, options, problem, arena, &order);
         if (status != YK_OK) {
             return status == YK_ERROR_NO_FIT ? YK_OK : status;

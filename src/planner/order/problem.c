@@ -65,7 +65,7 @@ static yk_status read_list(const struct yk_json *root, const char *key, int32_t 
     }
     if (yk_json_array_count(list) != (size_t)count) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must have one number for each of %d %s%s, not %zu",
-                       key, count, of, count == 1 ? "" : "s", yk_json_array_count(list));
+                       key, count, of, yk_text_plural_suffix(count), yk_json_array_count(list));
     }
     YK_TRY_NEW(arena, numbers, count);
     for (size_t i = 0; i < (size_t)count; i++) {

@@ -118,6 +118,31 @@ yk_transfer_order_backward_window(const struct yk_transfer_order_problem *proble
                                                   2 * (problem->layer_count - layer) - 1};
 }
 
+/* All windows of a layer. */
+struct yk_transfer_order_slot_windows {
+    struct yk_transfer_order_slot_window scatter;
+    struct yk_transfer_order_slot_window forward;
+    struct yk_transfer_order_slot_window backward;
+};
+
+static inline struct yk_transfer_order_slot_windows
+yk_transfer_order_slot_windows(const struct yk_transfer_order_problem *problem, int32_t layer)
+{
+    return (struct yk_transfer_order_slot_windows){
+        yk_transfer_order_reduce_window(problem, layer),
+        yk_transfer_order_forward_window(problem, layer),
+        yk_transfer_order_backward_window(problem, layer),
+    };
+}
+
+/* The blocks of an op in a slot. Op 2i is the reduce-scatter or all-reduce of layer i, op 2i + 1
+ * its all-gathers. */
+static inline int32_t *yk_transfer_order_blocks(const struct yk_transfer_order *order,
+                                                int32_t slots, int32_t op, int32_t slot)
+{
+    return &((op & 1) != 0 ? order->gathers : order->scatters)[(int64_t)(op >> 1) * slots + slot];
+}
+
 /* Whether the slot is between the layer's forward and its backward. */
 static inline bool
 yk_transfer_order_slot_is_before_backward(const struct yk_transfer_order_problem *problem,

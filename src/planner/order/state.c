@@ -19,9 +19,7 @@ static void describe(struct yk_transfer_order_state *state)
                                               layer->gradient_bytes / layer->blocks};
         *op++ = (struct yk_transfer_order_op){layer->gather_s / layer->blocks,
                                               counted ? layer->weight_bytes / layer->blocks : 0};
-        state->scatter_windows[i] = yk_transfer_order_reduce_window(problem, i);
-        state->forward_windows[i] = yk_transfer_order_forward_window(problem, i);
-        state->backward_windows[i] = yk_transfer_order_backward_window(problem, i);
+        state->windows[i] = yk_transfer_order_slot_windows(problem, i);
     }
     for (int32_t t = 0; t < state->slots; t++) {
         state->limit_bytes[t] = yk_transfer_order_memory_limit(problem->room_bytes[t]);
@@ -40,9 +38,7 @@ yk_status yk_transfer_order_state_create(const struct yk_transfer_order_problem 
     state->op_count = 2 * n;
     state->word_count = (state->op_count + WORD_BITS - 1) / WORD_BITS;
     YK_TRY_NEW(arena, state->ops, state->op_count);
-    YK_TRY_NEW(arena, state->scatter_windows, n);
-    YK_TRY_NEW(arena, state->forward_windows, n);
-    YK_TRY_NEW(arena, state->backward_windows, n);
+    YK_TRY_NEW(arena, state->windows, n);
     YK_TRY_NEW(arena, state->scattered, (int64_t)n * state->slots);
     YK_TRY_NEW(arena, state->gathered, (int64_t)n * state->slots);
     YK_TRY_NEW(arena, state->present, (int64_t)state->word_count * state->slots);
@@ -81,12 +77,11 @@ static void derive(struct yk_transfer_order_state *state)
             state->scattered[row + t] = scattered;
             state->gathered[row + t] = gathered;
         }
+    }
+    for (int32_t op = 0; op < state->op_count; op++) {
         for (int32_t t = 0; t < state->slots; t++) {
-            if (state->order->scatters[row + t] > 0) {
-                set_present(state, 2 * i, t);
-            }
-            if (state->order->gathers[row + t] > 0) {
-                set_present(state, 2 * i + 1, t);
+            if (*yk_transfer_order_state_blocks(state, op, t) > 0) {
+                set_present(state, op, t);
             }
         }
     }
@@ -112,20 +107,19 @@ void yk_transfer_order_state_set_on_demand(struct yk_transfer_order_state *state
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const int64_t row = (int64_t)i * state->slots;
         const int32_t blocks = problem->layers[i].blocks;
-        const struct yk_transfer_order_slot_window scatter = state->scatter_windows[i];
-        const struct yk_transfer_order_slot_window forward = state->forward_windows[i];
-        const struct yk_transfer_order_slot_window backward = state->backward_windows[i];
+        const struct yk_transfer_order_slot_windows *windows = &state->windows[i];
         order->kept[i] = is_kept(problem, kept, i);
-        if (scatter.length > 0) {
-            order->scatters[row + scatter.first] = blocks;
+        if (windows->scatter.length > 0) {
+            order->scatters[row + windows->scatter.first] = blocks;
         }
-        if (forward.length > 0) {
-            order->gathers[row + yk_transfer_order_slot_window_last(forward, state->slots)] =
-                blocks;
+        if (windows->forward.length > 0) {
+            const int32_t last = yk_transfer_order_slot_window_last(windows->forward, state->slots);
+            order->gathers[row + last] = blocks;
         }
-        if (backward.length > 0 && !order->kept[i]) {
-            order->gathers[row + yk_transfer_order_slot_window_last(backward, state->slots)] =
-                blocks;
+        if (windows->backward.length > 0 && !order->kept[i]) {
+            const int32_t last =
+                yk_transfer_order_slot_window_last(windows->backward, state->slots);
+            order->gathers[row + last] = blocks;
         }
     }
     derive(state);
@@ -157,7 +151,7 @@ static bool keeps_blocks_apart(const struct yk_transfer_order_state *state, int3
         return state->gathered[row + to] < state->scattered[row + before];
     }
     const int32_t to = yk_transfer_order_shift_slot(state->slots, slot, 1);
-    return state->forward_windows[op >> 1].length == 0 ||
+    return state->windows[op >> 1].forward.length == 0 ||
            state->scattered[row + slot] > state->gathered[row + to];
 }
 
@@ -168,9 +162,10 @@ bool yk_transfer_order_state_may_move(const struct yk_transfer_order_state *stat
     const bool gather = yk_transfer_order_op_is_all_gather(op);
     const bool inside =
         gather && yk_transfer_order_slot_is_before_backward(state->problem, layer, slot);
-    const struct yk_transfer_order_slot_window window = !gather  ? state->scatter_windows[layer]
-                                                        : inside ? state->backward_windows[layer]
-                                                                 : state->forward_windows[layer];
+    const struct yk_transfer_order_slot_windows *windows = &state->windows[layer];
+    const struct yk_transfer_order_slot_window window = !gather  ? windows->scatter
+                                                        : inside ? windows->backward
+                                                                 : windows->forward;
     const int32_t at = yk_transfer_order_shift_slot(state->slots, slot, -window.first);
     const int32_t reach = direction > 0 ? window.length - 1 - at : at;
     *out_reach = reach;

@@ -9,7 +9,7 @@
 #include "planner/order/slot_window.h"
 #include "planner/order/transfer_order.h"
 
-/* Op 2i is the reduce-scatter or all-reduce of layer i, op 2i + 1 its all-gathers. */
+/* See yk_transfer_order_blocks(). */
 struct yk_transfer_order_op {
     double block_s;     /* link time of one block */
     double block_bytes; /* memory of one block */
@@ -21,9 +21,7 @@ struct yk_transfer_order_state {
     int32_t op_count;
     int32_t word_count; /* 64-bit words of a set of ops */
     struct yk_transfer_order_op *ops;
-    struct yk_transfer_order_slot_window *scatter_windows;  /* (n) */
-    struct yk_transfer_order_slot_window *forward_windows;  /* (n) */
-    struct yk_transfer_order_slot_window *backward_windows; /* (n) */
+    struct yk_transfer_order_slot_windows *windows; /* (n) */
     struct yk_transfer_order *order;
     int32_t *scattered;  /* (n, slots) blocks scattered from backward through the slot */
     int32_t *gathered;   /* (n, slots) the same for gathers before forward */
@@ -65,9 +63,7 @@ static inline bool yk_transfer_order_op_is_all_gather(int32_t op)
 static inline int32_t *yk_transfer_order_state_blocks(const struct yk_transfer_order_state *state,
                                                       int32_t op, int32_t slot)
 {
-    const int64_t cell = (int64_t)(op >> 1) * state->slots + slot;
-    return yk_transfer_order_op_is_all_gather(op) ? &state->order->gathers[cell]
-                                                  : &state->order->scatters[cell];
+    return yk_transfer_order_blocks(state->order, state->slots, op, slot);
 }
 
 /*

@@ -141,8 +141,6 @@ yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem 
                                          const double *used_bytes)
 {
     char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
-    char missing[YK_UNITS_BUFFER_SIZE];
-    char room[YK_UNITS_BUFFER_SIZE];
     int32_t worst = 0;
     for (int32_t t = 1; t < yk_transfer_order_slot_count(problem); t++) {
         if (used_bytes[t] - problem->room_bytes[t] >
@@ -154,12 +152,12 @@ yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem 
         return YK_OK;
     }
     yk_transfer_order_slot_name(problem, worst, name);
-    yk_units_format(used_bytes[worst] - problem->room_bytes[worst], YK_UNIT_BYTES, missing);
-    yk_units_format(fmax(0, problem->room_bytes[worst]), YK_UNIT_BYTES, room);
     return yk_fail(YK_ERROR_NO_FIT,
                    "%s lacks %s of memory beyond the %s there is for gathered parameters and "
                    "gradients",
-                   name, missing, room);
+                   name,
+                   YK_UNITS_TEXT(used_bytes[worst] - problem->room_bytes[worst], YK_UNIT_BYTES),
+                   YK_UNITS_TEXT(fmax(0, problem->room_bytes[worst]), YK_UNIT_BYTES));
 }
 
 /* An order with its problem. */
@@ -192,17 +190,20 @@ static yk_status check_choice(const struct place *place, int32_t layer)
     return YK_OK;
 }
 
+/* The windows in which the order must have all blocks of the layer. */
+static struct yk_transfer_order_slot_windows windows_of(const struct place *place, int32_t layer)
+{
+    struct yk_transfer_order_slot_windows windows =
+        yk_transfer_order_slot_windows(place->problem, layer);
+    windows.backward.length = place->order->kept[layer] ? 0 : windows.backward.length;
+    return windows;
+}
+
 /* Checks that blocks are in allowed slots, and not negative. */
 static yk_status check_slots(const struct place *place, int32_t layer)
 {
     const struct yk_transfer_order_problem *problem = place->problem;
-    const struct yk_transfer_order_slot_window scatter =
-        yk_transfer_order_reduce_window(problem, layer);
-    const struct yk_transfer_order_slot_window forward =
-        yk_transfer_order_forward_window(problem, layer);
-    struct yk_transfer_order_slot_window backward =
-        yk_transfer_order_backward_window(problem, layer);
-    backward.length = place->order->kept[layer] ? 0 : backward.length;
+    const struct yk_transfer_order_slot_windows windows = windows_of(place, layer);
     for (int32_t t = 0; t < place->slots; t++) {
         const int64_t cell = (int64_t)layer * place->slots + t;
         const int32_t scatters = place->order->scatters[cell];
@@ -213,24 +214,28 @@ static yk_status check_slots(const struct place *place, int32_t layer)
             return yk_fail(YK_ERROR_INPUT, "layer %d has a negative number of blocks in slot %s",
                            layer, name);
         }
-        if (scatters > 0 && !yk_transfer_order_slot_window_contains(scatter, place->slots, t)) {
+        if (scatters > 0 &&
+            !yk_transfer_order_slot_window_contains(windows.scatter, place->slots, t)) {
             return yk_fail(YK_ERROR_INPUT, "layer %d cannot %s in slot %s", layer,
                            problem->layers[layer].choice == YK_TRANSFER_ORDER_REPLICATED
                                ? "be reduced"
                                : "be scattered",
                            name);
         }
-        if (gathers > 0 && !yk_transfer_order_slot_window_contains(forward, place->slots, t) &&
-            !yk_transfer_order_slot_window_contains(backward, place->slots, t)) {
+        if (gathers > 0 &&
+            !yk_transfer_order_slot_window_contains(windows.forward, place->slots, t) &&
+            !yk_transfer_order_slot_window_contains(windows.backward, place->slots, t)) {
             return yk_fail(YK_ERROR_INPUT, "layer %d cannot be gathered in slot %s", layer, name);
         }
     }
     return YK_OK;
 }
 
-static yk_status check_sum(int32_t layer, const char *what, int32_t found,
-                           struct yk_transfer_order_slot_window window, int32_t blocks)
+static yk_status check_sum(const struct place *place, int32_t layer, const char *what,
+                           const int32_t *all_blocks, struct yk_transfer_order_slot_window window)
 {
+    const int32_t blocks = place->problem->layers[layer].blocks;
+    const int32_t found = sum(&all_blocks[(int64_t)layer * place->slots], place->slots, window);
     if (window.length > 0 && found != blocks) {
         return yk_fail(YK_ERROR_INPUT, "%d of the %d blocks of layer %d are %s", found, blocks,
                        layer, what);
@@ -241,25 +246,13 @@ static yk_status check_sum(int32_t layer, const char *what, int32_t found,
 /* Checks that every block is transferred once by each of its collectives. */
 static yk_status check_sums(const struct place *place, int32_t layer)
 {
-    const struct yk_transfer_order_problem *problem = place->problem;
-    const int32_t blocks = problem->layers[layer].blocks;
-    const int32_t *scatters = &place->order->scatters[(int64_t)layer * place->slots];
-    const int32_t *gathers = &place->order->gathers[(int64_t)layer * place->slots];
-    const struct yk_transfer_order_slot_window scatter =
-        yk_transfer_order_reduce_window(problem, layer);
-    const struct yk_transfer_order_slot_window forward =
-        yk_transfer_order_forward_window(problem, layer);
-    struct yk_transfer_order_slot_window backward =
-        yk_transfer_order_backward_window(problem, layer);
-    backward.length = place->order->kept[layer] ? 0 : backward.length;
-    YK_TRY(check_sum(layer,
-                     problem->layers[layer].choice == YK_TRANSFER_ORDER_REPLICATED ? "reduced"
-                                                                                   : "scattered",
-                     sum(scatters, place->slots, scatter), scatter, blocks));
-    YK_TRY(check_sum(layer, "gathered for forward", sum(gathers, place->slots, forward), forward,
-                     blocks));
-    return check_sum(layer, "gathered for backward", sum(gathers, place->slots, backward), backward,
-                     blocks);
+    const struct yk_transfer_order *order = place->order;
+    const struct yk_transfer_order_slot_windows windows = windows_of(place, layer);
+    const bool reduced = place->problem->layers[layer].choice == YK_TRANSFER_ORDER_REPLICATED;
+    YK_TRY(check_sum(place, layer, reduced ? "reduced" : "scattered", order->scatters,
+                     windows.scatter));
+    YK_TRY(check_sum(place, layer, "gathered for forward", order->gathers, windows.forward));
+    return check_sum(place, layer, "gathered for backward", order->gathers, windows.backward);
 }
 
 static yk_status check_apart(const struct place *place, int32_t layer)

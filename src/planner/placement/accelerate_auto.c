@@ -1,4 +1,6 @@
-#include "planner/placement/accelerate_auto.h"
+#include "planner/placement/placement.h"
+
+#include "base/number.h"
 
 #include <string.h>
 
@@ -116,8 +118,8 @@ static int64_t largest_whole(const struct tree *tree)
 {
     int64_t largest = 0;
     for (int32_t i = 0; i < tree->modules->module_count; i++) {
-        if (tree->modules->modules[i].unsplittable && tree->nibbles[i] > largest) {
-            largest = tree->nibbles[i];
+        if (tree->modules->modules[i].unsplittable) {
+            largest = yk_number_max(largest, tree->nibbles[i]);
         }
     }
     return largest;
@@ -157,9 +159,8 @@ static int64_t mean_leaf_bytes(const struct tree *tree)
  */
 static int64_t balanced_bytes(const struct tree *tree, int32_t device_count)
 {
-    const int64_t whole = largest_whole(tree);
     const int64_t mean = mean_leaf_bytes(tree) * NIBBLES_PER_BYTE;
-    const int64_t slack = (whole > mean ? whole : mean) * 5 / 4 / NIBBLES_PER_BYTE;
+    const int64_t slack = yk_number_max(largest_whole(tree), mean) * 5 / 4 / NIBBLES_PER_BYTE;
     return tree->nibbles[0] / ((int64_t)NIBBLES_PER_BYTE * device_count) + slack;
 }
 
@@ -397,18 +398,13 @@ static bool place_next(struct walk *walk, const struct stop *stop, int64_t *used
     return false;
 }
 
-static int32_t tie_root(const struct yk_module_tree *modules, int32_t tensor)
-{
-    const int32_t earlier = modules->tensors[tensor].tied_to;
-    return earlier == YK_MODULE_NONE ? tensor : earlier;
-}
-
 /* Lists the tied tensors, in the order in which tied modules are split. */
 static void list_tied(struct walk *walk)
 {
     const struct yk_module_tree *modules = walk->tree->modules;
     for (int32_t i = 0; i < modules->tensor_count; i++) {
-        const int32_t root = tie_root(modules, i);
+        const int32_t earlier = modules->tensors[i].tied_to;
+        const int32_t root = earlier == YK_MODULE_NONE ? i : earlier;
         bool grouped = root != i;
         for (int32_t other = i + 1; !grouped && other < modules->tensor_count; other++) {
             grouped = modules->tensors[other].tied_to == i;
@@ -454,9 +450,7 @@ static yk_status walk_modules(const struct tree *tree, const struct stop *stops,
     YK_TRY_NEW(arena, walk.tied, tree->node_count);
     YK_TRY_NEW(arena, walk.group_of_tied, tree->node_count);
     YK_TRY_NEW(arena, ties.nodes, tree->node_count);
-    for (int32_t i = 0; i < tree->node_count; i++) {
-        out[i] = YK_DEVICE_MAP_UNASSIGNED;
-    }
+    yk_number_fill(out, tree->node_count, YK_DEVICE_MAP_UNASSIGNED);
     list_tied(&walk);
     fill_queue(&walk);
     int32_t stop = 0;
@@ -479,7 +473,7 @@ static const int64_t LARGEST_BYTES = INT64_C(1) << 60;
 
 static int64_t nibbles_of(int64_t bytes)
 {
-    return (bytes < LARGEST_BYTES ? bytes : LARGEST_BYTES) * NIBBLES_PER_BYTE;
+    return yk_number_min(bytes, LARGEST_BYTES) * NIBBLES_PER_BYTE;
 }
 
 /* Limits every device to an even share, except the last one with memory. */
@@ -489,8 +483,9 @@ static void balance(const struct yk_accelerate_auto_request *request, const stru
     int32_t with_memory = 0;
     int32_t last = 0;
     for (int32_t i = 0; i < request->device_count; i++) {
-        stops[i] = (struct stop){
-            .place = i, .nibbles = nibbles_of(request->memory_bytes[i]), .reserves = i == 0};
+        stops[i] = (struct stop){.place = request->places[i],
+                                 .nibbles = nibbles_of(request->memory_bytes[i]),
+                                 .reserves = i == 0};
         if (request->memory_bytes[i] > 0) {
             with_memory++;
             last = i;
@@ -498,9 +493,7 @@ static void balance(const struct yk_accelerate_auto_request *request, const stru
     }
     const int64_t share = with_memory > 0 ? nibbles_of(balanced_bytes(tree, with_memory)) : 0;
     for (int32_t i = 0; i < last; i++) {
-        if (stops[i].nibbles > share) {
-            stops[i].nibbles = share;
-        }
+        stops[i].nibbles = yk_number_min(stops[i].nibbles, share);
     }
 }
 
@@ -546,9 +539,8 @@ static void sum_up(const struct tree *tree, const int32_t *places, struct inside
 /* Clears the places of everything inside a module. */
 static void clear_inside(const struct tree *tree, int32_t module, int32_t *places)
 {
-    for (int32_t i = module + 1; i < tree->modules->modules[module].end; i++) {
-        places[i] = YK_DEVICE_MAP_UNASSIGNED;
-    }
+    yk_number_fill(&places[module + 1], tree->modules->modules[module].end - module - 1,
+                   YK_DEVICE_MAP_UNASSIGNED);
     for (int32_t i = 0; i < tree->modules->tensor_count; i++) {
         if (contains(tree, module, i)) {
             places[tensor_node(tree, i)] = YK_DEVICE_MAP_UNASSIGNED;

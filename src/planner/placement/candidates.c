@@ -1,5 +1,6 @@
 #include "planner/placement/candidates.h"
 
+#include "base/number.h"
 #include "planner/placement/evaluate.h"
 #include "sched/assignment.h"
 #include "sched/scheduler.h"
@@ -40,13 +41,13 @@ static bool is_over(const struct yk_placement_candidates *candidates)
     return candidates->trials > 0 && yk_deadline_has_passed(candidates->deadline);
 }
 
-static yk_status consider(struct yk_placement_candidates *candidates,
-                          const struct yk_schedule *schedule,
-                          const struct yk_placement_memory_fit *fit)
+static void consider(struct yk_placement_candidates *candidates, const struct yk_schedule *schedule,
+                     const struct yk_placement_memory_fit *fit)
 {
-    double step_s = 0;
+    const double step_s = yk_placement_evaluate_step_s(candidates->step, schedule);
     candidates->trials++;
-    YK_TRY(yk_placement_evaluate_step_s(candidates->step, schedule, &step_s));
+    candidates->considered_s = step_s;
+    candidates->considered_fits = fit->fits;
     if (isinf(candidates->step_s) ||
         yk_placement_evaluate_is_better(fit, step_s, &candidates->fit, candidates->step_s)) {
         yk_schedule_copy(schedule, candidates->best);
@@ -57,7 +58,6 @@ static yk_status consider(struct yk_placement_candidates *candidates,
         yk_schedule_count_used_devices(schedule) == candidates->step->graph->device_count) {
         candidates->on_all_s = step_s;
     }
-    return YK_OK;
 }
 
 yk_status yk_placement_candidates_consider(struct yk_placement_candidates *candidates,
@@ -65,14 +65,16 @@ yk_status yk_placement_candidates_consider(struct yk_placement_candidates *candi
 {
     struct yk_placement_memory_fit fit;
     YK_TRY(yk_placement_evaluate_memory(schedule, &fit));
-    return consider(candidates, schedule, &fit);
+    consider(candidates, schedule, &fit);
+    return YK_OK;
 }
 
 static yk_status consider_map(struct yk_placement_candidates *candidates, const int32_t *devices)
 {
     struct yk_placement_memory_fit fit;
     YK_TRY(yk_placement_evaluate_device_map(candidates->step, devices, candidates->trial, &fit));
-    return consider(candidates, candidates->trial, &fit);
+    consider(candidates, candidates->trial, &fit);
+    return YK_OK;
 }
 
 static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t device)
@@ -137,9 +139,7 @@ static yk_status consider_copies(struct yk_placement_candidates *candidates, str
             return YK_OK;
         }
         busy[first] = first_end;
-        for (int32_t l = 0; l < L; l++) {
-            devices[m * L + l] = first;
-        }
+        yk_number_fill(&devices[(int64_t)m * L], L, first);
     }
     return consider_map(candidates, devices);
 }
@@ -198,17 +198,12 @@ static yk_status try_move(struct descent *descent, int32_t leader, int32_t devic
 {
     struct yk_placement_candidates *candidates = descent->candidates;
     const int32_t before = descent->devices[leader];
-    struct yk_placement_memory_fit fit;
-    double step_s = 0;
     move_layer(descent, leader, device);
-    YK_TRY(yk_placement_evaluate_device_map(candidates->step, descent->devices, candidates->trial,
-                                            &fit));
-    YK_TRY(consider(candidates, candidates->trial, &fit));
-    YK_TRY(yk_placement_evaluate_step_s(candidates->step, candidates->trial, &step_s));
+    YK_TRY(consider_map(candidates, descent->devices));
     move_layer(descent, leader, before);
     descent->allowance -= candidates->step->graph->task_count;
-    if (fit.fits && step_s < descent->step_s) {
-        descent->step_s = step_s;
+    if (candidates->considered_fits && candidates->considered_s < descent->step_s) {
+        descent->step_s = candidates->considered_s;
         descent->leader = leader;
         descent->device = device;
     }
@@ -287,17 +282,14 @@ static yk_status consider_stages(struct yk_placement_candidates *candidates, str
             struct descent descent = {
                 .candidates = candidates,
                 .devices = devices,
-                .step_s = INFINITY,
+                .step_s = candidates->considered_s,
                 .allowance = MAX_EVALUATED,
             };
-            YK_TRY(yk_placement_evaluate_step_s(step, candidates->trial, &descent.step_s));
             YK_TRY(go_down(&descent));
         }
     }
     for (int32_t p = 0; p < step->graph->device_count && !is_over(candidates); p++) {
-        for (int32_t k = 0; k < M * L; k++) {
-            devices[k] = p;
-        }
+        yk_number_fill(devices, (int64_t)M * L, p);
         if (is_first_of_its_kind(step, p)) {
             YK_TRY(consider_map(candidates, devices));
         }

@@ -19,7 +19,9 @@ struct yk_placement_candidates {
     double step_s;                      /* of the best; INFINITY means: none yet */
     double on_all_s;           /* of the best that fits and uses all devices, or INFINITY */
     struct yk_schedule *trial; /* scratch schedule for the next candidate */
-    int64_t trials;            /* number of schedules evaluated */
+    double considered_s;       /* of the last schedule that was evaluated */
+    bool considered_fits;
+    int64_t trials; /* number of schedules evaluated */
     const struct yk_deadline *deadline;
 };
 

@@ -187,8 +187,8 @@ yk_status yk_placement_evaluate_device_map(const struct yk_step_graph *step, con
 
 struct ports {
     const struct yk_step_graph *step;
-    double *out_s; /* (P) */
-    double *in_s;  /* (P) */
+    double out_s[YK_GRAPH_MAX_DEVICES];
+    double in_s[YK_GRAPH_MAX_DEVICES];
 };
 
 static void carry(struct ports *ports, int32_t from, int32_t to, double bytes)
@@ -213,11 +213,12 @@ static void carry_activations(struct ports *ports, const struct yk_schedule *sch
     }
 }
 
-static void carry_gradients(struct ports *ports, const struct yk_step_graph *step,
-                            const struct yk_schedule *schedule, int32_t layer, bool *holds)
+static void carry_gradients(struct ports *ports, const struct yk_schedule *schedule, int32_t layer)
 {
+    const struct yk_step_graph *step = ports->step;
     const int32_t update = step->update[layer];
     const int32_t P = step->graph->device_count;
+    bool holds[YK_GRAPH_MAX_DEVICES];
     if (update == YK_STEP_GRAPH_NO_TASK) {
         return;
     }
@@ -235,38 +236,24 @@ static void carry_gradients(struct ports *ports, const struct yk_step_graph *ste
     }
 }
 
-static yk_status find_busiest(const struct yk_step_graph *step, const struct yk_schedule *schedule,
-                              struct yk_arena *arena, double *out)
+double yk_placement_evaluate_busiest_port_s(const struct yk_step_graph *step,
+                                            const struct yk_schedule *schedule)
 {
-    const int32_t P = step->graph->device_count;
     struct ports ports = {.step = step};
-    bool *holds = NULL;
-    YK_TRY_NEW(arena, ports.out_s, P);
-    YK_TRY_NEW(arena, ports.in_s, P);
-    YK_TRY_NEW(arena, holds, P);
+    double busiest_s = 0;
     carry_activations(&ports, schedule);
     for (int32_t l = 0; l < step->layer_count; l++) {
-        carry_gradients(&ports, step, schedule, l, holds);
+        carry_gradients(&ports, schedule, l);
     }
-    *out = 0;
-    for (int32_t p = 0; p < P; p++) {
-        *out = fmax(*out, fmax(ports.out_s[p], ports.in_s[p]));
+    for (int32_t p = 0; p < step->graph->device_count; p++) {
+        busiest_s = fmax(busiest_s, fmax(ports.out_s[p], ports.in_s[p]));
     }
-    return YK_OK;
+    return busiest_s;
 }
 
-yk_status yk_placement_evaluate_busiest_port_s(const struct yk_step_graph *step,
-                                               const struct yk_schedule *schedule, double *out)
+double yk_placement_evaluate_step_s(const struct yk_step_graph *step,
+                                    const struct yk_schedule *schedule)
 {
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, find_busiest(step, schedule, arena, out));
-    return YK_OK;
-}
-
-yk_status yk_placement_evaluate_step_s(const struct yk_step_graph *step,
-                                       const struct yk_schedule *schedule, double *out)
-{
-    double busiest_s = 0;
-    YK_TRY(yk_placement_evaluate_busiest_port_s(step, schedule, &busiest_s));
-    *out = fmax(busiest_s, yk_graph_ticks_to_time(step->graph, schedule->makespan));
-    return YK_OK;
+    return fmax(yk_placement_evaluate_busiest_port_s(step, schedule),
+                yk_graph_ticks_to_time(step->graph, schedule->makespan));
 }

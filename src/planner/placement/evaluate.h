@@ -46,13 +46,12 @@ yk_status yk_placement_evaluate_device_map(const struct yk_step_graph *step, con
  * gradients between devices. For a layer on several devices, it also counts its gradient once from
  * every device to the one that updates it, and the new weights back.
  */
-yk_status yk_placement_evaluate_busiest_port_s(const struct yk_step_graph *step,
-                                               const struct yk_schedule *schedule,
-                                               double *out) YK_MUST_USE;
+double yk_placement_evaluate_busiest_port_s(const struct yk_step_graph *step,
+                                            const struct yk_schedule *schedule);
 
 /* The step time: the makespan of the schedule or yk_placement_evaluate_busiest_port_s(), whichever
  * is longer. */
-yk_status yk_placement_evaluate_step_s(const struct yk_step_graph *step,
-                                       const struct yk_schedule *schedule, double *out) YK_MUST_USE;
+double yk_placement_evaluate_step_s(const struct yk_step_graph *step,
+                                    const struct yk_schedule *schedule);
 
 #endif

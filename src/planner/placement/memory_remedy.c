@@ -17,85 +17,51 @@ enum {
     MANY_MICRO_BATCHES = 64,
 };
 
-/* Changes the request; returns false if it changes nothing. */
-typedef bool (*change)(struct yk_placement_request *request);
+enum {
+    ANOTHER_METHOD = 1 << 0, /* step_with() uses the algorithm best */
+    RECOMPUTE = 1 << 1,
+    SPLIT_BATCH = 1 << 2,
+    QUANTISE = 1 << 3, /* if adapters are trained */
+    TRAIN_ADAPTERS = 1 << 4,
+};
 
-static bool use_another_method(struct yk_placement_request *request)
+/* Applies changes to the request. Returns false if one of them changes nothing; if adapters are
+ * trained, only that must be a change. */
+static bool apply(unsigned changes, struct yk_placement_request *request)
 {
-    return request->algorithm != NULL; /* step_with() uses the algorithm best */
-}
-
-static bool recompute(struct yk_placement_request *request)
-{
-    const bool changed = !request->workload.recompute;
-    request->workload.recompute = true;
-    return changed;
-}
-
-static bool split_batch(struct yk_placement_request *request)
-{
-    const bool changed =
-        request->micro_batches > 0 && request->micro_batches < request->workload.batch;
-    request->micro_batches = 0;
-    return changed;
-}
-
-static bool quantise(struct yk_placement_request *request)
-{
-    const bool changed = request->workload.lora_rank > 0 && !request->workload.nf4;
-    request->workload.nf4 = request->workload.lora_rank > 0;
-    return changed;
-}
-
-static bool recompute_and_split(struct yk_placement_request *request)
-{
-    const bool splits = split_batch(request);
-    return recompute(request) && splits;
-}
-
-static bool recompute_and_quantise(struct yk_placement_request *request)
-{
-    const bool quantises = quantise(request);
-    return recompute(request) && quantises;
-}
-
-static bool train_adapters(struct yk_placement_request *request)
-{
-    const bool changed = request->workload.lora_rank == 0;
-    request->workload.lora_rank = 32;
-    return changed;
-}
-
-static bool train_on_nf4(struct yk_placement_request *request)
-{
-    request->workload.nf4 = true;
-    return train_adapters(request);
-}
-
-static bool save_most_memory(struct yk_placement_request *request)
-{
-    request->workload.recompute = true;
-    request->micro_batches = 0;
-    return train_on_nf4(request);
+    const struct yk_placement_request before = *request;
+    struct yk_workload *workload = &request->workload;
+    workload->recompute = workload->recompute || (changes & RECOMPUTE) != 0;
+    request->micro_batches = changes & SPLIT_BATCH ? 0 : request->micro_batches;
+    workload->lora_rank = changes & TRAIN_ADAPTERS ? 32 : workload->lora_rank;
+    workload->nf4 = changes & QUANTISE ? workload->lora_rank > 0 : workload->nf4;
+    if (changes & TRAIN_ADAPTERS) {
+        return before.workload.lora_rank == 0;
+    }
+    return (!(changes & ANOTHER_METHOD) || before.algorithm) &&
+           (!(changes & RECOMPUTE) || !before.workload.recompute) &&
+           (!(changes & SPLIT_BATCH) ||
+            (before.micro_batches > 0 && before.micro_batches < workload->batch)) &&
+           (!(changes & QUANTISE) || (workload->lora_rank > 0 && !before.workload.nf4));
 }
 
 /* Rounds of increasing cost: no cost, longer steps, changed training. The first round with a remedy
  * that helps is the last. */
 static const struct {
     const char *text;
-    change apply;
+    unsigned changes;
     int round;
 } remedies[] = {
-    {"another placement (leave out --algorithm)", use_another_method, 0},
-    {"--recompute", recompute, 1},
-    {"more micro-batches (leave out --micro-batches)", split_batch, 1},
-    {"--nf4", quantise, 1},
-    {"--recompute with more micro-batches", recompute_and_split, 2},
-    {"--recompute and --nf4", recompute_and_quantise, 2},
-    {"--lora 32, which trains adapters only", train_adapters, 3},
-    {"--lora 32 --nf4, which trains adapters only", train_on_nf4, 3},
+    {"another placement (leave out --algorithm)", ANOTHER_METHOD, 0},
+    {"--recompute", RECOMPUTE, 1},
+    {"more micro-batches (leave out --micro-batches)", SPLIT_BATCH, 1},
+    {"--nf4", QUANTISE, 1},
+    {"--recompute with more micro-batches", RECOMPUTE | SPLIT_BATCH, 2},
+    {"--recompute and --nf4", RECOMPUTE | QUANTISE, 2},
+    {"--lora 32, which trains adapters only", TRAIN_ADAPTERS, 3},
+    {"--lora 32 --nf4, which trains adapters only", TRAIN_ADAPTERS | QUANTISE, 3},
     {"--lora 32 --nf4 --recompute without --micro-batches, which trains adapters only",
-     save_most_memory, 4},
+     TRAIN_ADAPTERS | QUANTISE | RECOMPUTE | SPLIT_BATCH, 4},
 };
 enum {
     REMEDY_COUNT = sizeof remedies / sizeof remedies[0]
@@ -193,7 +159,7 @@ yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *r
         if (cheapest && remedies[i].round != remedies[i - 1].round) {
             break;
         }
-        if (remedies[i].apply(&changed)) {
+        if (apply(remedies[i].changes, &changed)) {
             YK_TRY(step_with(&changed, deadline, &step_s));
         }
         if (step_s < cheapest_s) {
@@ -215,11 +181,9 @@ yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *r
                          "enough: take a smaller batch or sequence, or more devices");
         return yk_text_status(out);
     }
-    char time[YK_UNITS_BUFFER_SIZE];
-    yk_units_format(cheapest_s, YK_UNIT_SECONDS, time);
     yk_text_addf(out, "%s: %s (%s a step)",
                  yk_deadline_has_passed(deadline) ? "the cheapest remedy found in that time"
                                                   : "cheapest remedy",
-                 cheapest, time);
+                 cheapest, YK_UNITS_TEXT(cheapest_s, YK_UNIT_SECONDS));
     return yk_text_status(out);
 }

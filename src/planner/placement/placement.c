@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "planner/placement/accelerate_auto.h"
 #include "planner/placement/candidates.h"
 #include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
@@ -98,7 +97,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
     const struct yk_device_measurements *facts = context->request->cost_sources->measurements;
     const struct yk_cluster *cluster = context->request->cost_sources->cluster;
     placement->schedule = schedule;
-    YK_TRY(yk_placement_evaluate_step_s(placement->step, schedule, &placement->step_s));
+    placement->step_s = yk_placement_evaluate_step_s(placement->step, schedule);
     YK_TRY(yk_placement_evaluate_memory(schedule, &placement->fit));
     if (!placement->fit.fits) {
         /* In the graph, a device smaller than its driver context has no memory. */
@@ -313,13 +312,12 @@ static yk_status explain(struct context *context, const struct best_candidate *c
     if (isinf(choice->on_all_s)) {
         yk_text_add(&note, "no way was found that uses all of them and fits");
     } else {
-        char time[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(choice->on_all_s, YK_UNIT_SECONDS, time);
         yk_text_addf(
             &note,
             "the best way found that uses all of them takes %s (%d micro-batch%s), %.1f %% "
             "longer",
-            time, choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
+            YK_UNITS_TEXT(choice->on_all_s, YK_UNIT_SECONDS), choice->on_all_micro_batches,
+            choice->on_all_micro_batches == 1 ? "" : "es",
             100 * (choice->on_all_s / choice->candidates.step_s - 1));
     }
     return yk_text_move_to_arena(&note, context->out->arena, &context->out->note);
@@ -430,23 +428,6 @@ static int64_t host_bytes(const struct yk_cluster *cluster, int32_t listed)
     return bytes > 0 ? (int64_t)bytes : YK_ACCELERATE_AUTO_NO_CPU;
 }
 
-/* Replaces Accelerate's device numbers by the cluster's. */
-static yk_status renumber(const struct yk_device_map *map, const int32_t *numbers,
-                          struct yk_arena *arena, const struct yk_device_map **out)
-{
-    struct yk_device_map *copy = NULL;
-    struct yk_device_map_entry *entries = NULL;
-    YK_TRY_NEW(arena, copy, 1);
-    YK_TRY_NEW(arena, entries, map->count);
-    for (int32_t i = 0; i < map->count; i++) {
-        entries[i] = map->entries[i];
-        entries[i].place = entries[i].place >= 0 ? numbers[entries[i].place] : entries[i].place;
-    }
-    *copy = (struct yk_device_map){entries, map->count};
-    *out = copy;
-    return YK_OK;
-}
-
 static yk_status place_auto(struct context *context, struct yk_placement *placement)
 {
     const struct yk_cluster *cluster = context->request->cost_sources->cluster;
@@ -465,22 +446,17 @@ static yk_status place_auto(struct context *context, struct yk_placement *placem
         .precision = context->request->workload.precision,
         .nf4 = context->request->workload.nf4,
         .memory_bytes = memory,
+        .places = numbers,
         .device_count = count,
         .cpu_bytes = host_bytes(cluster, count),
     };
     YK_TRY(yk_accelerate_auto_place(&request, arena, &map));
-    YK_TRY(renumber(map, numbers, arena, &map));
     return apply_map(context, map, placement);
 }
 
 enum {
     MAX_STEPS = 64
 };
-
-static int32_t given_micro_batches(const struct context *context)
-{
-    return context->request->micro_batches > 0 ? context->request->micro_batches : 1;
-}
 
 static yk_status place_map(struct context *context, struct yk_placement *placement)
 {
@@ -525,44 +501,32 @@ static bool is_wanted(const struct yk_placement_request *request, size_t method)
     return request->map || methods[method].run != place_map;
 }
 
-static yk_status find_bound(struct yk_placement *placement)
-{
-    int64_t bound = 0;
-    YK_TRY(yk_makespan_bound_compute(placement->step->graph, &bound));
-    placement->bound_s = yk_graph_ticks_to_time(placement->step->graph, bound);
-    return YK_OK;
-}
-
-static yk_status run_methods(struct context *context)
+static yk_status compare(struct context *context)
 {
     struct yk_placements *out = context->out;
+    const int32_t given = context->request->micro_batches;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(out->arena, out->steps, MAX_STEPS);
+    YK_TRY_NEW(out->arena, out->placements, METHOD_COUNT);
+    YK_TRY(yk_module_tree_build(context->request->config, out->arena, &context->modules));
     for (size_t i = 0; i < METHOD_COUNT; i++) {
         if (!is_wanted(context->request, i)) {
             continue;
         }
         struct yk_placement *placement = &out->placements[out->count];
+        int64_t bound = 0;
         placement->name = methods[i].name;
-        YK_TRY(get_step_graph(context, given_micro_batches(context), &placement->step));
+        YK_TRY(get_step_graph(context, given > 0 ? given : 1, &placement->step));
         out->count++;
         YK_TRY(methods[i].run(context, placement));
-        YK_TRY(find_bound(placement));
-        const bool first = out->winner < 0;
+        YK_TRY(yk_makespan_bound_compute(placement->step->graph, &bound));
+        placement->bound_s = yk_graph_ticks_to_time(placement->step->graph, bound);
         if (placement->schedule && placement->fit.fits &&
-            (first || placement->step_s < out->placements[out->winner].step_s)) {
+            (out->winner < 0 || placement->step_s < out->placements[out->winner].step_s)) {
             out->winner = out->count - 1;
         }
     }
     return YK_OK;
-}
-
-static yk_status compare(struct context *context)
-{
-    struct yk_placements *out = context->out;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(out->arena, out->steps, MAX_STEPS);
-    YK_TRY_NEW(out->arena, out->placements, METHOD_COUNT);
-    YK_TRY(yk_module_tree_build(context->request->config, out->arena, &context->modules));
-    return run_methods(context);
 }
 
 yk_status yk_placement_compare(const struct yk_placement_request *request,

@@ -26,7 +26,6 @@ yk_status yk_placement_plan_create(const struct yk_search_context *study,
     YK_TRY(yk_search_context_create_plan(study, devices, count, count, arena, &plan));
     for (int32_t g = 0; g < count; g++) {
         plan->groups[g].member_count = 1;
-        YK_TRY_NEW(arena, plan->groups[g].members, 1);
         plan->groups[g].members[0] = (struct yk_plan_group_member){
             .rank = g, .share = plan->workload.batch, .shard_fraction = 1};
     }

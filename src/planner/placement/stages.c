@@ -1,5 +1,7 @@
 #include "planner/placement/candidates.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,31 +274,28 @@ static int32_t choose_device(const struct search *search, int32_t kind, int32_t 
     return chosen;
 }
 
-/* Reconstructs the cut of a state. */
-static void follow(const struct search *search, int32_t state, int32_t *devices)
+/* Reconstructs the cut of a proposal. */
+static yk_status write_down(const struct search *search, struct proposal *proposal)
 {
     const struct yk_step_graph *step = search->step;
     const int32_t L = step->layer_count;
     bool used[YK_GRAPH_MAX_DEVICES] = {false};
+    int32_t *devices = NULL;
+    int32_t state = proposal->state;
     int32_t device = -1;
+    YK_TRY_NEW(search->arena, devices, L);
     for (int32_t layer = 0; layer < L;) {
         const struct cell *cell = &search->cells[(int64_t)state * (L + 1) + layer];
         device = choose_device(search, cell->kind, device, used);
         used[device] = true;
-        for (; layer < cell->end; layer++) {
-            devices[layer] = device;
-        }
+        yk_number_fill(&devices[layer], cell->end - layer, device);
+        layer = cell->end;
         state -= search->kinds[cell->kind].stride;
     }
     for (int32_t l = 0; l < L; l++) {
         devices[l] = devices[yk_step_graph_weight_owner(step, l)];
     }
-}
-
-static yk_status write_down(struct search *search, struct proposal *proposal)
-{
-    YK_TRY_NEW(search->arena, proposal->devices, search->step->layer_count);
-    follow(search, proposal->state, proposal->devices);
+    proposal->devices = devices;
     return YK_OK;
 }
 
@@ -374,15 +373,6 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-/* Moves the best proposal with the most devices into the first `max`, so that it is evaluated. */
-static void keep_widest(struct proposal *proposals, int32_t count, int32_t max)
-{
-    const int32_t widest = widest_of(proposals, count);
-    if (widest >= max) {
-        proposals[max - 1] = proposals[widest];
-    }
-}
-
 static bool is_known(const struct yk_pipeline_stages_list *list, const int32_t *devices,
                      int32_t layers)
 {
@@ -414,7 +404,11 @@ yk_status yk_pipeline_stages_propose(const struct yk_step_graph *step, int32_t m
     const int32_t L = step->layer_count;
     struct yk_pipeline_stages_list list = {0};
     YK_TRY_NEW(arena, list.devices, (int64_t)max * L);
-    keep_widest(proposals, count, max);
+    /* The best proposal with the most devices is evaluated, too. */
+    const int32_t widest = widest_of(proposals, count);
+    if (widest >= max) {
+        proposals[max - 1] = proposals[widest];
+    }
     for (int32_t i = 0; i < count && list.count < max; i++) {
         if (proposals[i].devices && !is_known(&list, proposals[i].devices, L)) {
             memcpy(&list.devices[(int64_t)list.count++ * L], proposals[i].devices,

@@ -1,5 +1,6 @@
 #include "planner/placement/step_graph.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "cost/communication.h"
 #include "graph/builder.h"
@@ -14,13 +15,6 @@ struct making {
     int32_t task_count;
 };
 
-static int64_t share_of(const struct yk_step_graph *step, int32_t micro_batch)
-{
-    const int64_t batch = step->spec.workload.batch;
-    const int64_t count = step->micro_batch_count;
-    return batch / count + (micro_batch < batch % count ? 1 : 0);
-}
-
 /* Micro-batches differ by at most one sample, so at most two models are described. */
 static yk_status describe_models(struct making *making)
 {
@@ -29,8 +23,8 @@ static yk_status describe_models(struct making *making)
     YK_TRY_NEW(step->arena, making->models, step->micro_batch_count);
     for (int32_t m = 0; m < step->micro_batch_count; m++) {
         struct yk_workload workload = step->spec.workload;
-        workload.batch = share_of(step, m);
-        if (m > 0 && workload.batch == share_of(step, m - 1)) {
+        workload.batch = yk_number_even_part(workload.batch, step->micro_batch_count, m);
+        if (m > 0 && workload.batch == making->models[m - 1]->workload.batch) {
             making->models[m] = making->models[m - 1];
         } else {
             YK_TRY(yk_model_build(step->spec.config, &workload, step->arena, &making->models[m]));

@@ -1,4 +1,5 @@
 /* Alternating stages: plans in which the members of a group compute different micro-batches. */
+#include "base/number.h"
 #include "plan/plan.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/search.h"
@@ -44,8 +45,8 @@ struct context {
 static yk_status whole_s(const struct context *context, int32_t device, double *out_s)
 {
     const struct yk_search_context *study = context->study;
-    return yk_search_context_layers_seconds(study, device, 0, study->model->layer_count - 1,
-                                            study->request->workload.batch, NULL, out_s);
+    return yk_search_context_layers_seconds(study, device, study->request->workload.batch, NULL,
+                                            out_s);
 }
 
 /* Selects the fastest device and up to MAX_HELPERS others, sorted by speed. */
@@ -144,11 +145,6 @@ static double estimate(const struct context *context, int32_t cut)
     return rest_s + fmax(own_s, slowest_s);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    return *(const int32_t *)a - *(const int32_t *)b;
-}
-
 /* The members of group 0 alternate; group 1 is the main device. */
 static yk_status make_plan(const struct context *context, int32_t cut, struct yk_arena *arena,
                            struct yk_plan **out)
@@ -160,10 +156,8 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
     for (int32_t i = 0; i < context->helper_count; i++) {
         devices[i + 1] = context->helpers[i];
     }
-    qsort(devices, (size_t)count, sizeof devices[0], by_number);
+    qsort(devices, (size_t)count, sizeof devices[0], yk_number_compare_elements);
     YK_TRY(yk_search_context_create_plan(context->study, devices, count, 2, arena, &plan));
-    YK_TRY_NEW(arena, plan->groups[0].members, count);
-    YK_TRY_NEW(arena, plan->groups[1].members, 1);
     plan->micro_batches = 2;
     plan->pipeline = YK_PIPELINE_NESTED;
     plan->groups[0].member_count = count;

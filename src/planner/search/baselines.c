@@ -27,7 +27,8 @@ static const double deepspeed_persistent = 1e5;
 struct context {
     struct yk_plan_search *search;
     struct yk_arena *arena;
-    struct yk_baselines *baselines;
+    struct yk_plan_alternative *rows;
+    int32_t *row_count;
     struct yk_device_set all;
     enum yk_sharding_strategy *strategies; /* (L) */
     bool *recompute;                       /* (L) */
@@ -47,10 +48,9 @@ static yk_status describe(const struct context *context, const struct yk_plan_se
             yk_text_addf(&text, "%srecomputation", text.length > 0 ? ", " : "");
         }
     } else if (own->nearest) {
-        char bytes[YK_UNITS_BUFFER_SIZE];
-        yk_units_format(own->missing_bytes, YK_UNIT_BYTES, bytes);
         yk_text_addf(&text, "%s lacks %s",
-                     context->search->study->cluster->devices[own->missing_device].name, bytes);
+                     context->search->study->cluster->devices[own->missing_device].name,
+                     YK_UNITS_TEXT(own->missing_bytes, YK_UNIT_BYTES));
     } else {
         yk_text_add(&text, "too large for any split of the batch");
     }
@@ -69,7 +69,7 @@ static bool is_open(const struct yk_plan_request *request, const struct yk_plan 
  * search, if the request allows it. */
 static yk_status add_row(struct context *context, const char *name, struct yk_plan_search *own)
 {
-    struct yk_plan_alternative *row = &context->baselines->rows[context->baselines->count];
+    struct yk_plan_alternative *row = &context->rows[*context->row_count];
     *row = (struct yk_plan_alternative){
         .name = name, .step_s = own->best ? own->best_s : NAN, .fits = own->best != NULL};
     YK_TRY(describe(context, own, &row->remark));
@@ -86,7 +86,7 @@ static yk_status add_row(struct context *context, const char *name, struct yk_pl
         row->step_s = trial.step_s;
         yk_plan_evaluation_free(&trial);
     }
-    context->baselines->count++;
+    (*context->row_count)++;
     return YK_OK;
 }
 
@@ -233,7 +233,7 @@ static yk_status add_placement_row(struct context *context, const char *name,
         YK_TRY_WITH_TEMPORARY_ARENA(arena, consider_map(own, placement, arena));
     }
     YK_TRY(add_row(context, name, own));
-    struct yk_plan_alternative *row = &context->baselines->rows[context->baselines->count - 1];
+    struct yk_plan_alternative *row = &context->rows[*context->row_count - 1];
     return placement->refusal ? yk_arena_strdup(context->arena, placement->refusal, &row->remark)
                               : YK_OK;
 }
@@ -263,15 +263,17 @@ static yk_status add_placement(struct context *context, const char *name, const 
 }
 
 yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *arena,
-                                struct yk_baselines *out)
+                                struct yk_plan_alternative **out, int32_t *out_count)
 {
-    struct context context = {.search = search, .arena = arena, .baselines = out};
+    struct context context = {.search = search, .arena = arena, .row_count = out_count};
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
-    *out = (struct yk_baselines){0};
+    *out = NULL;
+    *out_count = 0;
     YK_TRY(yk_device_sets_list(search->study, arena, &sets, &count));
     context.all = sets[0];
-    YK_TRY_NEW(arena, out->rows, context.all.count + 8);
+    YK_TRY_NEW(arena, *out, context.all.count + 8);
+    context.rows = *out;
     YK_TRY_NEW(arena, context.strategies, search->study->model->layer_count);
     YK_TRY_NEW(arena, context.recompute, search->study->model->layer_count);
     /* Placements cannot leave out devices. */

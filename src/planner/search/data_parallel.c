@@ -1,11 +1,11 @@
 #include "planner/search/data_parallel.h"
 
+#include "base/number.h"
 #include "base/random.h"
 #include "cost/saturation_size.h"
 #include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/plan_move.h"
 #include "planner/search/sample_shares.h"
 
 #include <math.h>
@@ -57,8 +57,7 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
         }
         double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
         if (isnan(*pass_s)) {
-            YK_TRY(yk_search_context_layers_seconds(splitting->study, split->devices[rank], 0,
-                                                    splitting->study->model->layer_count - 1,
+            YK_TRY(yk_search_context_layers_seconds(splitting->study, split->devices[rank],
                                                     sizes[i], split->recompute, pass_s));
         }
         seconds += (double)counts[i] * *pass_s;
@@ -128,7 +127,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     YK_TRY_NEW(splitting->arena, min, split->count);
     if (split->even_shares) {
         for (int32_t i = 0; i < split->count; i++) {
-            shares[i] = batch / split->count + (i < batch % split->count ? 1 : 0);
+            shares[i] = yk_number_even_part(batch, split->count, i);
         }
         return YK_OK;
     }
@@ -183,7 +182,6 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     }
     YK_TRY(yk_search_context_create_plan(splitting->study, devices, count, 1, splitting->arena,
                                          &plan));
-    YK_TRY_NEW(splitting->arena, plan->groups[0].members, count);
     plan->groups[0].member_count = count;
     for (int32_t i = 0, member = 0; i < split->count; i++) {
         if (shares[i] > 0 || split->keeps_idle) {

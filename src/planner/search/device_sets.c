@@ -239,8 +239,7 @@ static yk_status line_up(const struct yk_search_context *study, const struct yk_
     YK_TRY_NEW(arena, line, set->count);
     for (int32_t i = 0; i < set->count; i++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_layers_seconds(study, set->devices[i], 0,
-                                                study->model->layer_count - 1, 1, NULL, &seconds));
+        YK_TRY(yk_search_context_layers_seconds(study, set->devices[i], 1, NULL, &seconds));
         line[i] = (struct line){.device = set->devices[i],
                                 .group = group_number(study, set, i, grouping),
                                 .key = sense * seconds};
@@ -265,11 +264,15 @@ static yk_status line_up(const struct yk_search_context *study, const struct yk_
     return YK_OK;
 }
 
-/* Whether the last grouping equals one before it, up to interchangeable devices. */
-static bool is_known(const struct yk_search_context *study, const struct yk_device_grouping *groups,
-                     int32_t count, int32_t devices)
+/* Whether grouping `count` is a pipeline, and equals none before it up to interchangeable devices.
+ */
+static bool is_new_pipeline(const struct yk_search_context *study,
+                            const struct yk_device_grouping *groups, int32_t count, int32_t devices)
 {
     const struct yk_device_grouping *last = &groups[count];
+    if (last->group_count < 2 || last->group_count >= study->model->layer_count) {
+        return false;
+    }
     for (int32_t i = 0; i < count; i++) {
         bool same = groups[i].group_count == last->group_count &&
                     memcmp(groups[i].sizes, last->sizes,
@@ -279,10 +282,10 @@ static bool is_known(const struct yk_search_context *study, const struct yk_devi
                    yk_device_sets_devices_are_equal(study, groups[i].devices[d], last->devices[d]);
         }
         if (same) {
-            return true;
+            return false;
         }
     }
-    return false;
+    return true;
 }
 
 /* Adds all groupings of a small set. The digits of a code are the group numbers of devices. */
@@ -313,9 +316,7 @@ static yk_status add_all_ways(const struct yk_search_context *study,
         for (int32_t g = 0; g < way->group_count; g++) {
             placed += way->sizes[g];
         }
-        if (placed == set->count && way->group_count > 1 &&
-            way->group_count < study->model->layer_count &&
-            !is_known(study, groups, *count, set->count)) {
+        if (placed == set->count && is_new_pipeline(study, groups, *count, set->count)) {
             (*count)++;
         }
     }
@@ -332,11 +333,7 @@ yk_status yk_device_sets_list_groupings(const struct yk_search_context *study,
     for (int32_t grouping = 0; grouping < GROUPINGS; grouping++) {
         for (int32_t sense = -1; sense <= 1; sense++) {
             YK_TRY(line_up(study, set, (enum grouping)grouping, sense, arena, &groups[count]));
-            if (groups[count].group_count > 1 &&
-                groups[count].group_count < study->model->layer_count &&
-                !is_known(study, groups, count, set->count)) {
-                count++;
-            }
+            count += is_new_pipeline(study, groups, count, set->count) ? 1 : 0;
         }
     }
     if (set->count <= VERY_FEW_DEVICES) {

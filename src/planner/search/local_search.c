@@ -1,6 +1,5 @@
 /* Local search: descends from the starts of a search by small moves. */
 #include "planner/order/plan.h"
-#include "planner/search/plan_move.h"
 #include "planner/search/search.h"
 
 #include <math.h>

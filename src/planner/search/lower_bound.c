@@ -108,10 +108,9 @@ static yk_status find_sample_s(const struct bounding *bounding, int32_t device, 
 
 static yk_status find_times(struct bounding *bounding)
 {
-    double *next_s = NULL;
     YK_TRY_NEW(bounding->arena, bounding->sample_s,
                (int64_t)bounding->kind_count * bounding->layer_count);
-    next_s = bounding->sample_s;
+    double *next_s = bounding->sample_s;
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         for (int32_t s = 0; s < bounding->layer_count; s++) {
             YK_TRY(find_sample_s(bounding, bounding->kinds[k], bounding->layers[s], next_s++));

@@ -9,31 +9,27 @@ static const double max_part = 0.25;
 enum {
     LORA_RANK = 16,
     TEXT_SIZE = 120,
+    REMEDY_COUNT = 6,
 };
 
 /* Applies change `number`, from cheap to expensive; returns false if it changes nothing. */
 static bool reduce_request(struct yk_plan_request *request, int32_t number, char *text)
 {
+    const struct yk_plan_request before = *request;
     struct yk_workload *workload = &request->workload;
     switch (number) {
     case 0:
         snprintf(text, TEXT_SIZE, "the memory that --memory leaves unused");
-        if (request->memory_bytes <= 0) {
-            return false;
-        }
         request->memory_bytes = 0;
-        return true;
+        return before.memory_bytes > 0;
     case 1:
-        if (request->strategy == YK_SHARDING_STRATEGY_COUNT && !request->random_strategies &&
-            request->decisions == YK_DECIDE_ALL && request->micro_batches == 0) {
-            return false;
-        }
         snprintf(text, TEXT_SIZE, "strategies, micro-batches and placement left to yoke");
         request->strategy = YK_SHARDING_STRATEGY_COUNT;
         request->random_strategies = false;
         request->decisions = YK_DECIDE_ALL;
         request->micro_batches = 0;
-        return true;
+        return before.strategy != YK_SHARDING_STRATEGY_COUNT || before.random_strategies ||
+               before.decisions != YK_DECIDE_ALL || before.micro_batches != 0;
     case 2:
         snprintf(text, TEXT_SIZE, "--batch %lld", (long long)(workload->batch / 2));
         workload->batch /= 2;
@@ -44,27 +40,15 @@ static bool reduce_request(struct yk_plan_request *request, int32_t number, char
         return workload->sequence > 0;
     case 4:
         snprintf(text, TEXT_SIZE, "--lora %d", LORA_RANK);
-        if (workload->lora_rank > 0) {
-            return false;
-        }
         workload->lora_rank = LORA_RANK;
-        return true;
-    case 5:
+        return before.workload.lora_rank <= 0;
+    default:
         snprintf(text, TEXT_SIZE, "--lora %d --nf4", LORA_RANK);
-        if (workload->nf4) {
-            return false;
-        }
         workload->lora_rank = workload->lora_rank > 0 ? workload->lora_rank : LORA_RANK;
         workload->nf4 = true;
-        return true;
-    default:
-        return false;
+        return !before.workload.nf4;
     }
 }
-
-enum {
-    REMEDY_COUNT = 6
-};
 
 yk_status yk_plan_search_memory_remedy(struct yk_search_context *study, struct yk_text *out)
 {

@@ -178,24 +178,24 @@ static yk_status change_strategies(struct refining *refining)
 
 static yk_status change_sizes(struct refining *refining)
 {
-    static const int32_t prefetches[] = {2, 3, 4};
-    static const double scales[] = {0.25, 4, 16};
+    static const struct {
+        enum yk_plan_decision decision;
+        int32_t prefetch;    /* 0 means: the same */
+        double bucket_scale; /* of the bucket's size */
+    } changes[] = {
+        {YK_DECIDE_TRANSFER_ORDER, 2, 1}, {YK_DECIDE_TRANSFER_ORDER, 3, 1},
+        {YK_DECIDE_TRANSFER_ORDER, 4, 1}, {YK_DECIDE_BLOCK_SIZE, 0, 0.25},
+        {YK_DECIDE_BLOCK_SIZE, 0, 4},     {YK_DECIDE_BLOCK_SIZE, 0, 16},
+    };
     if (refining->search->best->rank_count == 1) {
         return YK_OK;
     }
-    for (size_t i = 0; i < sizeof prefetches / sizeof prefetches[0] && has_budget(refining); i++) {
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0] && has_budget(refining); i++) {
         struct yk_plan plan = *refining->search->best;
-        plan.prefetch = prefetches[i];
+        plan.prefetch = changes[i].prefetch > 0 ? changes[i].prefetch : plan.prefetch;
+        plan.bucket_bytes *= changes[i].bucket_scale;
         if (plan.transfer_count == 0 &&
-            yk_search_context_decides(refining->search->study, YK_DECIDE_TRANSFER_ORDER)) {
-            YK_TRY(yk_plan_search_evaluate(refining->search, &plan, NULL));
-        }
-    }
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0] && has_budget(refining); i++) {
-        struct yk_plan plan = *refining->search->best;
-        plan.bucket_bytes *= scales[i];
-        if (plan.transfer_count == 0 &&
-            yk_search_context_decides(refining->search->study, YK_DECIDE_BLOCK_SIZE)) {
+            yk_search_context_decides(refining->search->study, changes[i].decision)) {
             YK_TRY(yk_plan_search_evaluate(refining->search, &plan, NULL));
         }
     }
@@ -287,16 +287,6 @@ static yk_status move_cut(struct refining *refining, int32_t layer, int32_t grou
     return YK_OK;
 }
 
-/* Whether the group of `layer` has another layer. */
-static bool may_leave(const struct yk_plan *plan, int32_t layer)
-{
-    int32_t count = 0;
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        count += plan->layers[l].group == plan->layers[layer].group ? 1 : 0;
-    }
-    return count > 1;
-}
-
 static yk_status change_cuts(struct refining *refining)
 {
     bool better = refining->search->best->group_count > 1;
@@ -308,11 +298,11 @@ static yk_status change_cuts(struct refining *refining)
             const int32_t here = best->layers[l].group;
             const int32_t next = best->layers[l + 1].group;
             bool moved = false;
-            if (here != next && may_leave(best, l)) {
+            if (here != next && yk_plan_count_group_layers(best, here) > 1) {
                 YK_TRY(move_cut(refining, l, next, &moved));
                 better = better || moved;
             }
-            if (here != next && !moved && may_leave(best, l + 1)) {
+            if (here != next && !moved && yk_plan_count_group_layers(best, next) > 1) {
                 YK_TRY(move_cut(refining, l + 1, here, &moved));
                 better = better || moved;
             }

@@ -8,7 +8,6 @@
 #include "planner/search/search.h"
 
 #include "model/model.h"
-#include "planner/search/plan_move.h"
 #include "planner/search/sample_shares.h"
 
 #include <math.h>
@@ -29,6 +28,7 @@ struct cutting {
     struct yk_arena *arena;
     int32_t *first_device;  /* (K + 1) of each group */
     int64_t *samples;       /* (devices) of a micro-batch */
+    int32_t group;          /* whose samples are divided */
     int32_t chain;          /* layers that are cut; the layers after them share weights */
     double *time_s;         /* (K, L + 1) forward and backward of all layers before */
     double *saved_bytes;    /* (K, L + 1) for one micro-batch on the rank with most samples */
@@ -46,21 +46,14 @@ static double *row(const struct cutting *cutting, double *table, int32_t k)
     return &table[(int64_t)k * (cutting->study->model->layer_count + 1)];
 }
 
-struct sharing {
-    const struct cutting *cutting;
-    int32_t group;
-};
-
 static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double *out_s)
 {
-    const struct sharing *sharing = user;
-    const struct cutting *cutting = sharing->cutting;
-    const int32_t device = cutting->spec->devices[cutting->first_device[sharing->group] + rank];
+    const struct cutting *cutting = user;
+    const int32_t device = cutting->spec->devices[cutting->first_device[cutting->group] + rank];
     *out_s = 0;
-    return samples == 0 ? YK_OK
-                        : yk_search_context_layers_seconds(cutting->study, device, 0,
-                                                           cutting->study->model->layer_count - 1,
-                                                           samples, NULL, out_s);
+    return samples == 0
+               ? YK_OK
+               : yk_search_context_layers_seconds(cutting->study, device, samples, NULL, out_s);
 }
 
 /* Divides a micro-batch among a group; YK_ERROR_NO_FIT if the batch is not divisible. */
@@ -83,14 +76,14 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     for (int32_t i = 0; i < spec->sizes[group]; i++) {
         max[i] = batch / M;
     }
-    struct sharing sharing = {.cutting = cutting, .group = group};
+    cutting->group = group;
     const struct yk_sample_shares_problem problem = {
         .rank_count = spec->sizes[group],
         .samples = batch / M,
         .unit = 1,
         .max = max,
         .time = micro_batch_s,
-        .user = &sharing,
+        .user = cutting,
     };
     return yk_sample_shares_find(&problem, samples, &slowest_s);
 }
@@ -224,14 +217,13 @@ static void cut(struct cutting *cutting)
     }
 }
 
-static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan)
+static void make_groups(const struct cutting *cutting, struct yk_plan *plan)
 {
     const struct pipeline_spec *spec = cutting->spec;
     for (int32_t k = 0; k < spec->group_count; k++) {
         struct yk_plan_group *group = &plan->groups[k];
         const int32_t first = cutting->first_device[k];
         group->member_count = spec->sizes[k];
-        YK_TRY_NEW(cutting->arena, group->members, group->member_count);
         for (int32_t i = 0; i < group->member_count; i++) {
             group->members[i] = (struct yk_plan_group_member){
                 .rank = first + i,
@@ -242,7 +234,6 @@ static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan
             };
         }
     }
-    return YK_OK;
 }
 
 static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
@@ -253,7 +244,7 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
     YK_TRY(yk_search_context_create_plan(cutting->study, spec->devices,
                                          cutting->first_device[spec->group_count],
                                          spec->group_count, cutting->arena, &plan));
-    YK_TRY(make_groups(cutting, plan));
+    make_groups(cutting, plan);
     plan->micro_batches = spec->micro_batches;
     plan->pipeline = spec->order;
     int32_t from = 0;

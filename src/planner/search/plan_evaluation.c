@@ -46,7 +46,7 @@ static yk_status simulate(struct yk_search_context *study, enum yk_plan_evaluati
 }
 
 static yk_status run(struct yk_search_context *study, enum yk_plan_evaluation_level effort,
-                     struct yk_arena *arena, struct yk_plan_evaluation *trial)
+                     struct yk_plan_evaluation *trial)
 {
     /* An evaluation to keep is the answer, and has no deadline. */
     const struct yk_deadline *deadline =
@@ -54,7 +54,7 @@ static yk_status run(struct yk_search_context *study, enum yk_plan_evaluation_le
     YK_TRY(yk_deadline_check(deadline));
     YK_TRY(yk_program_compile_with_deadline(trial->plan, study->cluster, study->measurements,
                                             study->sizes, deadline, &trial->program));
-    YK_TRY(count_memory(trial->program, arena, trial));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, count_memory(trial->program, arena, trial));
     if (effort == YK_PLAN_EVALUATION_KEEP_SIMULATION && trial->fits) {
         YK_TRY(yk_program_check(trial->program));
     }
@@ -85,7 +85,6 @@ yk_status yk_plan_evaluation_run(struct yk_search_context *study, const struct y
                                  struct yk_plan_evaluation *out)
 {
     struct yk_plan_evaluation trial = {.plan = plan, .step_s = NAN};
-    struct yk_arena *arena = NULL;
     study->trials++;
     trial.refused = yk_plan_check(plan, study->model) != YK_OK;
     if (trial.refused) {
@@ -102,10 +101,7 @@ yk_status yk_plan_evaluation_run(struct yk_search_context *study, const struct y
         *out = trial;
         return YK_OK;
     }
-    yk_status status = yk_arena_create(&arena);
-    YK_THEN(run(study, effort, arena, &trial));
-    yk_arena_destroy(arena);
-    YK_TRY_OR(status, yk_plan_evaluation_free(&trial));
+    YK_TRY_OR(run(study, effort, &trial), yk_plan_evaluation_free(&trial));
     if (effort != YK_PLAN_EVALUATION_KEEP_SIMULATION) {
         yk_sim_destroy(trial.sim);
         yk_program_destroy(trial.program);

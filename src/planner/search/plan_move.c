@@ -1,7 +1,6 @@
-#include "planner/search/plan_move.h"
-
 #include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
+#include "planner/search/search.h"
 
 #include <string.h>
 
@@ -18,9 +17,7 @@ static bool are_alike(const struct yk_search_context *study, const struct yk_pla
                       int32_t b)
 {
     const struct yk_layer *layers = study->model->layers;
-    return plan->layers[a].group == plan->layers[b].group &&
-           plan->layers[a].strategy == plan->layers[b].strategy &&
-           plan->layers[a].recompute == plan->layers[b].recompute &&
+    return yk_plan_layers_are_equal(&plan->layers[a], &plan->layers[b]) &&
            strcmp(layers[a].shape, layers[b].shape) == 0;
 }
 
@@ -145,15 +142,6 @@ static enum yk_plan_move_result change_shares(const struct yk_search_context *st
     return alternation_is_full(plan, group) ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
-static int32_t count_layers(const struct yk_plan *plan, int32_t group)
-{
-    int32_t count = 0;
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        count += plan->layers[l].group == group ? 1 : 0;
-    }
-    return count;
-}
-
 /* Moves a layer at the end of a stage to the adjacent stage, with any strategy. */
 static enum yk_plan_move_result change_cuts(const struct yk_search_context *study, int32_t number,
                                             struct yk_plan *plan)
@@ -178,7 +166,7 @@ static enum yk_plan_move_result change_cuts(const struct yk_search_context *stud
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
     yk_plan_tie_layers(plan, study->model);
-    return count_layers(plan, here) > 0 ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
+    return yk_plan_count_group_layers(plan, here) > 0 ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
@@ -315,8 +303,7 @@ static yk_status add_device(const struct yk_search_context *study, int32_t numbe
     YK_TRY_NEW(arena, members, n + 1);
     memcpy(ranks, plan->ranks, (size_t)plan->rank_count * sizeof *ranks);
     memcpy(members, plan->groups[g].members, (size_t)n * sizeof *members);
-    ranks[plan->rank_count] =
-        (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
+    ranks[plan->rank_count] = yk_search_context_rank(study, device);
     members[n] = (struct yk_plan_group_member){.rank = plan->rank_count};
     plan->ranks = ranks;
     plan->rank_count++;
@@ -343,12 +330,10 @@ static enum yk_plan_move_result exchange_devices(const struct yk_search_context 
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device == device) {
-            plan->ranks[i] =
-                (struct yk_plan_rank){.device = own, .limit_bytes = study->limit_bytes[own]};
+            plan->ranks[i] = yk_search_context_rank(study, own);
         }
     }
-    plan->ranks[r] =
-        (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
+    plan->ranks[r] = yk_search_context_rank(study, device);
     return YK_PLAN_MOVE_APPLIED;
 }
 

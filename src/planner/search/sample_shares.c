@@ -12,6 +12,7 @@
 #include "planner/search/sample_shares.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -192,19 +193,14 @@ static int64_t count_excess(const struct search *search)
     return excess;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static double count_steps(const struct search *search)
 {
     const int64_t excess = count_excess(search);
     double choices = 0;
     for (int32_t i = 0; i < search->n; i++) {
-        choices += (double)smaller(search->rows[i].under, excess) + 2;
+        choices += (double)yk_number_min(search->rows[i].under, excess) + 2;
     }
-    return choices * (double)(smaller(excess, search->units) + 1);
+    return choices * (double)(yk_number_min(excess, search->units) + 1);
 }
 
 /* A rank that takes none may be the slowest all the same: then the others may take as long. */
@@ -283,7 +279,7 @@ static yk_status sum_up(const struct search *search)
         struct stage *stage = &search->stages[i];
         max += search->rows[i].until;
         stage->first_need = max > excess ? max - excess : 0;
-        stage->need_count = smaller(max, search->units) - stage->first_need + 1;
+        stage->need_count = yk_number_min(max, search->units) - stage->first_need + 1;
         YK_TRY(list_choices(search, i, excess, all));
         YK_TRY_NEW(search->arena, stage->sums_s, stage->need_count);
         for (int64_t k = 0; k < stage->need_count; k++) {
@@ -311,7 +307,7 @@ static void hand_out(const struct search *search)
             c--;
         }
         const int64_t units = stage->choices[c].units;
-        search->shares[i] = smaller(units, left);
+        search->shares[i] = yk_number_min(units, left);
         left -= search->shares[i];
         need = need > units ? need - units : 0;
     }
@@ -327,7 +323,7 @@ static yk_status begin(struct search *search)
     YK_TRY_NEW(search->arena, search->shares, search->n);
     for (int32_t i = 0; i < search->n; i++) {
         const int64_t max = problem->max[i] > 0 ? problem->max[i] / problem->unit : 0;
-        search->rows[i].max = smaller(max, search->units);
+        search->rows[i].max = yk_number_min(max, search->units);
         search->rows[i].high = search->rows[i].max;
         sum += search->rows[i].high;
     }

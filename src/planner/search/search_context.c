@@ -157,8 +157,7 @@ yk_status yk_search_context_create_plan(const struct yk_search_context *study,
     plan->block_bytes = plain_block_bytes;
     plan->bucket_bytes = plain_block_bytes;
     for (int32_t i = 0; i < count; i++) {
-        plan->ranks[i] = (struct yk_plan_rank){.device = devices[i],
-                                               .limit_bytes = study->limit_bytes[devices[i]]};
+        plan->ranks[i] = yk_search_context_rank(study, devices[i]);
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l].recompute = request->workload.recompute && study->recomputes[l];
@@ -182,11 +181,10 @@ yk_status yk_search_context_layer_seconds(const struct yk_search_context *study,
 }
 
 yk_status yk_search_context_layers_seconds(const struct yk_search_context *study, int32_t device,
-                                           int32_t first, int32_t last, int64_t samples,
-                                           const bool *recompute, double *out_s)
+                                           int64_t samples, const bool *recompute, double *out_s)
 {
     double seconds = 0;
-    for (int32_t l = first; l <= last; l++) {
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
         double layer_s = 0;
         YK_TRY(yk_search_context_layer_seconds(study, device, l, samples, recompute && recompute[l],
                                                &layer_s));

@@ -98,6 +98,13 @@ static inline bool yk_search_context_devices_are_equal(const struct yk_search_co
            study->limit_bytes[a] == study->limit_bytes[b];
 }
 
+/* A rank on the device, with its memory limit. */
+static inline struct yk_plan_rank yk_search_context_rank(const struct yk_search_context *study,
+                                                         int32_t device)
+{
+    return (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
+}
+
 /* Begins a phase that ends when `fraction` of the budget is spent or, while no plan fits,
  * `last_fraction`. The first phase may use the whole budget. */
 void yk_search_context_begin_phase(struct yk_search_context *study, double fraction,
@@ -127,9 +134,9 @@ yk_status yk_search_context_layer_seconds(const struct yk_search_context *study,
                                           int32_t layer, int64_t samples, bool recompute,
                                           double *out_s) YK_MUST_USE;
 
-/* The same for layers `first` to `last`; `recompute` (L) may be NULL. */
+/* The same for all layers; `recompute` (L) may be NULL. */
 yk_status yk_search_context_layers_seconds(const struct yk_search_context *study, int32_t device,
-                                           int32_t first, int32_t last, int64_t samples,
-                                           const bool *recompute, double *out_s) YK_MUST_USE;
+                                           int64_t samples, const bool *recompute,
+                                           double *out_s) YK_MUST_USE;
 
 #endif

@@ -50,17 +50,13 @@ static yk_status fill(int32_t count, double state_bytes, const double *room_byte
 static yk_status refuse(int32_t count, double state_bytes, const double *room_bytes, double sum,
                         double *parts)
 {
-    char state_text[YK_UNITS_BUFFER_SIZE];
-    char room_text[YK_UNITS_BUFFER_SIZE];
     for (int32_t i = 0; i < count; i++) {
         parts[i] = sum > 0 ? bytes_of(room_bytes[i]) / sum : 1.0 / count;
     }
-    yk_units_format(state_bytes, YK_UNIT_BYTES, state_text);
-    yk_units_format(sum, YK_UNIT_BYTES, room_text);
     return yk_fail(YK_ERROR_NO_FIT,
                    "%s of sharded state do not fit into the %s that are left for it; recompute, "
                    "take fewer samples or more devices",
-                   state_text, room_text);
+                   YK_UNITS_TEXT(state_bytes, YK_UNIT_BYTES), YK_UNITS_TEXT(sum, YK_UNIT_BYTES));
 }
 
 yk_status yk_shard_fractions_find(int32_t count, double state_bytes, const double *room_bytes,
